@@ -122,7 +122,7 @@ def _versions(root: Path) -> list[Line]:
         with lease.held(data, store):
             sent.append((size, _timed(lambda: send.commit(data, version, part, sha256, 5))))  # noqa: B023
         reader = replace(data, root=root / f"reader{size}")
-        now = head.read(store).head
+        now = head.read_head(store).head
         taken.append((size, _timed(lambda: bring.pull(reader, store, now, 2))))  # noqa: B023
     return [
         _line("publish a version: upload, and name it in the head", "MB", sent),

@@ -51,7 +51,7 @@ class _Commands(click.Group):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             if way_out := naming.way_out(error):
-                raise click.UsageError(wrong_use.said(error.message).rstrip(".") + way_out, error.ctx) from None
+                raise click.UsageError(wrong_use.translated(error.message).rstrip(".") + way_out, error.ctx) from None
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -63,7 +63,9 @@ class _Commands(click.Group):
             if way_out := naming.way_out(error):
                 # Click suggests options that are spelt alike; `way_out` suggests those that mean the same.
                 message_of_click = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
-                raise click.UsageError(wrong_use.said(message_of_click).rstrip(".") + way_out, error.ctx) from None
+                raise click.UsageError(
+                    wrong_use.translated(message_of_click).rstrip(".") + way_out, error.ctx
+                ) from None
             raise
         except ModuleNotFoundError as error:
             part = parts.part_of(error)
@@ -171,10 +173,10 @@ def call() -> NoReturn:
         click.echo(gettext("stopped"), err=True)
         sys.exit(130)
     except (SettingsError, BadQuery) as error:
-        click.echo(f"gpuledger: {wrong_use.said(redact_text(str(error)))}", err=True)
+        click.echo(f"gpuledger: {wrong_use.translated(redact_text(str(error)))}", err=True)
         sys.exit(2)
     except (WarehouseError, ExpectationsError, ExtractError, OSError, parts.NotInstalled) as error:
-        click.echo(f"gpuledger: {wrong_use.said(redact_text(_message(error)))}", err=True)
+        click.echo(f"gpuledger: {wrong_use.translated(redact_text(_message(error)))}", err=True)
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
 
@@ -188,7 +190,7 @@ def _show(error: click.ClickException) -> None:
     if context is not None:
         click.echo(context.get_usage(), err=True)
         click.echo(gettext("Try '{command} --help' for help.").format(command=context.command_path) + "\n", err=True)
-    click.echo(gettext("Error: {message}").format(message=wrong_use.said(error.format_message())), err=True)
+    click.echo(gettext("Error: {message}").format(message=wrong_use.translated(error.format_message())), err=True)
 
 
 def _message(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""The data dictionary: what every loaded table and every column means. Read from dictionary.toml, once a process."""
+"""The data dictionary: what every loaded table and every column means. Each process reads it once, from dictionary.toml."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FILE = Path(__file__).with_name("dictionary.toml")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's DuckDB type, meaning and unit (None where it has none)."""
+    """A column's DuckDB type, meaning and unit (None if it has no unit)."""
 
     name: str
     type: str
@@ -30,8 +30,8 @@ class Column:
 class Table:
     """A loaded table: schema-qualified name, meaning with the grain first, key and columns in order.
 
-    `is_history` tables only grow: they are too large to be looked through every night, so no table may be built from one
-    that is not built by increments.
+    `is_history` tables only grow and are too large to read every night. So a table that is built from one must be built by
+    increments.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Dictionary:
 
 @cache
 def dictionary() -> Dictionary:
-    """The dictionary. Raises KeyError where a table names a column that is not described."""
+    """The dictionary. Raises KeyError if a table names a column that is not described."""
     document = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     columns = {
         name: Column(name, entry["type"], entry["description"], entry.get("unit"))

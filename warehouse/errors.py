@@ -1,4 +1,4 @@
-"""What can be wrong with a data directory or a warehouse file. The message is one line and says the way out."""
+"""Errors of a data directory or a warehouse file. Each message is one line and states the way out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NoWarehouse(WarehouseError):
         )
 
     def __reduce__(self) -> tuple[type[NoWarehouse], tuple[object]]:
-        """An exception is pickled with its message, which is not what this one is made of."""
+        """Pickle the argument of `__init__`. By default an exception is pickled with its message, which is another text."""
         return type(self), (self._root,)
 
 
@@ -31,7 +31,7 @@ class NewerWarehouse(NotAWarehouse):
 
 
 class OlderWarehouse(WarehouseError):
-    """The file was written by an older gpuledger, and lacks what a statement of this one reads."""
+    """The file was written by an older gpuledger, and lacks a table or column that a statement of this one reads."""
 
 
 class Locked(WarehouseError):

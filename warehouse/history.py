@@ -1,4 +1,4 @@
-"""What backfill, replay and vacuum ask of warehouse files, and forget in them: nights, runs, pages that rows refer to."""
+"""What backfill, replay and vacuum read from warehouse files and delete in them: nights, runs, pages that rows refer to."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ACCOUNTS = ("ops.issue", "ops.quarantine", "ops.model_build", "ops.source_run")
 
 
 def last_night(data: DataDir, source: str) -> datetime | None:
-    """The newest night of a source that is published; None where there is none."""
+    """The newest published night of a source; None if there is none."""
     try:
         _, rows = query(data, "SELECT max(seen_at) FROM core.source_night WHERE source = ?", [source])
     except NoWarehouse:
@@ -28,12 +28,12 @@ def last_night(data: DataDir, source: str) -> datetime | None:
 
 
 def published_runs(path: Path) -> dict[str, datetime]:
-    """The published runs that made a warehouse file, by run id with the times that they count as."""
+    """The `as_of` of each published run that made a warehouse file, by run id."""
     return dict(file_query(path, f"SELECT run_id, as_of FROM ops.run WHERE {IS_PUBLISHED}"))
 
 
 def fetching_runs(data: DataDir) -> list[str]:
-    """The published runs, oldest first, that took in any source, as the published file says. Raises WarehouseError."""
+    """The published runs that took in any source, oldest first, by the published file. Raises WarehouseError."""
     _, rows = query(
         data,
         """SELECT run_id FROM ops.run WHERE status LIKE 'published%' AND run_id IN (SELECT run_id FROM ops.source_run)
@@ -43,15 +43,15 @@ def fetching_runs(data: DataDir) -> list[str]:
 
 
 def forget_accounts(con: duckdb.DuckDBPyConnection, cutoff: datetime) -> Mapping[str, int]:
-    """Drop the accounts of runs and the profiles of nights before the cutoff; how many rows went, by table."""
+    """Delete the accounts of runs and the profiles of nights before the cutoff. Returns the number of rows by table."""
     forgotten = {table: _forget(con, table, cutoff) for table in ACCOUNTS}
     row = con.execute("DELETE FROM ops.source_profile WHERE seen_at < ?", [cutoff]).fetchone()
     return {**forgotten, "ops.source_profile": int(row[0]) if row else 0}
 
 
 def _forget(con: duckdb.DuckDBPyConnection, table: str, cutoff: datetime) -> int:
-    # The last good account of a source stays: a night that brings the same bytes again takes its counts and rows over.
-    # Run ids begin with the time.
+    # The last good account of a source stays, as a night that brings the same bytes again copies its counts and rows.
+    # Run ids begin with the time, so max() is the last run.
     row = con.execute(
         f"""DELETE FROM {table} WHERE run_id IN (
                 SELECT run_id FROM ops.run WHERE as_of < $cutoff
@@ -64,8 +64,8 @@ def _forget(con: duckdb.DuckDBPyConnection, table: str, cutoff: datetime) -> int
 
 
 def pages_of_rows(path: Path) -> set[str]:
-    """Hashes of the archived pages that any row of a warehouse file refers to, but for what nights are compared by: that is
-    forgotten with them.
+    """Hashes of the archived pages that any row of a warehouse file refers to. The profiles by which nights are compared do
+    not count, as they are deleted with the old runs.
     """
     tables = file_query(
         path,
@@ -73,8 +73,8 @@ def pages_of_rows(path: Path) -> set[str]:
            WHERE c.column_name = 'snapshot_sha256' AND c.database_name = 'gpuledger'
                AND t.database_name = 'gpuledger' AND t.table_name <> 'source_profile'""",
     )
-    hashes_named: set[str] = set()
+    page_hashes: set[str] = set()
     for (table,) in tables:
         hashes = f"SELECT DISTINCT snapshot_sha256 FROM {table} WHERE snapshot_sha256 IS NOT NULL"
-        hashes_named.update(sha256 for (sha256,) in file_query(path, hashes))
-    return hashes_named
+        page_hashes.update(sha256 for (sha256,) in file_query(path, hashes))
+    return page_hashes

@@ -1,7 +1,8 @@
-"""Is a warehouse file still what was written? A log beside the base has the SHA-256 of each file that was published.
+"""Checks that a warehouse file is still what was written. A log beside the base has the SHA-256 of each published file.
 
-DuckDB checks each block as it reads it, which tells a reader of a damaged part and nobody else: a copy of a damaged file is
-a damaged file, and the good ones before it age out. So a file is held against its sum before it is copied.
+DuckDB checks each block when it reads the block, so only the reader of a damaged part learns of the damage. A copy of a
+damaged file is damaged too, and the undamaged versions before it are removed with time. So a file is checked against its sum
+before it is copied.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from gpuledger.warehouse.paths import WAREHOUSE_FILE, DataDir
 
 
 class Damaged(WarehouseError):
-    """A file is not what was written, and no other takes its place."""
+    """A file is not what was written, and no other file can replace it."""
 
 
 def digest(path: Path) -> str:
@@ -25,17 +26,17 @@ def digest(path: Path) -> str:
 
 
 def name_of(path: Path) -> str:
-    """What a file is called on record and to people: a version by its run, the base and others by their own name."""
+    """The name of a file in the log and for people: a version has the name of its run, others have their own name."""
     return f"{path.parent.name}/{path.name}" if path.name == WAREHOUSE_FILE else path.name
 
 
 def note(data: DataDir, path: Path, sha256: str) -> None:
-    """Put the sum of a file on record, durably."""
+    """Record the sum of a file, durably."""
     sealed.append(data.checksums, {"file": name_of(path), "sha256": sha256})
 
 
 def noted(data: DataDir) -> dict[str, str]:
-    """The sum of each file by its name, as it was noted last; a line that was changed is not believed."""
+    """The last recorded sum of each file, by its name. Ignores lines that were changed."""
     sums: dict[str, str] = {}
     for line in data.checksums.read_bytes().split(b"\n") if data.checksums.exists() else ():
         try:
@@ -47,7 +48,7 @@ def noted(data: DataDir) -> dict[str, str]:
 
 
 def is_whole(data: DataDir, path: Path) -> bool | None:
-    """Whether the file is as it was noted; None where no note of it can be believed. Raises OSError."""
+    """Whether the file has its recorded sum; None if no line about it can be trusted. Raises OSError."""
     sha256 = noted(data).get(name_of(path))
     return None if sha256 is None else digest(path) == sha256
 
@@ -55,4 +56,4 @@ def is_whole(data: DataDir, path: Path) -> bool | None:
 def damage(data: DataDir) -> list[str]:
     """Each line of the log that is not as it was written, with its place."""
     lines = data.checksums.read_bytes().split(b"\n") if data.checksums.exists() else []
-    return [f"{data.checksums}, line {one.number}: {one.reason}" for one in sealed.damage(lines) if not one.is_torn]
+    return [f"{data.checksums}, line {line.number}: {line.reason}" for line in sealed.damage(lines) if not line.is_torn]

@@ -1,4 +1,4 @@
-"""What the schema `ops` keeps of the runs: each run and its sources, issues, refused rows, and the batch loaded last."""
+"""The records of runs in the schema `ops`: each run and its sources, issues, refused rows, and the batch loaded last."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from gpuledger.warehouse.load.batch import Row
 from gpuledger.warehouse.load.stage import append
 
 SourceStatus = Literal["ok", "unchanged", "partial", "degraded", "failed", "refused"]
-#: The batch was loaded, of a degraded source too: what it showed is as good as ever.
+#: The batch was loaded. This includes degraded sources, as the rows that they showed are good.
 _GOOD = "status IN ('ok', 'unchanged', 'partial', 'degraded')"
 
-#: The runs of ops.run that made a file which readers saw. The view ops.last_run has the same words, which a test compares.
+#: The runs of ops.run that made a file for readers. The view ops.last_run has the same condition; a test compares the two.
 IS_PUBLISHED = "status LIKE 'published%'"
 
-#: An issue, with the hash of the archived page that it speaks of, if it does.
+#: An issue, with the hash of the archived page that it is about, if any.
 IssueOfPage = tuple[Issue, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceOutcome:
-    """One source of one run. parsed = loaded + quarantined + duplicate, and a failed source has loaded nothing. `drift` says
-    in words what left what is usual of its pages.
+    """One source of one run. parsed = loaded + quarantined + duplicate, and a failed source has loaded nothing.
+
+    `drift` has a sentence for each trait of its pages that is no longer usual.
     """
 
     source: str
@@ -53,7 +54,7 @@ class SourceOutcome:
 
     @property
     def needs_somebody(self) -> bool:
-        """A person should look at it: it failed, or shows far fewer rows than usual."""
+        """Whether a person should look at it, as it failed or shows far fewer rows than usual."""
         return self.is_failure or self.status == "degraded"
 
 
@@ -71,7 +72,7 @@ class PriceChange:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run as `ops.run` keeps it, without what it counted."""
+    """One run as `ops.run` keeps it, without its counts."""
 
     run_id: str
     started_at: datetime
@@ -89,7 +90,7 @@ _TOTALS = ("parsed", "loaded", "quarantined", "duplicate", "changed", "issues")
 def add_run(
     con: duckdb.DuckDBPyConnection, run: Run, sources: Sequence[SourceOutcome], *, rebuilt: int, kept: int
 ) -> None:
-    """Write the row of a run that ended, and one for each of its sources; `rebuilt` and `kept` count its models."""
+    """Write the row of a run that ended, and a row for each of its sources. `rebuilt` and `kept` count its models."""
     assert run.finished_at is not None
     totals = [sum(getattr(source, name) for source in sources) for name in _TOTALS]
     failed = sum(source.is_failure for source in sources)
@@ -103,7 +104,7 @@ def add_run(
 
 
 def add_earlier_runs(con: duckdb.DuckDBPyConnection, runs: Iterable[Run]) -> None:
-    """Write the rows of runs that could not write their own. Those that are on record already are passed over."""
+    """Write the rows of runs that could not write their own. Skips runs that are recorded already."""
     known = {run_id for (run_id,) in con.execute("SELECT run_id FROM ops.run").fetchall()}
     nothing_counted = [None] * (len(_TOTALS) + 4)
     append(con, "ops.run", [[*_values(run), *nothing_counted] for run in runs if run.run_id not in known])
@@ -116,7 +117,7 @@ def _values(run: Run) -> list[Any]:
 
 
 def price_changes(con: duckdb.DuckDBPyConnection, changed_at: datetime) -> list[PriceChange]:
-    """What a run changed of the prices, by source and title."""
+    """The price changes of a run, by source and title."""
     rows = con.execute(
         """SELECT c.source, l.title, c.change, coalesce(c.old_price::VARCHAR, ''), coalesce(c.new_price::VARCHAR, ''),
                coalesce(c.currency, '')
@@ -128,7 +129,7 @@ def price_changes(con: duckdb.DuckDBPyConnection, changed_at: datetime) -> list[
 
 
 def add_issues(con: duckdb.DuckDBPyConnection, run_id: str, source: str, issues: Sequence[IssueOfPage]) -> None:
-    """Put issues of a source on record."""
+    """Record issues of a source."""
     rows = [(run_id, source, i.code, i.severity, i.message, i.where, i.text, i.url, sha) for i, sha in issues]
     append(con, "ops.issue", rows)
 
@@ -136,7 +137,7 @@ def add_issues(con: duckdb.DuckDBPyConnection, run_id: str, source: str, issues:
 def add_quarantined(
     con: duckdb.DuckDBPyConnection, run_id: str, source: str, refused: Sequence[tuple[Row, str]]
 ) -> None:
-    """Put rows that were not loaded on record, each with the reason."""
+    """Record rows that were not loaded, each with the reason."""
     append(con, "ops.quarantine", [
         (run_id, source, row.item.KIND, reason, json.dumps(to_json(row.item), ensure_ascii=False), row.snapshot_sha256)
         for row, reason in refused
@@ -144,7 +145,7 @@ def add_quarantined(
 
 
 def last_good(con: duckdb.DuckDBPyConnection, source: str) -> tuple[str, SourceOutcome]:
-    """The run that loaded the source last, and what it counted."""
+    """The run that loaded the source last, and its counts."""
     row = con.execute(
         f"""SELECT run_id, parsed, loaded, quarantined, duplicate FROM ops.source_run
             WHERE source = ? AND {_GOOD} ORDER BY rowid DESC LIMIT 1""",
@@ -159,7 +160,7 @@ def last_good(con: duckdb.DuckDBPyConnection, source: str) -> tuple[str, SourceO
 
 
 def repeat_quarantined(con: duckdb.DuckDBPyConnection, run_id: str, source: str, earlier: str) -> None:
-    """Put the rows of a source that the run `earlier` did not load on record for `run_id` too."""
+    """Record for `run_id` too the rows of a source that the run `earlier` did not load."""
     con.execute(
         """INSERT INTO ops.quarantine SELECT ?, source, kind, reason, item, snapshot_sha256
            FROM ops.quarantine WHERE run_id = ? AND source = ?""",
@@ -170,7 +171,7 @@ def repeat_quarantined(con: duckdb.DuckDBPyConnection, run_id: str, source: str,
 def set_state(
     con: duckdb.DuckDBPyConnection, outcome: SourceOutcome, attempted_at: datetime, freshness_hours: int
 ) -> None:
-    """Write the source's row of ops.source_state: a failed attempt leaves the last success and its rows where they are."""
+    """Write the source's row of ops.source_state. A failed attempt keeps the last success and its number of rows."""
     last = "SELECT last_success_at, rows FROM ops.source_state WHERE source = ?"
     succeeded_at, rows = attempted_at, outcome.loaded
     if outcome.is_failure:
@@ -181,12 +182,12 @@ def set_state(
 
 
 def last_digest(con: duckdb.DuckDBPyConnection, source: str) -> str | None:
-    """The fingerprint of the batch that the source gave last."""
+    """The fingerprint of the source's last batch."""
     row = con.execute("SELECT content FROM ops.table_content WHERE table_id = ?", [f"batch:{source}"]).fetchone()
     return str(row[0]) if row else None
 
 
 def set_digest(con: duckdb.DuckDBPyConnection, source: str, digest: str) -> None:
-    """Remember the fingerprint of the batch that the source gave last."""
+    """Remember the fingerprint of the source's last batch."""
     con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [f"batch:{source}"])
     con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [f"batch:{source}", digest])

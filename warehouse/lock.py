@@ -1,4 +1,4 @@
-"""One writer at a time: a lock that the operating system drops when its holder dies."""
+"""One writer at a time: a lock that the operating system releases when its holder dies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpuledger.extract import local_files
 from gpuledger.warehouse import private
 from gpuledger.warehouse.errors import Locked
 
-#: Time for a new holder to write its note [s].
+#: Time that a new holder has to write its note [s].
 _NOTE_WITHIN_S = 2.0
 
 
@@ -24,8 +24,8 @@ _NOTE_WITHIN_S = 2.0
 def writer_lock(path: Path) -> Iterator[None]:
     """Hold the writer's lock while the block runs.
 
-    Raises Locked, at once, naming process and start of the holder. The note beside the lock may outlive a killed holder;
-    the lock itself does not, so the note alone never keeps anyone out.
+    Raises Locked at once if another process holds it, naming that process and its start. The note beside the lock may
+    outlive a killed holder. The lock itself does not, so a note alone keeps nobody out.
     """
     private.make_folder(path.parent)
     note = path.with_suffix(".json")
@@ -45,7 +45,7 @@ def writer_lock(path: Path) -> Iterator[None]:
 
 
 def _holder(note: Path) -> str:
-    # The holder writes its note just after it has the lock; who loses by a hair would read nothing.
+    # The holder writes its note just after it has got the lock, so a process that is refused at that moment finds no note.
     until = time.monotonic() + _NOTE_WITHIN_S
     while True:
         try:

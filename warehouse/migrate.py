@@ -1,7 +1,7 @@
-"""Bring an old warehouse file up to this program's schema, and refuse one that a newer program wrote.
+"""Bring an old warehouse file up to this program's schema, and refuse a file that a newer program wrote.
 
-A file says which schema it has in ops.schema_version: a version, that grows with each script in `migrations/`, and the
-fingerprint of all loaded tables as the dictionary of the program that wrote it describes them.
+A file states its schema in ops.schema_version: a version, which grows with each script in `migrations/`, and the fingerprint
+of all loaded tables, as the dictionary of the program that wrote the file describes them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FIRST = 1
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a file says of the program that wrote it: schema version, fingerprint of its tables, the program's version."""
+    """The record in a file about the program that wrote it: schema version, fingerprint of its tables, program version."""
 
     version: int
     structure: str
@@ -34,7 +34,7 @@ class Written:
 
 
 def scripts(folder: Path = MIGRATIONS) -> dict[int, Path]:
-    """The migration scripts by the version that they lead to, ascending. Raises ValueError for a misnamed file."""
+    """The migration scripts by the version to which they lead, ascending. Raises ValueError for a misnamed file."""
     by_version = {}
     for path in sorted(folder.glob("*.sql")):
         number = re.match(r"(\d+)_\w+\.sql$", path.name)
@@ -52,8 +52,8 @@ def current(folder: Path = MIGRATIONS) -> int:
 
 
 def written(con: duckdb.DuckDBPyConnection) -> Written | None:
-    """What the file in use says of its writer; None where it has no table of ours."""
-    # Asked at once: to list the tables first takes five times as long, and every answer begins here.
+    """The record of the file in use about its writer; None if it has no table of ours."""
+    # Without listing the tables first, which takes five times as long, as every answer begins here.
     with suppress(duckdb.CatalogException):
         row = con.execute(
             "SELECT version, definition, program FROM ops.schema_version ORDER BY version DESC, rowid DESC LIMIT 1"
@@ -68,7 +68,7 @@ def written(con: duckdb.DuckDBPyConnection) -> Written | None:
 
 
 def refuse_newer(schema_found: Written | None, name: str, folder: Path = MIGRATIONS) -> None:
-    """Raise NewerWarehouse, naming both versions, where the file `name` has a schema that this program does not know."""
+    """Raise NewerWarehouse, naming both versions, if the file `name` has a schema that this program does not know."""
     if schema_found is not None and schema_found.version > current(folder):
         raise NewerWarehouse(
             _newer(name, f"schema version {schema_found.version}", schema_found, f"knows up to {current(folder)}")
@@ -83,7 +83,7 @@ def _newer(name: str, has: str, schema_found: Written, knows: str) -> str:
 
 
 def refuse_newer_duckdb(error: duckdb.Error, name: str) -> None:
-    """Raise NewerWarehouse where the file `name` could not be opened because a newer DuckDB wrote it."""
+    """Raise NewerWarehouse if the file `name` could not be opened because a newer DuckDB wrote it."""
     if "newer version of DuckDB" in str(error):
         reason = str(error).splitlines()[0].removeprefix("IO Error: ").rstrip(".")
         raise NewerWarehouse(
@@ -93,16 +93,16 @@ def refuse_newer_duckdb(error: duckdb.Error, name: str) -> None:
 
 
 def is_current(schema_found: Written) -> bool:
-    """The file's tables are those of this program."""
+    """Whether the file's tables are those of this program."""
     return schema_found.structure == _structure(dictionary())
 
 
 def bring_up(con: duckdb.DuckDBPyConnection, run_id: str, name: str, folder: Path = MIGRATIONS) -> list[str]:
-    """Make the file in use one of this program's: create what is missing, run the scripts, and keep every row.
+    """Bring the file in use up to this program's schema: run the scripts, create what is missing, and keep every row.
 
-    Returns what was done to an old file, a line each; nothing for a new one. `name` is how messages call the file. Raises
-    NewerWarehouse, and NotAWarehouse where a column has another type and no script says how to change it; both leave
-    the file as it was. Call it outside of a transaction.
+    Returns a line for each change to an old file, and none for a new one. `name` is the file's name in messages. Raises
+    NewerWarehouse, and NotAWarehouse if a column has another type and no script changes it. Both leave the file as it was.
+    Call it outside of a transaction.
     """
     schema_found = written(con)
     refuse_newer(schema_found, name, folder)
@@ -145,7 +145,7 @@ def _run_scripts(con: duckdb.DuckDBPyConnection, since: int, folder: Path) -> li
 
 
 def _columns(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
-    """Types by column and table of the file in use, as they stand."""
+    """The types of the columns in the file in use, by table and column."""
     types: dict[str, dict[str, str]] = {}
     rows = con.execute(
         """SELECT schema_name || '.' || table_name, column_name, data_type FROM duckdb_columns()
@@ -194,7 +194,7 @@ def _add_columns(
 
 
 def _unknown_tables(con: duckdb.DuckDBPyConnection, known: Dictionary) -> list[str]:
-    """Tables that this program neither loads nor can have built."""
+    """Tables that this program neither loads nor built as a model."""
     rows = con.execute(
         """SELECT schema_name || '.' || table_name AS name FROM duckdb_tables() WHERE database_name = current_database()
            EXCEPT SELECT model FROM ops.model_state ORDER BY name"""
@@ -213,7 +213,7 @@ def _types(con: duckdb.DuckDBPyConnection, known: Dictionary) -> dict[str, dict[
 
 
 def _rewrite(con: duckdb.DuckDBPyConnection, table: Table, missing: list[str]) -> None:
-    # Not ALTER TABLE ADD COLUMN: that puts it last, and rows are loaded in the dictionary's order of columns.
+    # Not ALTER TABLE ADD COLUMN, which puts the column last, as rows are loaded in the dictionary's order of columns.
     columns = ", ".join(
         f'NULL::{column.type} AS "{column.name}"' if column.name in missing else f'"{column.name}"'
         for column in table.columns
@@ -223,7 +223,7 @@ def _rewrite(con: duckdb.DuckDBPyConnection, table: Table, missing: list[str]) -
 
 
 def _forget_builds(con: duckdb.DuckDBPyConnection) -> None:
-    """Every model is built anew: a view over a table that was written anew may not fit it."""
+    """Have every model built anew, as a view over a table that was rewritten may not fit that table."""
     con.execute(
         """UPDATE ops.model_state SET definition = '', fingerprint = '';
            DELETE FROM ops.table_content WHERE table_id NOT LIKE 'batch:%'"""

@@ -1,20 +1,20 @@
-"""Where things are in a data directory."""
+"""The folders and files of a data directory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-#: The name of the link that analysts open and of each version; DuckDB makes it the name of the catalog.
+#: The name of the link that analysts open, and of each version's file. DuckDB makes it the name of the catalog.
 WAREHOUSE_FILE = "gpuledger.duckdb"
 
 
 @dataclass(frozen=True, slots=True)
 class DataDir:
-    """The folders and files of one data directory. Nothing is created by asking for a path.
+    """The folders and files of one data directory. Reading a path creates nothing.
 
-    `store` is the address of the store that it shares with other machines, empty for none; `lease_s` is how long a machine
-    that stopped keeps others from writing there [s].
+    `store` is the address of the store that the directory shares with other machines, empty for none. `lease_s` is how long
+    a machine that stopped keeps others from writing there [s].
     """
 
     root: Path
@@ -28,47 +28,47 @@ class DataDir:
 
     @property
     def versions(self) -> Path:
-        """A folder a published file, which is read-only; newest last by the name of the folder."""
+        """The published files, each read-only in a folder of its own. By name, the newest folder is the last."""
         return self.root / "versions"
 
     @property
     def state(self) -> Path:
-        """The writer's own files: its base copy, the work file of a run."""
+        """The writer's own files, such as its base copy and the work file of a run."""
         return self.root / "state"
 
     @property
     def base(self) -> Path:
-        """The writer's copy of the newest version. An analyst who opens a published file read-write cannot change it."""
+        """The writer's own copy of the newest version. An analyst who opens a published file read-write cannot change it."""
         return self.state / "base.duckdb"
 
     @property
     def checksums(self) -> Path:
-        """The sum of each file that was published, which is the base's too."""
+        """The sum of each published file, which is also that of the base."""
         return self.state / "checksums.jsonl"
 
     @property
     def publishing(self) -> Path:
-        """Name of the version that is being published; there only while that takes, or after a kill in the middle of it."""
+        """The name of the version that is being published. It exists only meanwhile, and after a kill in the middle."""
         return self.state / "publishing"
 
     @property
     def shared(self) -> Path:
-        """What of this directory is in the store, as it was when it was last the same."""
+        """The version and files that were last the same in this directory and in the store."""
         return self.state / "store.json"
 
     @property
     def exported(self) -> Path:
-        """What each of the files that every run writes was written from, and its sum."""
+        """For each file that every run writes: from what it was written, and its sum."""
         return self.state / "exported.json"
 
     @property
     def iceberg_catalog(self) -> Path:
-        """The catalogue of the Iceberg tables, where the settings name no other."""
+        """The catalogue of the Iceberg tables, if the settings name no other."""
         return self.state / "iceberg.db"
 
     @property
     def old_journal(self) -> Path:
-        """Where starts and ends of runs stood before there was one log of them; only read."""
+        """The starts and ends of runs from before there was one log of runs. It is only read."""
         return self.state / "runs.jsonl"
 
     @property
@@ -83,22 +83,22 @@ class DataDir:
 
     @property
     def runs(self) -> Path:
-        """The log of runs: starts, ends, and what those took in that were published, which a replay goes through."""
+        """The log of runs: their starts and ends, and what the published runs took in, which a replay goes through."""
         return self.snapshots / "runs.jsonl"
 
     @property
     def baseline(self) -> Path:
-        """What the runs made whose pages are no longer all in the archive; a replay begins with it. There after a vacuum."""
+        """The result of the runs whose pages are no longer all archived. A vacuum makes it, and a replay begins with it."""
         return self.snapshots / "baseline.duckdb"
 
     @property
     def old_loading(self) -> Path:
-        """What was about to be published when a program from before that one log was killed."""
+        """The run that was about to be published when an old program, which had no such log, was killed."""
         return self.state / "loading.json"
 
     @property
     def torn_loading(self) -> Path:
-        """What of the file above could not be read, for a person to look at."""
+        """The file `old_loading` under another name if it could not be read, for a person to look at."""
         return self.state / "loading.torn"
 
     @property
@@ -108,12 +108,12 @@ class DataDir:
 
     @property
     def inbox(self) -> Path:
-        """Vendor quotes dropped by a person."""
+        """Vendor quotes that a person dropped."""
         return self.root / "inbox"
 
     @property
     def charts(self) -> Path:
-        """Which charts of which articles are to be read: one TOML an article, written by a person."""
+        """The charts that a person wants read: a TOML file for each article."""
         return self.root / "charts"
 
     @property
@@ -128,7 +128,7 @@ class DataDir:
 
     @property
     def measurements(self) -> Path:
-        """Figures that were taken in with `gpuledger measure`: a CSV an import, and the file that it was read from."""
+        """Figures that were taken in with `gpuledger measure`: a CSV for each import, and the file that it comes from."""
         return self.root / "measurements"
 
     @property

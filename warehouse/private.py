@@ -1,4 +1,4 @@
-"""Folders and files that nobody but their owner may open, whatever the umask says."""
+"""Folders and files that only their owner may open, whatever the umask is."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ FILE_MODE = 0o600
 
 
 def make_folder(path: Path) -> Path:
-    """Make the folder where it is not there, and close it to everybody else; one that stood open before is closed too.
+    """Make the folder if it does not exist, and close it to all other users, also if it existed and was open to them.
 
-    A folder that belongs to another user is left as it is: it is not ours to close. Raises OSError.
+    A folder that belongs to another user is left as it is. Raises OSError.
     """
     path.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
     about = path.stat()
@@ -24,7 +24,7 @@ def make_folder(path: Path) -> Path:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file in one step. It is never there with another mode, not even for a moment. Raises OSError."""
+    """Write a file in one step. It never has another mode, not even for a moment. Raises OSError."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
     try:

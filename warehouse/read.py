@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from gpuledger.warehouse import migrate
-from gpuledger.warehouse.asked import USUAL, QueryLimits, too_large, too_slow
+from gpuledger.warehouse.bounded_query import USUAL, QueryLimits, too_large, too_slow
 from gpuledger.warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, OlderWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.schema import SESSION, quote

@@ -1,4 +1,4 @@
-"""Which tables and columns a SELECT reads, from DuckDB's own parser: no pattern guesses at SQL."""
+"""Which tables and columns a SELECT reads, by DuckDB's own parser and not by patterns that guess at SQL."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import duckdb
 
 from gpuledger.warehouse.schema import hash_text
 
-#: What a remembered answer depends on beside the text: the parser, and this file.
+#: A remembered answer depends on the text of the SELECT, and on these: the parser and this file.
 _READER = duckdb.__version__ + Path(__file__).read_text(encoding="utf-8")
 _ROW = "models:references"
 #: Tables, names and whether there is a star, as JSON.
-_Found = list[Any]
+_AsJson = list[Any]
 
 
 @dataclass(slots=True)
 class References:
-    """Schema-qualified tables and table macros of a SELECT and all column names in it; `has_star` where it may read every
-    column.
+    """The schema-qualified tables and table macros of a SELECT, and all column names in it. `has_star` is set if it may read
+    every column.
     """
 
     tables: set[str] = field(default_factory=set)
@@ -30,10 +30,10 @@ class References:
 
 
 def references(con: duckdb.DuckDBPyConnection, select: str) -> References:
-    """What `select` reads; names of its own CTEs are not among the tables.
+    """What `select` reads. The names of its own CTEs are not among the tables.
 
-    Columns are not bound to tables here: a name that occurs anywhere counts for every table that has such a column. That
-    errs towards rebuilding. Raises ValueError, with the parser's words, where `select` is not one SELECT.
+    Columns are not bound to tables here: a name that occurs anywhere counts for every table that has such a column, so too
+    much is rebuilt rather than too little. Raises ValueError, with the parser's message, if `select` is not one SELECT.
     """
     row = con.execute("SELECT json_serialize_sql(?)", [select]).fetchone()
     assert row is not None
@@ -50,22 +50,23 @@ def references(con: duckdb.DuckDBPyConnection, select: str) -> References:
 class Remembered:
     """What each SELECT reads, remembered in the warehouse by the hash of its text.
 
-    On a night without changes it would take most of the time to parse every model again. A read-only database, or one
-    without our tables, remembers nothing.
+    Otherwise parsing every model again would take most of a night without changes. Nothing is remembered in a read-only
+    database, or in one without our tables.
     """
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self._con = con
-        # Asked first: an error for a missing table would abort an open transaction. To list tables takes ten times as long.
+        # Checked first, as an error for a missing table would abort an open transaction. Listing tables takes ten times as
+        # long as listing schemas.
         has_table = con.execute(
             """SELECT readonly FROM duckdb_schemas() JOIN duckdb_databases() d USING (database_oid)
                WHERE d.database_name = current_database() AND schema_name = 'ops'"""
         ).fetchone()
         self._can_learn = has_table == (False,)
-        what = "SELECT content FROM ops.table_content WHERE table_id = ?"
-        kept = con.execute(what, [_ROW]).fetchone() if has_table else None
-        self._known: dict[str, _Found] = json.loads(kept[0]) if kept else {}
-        self._used: dict[str, _Found] = {}
+        content_sql = "SELECT content FROM ops.table_content WHERE table_id = ?"
+        row = con.execute(content_sql, [_ROW]).fetchone() if has_table else None
+        self._known: dict[str, _AsJson] = json.loads(row[0]) if row else {}
+        self._used: dict[str, _AsJson] = {}
 
     def of(self, select: str) -> References:
         """See `references`."""
@@ -79,14 +80,14 @@ class Remembered:
         return References(set(tables), set(names), has_star)
 
     def keep(self) -> None:
-        """Remember what was asked for since the warehouse was opened, and nothing else."""
+        """Store the answers that were used since the warehouse was opened, and no others."""
         if self._can_learn and self._used != self._known:
             self._con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [_ROW])
             self._con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [_ROW, json.dumps(self._used)])
 
 
 def _walk(node: Any, mentioned: References) -> None:
-    if isinstance(node, dict):  # what JSON has; asking for a Mapping takes ten times as long
+    if isinstance(node, dict):  # JSON gives a dict; a check for Mapping takes ten times as long
         kind = node.get("type")
         if kind == "BASE_TABLE":
             if node.get("schema_name"):
@@ -95,7 +96,7 @@ def _walk(node: Any, mentioned: References) -> None:
         elif kind == "COLUMN_REF":
             mentioned.names.update(node["column_names"])
         elif node.get("class") == "FUNCTION":
-            # Macros of our own: scalar ones with their schema, table macros of `main` without.
+            # Our own macros: scalar macros have their schema here, table macros of `main` have none.
             mentioned.tables.add(f"{node.get('schema') or 'main'}.{node['function_name']}")
         elif kind == "STAR":
             mentioned.has_star = True

@@ -54,7 +54,7 @@ def check(context: Context) -> list[Checked]:
         try:
             return _check(reading, reader)
         finally:
-            context.progress.read(reading.source.name)
+            context.progress.source_done(reading.source.name)
 
     context.progress.step("read", len(readings))
     with gather.reader(context) as reader, ThreadPoolExecutor(context.settings.parallel_sources) as threads:

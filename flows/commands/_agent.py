@@ -25,7 +25,7 @@ from gpuledger.transform.answers import card as cards
 from gpuledger.transform.answers import described, markets, runs, workloads
 from gpuledger.transform.answers.asking import Rows
 from gpuledger.transform.answers.value import Asked, Basis
-from gpuledger.warehouse.asked import QueryLimits, ask
+from gpuledger.warehouse.bounded_query import QueryLimits, ask
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.outputs.cells import plain
 from gpuledger.warehouse.paths import DataDir

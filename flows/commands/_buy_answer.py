@@ -84,7 +84,7 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
             f"{elsewhere.what}, {_condition(elsewhere.condition)}, at {elsewhere.price_usd:,.2f} USD would do: "
             "--condition any"
         )
-    return no_rows("\n  ".join(map(wrong_use.said, why)))
+    return no_rows("\n  ".join(map(wrong_use.translated, why)))
 
 
 def rows_of(answer: Answer, data: DataDir, limit: int, currency: Money = DOLLARS) -> list[dict[str, Any]]:
@@ -221,7 +221,7 @@ def _table(
             gettext("nobody measured {model} on these: how fast they are is not known").format(model=need.model_id)
         )
     for line in without_prices(answer.options):
-        terminal.say(wrong_use.said(line))
+        terminal.say(wrong_use.translated(line))
     left_out = [answer.options[position] for position in positions[len(rows) :]]
     if hidden := len(left_out) + answer.more:
         click.echo(gettext("{count} more with --limit 0").format(count=hidden))
@@ -310,7 +310,7 @@ def _offer_and_cost(row: dict[str, Any]) -> dict[str, Any]:
 def _ruled_out(verdict: str) -> str:
     """`RTX 3050 for 791 USD: needs 9.8 GB and has 7.8`, in the language in use."""
     option, colon, reasons = verdict.partition(": ")
-    return f"{wrong_use.said(option)}{colon}{spoken(reasons)}"
+    return f"{wrong_use.translated(option)}{colon}{spoken(reasons)}"
 
 
 def _way(row: dict[str, Any]) -> str:

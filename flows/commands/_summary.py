@@ -12,7 +12,7 @@ from gpuledger.flows.commands._show import show
 from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.wrong_use import said
+from gpuledger.flows.setup.wrong_use import translated
 from gpuledger.flows.telling.clean import clean
 from gpuledger.transform.answers.held import HeldPrice, held
 from gpuledger.transform.answers.refused import RefusedRow, refused
@@ -25,9 +25,9 @@ def show_summary(summary: Summary, data: DataDir) -> None:
     show(*_sources(summary), "table", headings={name: name for name in _WORTH})
     for outcome in summary.failed_sources:
         stands = f"; {gettext('its last good data stand, marked stale')}" if summary.published else ""
-        _say(f"{outcome.source} {gettext(outcome.status)}: ", f"{said(outcome.reason or '')}{stands}", "red")
+        _say(f"{outcome.source} {gettext(outcome.status)}: ", f"{translated(outcome.reason or '')}{stands}", "red")
     for outcome in summary.degraded_sources:
-        _say(f"{outcome.source} {gettext('degraded')}: ", said(outcome.reason or ""), "yellow")
+        _say(f"{outcome.source} {gettext('degraded')}: ", translated(outcome.reason or ""), "yellow")
     for outcome in summary.sources:
         if outcome.drift:
             more = gettext(" and {count} more").format(count=len(outcome.drift) - 3) if len(outcome.drift) > 3 else ""
@@ -39,10 +39,10 @@ def show_summary(summary: Summary, data: DataDir) -> None:
         _show_changes(summary)
     if summary.published is None:
         message = gettext("nothing was published: {reason}; the last good warehouse, if there is one, stays")
-        _say(message.format(reason=said(summary.reason or "")), "", "red")
+        _say(message.format(reason=translated(summary.reason or "")), "", "red")
         return
     if summary.reason:
-        _say("", said(summary.reason), "yellow")
+        _say("", translated(summary.reason), "yellow")
     with together(data):
         lines = [*_held(held(data)), *_refused(refused(data, summary.run_id))]
     for line in lines:
@@ -102,7 +102,7 @@ def _refused(rows: Sequence[RefusedRow], most: int = 5) -> Iterator[str]:
     """One line for each of the first `most` rows that the audit took out of a table, and one that counts the others."""
     for row in rows[:most]:
         message = gettext("{model} is published without the row {row}: {reason}")
-        yield message.format(model=row.model, row=row.row_key, reason=said(row.reason))
+        yield message.format(model=row.model, row=row.row_key, reason=translated(row.reason))
     if len(rows) > most:
         yield gettext("{count} more rows are left out; ops.refused_row has them all").format(count=len(rows) - most)
 

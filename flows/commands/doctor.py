@@ -8,7 +8,7 @@ from gpuledger.flows.commands._options import data_dir_option, format_option
 from gpuledger.flows.setup import settings as settings_module
 from gpuledger.flows.setup.lang import gettext, knows
 from gpuledger.flows.setup.reckoned import reckoned
-from gpuledger.flows.setup.wrong_use import said
+from gpuledger.flows.setup.wrong_use import translated
 
 
 @click.command()
@@ -38,4 +38,4 @@ def command(offline: bool, deep: bool, sample: bool, data_dir: str | None, form:
 
 def _translated(text: str) -> str:
     """A text in the language in use: a fixed text, or a sentence with figures in it."""
-    return gettext(text) if knows(text) else said(text)
+    return gettext(text) if knows(text) else translated(text)

@@ -135,13 +135,13 @@ def import_(file: Path, gpus: Sequence[str], workload: str | None, data_dir: str
 
 
 def _details(about: dict[str, Any], gpus: Sequence[str], workload: str | None) -> Any:
-    from gpuledger.flows.setup.measure import Said
+    from gpuledger.flows.setup.measure import UserDetails
 
     cards_by_printed: dict[str, str] = {}
     for text in gpus:
         printed, _, name = text.rpartition("=")
         cards_by_printed[printed] = name
-    return Said(
+    return UserDetails(
         claim=about["claim"], gpus=cards_by_printed, gpu_count=about["gpu_count"], workload=workload,
         measured_by=about["measured_by"], measured_on=about["measured_on"].date() if about["measured_on"] else None,
     )  # fmt: skip
@@ -154,11 +154,11 @@ def _store_and_report(store: Callable[[], Stored]) -> int:
         stored = store()
     except NotTaken as error:
         for problem in error.problems:
-            click.echo(wrong_use.said(problem), err=True)
+            click.echo(wrong_use.translated(problem), err=True)
         click.echo(gettext("{count} to settle; nothing was stored").format(count=len(error.problems)), err=True)
         return 1
     for line in stored.left_out:
-        click.echo(gettext("left out: {line}").format(line=wrong_use.said(line)), err=True)
+        click.echo(gettext("left out: {line}").format(line=wrong_use.translated(line)), err=True)
     for new in stored.new_workloads:
         click.echo(gettext("new workload {workload}: {words}").format(workload=new.workload_id, words=new.workload))
     for figure in stored.kept:

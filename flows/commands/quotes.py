@@ -58,7 +58,7 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
         if left_out:
             click.echo(gettext("{count} rows would be left out:").format(count=len(left_out)), err=form != "table")
         for row in left_out:
-            line = f"  {row['row']}: {wrong_use.said(row['reason'])}"
+            line = f"  {row['row']}: {wrong_use.translated(row['reason'])}"
             if form == "table":
                 terminal.say(line)
             else:

@@ -106,7 +106,7 @@ def list_(data_dir: str | None, form: str) -> None:
     from gpuledger.flows.setup import rates
 
     try:
-        rows = rates.read(read_from(data_dir))
+        rows = rates.rows_of(read_from(data_dir))
     except rates.BadRates as error:
         raise click.UsageError(str(error)) from None
     show(

@@ -61,7 +61,7 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     if summary.damaged:
         click.echo(gettext("left out, as damaged or missing: {count}").format(count=len(summary.damaged)))
         for damage in summary.damaged[: replay.NAMED]:
-            click.echo(f"  {wrong_use.said(redact_text(damage))}")
+            click.echo(f"  {wrong_use.translated(redact_text(damage))}")
         if (unnamed := len(summary.damaged) - replay.NAMED) > 0:
             click.echo("  " + gettext("and {count} more").format(count=unnamed))
     return summary.exit_status

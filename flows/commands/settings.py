@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.commands._options import format_option
-from gpuledger.flows.setup.wrong_use import said
+from gpuledger.flows.setup.wrong_use import translated
 
 
 @click.command()
@@ -22,6 +22,7 @@ def command(form: str) -> None:
     rows = [(o.name, o.value, o.unit, o.place, o.meaning) for o in settings.explain()]
     if form == "table":
         rows = [
-            (name, value, said(unit or ""), said(place), said(meaning)) for name, value, unit, place, meaning in rows
+            (name, value, translated(unit or ""), translated(place), translated(meaning))
+            for name, value, unit, place, meaning in rows
         ]
     show(columns, rows, form)

@@ -18,7 +18,7 @@ def command(query: str, data_dir: str | None, form: str) -> None:
     """
     from gpuledger.flows.commands._show import show
     from gpuledger.flows.setup import settings as settings_module
-    from gpuledger.warehouse.asked import QueryLimits, ask
+    from gpuledger.warehouse.bounded_query import QueryLimits, ask
 
     settings = settings_module.load({"data_dir": data_dir})
     limits = QueryLimits(settings.sql_timeout_s, settings.sql_memory_limit, settings.sql_max_rows)

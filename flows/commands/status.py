@@ -10,7 +10,7 @@ import click
 
 from gpuledger.flows.commands._options import data_dir_option, form_option, read_from
 from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.wrong_use import said
+from gpuledger.flows.setup.wrong_use import translated
 from gpuledger.flows.telling import terminal
 
 if TYPE_CHECKING:
@@ -109,5 +109,5 @@ def _run_rows(runs: list[RunHealth]) -> tuple[list[str], list[tuple[object, ...]
 def _short(reason: str | None) -> str | None:
     if reason is None:
         return None
-    reason = said(reason)
+    reason = translated(reason)
     return reason if len(reason) <= _SHORT else reason[: _SHORT - 1] + "…"

@@ -64,7 +64,7 @@ def command(
         stored = transcribe.store(file, data, name=name, replace=replace)
     except transcribe.NotStored as error:
         for problem in error.problems:
-            click.echo(wrong_use.said(problem), err=True)
+            click.echo(wrong_use.translated(problem), err=True)
         click.echo(gettext("{count} to correct; nothing was stored").format(count=len(error.problems)), err=True)
         return 1
     for chart in stored.charts:

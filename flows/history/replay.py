@@ -1,11 +1,11 @@
-"""Rebuild the whole warehouse from the archive: the runs on record, one after the other, without a network.
+"""Rebuild the whole warehouse from the archive: the recorded runs, one after the other, without a network.
 
-A replay takes the steps that the runs took, over the pages that they fetched and with the failures that they met, and
-leaves out between two nights what no later night reads: the copy, the build and the publish. So core and mart come out row
-for row the same; where the program has changed since, they come out as it would have written them.
+A replay takes the steps that the runs took, with the pages that they fetched and the failures that they met. Between two
+nights it leaves out the copy, the build and the publish, as no later night reads those. So core and mart come out the same,
+row for row. If the program has changed since, they come out as the changed program writes them.
 
-All or nothing: the work file is published once, at the end, and until then readers and the old versions are as they were.
-A replay that is stopped is started again from the beginning.
+A replay publishes everything or nothing: the work file is published once, at the end. Until then readers and the old
+versions stay as they were.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from gpuledger.extract.pages import LocalFile, OfRun
 from gpuledger.extract.parse_pool import ParsePool
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights
-from gpuledger.flows.history import backfill
-from gpuledger.flows.history import kept as replay_kept
+from gpuledger.flows.history import backfill, saved_state
 from gpuledger.flows.night import gather, run_log, store
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.progress import SILENT
@@ -44,19 +43,18 @@ from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load.stage import append
 from gpuledger.warehouse.paths import DataDir
 
-#: Damaged files that a refusal names; the number of the others follows.
+#: Damaged files that a refusal names. The refusal only counts the others.
 NAMED = 5
 
 
 class ReplayRefused(WarehouseError):
-    """The archive does not hold what a faithful replay needs. Nothing is changed."""
+    """The archive lacks something that a faithful replay needs. Nothing is changed."""
 
 
 def runs_until(data: DataDir, until: datetime | None, *, skip_damaged: bool = False) -> list[RunRecord]:
-    """The runs on record that count as `until` or earlier; of a bulk load of many nights those nights, if any, that do.
+    """The recorded runs whose `as_of` is `until` or earlier. Of a bulk load of many nights it takes only such nights.
 
-    Raises ReplayRefused where there are none, and BadRecord, naming the line, where the record of one was changed, unless
-    `skip_damaged`.
+    Raises ReplayRefused if there are none, and BadRecord, naming the line, if a record was changed, unless `skip_damaged`.
     """
     run_log.heal(data)
     folded = folded_runs(data)
@@ -69,10 +67,10 @@ def runs_until(data: DataDir, until: datetime | None, *, skip_damaged: bool = Fa
     for run in run_log.records(data, skip_damaged=skip_damaged):
         if run.run_id in folded:
             continue
-        kept = tuple(source for record in run.sources if (source := _cut(record, run, until)))
-        if kept:
-            last = max((record.nights[1] for record in kept if record.nights), default=run.as_of)
-            runs.append(dataclasses.replace(run, as_of=last, sources=kept))
+        sources_until = tuple(source for record in run.sources if (source := _cut(record, run, until)))
+        if sources_until:
+            last = max((record.nights[1] for record in sources_until if record.nights), default=run.as_of)
+            runs.append(dataclasses.replace(run, as_of=last, sources=sources_until))
     if not runs and not folded:
         when = f" up to {until:%Y-%m-%d %H:%M} UTC" if until else ""
         raise ReplayRefused(
@@ -82,7 +80,7 @@ def runs_until(data: DataDir, until: datetime | None, *, skip_damaged: bool = Fa
 
 
 def folded_runs(data: DataDir) -> dict[str, datetime]:
-    """The runs that are in the baseline, with the times that they count as; none where nothing was ever pruned."""
+    """The runs in the baseline, each with its `as_of`; empty if nothing was ever pruned."""
     if not data.baseline.exists():
         return {}
     return history.published_runs(data.baseline)
@@ -97,15 +95,15 @@ def _cut(record: SourceRecord, run: RunRecord, until: datetime | None) -> Source
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How a replay is done."""
+    """How a replay runs."""
 
-    #: A damaged page counts as one that could not be read that night: its source fails or is incomplete, its last good data
-    #: stand, and ops.issue says so.
+    #: Treat a damaged page as one that could not be read that night: its source fails or is incomplete, its last good data
+    #: stay, and ops.issue records that.
     skip_damaged: bool = False
     #: Write the CSV files as well.
     export: bool = True
-    #: How often the state is kept from which a replay of the same that was killed goes on.
-    keep_every_s: float = replay_kept.KEEP_EVERY_S
+    #: Seconds between two saved states. If the replay is killed, the same replay goes on from the last saved state.
+    keep_every_s: float = saved_state.KEEP_EVERY_S
 
 
 def replay(
@@ -114,12 +112,12 @@ def replay(
     runs: Sequence[RunRecord],
     options: Options | None = None,
 ) -> Summary:
-    """Publish in `context.data` what the `runs` of the archive of `archive_of` make; see `runs_until`.
+    """Replay the `runs` from the archive of `archive_of` and publish the result in `context.data`; see `runs_until`.
 
-    Where a vacuum has folded earlier runs into a baseline, the runs go on from it.
+    If a vacuum has folded earlier runs into a baseline, the replay begins with the baseline.
 
-    Raises ReplayRefused, naming the files, where pages are damaged or missing and are not to be skipped: a history with a
-    hole that looks like an answer is worse than none. Where they are, the summary names them. Raises also what
+    Raises ReplayRefused, naming the files, if pages are damaged or missing, unless the options skip them: a history with a
+    hole that looks like an answer is worse than no history. If they are skipped, the summary names them. Raises also what
     `store.store` raises.
     """
     options = options or Options()
@@ -133,10 +131,10 @@ def replay(
         publish.heal(context.data)
         _bring_decisions(archive_of, context.data)
         limit = context.settings.memory_limit
-        key = replay_kept.key_of(context.settings, archive_of, skip_damaged=options.skip_damaged)
-        keeper = replay_kept.Keeper(context.data, key, runs, options.keep_every_s)
-        kept = keeper.find()
-        start = kept.file if kept else archive_of.baseline
+        key = saved_state.key_of(context.settings, archive_of, skip_damaged=options.skip_damaged)
+        keeper = saved_state.Keeper(context.data, key, runs, options.keep_every_s)
+        saved = keeper.find()
+        start = saved.file if saved else archive_of.baseline
         with (
             ParsePool(page_limits(context.settings)) as parser,
             publish.workspace(context.data, context.run_id, memory_limit=limit, copy_of=start) as (con, work),
@@ -144,11 +142,11 @@ def replay(
             con.begin()
             context.progress.step("replay", len(runs))
             newest = max(folded_runs(archive_of).values(), default=context.as_of)
-            # Its runs are the parts of this step, and their steps are none of it.
+            # The replayed runs are the parts of this step, so their own steps must not show as progress.
             replayed = _Replay(con, dataclasses.replace(context, progress=SILENT), archive, parser, newest)
-            if kept:
-                replayed.changed, replayed.newest = set(kept.changed), kept.newest
-            for number, run in enumerate(runs[kept.done if kept else 0 :], start=kept.done if kept else 0):
+            if saved:
+                replayed.changed, replayed.newest = set(saved.changed), saved.newest
+            for number, run in enumerate(runs[saved.done if saved else 0 :], start=saved.done if saved else 0):
                 context.progress.at(number, f"{run.as_of:%Y-%m-%d %H:%M}")
                 replayed.run(run)
                 # A longer transaction keeps every overwritten version in memory.
@@ -167,7 +165,7 @@ def replay(
 
 
 def _bring_decisions(source: DataDir, target: DataDir) -> None:
-    """What people decided and added belongs to the history as the pages do."""
+    """Copy what people decided and added: it belongs to the history, as the pages do."""
     if source.root.resolve() != target.root.resolve():
         for folder in ("decisions", "models", "workloads"):
             if (source.root / folder).is_dir():
@@ -189,10 +187,10 @@ class _Replay:
         self._context = context
         self._archive = archive
         self._parser = parser
-        #: Tables that the runs changed, and the newest time that one of them counted as.
+        #: Tables that the runs changed, and the newest `as_of` of a run.
         self.changed: set[str] = set()
         self.newest = newest
-        #: Nights of the files of the last backfill: loaded night by night, its runs share them.
+        #: The nights in the files of the last backfill. Its runs were published in parts, and share these files.
         self._crawls: tuple[str, list[backfill.Crawl]] = ("", [])
 
     def run(self, run: RunRecord) -> None:
@@ -207,9 +205,9 @@ class _Replay:
         batches = []
         for record in run.sources:
             if record.source not in sources.names():
-                continue  # told of before, as damage
+                continue  # `_damage` has reported it
             if not record.nights:
-                batches.append(self._read(record))
+                batches.append(self._collected(record))
                 continue
             crawls = self._nights(record)
             context = dataclasses.replace(context, as_of=crawls[-1][0] if crawls else run.as_of)
@@ -218,7 +216,7 @@ class _Replay:
                 self.changed |= filled.tables
                 outcomes += filled.sources
         if outcomes:
-            # `load` may undo its own transaction, and must not undo these.
+            # `load` may roll its transaction back, and must not roll these nights back.
             self._con.commit()
             self._con.begin()
         night = store.load(self._con, context, batches)
@@ -226,7 +224,8 @@ class _Replay:
         store.write_run(self._con, context, [*outcomes, *night.sources])
         self.newest = context.as_of
 
-    def _read(self, record: SourceRecord) -> Collected:
+    def _collected(self, record: SourceRecord) -> Collected:
+        """What the source gave then, parsed anew."""
         if record.failure is not None:
             return Collected(record.source, shop=record.shop, failure=record.failure)
         of_run = OfRun(self._archive, pages(self._archive, record), record.missed)
@@ -242,7 +241,7 @@ class _Replay:
         return [crawl for crawl in self._crawls[1] if first <= crawl[0] <= last]
 
     def _whole(self, record: SourceRecord) -> Iterator[Page]:
-        """The files of a backfill; one that is damaged becomes an issue, and its nights are not there."""
+        """The files of a backfill. A damaged file becomes an issue, and its nights are left out."""
         for snapshot in pages(self._archive, record):
             try:
                 yield self._archive.page(snapshot)
@@ -252,7 +251,7 @@ class _Replay:
 
 
 def pages(archive: Archive, record: SourceRecord) -> list[Snapshot]:
-    """What the run fetched; of an attempt that was given up and done again, the last one."""
+    """The pages that the run fetched. If an attempt was given up and tried again, only those of the last attempt."""
     fetched = shops.of_shop(archive.of_run(record.source, record.fetched_by), record.shop)
     return (
         fetched
@@ -264,7 +263,7 @@ def pages(archive: Archive, record: SourceRecord) -> list[Snapshot]:
 
 
 def _refuse_a_damaged_baseline(data: DataDir) -> None:
-    """Whatever is to be skipped: all that follows would be built on it, and published."""
+    """Raise ReplayRefused for a damaged baseline, even if damage may be skipped: all later runs would be built on it."""
     if data.baseline.exists() and integrity.is_whole(data, data.baseline) is False:
         raise ReplayRefused(
             f"{data.baseline}: it is not what was written: restore it from a backup, or move it away, and the runs in it "
@@ -273,22 +272,23 @@ def _refuse_a_damaged_baseline(data: DataDir) -> None:
 
 
 def _refusal(damaged: Sequence[str]) -> ReplayRefused:
-    named = "; ".join(damaged[:NAMED]) + (f"; and {len(damaged) - NAMED} more" if len(damaged) > NAMED else "")
+    files = "; ".join(damaged[:NAMED]) + (f"; and {len(damaged) - NAMED} more" if len(damaged) > NAMED else "")
     return ReplayRefused(
-        f"{named}: restore from a backup, or give --skip-damaged, and each counts as a page that could not be read on its "
+        f"{files}: restore from a backup, or give --skip-damaged, and each counts as a page that could not be read on its "
         "night. Nothing was changed"
     )
 
 
 def _lost_runs(data: DataDir) -> Iterator[str]:
-    """Lines of the log of runs that nobody may believe, and runs that the published file holds and the log does not: lines
-    lost from the end of a log leave no gap in it.
+    """Lines of the log of runs that cannot be trusted, and runs that the published file holds and the log lacks.
+
+    The published file is needed for this, as lines that are lost from the end of a log leave no gap in it.
     """
     yield from run_log.unread(data)
     try:
         published = history.fetching_runs(data)
     except WarehouseError:
-        return  # the file is what the replay is to make anew
+        return  # the replay is to make this very file anew
     known = {record.run_id for record in run_log.records(data, skip_damaged=True)} | folded_runs(data).keys()
     for run_id in published:
         if run_id not in known:
@@ -296,7 +296,7 @@ def _lost_runs(data: DataDir) -> Iterator[str]:
 
 
 def _damage(archive: Archive, runs: Sequence[RunRecord]) -> Iterator[str]:
-    """What of the pages of the runs is not there, or not as it was stored. Each file is read once."""
+    """The pages of the runs that are missing, or are not as they were stored. Reads each file once."""
     seen: set[str] = set()
     logs: set[str] = set()
     for run in runs:

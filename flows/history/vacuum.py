@@ -1,8 +1,8 @@
-"""Retention: old versions, pages that nothing needs, items of old parsers, and the accounts of old runs.
+"""Retention: removes old versions, pages that nothing needs, items of old parsers, and the accounts of old runs.
 
-Every number stays traceable: a page that any row of a kept version refers to is never removed. And a replay stays
-possible: before the pages of old runs go, those runs are replayed into a baseline that later replays begin with. So an
-archive that cannot be replayed is not pruned.
+Every number stays traceable: a page that any row of a kept version refers to is never removed. A replay stays possible
+too: before the pages of old runs are removed, those runs are replayed into a baseline with which later replays begin. So
+an archive that cannot be replayed is not pruned.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from gpuledger.warehouse.paths import DataDir
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What went, or would go: how many of it, and the bytes, where they are known."""
+    """What a vacuum removed, or would remove: how many, and their bytes, 0 if those are not known."""
 
     what: str
     count: int
@@ -40,9 +40,9 @@ class Removed:
 
 
 def vacuum(context: Context, *, dry_run: bool = False) -> list[Removed]:
-    """Remove what the settings keep_versions and keep_days do not keep; days count back from the newest run.
+    """Remove what the settings keep_versions and keep_days do not keep. Days count back from the newest run.
 
-    With `dry_run` only say what would go. Raises NoWarehouse, Locked, and what a replay of the old runs raises.
+    With `dry_run` only report what would be removed. Raises NoWarehouse, Locked, and what a replay of the old runs raises.
     """
     data = context.data
     with writing(data):
@@ -72,17 +72,17 @@ def vacuum(context: Context, *, dry_run: bool = False) -> list[Removed]:
 
 
 def _forget_passing(context: Context, dry_run: bool) -> Removed:
-    """Pages that their owner's terms let nobody keep any longer: by the clock, also where no night comes any more."""
-    over = gather.passing_over(context.data, context.started_at)
-    size = sum(path.stat().st_size for path in over)
+    """Remove the pages that their owner's terms let nobody keep any longer, by the clock, even if no more nights come."""
+    expired = gather.passing_over(context.data, context.started_at)
+    size = sum(path.stat().st_size for path in expired)
     if not dry_run:
-        for path in over:
+        for path in expired:
             path.unlink(missing_ok=True)
-    return Removed("pages that may be kept for hours only", len(over), size)
+    return Removed("pages that may be kept for hours only", len(expired), size)
 
 
 def _forget_accounts(context: Context, cutoff: datetime, dry_run: bool) -> list[Removed]:
-    """Drop the accounts of runs before the cutoff in a version of its own, written anew so that the room is free."""
+    """Delete the accounts of runs before the cutoff, in a new version that is written anew, which frees the room."""
     data = context.data
     before = data.published.resolve()
     limit = context.settings.memory_limit
@@ -103,15 +103,15 @@ def _prune_archive(context: Context, newest: datetime, cutoff: datetime, dry_run
     data = context.data
     archive = Archive(data.snapshots, objects.of(data.store))
     folded = replay.folded_runs(data)
-    rest = [run for run in run_log.records(data) if run.run_id not in folded]
-    old = next((number for number, run in enumerate(rest) if run.as_of >= cutoff), len(rest))
-    keep = {*_referred(data), *_pages_of(archive, rest[old:]), *_first_images(archive)}
+    unfolded = [run for run in run_log.records(data) if run.run_id not in folded]
+    old = next((number for number, run in enumerate(unfolded) if run.as_of >= cutoff), len(unfolded))
+    keep = {*_referred(data), *_pages_of(archive, unfolded[old:]), *_first_images(archive)}
     days = context.settings.keep_days
     removed = archive.prune(days, newest, keep, dry_run=True)
     sizes = sum(archive.size(sha256) for sha256 in removed)
     if removed and not dry_run:
-        # Also where all of them are of runs that published nothing: the next vacuum then has less to fold.
-        _fold(context, rest[:old])
+        # Also if all removed pages are of runs that published nothing: then the next vacuum has less to fold.
+        _fold(context, unfolded[:old])
         archive.prune(days, newest, keep)
         sharing.forget(data, removed)
     cache = ParsedCache(data.snapshots / "parsed")
@@ -141,7 +141,7 @@ def _pages_of(archive: Archive, runs: Iterable[RunRecord]) -> set[str]:
 
 
 def _first_images(archive: Archive) -> set[str]:
-    """The first bytes of every watched image: what a transcription without a hash was read from."""
+    """The first bytes of every watched image: a transcription without a hash was made from these."""
     first_by_url: dict[str, str] = {}
     for name in archive.sources():
         for page in archive.history(name):
@@ -151,7 +151,7 @@ def _first_images(archive: Archive) -> set[str]:
 
 
 def _fold(context: Context, runs: list[RunRecord]) -> None:
-    """Replay `runs`, from the old baseline on, into a new baseline."""
+    """Replay `runs` on top of the old baseline, into a new baseline."""
     data = context.data
     if not runs:
         return

@@ -1,8 +1,8 @@
-"""The audit of a build: every mart that is built is held against its contract before anything is published.
+"""The audit of a build: it checks every mart against its contract before anything is published.
 
-One bad row never stops a night: a table's row that its contract refuses is taken out, before another table is built from it,
-and is on record in ops.refused_row. What stops the publish is a broken table: a key that is not one, too few rows, more
-refused rows than a few, and anything in a view, whose rows follow from tables that passed.
+One bad row never stops a night: the audit takes a row that the contract refuses out of its table, before another table is
+built from it, and records it in ops.refused_row. A broken table stops the publish: a key that is not unique, too few rows,
+more than a few refused rows, and any fault in a view, whose rows follow from tables that passed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Audit:
         self._problems: list[str] = []
 
     def refuse(self, model: Model) -> None:
-        """Take the rows that its contract refuses out of a table that was just built, and put them on record."""
+        """Take out of a table that was just built the rows that its contract refuses, and record them."""
         contract = mart_contract(model.name, folder_of(model.name))
         if contract is None:
             return
@@ -42,11 +42,11 @@ class Audit:
             take_out(self._con, model, table, verdict.refused, self._run_id)
 
     def finish(self, steps: Sequence[Build], first_day: date | None) -> None:
-        """Raise AuditFailed where a table or a view is broken.
+        """Raise AuditFailed if a table or a view is broken.
 
-        A table that was kept passed when it was built. A view is never rebuilt, and moves with what it reads: it is checked
-        on every run that built a table. Of the daily prices it is the days from `first_day` on: the others passed on their
-        night.
+        A table that this run did not rebuild passed when it was built. A view is never rebuilt, and its rows change with the
+        tables that it reads, so every run that built a table checks all views. Of the daily prices it checks only the days
+        from `first_day` on, as the earlier ones passed on their own night.
         """
         if any(step.action == "rebuilt" for step in steps):
             for step in steps:

@@ -1,9 +1,8 @@
-"""Charts of the night: each picture that a person asked for or transcribed is read by machine, once, where that is
-installed.
+"""Charts of the night: the machine reads once each picture that a person requested or transcribed.
 
-What was read is archived as a page of its own beside the picture (`chart:<hash of the picture>`), so that later nights and a
-replay read it there, with or without the packages. A person's transcription stands above it; where the two differ, an issue
-says both.
+This needs the packages of the extra `charts`. The archive keeps the reading as a page of its own beside the picture
+(`chart:<hash of the picture>`), so later nights and a replay read it there, with or without the packages. A person's
+transcription counts more than the reading. If the two differ, an issue states both.
 """
 
 from __future__ import annotations
@@ -47,12 +46,12 @@ class Readings(Protocol):
     """Where the reading of a picture comes from."""
 
     def of(self, source: Source, picture: str) -> dict[str, Any] | None:
-        """What was read of the picture with this hash: `reading`, or `code` and `problem`; None where it was not read."""
+        """The reading of the picture with this hash: `reading`, or `code` and `problem`. None if nobody has read it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByMachine:
-    """Read now, in a process of its own, or taken from the archive where these bytes were read before."""
+    """Reads a picture now, in a process of its own, or takes the reading of the same bytes from the archive."""
 
     archive: Archive
     now: datetime
@@ -60,7 +59,7 @@ class ByMachine:
     may_read: bool
 
     def of(self, source: Source, picture: str) -> dict[str, Any] | None:
-        """See `Readings`. Nothing is imported for a picture that was read before."""
+        """See `Readings`. A picture that was read before needs no import."""
         address = f"chart:{picture}"
         last = self.archive.latest(source.name, address)
         known: dict[str, Any] | None = json.loads(self.archive.content_of(last.sha256)) if last else None
@@ -79,7 +78,7 @@ class ByMachine:
         return answer
 
     def _save(self, source: Source, address: str, content: bytes | None) -> None:
-        """Put on record that this run has used the reading; None where it is the one in the archive."""
+        """Record that this run has used the reading. `content` is None if the archive has it already."""
         fetched = Fetched(
             url=address, final_url=address, status=200 if content else 304, headers={"content-type": "application/json"},
             content=content or b"", not_modified=content is None,
@@ -89,7 +88,7 @@ class ByMachine:
 
 @dataclass(frozen=True, slots=True)
 class AsThen:
-    """What a run of the past used."""
+    """The readings that a past run used."""
 
     pages: OfRun
 
@@ -105,14 +104,14 @@ class AsThen:
 
 @cache
 def reader_code() -> str:
-    """Fingerprint of the code that reads pictures: another one reads them again."""
+    """Fingerprint of the code that reads pictures. When it changes, the pictures are read again."""
     folder = Path(chart_reader.__file__).parent
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
 class _Picture:
-    """A chart with the hash of its picture, the cards that its values mean, and what people say of it."""
+    """A chart with the hash of its picture, the machine's reading, and its values with the cards that they mean."""
 
     chart: Chart
     sha256: str
@@ -127,11 +126,15 @@ class _Picture:
 
 
 def with_charts(collected: Collected, source: Source, readings: Readings, archive: Archive, data: DataDir) -> Collected:
-    """The batch with what its pictures say, and without the Chart items, of which no table is made."""
+    """The batch with the values of its pictures, and without the Chart items, which no table holds."""
     charts = [item for item, _ in collected.rows if isinstance(item, Chart)]
     if not charts:
         return collected
-    people = [one for url, sha256 in _files(collected, ".csv") for one in _transcribed(archive, url, sha256)]
+    people = [
+        transcription
+        for url, sha256 in _files(collected, ".csv")
+        for transcription in _transcribed(archive, url, sha256)
+    ]
     plans = [
         plan
         for url, sha256 in _files(collected, ".toml")
@@ -145,14 +148,14 @@ def with_charts(collected: Collected, source: Source, readings: Readings, archiv
     seen: set[str] = set()
     for chart in charts:
         sha256 = collected.images.get(chart.image_url)
-        wanted = [plan for plan in plans if plan.means(chart)]
-        wanted += [plan for plan in _of_people(people) if plan.means(chart)]
-        if sha256 is None or not wanted or chart.image_url in seen:
+        plans_of_chart = [plan for plan in plans if plan.means(chart)]
+        plans_of_chart += [plan for plan in _of_people(people) if plan.means(chart)]
+        if sha256 is None or not plans_of_chart or chart.image_url in seen:
             continue
         seen.add(chart.image_url)
-        found, said = work.read(chart, sha256, wanted)
-        rows += [(item, sha256) for item in found]
-        issues += said
+        values, value_issues = work.rows_and_issues(chart, sha256, plans_of_chart)
+        rows += [(item, sha256) for item in values]
+        issues += value_issues
     return replace(
         collected, rows=rows, issues=[*collected.issues, *((issue, None) for issue in issues)],
         fetched=collected.fetched + work.read_now,
@@ -168,12 +171,13 @@ def _transcribed(archive: Archive, url: str, sha256: str) -> list[Transcription]
 
 
 def _of_people(people: Sequence[Transcription]) -> Iterator[Plan]:
-    """The charts that were transcribed, where the picture was noted."""
-    for one in people:
-        if one.image_url is not None:
+    """Plans for the transcribed charts whose transcription names its picture."""
+    for transcription in people:
+        if transcription.image_url is not None:
             yield Plan(
-                article_url=one.article_url, workload_id=one.workload_id, published_on=one.published_on,
-                image_url=one.image_url, series=None, title=one.chart,
+                article_url=transcription.article_url, workload_id=transcription.workload_id,
+                published_on=transcription.published_on, image_url=transcription.image_url, series=None,
+                title=transcription.chart,
             )  # fmt: skip
 
 
@@ -184,7 +188,7 @@ def _without_picture(plan: Plan) -> Issue:
 
 
 class _Work:
-    """Reads pictures and holds them against what people read; `read_now` counts the readings that the run used."""
+    """Reads pictures and compares them with what people read. `read_now` counts the readings that the run used."""
 
     def __init__(
         self, source: Source, readings: Readings, people: Sequence[Transcription], known: Mapping[str, Workload],
@@ -194,13 +198,17 @@ class _Work:
         self._known, self._resolver = known, resolver
         self.read_now = 0
 
-    def read(self, chart: Chart, sha256: str, plans: Sequence[Plan]) -> tuple[list[ChartValue | Score], list[Issue]]:
+    def rows_and_issues(
+        self, chart: Chart, sha256: str, plans: Sequence[Plan]
+    ) -> tuple[list[ChartValue | Score], list[Issue]]:
         """Rows and issues of one picture."""
         answer = self._readings.of(self._source, sha256)
-        asked = [plan for plan in plans if plan.series is not None]
+        requested_plans = [plan for plan in plans if plan.series is not None]
         if answer is None:
             way_out = "pip install 'gpuledger[charts]', and leave the setting read_charts on; or transcribe it"
-            return [], [_issue("chart_unread", f"nobody has read it: {way_out}", chart, "info")] if asked else []
+            return [], [
+                _issue("chart_unread", f"nobody has read it: {way_out}", chart, "info")
+            ] if requested_plans else []
         self.read_now += 1
         if "reading" not in answer:
             message = f"{answer['code']}: {answer['problem']}; the picture is {sha256}"
@@ -210,7 +218,7 @@ class _Work:
         picture = _Picture(chart, sha256, reading, with_cards(reading, resolver, self._source.name))
         rows: list[ChartValue | Score] = []
         issues: list[Issue] = []
-        if not reading.values and asked:
+        if not reading.values and requested_plans:
             issues.append(_issue("chart_unreadable", reading.problem, chart))
         done: set[int] = set()
         for plan in plans:
@@ -222,25 +230,28 @@ class _Work:
             if series is None or series in done:
                 continue
             done.add(series)
-            found, said = self._series_rows(picture, plan, series, resolver)
-            rows += found
-            issues += said
+            series_rows, series_issues = self._series_rows(picture, plan, series, resolver)
+            rows += series_rows
+            issues += series_issues
         return rows, issues
 
     def _person(self, picture: _Picture, plan: Plan, resolver: Resolver) -> dict[str, Decimal]:
-        """What a person read of this picture for this workload, by card."""
+        """The figures that a person read in this picture for this workload, by card."""
         figures: dict[str, Decimal] = {}
-        for one in self._people:
-            if one.workload_id != plan.workload_id or one.image_url != picture.chart.image_url:
+        for transcription in self._people:
+            if transcription.workload_id != plan.workload_id or transcription.image_url != picture.chart.image_url:
                 continue
-            for gpu_name, score in one.figures:
+            for gpu_name, score in transcription.figures:
                 gpu_id = resolver.resolve(gpu_name, source=self._source.name).gpu_id
                 if gpu_id is not None:
                     figures[gpu_id] = score
         return figures
 
     def _series(self, picture: _Picture, plan: Plan, resolver: Resolver) -> int | None:
-        """The bars that a person transcribed: those of most agreeing values; the only ones there are, else none."""
+        """The series that a person transcribed: the one with most values equal to the person's.
+
+        If no value agrees, it is the only series of the picture, or None if there are several.
+        """
         figures = self._person(picture, plan, resolver)
         agreeing = Counter(
             value.series
@@ -259,13 +270,13 @@ class _Work:
         title = plan.title or picture.chart.caption or picture.reading.title or picture.chart.image_url
         rows: list[ChartValue | Score] = []
         issues: list[Issue] = []
-        left = 0
+        doubtful = 0
         for position, value, gpu_id in picture.of_series(series):
             amount = Decimal(value.number) if value.number is not None else None
             read_by_eye = person.get(gpu_id) if gpu_id is not None else None
             rows.append(_row(picture, plan, position, (title, value, amount, read_by_eye)))
             if value.status == "quarantined":
-                left += read_by_eye is None
+                doubtful += read_by_eye is None
             elif read_by_eye is None:
                 rows.append(
                     Score(
@@ -280,9 +291,9 @@ class _Work:
                     f"counts; look at {value.box} of the picture {picture.sha256}"
                 )
                 issues.append(_issue("chart_differs", message, picture.chart))
-        if left:
+        if doubtful:
             message = (
-                f"{left} values of {plan.workload_id} were not sure enough to be taken (core.chart_value says why): "
+                f"{doubtful} values of {plan.workload_id} were not sure enough to be taken (core.chart_value says why): "
                 f"`gpuledger evidence {picture.sha256[:12]} --print > chart.png`, then "
                 "`gpuledger transcribe --from-chart chart.png`"
             )
@@ -313,5 +324,5 @@ def _box(box: Box | None) -> str | None:
 
 
 def _issue(code: str, message: str, chart: Chart, severity: str = "warning") -> Issue:
-    words = f"the chart {chart.caption!r} ({chart.image_url}): {message}"
-    return Issue(code=code, message=words, severity=severity, where=chart.image_url, url=chart.article_url)  # type: ignore[arg-type]
+    full_message = f"the chart {chart.caption!r} ({chart.image_url}): {message}"
+    return Issue(code=code, message=full_message, severity=severity, where=chart.image_url, url=chart.article_url)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What one run works with, handed to every step: no step asks a clock, the environment or a global for it."""
+"""The settings, paths and times of one run. Every step receives them, and reads no clock, environment or global itself."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Engine = Literal["prefect", "plain"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """One run. `as_of` (UTC) dates everything that it loads; `only` names the sources to read, None for all.
+    """One run. `as_of` (UTC) dates everything that the run loads. `only` names the sources to read, None for all.
 
-    `tick` is the time of the schedule that it stands for, None where a person or an event started it. `progress` is told
-    how far the run is.
+    `tick` is the scheduled time that the run stands for, None if a person or an event started it. `progress` hears how far
+    the run is.
     """
 
     settings: Settings
@@ -35,7 +35,7 @@ class Context:
 
 
 def new_run_id() -> str:
-    """Sorts by the moment that it was made, in microseconds: versions are kept in the order of their names."""
+    """A new id. Ids sort by the microsecond in which they were made, as versions are kept in the order of their names."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-{secrets.token_hex(3)}"
 
 

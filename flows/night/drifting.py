@@ -1,6 +1,6 @@
-"""Whether a source still reads as it did: its night beside its own past, with the pages to compare.
+"""Whether a source still reads as it did: compares its night with its own past nights, and names the pages to look at.
 
-Where the settings name the addresses, one source is many shops: each host has a past of its own.
+If the settings name a source's addresses, the source is many shops, and each host has a past of its own.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from gpuledger.transform.gate import drift
 from gpuledger.warehouse.ledger import IssueOfPage, SourceStatus
 from gpuledger.warehouse.load import profile
 
-#: The code of an issue of this kind; its place is the trait that drifted, its text the hash of the page that read well.
+#: The code of an issue about drift. Its place is the trait that drifted, its text the hash of the page that read well.
 CODE = "drift"
 
 
 def look(
     con: duckdb.DuckDBPyConnection, context: Context, collected: Collected, status: SourceStatus
 ) -> list[IssueOfPage]:
-    """An issue for each trait of the source that left what was usual, and for each page that it can no longer read.
+    """An issue for each trait of the source that is no longer usual, and for each page that its parser can no longer read.
 
-    The night goes on record where its batch was loaded. Files that people drop have no past to be compared with.
+    Records the traits of the night if its batch was loaded. Files that people drop have no past to compare with.
     """
     if not collected.starts:
         return []
@@ -40,7 +40,7 @@ def look(
 
 
 def _by_host(collected: Collected) -> Iterator[tuple[str, Collected]]:
-    """What was collected, whole, under no host; of a source whose addresses the settings name, by the host of its pages."""
+    """The batch as a whole, with an empty host. For a source whose addresses the settings name, a part for each host."""
     if collected.source not in sources.names() or sources.get(collected.source).start:
         yield "", collected
         return
@@ -52,7 +52,11 @@ def _by_host(collected: Collected) -> Iterator[tuple[str, Collected]]:
                 collected,
                 rows=[row for row in collected.rows if pages.get(row[1]) == host],
                 looked=[look for look in collected.looked if pages.get(look[1]) == host],
-                issues=[one for one in collected.issues if (pages.get(one[1] or "") or _host(one[0].url)) == host],
+                issues=[
+                    issue_of_page
+                    for issue_of_page in collected.issues
+                    if (pages.get(issue_of_page[1] or "") or _host(issue_of_page[0].url)) == host
+                ],
                 parsed=[page for page in collected.parsed if _host(page[0]) == host],
             ),
         )
@@ -72,61 +76,64 @@ def _look(
     past = drift.usual(known, source, night, decisions.releases(context.data, context.started_at))
     issues = _unread(context, collected, past)
     if status == "failed" or not collected.parsed:
-        # What failed whole is named as that; of one shop among many, by the issues of its pages.
+        # A source that failed as a whole is reported as failed, and one shop among many by the issues of its pages.
         return _named(host, issues)
     if status == "unchanged":
-        # What was loaded last is here again: so is what was said of it.
-        last = max((one.seen_at for one in known if one.seen_at < night), default=night)
-        figures = [one.figure for one in known if one.seen_at == last]
-        past = {trait: [one for one in nights if one.seen_at < last] for trait, nights in past.items()}
-        return _named(host, [*issues, *(_issue(source, one, {}) for one in drift.find(figures, past))])
+        # The batch equals the one that was loaded last, so its issues are the same again.
+        last = max((entry.seen_at for entry in known if entry.seen_at < night), default=night)
+        figures = [entry.figure for entry in known if entry.seen_at == last]
+        past = {trait: [entry for entry in nights if entry.seen_at < last] for trait, nights in past.items()}
+        return _named(host, [*issues, *(_issue(source, entry, {}) for entry in drift.find(figures, past))])
     addresses = {sha256: url for url, sha256 in collected.parsed}
     keys = profile.known_keys(con, source, night)
     figures = profile.of(collected.rows, collected.looked, collected.issues, addresses, keys)
-    found = drift.find(figures, past)
+    drifts = drift.find(figures, past)
     if status != "refused":
-        profile.keep(con, place, night, figures, {one.now.trait for one in found})
+        profile.keep(con, place, night, figures, {entry.now.trait for entry in drifts})
     pages = {url: sha256 for sha256, url in addresses.items()}
-    return _named(host, [*issues, *(_issue(source, one, pages) for one in found)])
+    return _named(host, [*issues, *(_issue(source, entry, pages) for entry in drifts)])
 
 
 def _named(host: str, issues: list[IssueOfPage]) -> list[IssueOfPage]:
-    """The issues, with the host that they are of."""
-    return [(replace(one, message=f"{host}: {one.message}") if host else one, sha256) for one, sha256 in issues]
+    """The issues, each with the host in its message."""
+    return [(replace(issue, message=f"{host}: {issue.message}") if host else issue, sha256) for issue, sha256 in issues]
 
 
-def _issue(source: str, found: drift.Drift, pages: dict[str, str]) -> IssueOfPage:
-    """`pages` are tonight's, by their addresses: the one that read well is compared with itself where it came again."""
-    good = found.good.figure
-    url = good.url if good.url in pages else found.now.url
-    sha256 = pages.get(url or "", found.now.sha256)
-    return _as_issue(source, found.seen, url, (sha256, good.sha256, found.now.trait))
+def _issue(source: str, drifted: drift.Drift, pages: dict[str, str]) -> IssueOfPage:
+    """The issue of one drift. `pages` are tonight's, by address.
+
+    If the page that read well came again tonight, the issue compares the two under its address.
+    """
+    good = drifted.good.figure
+    url = good.url if good.url in pages else drifted.now.url
+    sha256 = pages.get(url or "", drifted.now.sha256)
+    return _as_issue(source, drifted.seen, url, (sha256, good.sha256, drifted.now.trait))
 
 
 def _unread(context: Context, collected: Collected, past: dict[str, list[profile.Night]]) -> list[IssueOfPage]:
-    """Pages that were read before and are not what their parser knows any more."""
+    """Issues for pages that were read before and that their parser no longer knows."""
     unread = [(issue, sha256) for issue, sha256 in collected.issues if issue.code == LayoutChanged.__name__ and sha256]
     if not unread:
         return []
     good = {night.figure.url: night.figure.sha256 for nights in past.values() for night in reversed(nights)}
     archived = _earlier_pages(context, collected.source, {issue.url: sha256 for issue, sha256 in unread if issue.url})
-    found = []
+    issues = []
     for issue, sha256 in unread:
         before = good.get(issue.url) or archived.get(issue.url or "")
         if before:
-            # Without what to do about it, which is said for all of them.
+            # Without the advice on what to do, as all these issues share it.
             seen = issue.message.partition("; ")[0]
-            found.append(_as_issue(collected.source, seen, issue.url, (sha256, before, "page")))
-    return found
+            issues.append(_as_issue(collected.source, seen, issue.url, (sha256, before, "page")))
+    return issues
 
 
 def _earlier_pages(context: Context, source: str, pages: dict[str, str]) -> dict[str, str]:
-    """The newest archived page of each address that is another than the one in `pages`."""
-    found: dict[str, str] = {}
+    """The hash of the newest earlier page in the archive, by address, that differs from the one in `pages`."""
+    earlier: dict[str, str] = {}
     for snapshot in Archive(context.data.snapshots, objects.of(context.data.store)).history(source):
         if snapshot.url in pages and snapshot.sha256 != pages[snapshot.url] and snapshot.fetched_at < context.as_of:
-            found[snapshot.url] = snapshot.sha256
-    return found
+            earlier[snapshot.url] = snapshot.sha256
+    return earlier
 
 
 def _as_issue(source: str, seen: str, url: str | None, what: tuple[str | None, str | None, str]) -> IssueOfPage:
@@ -137,6 +144,6 @@ def _as_issue(source: str, seen: str, url: str | None, what: tuple[str | None, s
 
 
 def traits(issues: Sequence[IssueOfPage]) -> tuple[str, ...]:
-    """What is seen of the drift among some issues, a sentence each, and each once."""
+    """The sentences that say what drifted, from those of the issues that are about drift. Each sentence comes once."""
     seen = (issue.message.partition("; tonight's page ")[0] for issue, _ in issues if issue.code == CODE)
     return tuple(dict.fromkeys(seen))

@@ -1,4 +1,4 @@
-"""The reading half of a run: which sources, from where, and each on its own."""
+"""The reading half of a run: which sources a run reads, from which addresses and files, and how it reads each alone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gpuledger.extract.fetch.browser import Browser, Rendering
 
 _log = logging.getLogger("gpuledger")
-#: What a quote in the inbox may be, by the end of its name.
+#: Content types of the quotes that the inbox takes, by the end of the file's name.
 QUOTE_TYPES = {
     ".csv": "text/csv",
     ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
@@ -59,43 +59,43 @@ class Reader:
     browser: Browser | None
 
     def read_source(self, reading: Reading) -> Collected:
-        """Read one source; its failure is in the result and never raised.
+        """Read one source. The result holds its failure, which is never raised.
 
-        A source that takes longer than the setting source_timeout_s has failed, at its next page: what it gave so far is
-        archived, but half a source must not be taken for all of it.
+        A source that takes longer than the setting source_timeout_s fails at its next page. The pages so far are archived,
+        but nobody may take half a source for the whole.
         """
         site = site_of(reading.starts, reading.source.hosts)
         keyed = keyed_of(reading.source, self.client, self.context.settings)
         rendering = rendering_of(reading.source, self.browser, self.context.settings)
         pages = Fetching(self.client, self.archive, self.context.as_of, self.context.run_id, site, keyed, rendering)
-        longest = self.context.settings.source_timeout_s
-        ends = time.monotonic() + longest
+        limit_s = self.context.settings.source_timeout_s
+        ends = time.monotonic() + limit_s
 
         name, progress = reading.source.name, self.context.progress
 
         def in_time(url: str, known: int) -> None:
             if time.monotonic() > ends:
                 raise Timeout(
-                    url, f"the source took longer than {longest:g} s", "raise source_timeout_s in the settings"
+                    url, f"the source took longer than {limit_s:g} s", "raise source_timeout_s in the settings"
                 )
             progress.page(reading.name, url, known)
 
         try:
             collected = collect(reading, pages, self.cache, in_time, self.parser)
             run, may_read = self.context, self.context.settings.read_charts
-            read = charts.ByMachine(self.archive, run.as_of, run.run_id, may_read)
-            return charts.with_charts(collected, reading.source, read, self.archive, run.data)
+            chart_readings = charts.ByMachine(self.archive, run.as_of, run.run_id, may_read)
+            return charts.with_charts(collected, reading.source, chart_readings, self.archive, run.data)
         except Timeout as failure:
             return Collected(name, shop=reading.shop, failure=failure, is_complete=False)
         except Exception as error:  # noqa: BLE001  one source's fault stops no other
             failed = Unforeseen(name, described(error))
             return Collected(name, shop=reading.shop, failure=failed, is_complete=False)
         finally:
-            progress.read(reading.name)
+            progress.source_done(reading.name)
 
 
 def read_source_again(reading: Reading, pages: OfRun, archive: Archive, parser: Parser, data: DataDir) -> Collected:
-    """Read one source once more, from archived bytes alone: what was parsed of them before is not believed.
+    """Read one source once more from archived bytes alone, and parse them anew.
 
     `data` is the directory whose cards and workloads count.
     """
@@ -104,16 +104,16 @@ def read_source_again(reading: Reading, pages: OfRun, archive: Archive, parser: 
 
 
 def readings(context: Context, out: Collection[LeftOut] | None = None) -> list[Reading]:
-    """The sources of this run, without those that it leaves out: `out`, or by itself what `left_out` says.
+    """The sources of this run without those in `out`, by default those that `left_out` names.
 
-    SettingsError, with the known names, for a source that does not exist.
+    Raises SettingsError, with the known names, for a source that does not exist.
     """
-    wanted = context.only or context.settings.sources or None
+    chosen_names = context.only or context.settings.sources or None
     rendered = {name for name in context.settings.browser_sources if "." not in name}
-    if unknown := sorted({*(wanted or ()), *rendered} - set(sources.names())):
+    if unknown := sorted({*(chosen_names or ()), *rendered} - set(sources.names())):
         raise SettingsError(naming.no_source(unknown, sources.names()))
-    without = {one.source for one in (left_out.of_night(context) if out is None else out)}
-    chosen = [sources.get(name) for name in wanted] if wanted else sources.discover()
+    without = {excluded.source for excluded in (left_out.of_night(context) if out is None else out)}
+    chosen = [sources.get(name) for name in chosen_names] if chosen_names else sources.discover()
     chosen = [source for source in chosen if source.name not in without]
     if context.sample_night is not None:
         all_readings = [
@@ -122,7 +122,7 @@ def readings(context: Context, out: Collection[LeftOut] | None = None) -> list[R
         ]
     else:
         all_readings = [_live(source, context) for source in chosen]
-    # A folder that is empty is read too: what was taken out of it has ended.
+    # An empty folder is read too: the rows of a file that was removed have ended.
     emptied = {
         "quotes": context.data.inbox.is_dir(),
         "measurements": context.data.measurements.is_dir(),
@@ -175,13 +175,13 @@ def _live(source: Source, context: Context) -> Reading:
 
 
 def keys_missing(source: Source, settings: Settings) -> list[str]:
-    """The variables of the environment that a source's interface needs and that are not set."""
+    """The environment variables that a source's interface needs and that are not set."""
     names = source.access.credentials if source.access else ()
     return [f"GPULEDGER_{name.upper()}" for name in names if not getattr(settings, name)]
 
 
 def passing_over(data: DataDir, now: datetime) -> list[Path]:
-    """Pages of any source that its terms let nobody keep any longer, whether it is still read or not."""
+    """Pages that the terms of their source let nobody keep any longer, also if the source is no longer read."""
 
     def keep_hours(name: str) -> int:
         return (sources.get(name).keep_hours or 0) if name in sources.names() else 0
@@ -190,7 +190,7 @@ def passing_over(data: DataDir, now: datetime) -> list[Path]:
 
 
 def keyed_of(source: Source, client: Client, settings: Settings) -> Keyed | None:
-    """How the source's interface is asked; None for pages that anybody may read."""
+    """The client for the source's interface with its keys; None for a source of pages that anybody may read."""
     if source.access is None:
         return None
     return Keyed(client, source.access, {name: getattr(settings, name) for name in source.access.credentials})
@@ -225,7 +225,7 @@ def needs_browser(context: Context) -> list[str]:
 
 
 def _dropped(source: Source, context: Context) -> list[LocalFile]:
-    """What a person put into the data directory for this source."""
+    """The files that a person put into the data directory for this source."""
     if source.name == "quotes":
         return _quotes(context)
     if source.name == "toms_ai_articles":
@@ -244,7 +244,7 @@ def _chart_files(context: Context) -> list[Path]:
 
 
 def _with_articles(source: Source, starts: Sequence[str], context: Context) -> list[str]:
-    """The start addresses with the articles whose charts a person wants read; of the sample, those of its own site."""
+    """The start addresses, and the articles whose charts a person wants read; on the sample, only the sample's own."""
     if source.name != "toms_ai_articles":
         return list(starts)
     articles: list[str] = []
@@ -252,7 +252,7 @@ def _with_articles(source: Source, starts: Sequence[str], context: Context) -> l
         try:
             articles += [plan.article_url for plan in chart_plans.read_toml(local_files.read_bytes(path), path.name)]
         except (OSError, chart_plans.PlanError):
-            continue  # told of when the file is read as a page
+            continue  # an issue names the fault when the file is read as a page
     if context.sample_night is not None:
         articles = [url for url in articles if urlsplit(url).hostname == server.host(source.name)]
     return list(dict.fromkeys([*starts, *articles]))
@@ -265,7 +265,7 @@ def _quotes(context: Context) -> list[LocalFile]:
 
 @contextmanager
 def reader(context: Context) -> Iterator[Reader]:
-    """The shared client and archive, with the sample site running where the run is on it."""
+    """The tools that the sources share. The sample site runs meanwhile if this run is on the sample."""
     archive = Archive(context.data.snapshots, objects.of(context.data.store))
     cache = ParsedCache(context.data.snapshots / "parsed")
     settings = context.settings
@@ -310,7 +310,7 @@ def _browser(client: Client, http: HttpSettings, settings: Settings) -> Abstract
 
 
 def _host_leases(archive: Archive, settings: Settings) -> AbstractContextManager[HostLeases | None]:
-    """The hosts that this process has among all that share the archive's store; on one machine there are no others."""
+    """The leases on hosts among the processes that share the archive's store; None without a store, on one machine."""
     if archive.store is None:
         return nullcontext()
     return HostLeases(archive.store, Times(patience_s=settings.source_timeout_s))

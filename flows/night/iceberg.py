@@ -1,4 +1,4 @@
-"""The Iceberg tables of a data directory: where the settings have them, and with which credentials of the environment."""
+"""Where the Iceberg tables of a data directory lie, by the settings, and the credentials for them, from the environment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpuledger.warehouse import private
 from gpuledger.warehouse.outputs.iceberg_tables import Target
 from gpuledger.warehouse.paths import DataDir
 
-#: What a store's usual environment says, by the names that the library for Iceberg has for it.
+#: The usual environment variables of a store, by the property that pyiceberg reads.
 _NAMES = {
     "s3.endpoint": "AWS_ENDPOINT_URL",
     "s3.access-key-id": "AWS_ACCESS_KEY_ID",
@@ -27,7 +27,7 @@ _NAMES = {
 
 
 def target(settings: Settings, data: DataDir) -> Target:
-    """Where the settings have the Iceberg tables of this directory."""
+    """Where the settings put the Iceberg tables of this directory."""
     properties = {name: os.environ[variable] for name, variable in _NAMES.items() if os.environ.get(variable)}
     if endpoint := urlsplit(os.environ.get("AZURE_STORAGE_ENDPOINT", "")).netloc:
         scheme = urlsplit(os.environ["AZURE_STORAGE_ENDPOINT"]).scheme

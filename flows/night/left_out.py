@@ -1,4 +1,4 @@
-"""What a night leaves out by itself: a site whose robots.txt forbids reading, or whose terms do, as a person read them."""
+"""The sources that a night leaves out by itself: robots.txt forbids reading the site, or a person read so in its terms."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from gpuledger.transform.answers import sources as measured
 from gpuledger.transform.answers.sources import Record
 from gpuledger.warehouse.errors import WarehouseError
 
-#: A site may change its mind: after so many days the night asks for its robots.txt once more, and for nothing else where
-#: that still forbids.
+#: A site may change its mind. After so many days the night requests its robots.txt once more, and nothing else if that still
+#: forbids reading.
 AGAIN_DAYS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A source that nights leave out since its robots.txt forbade it, and the time from which they ask again.
+    """A source that nights leave out.
 
-    Or since a person read in its `terms` that they forbid it: then it is asked again when a person takes that back.
+    Its robots.txt forbids reading, and nights request that again from the time `again` on. Or a person read in its `terms`
+    that they forbid it: then `again` is None, and the source stays left out until a person withdraws that.
     """
 
     source: str
@@ -34,39 +35,39 @@ class LeftOut:
 
 
 def of_night(context: Context) -> list[LeftOut]:
-    """What this run leaves out; nothing where it reads the sample, or where a person named the sources."""
+    """The sources that this run leaves out; none if it reads the sample, or if a person named the sources."""
     if context.sample_night is not None or context.only or context.settings.sources:
         return []
-    read = terms.of(context.data)
+    terms_read = terms.of(context.data)
     try:
         known = measured.records(context.data)
     except WarehouseError:
-        # Nothing was published yet, or the file is damaged: the night itself says so, and puts a whole one in its place.
+        # Nothing was published yet, or the file is damaged: the night itself reports that, and restores an undamaged file.
         known = {}
-    return by_default(known, sources.discover(), context.as_of, read)
+    return by_default(known, sources.discover(), context.as_of, terms_read)
 
 
 def by_default(
-    known: Mapping[str, Record], chosen: Iterable[Source], now: datetime, read: Mapping[str, Terms]
+    known: Mapping[str, Record], chosen: Iterable[Source], now: datetime, terms_read: Mapping[str, Terms]
 ) -> list[LeftOut]:
-    """Those of the sources that a night at `now` leaves out, where no person named its sources.
+    """The sources among `chosen` that a night at `now` leaves out, if no person named its sources.
 
-    `known` is how they went, `read` what people read in their terms. An interface is asked with its key, and addresses of a
-    person's own choice are that person's: robots.txt leaves out neither.
+    `known` is how they went on earlier nights, `terms_read` what people read in their terms. robots.txt leaves out neither
+    an interface, which is used with its key, nor addresses that a person chose.
     """
     chosen = list(chosen)
     forbidden = [
-        LeftOut(name, datetime.combine(one.read, time(), UTC), None, one)
+        LeftOut(name, datetime.combine(terms_of_source.read, time(), UTC), None, terms_of_source)
         for name in (source.name for source in chosen)
-        if (one := read.get(name)) is not None and one.says == "forbidden"
+        if (terms_of_source := terms_read.get(name)) is not None and terms_of_source.says == "forbidden"
     ]
-    found = [
+    by_robots = [
         LeftOut(source.name, since, since + timedelta(days=AGAIN_DAYS))
         for source in chosen
-        if source.name not in {one.source for one in forbidden}
+        if source.name not in {left_out.source for left_out in forbidden}
         and source.start
         and source.access is None
         and source.name in known
         and (since := known[source.name].forbidden_at) is not None
     ]
-    return forbidden + [one for one in found if one.again is not None and now < one.again]
+    return forbidden + [left_out for left_out in by_robots if left_out.again is not None and now < left_out.again]

@@ -1,13 +1,11 @@
-"""What a run says of itself while it goes on. Whoever starts it may hand in somebody who listens; the run does not know how
-it is shown.
-"""
+"""What a run reports while it goes on. Its caller may pass in a listener, and the run does not know how that shows it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeVar
 
-#: The parts of all long work, in the order in which a night comes to them. One that comes back goes on where it was.
+#: The steps of all long work, in the order in which a night comes to them. A step that comes again goes on where it was.
 Step = Literal[
     "verify",
     "read",
@@ -27,22 +25,22 @@ _Part = TypeVar("_Part")
 
 
 class Progress:
-    """Hears where the work is; this one hears it and says nothing. Called from several threads while sources are read."""
+    """Hears where the work is. This base class shows nothing. Several threads call it while sources are read."""
 
     def step(self, name: Step, total: int | None = None) -> None:
-        """A step begins, of so many parts where that is known, and the one before it has ended."""
+        """A step begins and the previous one has ended. It has `total` parts, if that is known."""
 
     def at(self, done: int, what: str = "") -> None:
-        """So many parts of the step are done, and `what` is being done now."""
+        """`done` parts of the step are done, and the work is now at `what`."""
 
     def page(self, source: str, url: str, known: int) -> None:
-        """A source asks for a page; `known` counts all of its pages that are known by now, those that were read included."""
+        """A source requests a page. `known` counts all of its pages that are known by now, read or not."""
 
-    def read(self, source: str) -> None:
+    def source_done(self, source: str) -> None:
         """A source was read to its end."""
 
     def each(self, parts: Iterable[_Part], before: int = 0) -> Iterator[_Part]:
-        """The parts of the step one by one, each counted when it is done; `before` were done earlier."""
+        """Yields the parts of the step and counts each when it is done; `before` parts were done earlier."""
         done = before
         for part in parts:
             yield part

@@ -1,4 +1,7 @@
-"""Rebuild what edited models, data or settings reach, reading no source. Where nothing changed nothing is published."""
+"""Rebuild the tables that depend on edited models, data or settings, without reading a source.
+
+If nothing changed, nothing is published.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,10 @@ from gpuledger.warehouse.errors import NoWarehouse
 
 
 def rebuild(context: Context, *, full: bool = False, explain: bool = False) -> Summary:
-    """Build on a copy of the newest warehouse and publish it if a model came out of date; `full` builds every model.
+    """Build on a copy of the newest warehouse, and publish it if a model was out of date. `full` builds every model.
 
-    With `explain` the same build is done on the copy and thrown away: the summary says exactly what would be rebuilt, why,
-    and where the work would stop, which no plan from the outside can know. Raises NoWarehouse where there is none.
+    With `explain` the copy is built all the same and thrown away. Only so can the summary say exactly what would be
+    rebuilt, why, and where the work would stop. Raises NoWarehouse if nothing was published yet.
     """
     if not context.data.base.exists() and not context.data.store:
         raise NoWarehouse(context.data.root)

@@ -1,6 +1,6 @@
 """Whether it helps to try a run again, and how to wait while another run is writing.
 
-A site that was down may be up again; a file that cannot be read stays as it is.
+A site that was down may be up again, but a file that cannot be read stays unreadable.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T")
 #: How long a rebuild or a backfill waits for a refresh that is writing.
 LOCK_WAIT_S = 1800.0
 
-#: What may be over in a quarter of an hour. All others stay until a person mends a page's parser, a file or a setting.
+#: Errors that may pass in a quarter of an hour. All others stay until a person mends a parser, a file or a setting.
 _PASSING = frozenset(
     kind.__name__
     for kind in (
@@ -30,7 +30,7 @@ _PASSING = frozenset(
 
 
 class NothingPublished(Exception):
-    """A run that was carried out and published nothing; the message says why. It has been logged already."""
+    """A run ended and published nothing. The message says why, and the log has it already."""
 
 
 def can_help(summary: Summary) -> bool:
@@ -39,7 +39,7 @@ def can_help(summary: Summary) -> bool:
 
 
 def when_free(work: Callable[[], T]) -> T:
-    """Do `work` as soon as no other run is writing. Raises Locked after LOCK_WAIT_S."""
+    """Do `work` as soon as no other run is writing. Raises Locked after LOCK_WAIT_S seconds."""
     ends = time.monotonic() + LOCK_WAIT_S
     while True:
         try:
@@ -47,5 +47,5 @@ def when_free(work: Callable[[], T]) -> T:
         except Locked:
             if time.monotonic() > ends:
                 raise
-            # By chance, so that ten that wait do not come back together.
+            # A random pause, so that ten waiting runs do not all try at the same moment.
             time.sleep(random.uniform(0.5, 1.5))

@@ -1,12 +1,12 @@
 """The log of runs: a line when a run starts, one before and one after it is published, and one when it ends.
 
-A run that fails publishes nothing, and one that is killed cannot even say so; both must still be on record, so the next run
-that publishes takes them over into ops.run. And the archive alone does not say which runs reached a reader, which sources
-they tried, what they started from, and which pages never came: the line before the publish does, and `replay` goes through
-those lines. So the log stands in the archive, beside the pages.
+A run that fails publishes nothing, and a run that is killed cannot even log that. Both must be on record all the same, so
+the next run that publishes copies them into ops.run. The archive alone does not show which runs reached a reader, which
+sources they tried, which addresses they started from, and which pages never came. The line before the publish does, and
+`replay` goes through those lines. So the log lies in the archive, beside the pages.
 
-Lines are only appended. What a kill leaves unsaid, `heal` says: whether the run of the last such line was published is told
-by its version's file.
+Lines are only appended. If a kill stopped a run between the lines around its publish, `heal` looks whether its version's
+file is there, and appends the missing line.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class BadRecord(WarehouseError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One run from its start to its end. `finished_at` is None while it runs, or where it never ended; `status` is then
-    `interrupted`. `tick` is the time of the schedule that it stands for, where it stands for one.
+    """One run from its start to its end. While it runs, or if it was killed, `finished_at` is None and `status` is
+    `interrupted`. `tick` is the scheduled time that the run stands for, if any.
     """
 
     run_id: str
@@ -55,11 +55,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRecord:
-    """One source in one run: what it started from, and what did not come.
+    """One source in one run: the addresses and files that it started from, and the pages that did not come.
 
-    `files` are name, content type and hash. `fetched` pages came. `failure` is that of a source which asked for nothing.
-    `nights` are the first and last of those in the files that were loaded, where a file holds many. `fetched_by` is the run
-    that has the pages in the archive. `shop` is as in Reading: a source of many shops has a record for each.
+    `files` are name, content type and hash. `fetched` counts the pages that came. `failure` is set only for a source that
+    requested nothing. `nights` are the first and the last loaded night, if the files hold many. `fetched_by` is the run that
+    put the pages into the archive. `shop` is as in Reading: a source of many shops has a record for each shop.
     """
 
     source: str
@@ -75,7 +75,7 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """One published run. `settings` are those of the gate, by name: they decide what was believed at once."""
+    """One published run. `settings` are those of the gate, by name: they decided which prices the run believed at once."""
 
     run_id: str
     as_of: datetime
@@ -99,40 +99,40 @@ def finish(context: Context, status: str, reason: str | None) -> None:
 
 
 def publishing(data: DataDir, record: RunRecord) -> None:
-    """Write down what a run took in: it is about to be published."""
+    """Write down what a run took in, just before it is published."""
     _append(data, "publishing", _plain(record))
 
 
 def published(data: DataDir, run_id: str) -> None:
-    """Write down that it is."""
+    """Write down that a run is published."""
     _append(data, "published", {"run_id": run_id})
 
 
 def heal(data: DataDir) -> None:
-    """Finish what a kill interrupted. Call it before another run begins, since that may remove the version."""
+    """Complete the log after a kill. Call it before another run begins, as that run may remove the version."""
     if data.old_loading.exists():
         try:
-            words = local_files.loads(data.old_loading.read_bytes())
-            _record(words)
-            _append(data, "publishing", words)
+            fields = local_files.loads(data.old_loading.read_bytes())
+            _record(fields)
+            _append(data, "publishing", fields)
             data.old_loading.unlink()
         except (ValueError, KeyError, TypeError):
-            # Torn: what it spoke of is lost, and the next run must not stop at it. `damage` names it.
+            # Torn: the record of its run is lost, and must not stop the next run. `damage` names the file.
             data.old_loading.replace(data.torn_loading)
     if not data.runs.exists():
         return
     for line in reversed(data.runs.read_bytes().split(b"\n")):
-        event, fields = _event(line)
+        event, line_fields = _event(line)
         if event == "published":
             return
         if event == "publishing":
-            if publish.is_published(data, fields["run_id"]):
-                published(data, fields["run_id"])
+            if publish.is_published(data, line_fields["run_id"]):
+                published(data, line_fields["run_id"])
             return
 
 
 def entries(data: DataDir) -> list[Entry]:
-    """All runs from start to end, in the order in which they began. A line that cannot be read is passed over."""
+    """All runs from start to end, in the order in which they began. Skips lines that cannot be read."""
     runs: dict[str, dict[str, Any]] = {}
     for _, _, line in _lines(data.old_journal, data.runs):
         event, fields = _event(line)
@@ -144,66 +144,66 @@ def entries(data: DataDir) -> list[Entry]:
 
 
 def has_ended_badly(data: DataDir) -> bool:
-    """Whether the last run that is on record came to no end, or to a bad one."""
+    """Whether the last recorded run was interrupted or failed."""
     last = entries(data)[-1:]
     return bool(last) and not last[0].status.startswith("published")
 
 
 def has_published(data: DataDir) -> bool:
-    """Whether any run was published, so that there is something to replay."""
+    """Whether any run was published, and so can be replayed."""
     return any(_event(line)[0] == "published" for _, _, line in _lines(data.runs))
 
 
 def ticks_done(data: DataDir) -> set[datetime]:
-    """Times of the schedule whose run was published."""
+    """The scheduled times whose run was published."""
     return {entry.tick for entry in entries(data) if entry.tick is not None and entry.status.startswith("published")}
 
 
 def damage(data: DataDir) -> list[str]:
-    """What of the records of runs cannot be believed, each with its file, its line and what to do about it."""
-    found = [
-        f"{data.runs}, line {one.number}: {one.reason}; restore the file from a backup, or leave its run out of a replay "
+    """The records of runs that cannot be trusted, each with its file, its line and what to do about it."""
+    problems = [
+        f"{data.runs}, line {line.number}: {line.reason}; restore the file from a backup, or leave its run out of a replay "
         "with --skip-damaged"
-        for one in _changed(data)
+        for line in _changed(data)
     ]
     if data.torn_loading.exists():
-        found.append(f"{data.torn_loading}: a kill tore it, and its run is not on record; look at it, and remove it")
-    return found
+        problems.append(f"{data.torn_loading}: a kill tore it, and its run is not on record; look at it, and remove it")
+    return problems
 
 
 def _changed(data: DataDir) -> list[sealed.Damage]:
-    """What is wrong with the log's lines. A torn one is not: its run went no further, or `heal` has said it again."""
+    """The log's lines that were changed. A torn line is no damage: its run went no further, or `heal` wrote it again."""
     lines = data.runs.read_bytes().split(b"\n") if data.runs.exists() else []
-    return [one for one in sealed.damage(lines) if not one.is_torn]
+    return [fault for fault in sealed.damage(lines) if not fault.is_torn]
 
 
 def records(data: DataDir, *, skip_damaged: bool = False) -> list[RunRecord]:
-    """The runs that were published, in the order in which they were. Raises BadRecord, naming the line.
+    """The published runs, in the order in which they were published. Raises BadRecord, naming the line.
 
-    A line that a kill tore is passed over: its run went no further, or `heal` has said it again. With `skip_damaged` so is
-    one that was changed; `unread` names it.
+    Skips a line that a kill tore: its run went no further, or `heal` wrote the line again. With `skip_damaged` it also
+    skips a line that was changed, and `unread` names it.
     """
-    found, bad = _read(data)
+    published_runs, bad = _records_and_damage(data)
     if bad and not skip_damaged:
         path, number, reason = bad[0]
         raise BadRecord(
             f"{path}, line {number}: no record of a run ({reason}); restore the file from a backup, or give "
             "--skip-damaged, which leaves its run out of the replay"
         )
-    return found
+    return published_runs
 
 
 def unread(data: DataDir) -> list[str]:
-    """The lines that `records` does not believe, each with its file and its number."""
-    return [f"{path}, line {number}: {reason}" for path, number, reason in _read(data)[1]]
+    """The lines that `records` does not trust, each with its file and its number."""
+    return [f"{path}, line {number}: {reason}" for path, number, reason in _records_and_damage(data)[1]]
 
 
-def _read(data: DataDir) -> tuple[list[RunRecord], list[tuple[Path, int, str]]]:
-    """The published runs, and the lines that are not as they were written, with what is wrong."""
+def _records_and_damage(data: DataDir) -> tuple[list[RunRecord], list[tuple[Path, int, str]]]:
+    """The published runs, and the lines that are not as they were written, each with the reason."""
     by_run: dict[str, RunRecord] = {}
     done: set[str] = set()
     bad = []
-    changed = {one.number: one.reason for one in _changed(data)}
+    changed = {fault.number: fault.reason for fault in _changed(data)}
     for path, number, line in _lines(data.runs):
         event, fields = _event(line)
         reason = changed.get(number)
@@ -224,7 +224,7 @@ def _read(data: DataDir) -> tuple[list[RunRecord], list[tuple[Path, int, str]]]:
 
 
 def record_of(context: Context, collected: Sequence[Collected]) -> RunRecord:
-    """What is put on record of a run."""
+    """The record of a run."""
     return RunRecord(
         run_id=context.run_id, as_of=context.as_of, started_at=context.started_at, engine=context.engine,
         sample_night=context.sample_night, settings=_gate(context.settings),
@@ -233,12 +233,12 @@ def record_of(context: Context, collected: Sequence[Collected]) -> RunRecord:
 
 
 def _source(context: Context, batch: Collected) -> SourceRecord:
-    asked_nothing = not batch.starts and not batch.files
+    requested_nothing = not batch.starts and not batch.files
     return SourceRecord(
         source=batch.source, shop=batch.shop, fetched_by=batch.fetched_by or context.run_id, files=tuple(batch.files),
-        # As the archive has them: without secrets.
+        # Without secrets, as the archive keeps them.
         starts=tuple(addresses.redact(url) for url in batch.starts), fetched=batch.fetched, missed=dict(batch.missed),
-        failure=batch.failure if asked_nothing else None, nights=batch.nights,
+        failure=batch.failure if requested_nothing else None, nights=batch.nights,
     )  # fmt: skip
 
 
@@ -249,13 +249,13 @@ def _gate(settings: Settings) -> dict[str, Any]:
 
 def _append(data: DataDir, event: Event, fields: Mapping[str, Any]) -> None:
     if isinstance(reason := fields.get("reason"), str):
-        fields = {**fields, "reason": redact_text(reason)}  # of an error that nobody foresaw, with an address in it
+        fields = {**fields, "reason": redact_text(reason)}  # an unforeseen error may have an address in its text
     private.make_folder(data.runs.parent)
     sealed.append(data.runs, {"event": event, **fields}, _plain)
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has no word for."""
+    """A value that JSON has no form for, as one that it has."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, ExtractError):
@@ -273,9 +273,9 @@ def _lines(*paths: Path) -> Iterator[tuple[Path, int, bytes]]:
 
 
 def _event(line: bytes) -> tuple[str | None, dict[str, Any]]:
-    """What a line says; None where it cannot be read.
+    """The event and the fields of a line; the event is None if the line cannot be read.
 
-    Before there was one log, the archive's had only runs that were published, without the name of the event.
+    Before there was one log, the log in the archive had only published runs, and its lines did not name the event.
     """
     try:
         fields = local_files.loads(line) if sealed.is_whole(line) else {}
@@ -295,11 +295,11 @@ def _entry(fields: dict[str, Any]) -> Entry | None:
         entry = Entry(**{**fields, **dated})
     except (ValueError, TypeError):
         return None
-    said = [getattr(entry, name) for name in times]
-    is_dated = all(time is None or (isinstance(time, datetime) and time.tzinfo is not None) for time in said)
+    times_of_run = [getattr(entry, name) for name in times]
+    is_dated = all(time is None or (isinstance(time, datetime) and time.tzinfo is not None) for time in times_of_run)
     texts = [entry.engine, entry.status, entry.reason or ""]
     is_worded = all(isinstance(text, str) for text in texts) and type(entry.sample_night) in (int, type(None))
-    return entry if is_dated and is_worded and all(said[:2]) else None
+    return entry if is_dated and is_worded and all(times_of_run[:2]) else None
 
 
 def _record(fields: Mapping[str, Any]) -> RunRecord:
@@ -313,7 +313,7 @@ def _record(fields: Mapping[str, Any]) -> RunRecord:
 
 def _source_record(fields: Mapping[str, Any]) -> SourceRecord:
     missed = fields["missed"]
-    if isinstance(missed, list):  # before there was one log
+    if isinstance(missed, list):  # written before there was one log
         missed = {error["address"]: error for error in missed}
     nights = [datetime.fromisoformat(night) for night in fields.get("nights") or ()]
     return SourceRecord(

@@ -1,5 +1,5 @@
-"""What several machines share, where the setting `store` names a store: a run takes the writer's lease, begins with what the
-store holds, and leaves there what it made. On one machine all of it is the writer's lock.
+"""What several machines share, if the setting `store` names a store. A run takes the writer's lease, begins with what the
+store holds, and leaves its results there. On a single machine, a run takes only the writer's lock.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 @contextmanager
 def writing(data: DataDir) -> Iterator[None]:
-    """Be the one who writes while the block runs: here, and into the store.
+    """Hold the right to write while the block runs, into this directory and into the store.
 
-    Raises Locked, at once, where another run writes, Diverged where the directory is of another history than the store,
-    and StoreError.
+    Raises Locked, at once, if another run writes, Diverged if the directory has another history than the store, and
+    StoreError.
     """
     with writer_lock(data.lock):
         store = objects.of(data.store)
@@ -49,11 +49,11 @@ def writing(data: DataDir) -> Iterator[None]:
 
 
 def catch_up(data: DataDir) -> None:
-    """Take over what the store holds, without writing there: for what is asked of the archive before a run begins."""
+    """Bring in what the store holds, without writing there, for questions about the archive before a run begins."""
     store = objects.of(data.store)
     if store is not None:
         with writer_lock(data.lock):
-            _begin(data, store, head.read(store).head)
+            _begin(data, store, head.read_head(store).head)
 
 
 def send_archive(data: DataDir) -> None:
@@ -63,39 +63,42 @@ def send_archive(data: DataDir) -> None:
         epoch = lease.of(data).head.epoch
         with _exchange(data, store) as exchange:
             exchange.send(epoch)
-            exchange.bring(epoch)  # what workers read
+            exchange.bring(epoch)  # the pages that workers read
 
 
 def begin_reading(data: DataDir) -> None:
-    """Before a worker reads: take over the log of fetches, which says what it may ask with. Raises StoreError."""
+    """Before a worker reads, bring in the log of fetches, so that it can ask whether pages changed. Raises StoreError."""
     store = objects.of(data.store)
     if store is not None:
-        epoch = head.read(store).head.epoch
+        epoch = head.read_head(store).head.epoch
         with _exchange(data, store) as exchange:
             exchange.send(epoch)
             exchange.bring(epoch)
 
 
 def hand_over(data: DataDir, run_id: str, batch: Collected) -> None:
-    """Put what a worker read into the store for the run that writes: pages and log first, then the batch."""
+    """Put what a worker read into the store, for the run that writes: first pages and log, then the batch."""
     store = objects.of(data.store)
     assert store is not None
-    epoch = head.read(store).head.epoch
+    epoch = head.read_head(store).head.epoch
     with _exchange(data, store) as exchange:
         exchange.send(epoch)
     store.create(_handed(run_id, part_of(batch.source, batch.shop)), batches.dumps(batch))
 
 
 def take_over(data: DataDir, run_id: str, source: str, shop: str = "") -> Collected | None:
-    """The batch that a worker put into the store, None where it did not come to that. Raises StoreError for what is none."""
+    """The batch that a worker put into the store; None if the worker did not get that far.
+
+    Raises StoreError if the object is not that batch.
+    """
     store = objects.of(data.store)
     assert store is not None
     key = _handed(run_id, part_of(source, shop))
-    found = store.get(key)
-    if found is None:
+    stored = store.get(key)
+    if stored is None:
         return None
     try:
-        batch = batches.loads(found[0])
+        batch = batches.loads(stored[0])
     except ValueError as error:
         raise StoreError(
             f"{store.address}/{key} is no batch of a worker ({error}): let all machines run one version"
@@ -106,20 +109,21 @@ def take_over(data: DataDir, run_id: str, source: str, shop: str = "") -> Collec
 
 
 def part_of(source: str, shop: str) -> str:
-    """The name of what is handed over of a source, or of one shop of it; a shop's own name may hold anything."""
+    """The name under which a source, or one shop of it, is handed over: with a hash, as a shop's name may hold anything."""
     return f"{source}-{hashlib.sha256(shop.encode()).hexdigest()[:16]}" if shop else source
 
 
 def clear_handed(data: DataDir) -> None:
-    """Drop what workers handed over to this and earlier runs. The caller holds the writer's lease."""
+    """Delete what workers handed over to this run and to earlier ones. The caller holds the writer's lease."""
     store = objects.of(data.store)
     if store is not None:
-        store.delete(one.key for one in store.listed("handover/"))
+        store.delete(entry.key for entry in store.listed("handover/"))
 
 
 def forget(data: DataDir, pages: Collection[str]) -> None:
-    """Forget in the store what a vacuum forgot here: pages, the lines of their fetches, versions. Raises what `commit`
-    raises.
+    """Delete from the store what a vacuum deleted here: pages, the lines of their fetches, versions.
+
+    Raises what `commit` raises.
     """
     store = objects.of(data.store)
     if store is not None:
@@ -141,7 +145,7 @@ def _begin(data: DataDir, store: Objects, now: Head) -> None:
 
 
 def _leave(data: DataDir, is_lost: bool) -> None:
-    """Leave in the store what is not published: the pages of a run that failed, and that it did."""
+    """Send what is not published to the store: the pages of a run that failed, and the record that it failed."""
     if is_lost:
         return
     try:
@@ -152,7 +156,7 @@ def _leave(data: DataDir, is_lost: bool) -> None:
 
 
 def _handed(run_id: str, source: str) -> str:
-    """Raises ValueError for words that would lead elsewhere."""
+    """The key of a batch that is handed over. Raises ValueError for names that would lead outside that folder."""
     if not (_NAME.fullmatch(run_id) and _NAME.fullmatch(source)):
         raise ValueError(f"{run_id!r} is no run's id, or {source!r} no source's name")
     return f"handover/{run_id}/{source}.json"
@@ -160,7 +164,7 @@ def _handed(run_id: str, source: str) -> str:
 
 @contextmanager
 def _exchange(data: DataDir, store: Objects) -> Iterator[Exchange]:
-    """The archive's exchange with the store, by one process at a time: the workers of a machine may share its folder."""
+    """The archive's exchange with the store. One process at a time, as the workers of a machine may share the folder."""
     private.make_folder(data.state)
     with FileLock(data.state / "exchange.lock"):
         yield Exchange(Archive(data.snapshots, store), store)

@@ -1,4 +1,4 @@
-"""Make the context of a run that is about to start: its time, its night of the sample, its sources."""
+"""Make the context of a run that is about to start: its time, its sample night, its sources."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from gpuledger.warehouse.paths import DataDir
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked of a run: the live sources unless `sample`, all of them unless `only` some, now unless `as_of`."""
+    """What a person or a schedule requests: `sample` for the sample site instead of the live sources, `only` for some of the
+    sources instead of all, `as_of` for another time than now.
+    """
 
     sample: bool = False
     night: int | None = None
@@ -27,11 +29,11 @@ class Request:
 def context_for(settings: Settings, data: DataDir, engine: Engine, request: Request) -> Context:
     """The context of a run that starts now.
 
-    Without a `night`, a run on the sample takes the night after the last one that was published in `data`, and stays on
-    the last; one that reads the inbox alone stays on the night that is there, since an inbox has no nights.
+    Without a `night`, a run on the sample takes the night after the last one that was published in `data`, and stays at the
+    sample's last night. A run that reads only the inbox stays on the published night, as an inbox has no nights.
 
-    Raises ValueError, saying what is known, for an unknown source or night or for an `as_of` that is no time, and
-    SettingsError where the pins in `data` cannot be read: better now than after an hour of reading.
+    Raises ValueError for an unknown source or night, naming the known ones, or for an `as_of` that is no time. Raises
+    SettingsError if the pins or corrections in `data` cannot be read: better now than after an hour of reading.
     """
     from gpuledger.extract import source as sources
 
@@ -43,21 +45,21 @@ def context_for(settings: Settings, data: DataDir, engine: Engine, request: Requ
     corrections.of(data)
     now = utc_now()
     time = _time(as_of) if as_of else now
-    chosen = None
+    sample_night = None
     if request.sample:
         from gpuledger.extract.sample import server
 
         step = 0 if set(only) == {"quotes"} else 1
-        chosen = request.night if request.night is not None else _next_night(data, server.NIGHTS, step)
-        time = _time(as_of) if as_of else server.clock(chosen)
+        sample_night = request.night if request.night is not None else _next_night(data, server.NIGHTS, step)
+        time = _time(as_of) if as_of else server.clock(sample_night)
     return Context(
         settings=settings, data=data, run_id=new_run_id(), as_of=time, started_at=now, engine=engine,
-        sample_night=chosen, only=tuple(only) or None,
+        sample_night=sample_night, only=tuple(only) or None,
     )  # fmt: skip
 
 
 def rebuild_context_for(settings: Settings, data: DataDir, engine: Engine) -> Context:
-    """The context of a rebuild that starts now: it changes no day's prices, so it counts as the newest run did."""
+    """The context of a rebuild that starts now. It changes no day's prices, so its `as_of` is that of the newest run."""
     now = utc_now()
     try:
         last = runs.last(data)
@@ -85,7 +87,7 @@ def _time(text: str) -> datetime:
 
 
 def _next_night(data: DataDir, nights: tuple[int, ...], step: int) -> int:
-    """The night `step` after the last that was published here, or the first."""
+    """The sample night `step` after the last that was published here; the first if none was."""
     try:
         last = runs.last(data)
     except NoWarehouse:

@@ -1,4 +1,4 @@
-"""The writing half of a run: check, load, identify, build, audit, publish, export. A reader sees all of it, or nothing."""
+"""The writing half of a run: check, load, identify, build, audit, publish, export. A reader sees all of it or nothing."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ from gpuledger.warehouse.outputs import iceberg_tables
 
 
 class OutOfOrder(WarehouseError):
-    """The run's time lies before what the warehouse already holds."""
+    """The run's time lies before nights that the warehouse already holds."""
 
 
 class DoubtfulClock(WarehouseError):
-    """The run's time lies so far from its neighbours' that the clock is more likely wrong than right."""
+    """The run's time lies so far from that of other runs that the clock is more likely wrong than right."""
 
 
 class _NotStored(Exception):
-    """One source's batch could not be taken in, for a reason that is its own."""
+    """One source's batch could not be taken in, for a reason that concerns this source alone."""
 
     def __init__(self, source: str, error: Exception) -> None:
         self.source = source
@@ -55,9 +55,10 @@ class _NotStored(Exception):
 
 
 def store(context: Context, collected: Sequence[Collected], *, export: bool = True) -> Summary:
-    """Take in what was collected, publish it, and write the CSV files: what a night does after fetch, archive and parse.
+    """Take in the collected batches, publish them, and write the CSV files.
 
-    Raises ExpectationsError or WarehouseError; nothing is published then.
+    A night does this after it fetched, archived and parsed. Raises ExpectationsError or WarehouseError; then nothing is
+    published.
     """
     damaged = publish.heal(context.data)
     run_log.heal(context.data)
@@ -76,8 +77,9 @@ def store(context: Context, collected: Sequence[Collected], *, export: bool = Tr
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """What was loaded: how it went with each source, the tables that changed, and from when on, where that is known; of a
-    bulk load also the prices that have no exchange rate.
+    """What was loaded: the outcome of each source, the tables that changed, and since when they changed, if that is known.
+
+    `unrated` are the prices of a bulk load that have no exchange rate.
     """
 
     sources: tuple[SourceOutcome, ...]
@@ -87,7 +89,7 @@ class Night:
 
 
 def seed(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
-    """Bring the seeded tables up to date; those that changed. Raises SettingsError for a baseline that is no card."""
+    """Bring the seeded tables up to date; returns the changed ones. Raises SettingsError for a baseline that is no card."""
     known = identities.of(context.data)
     own, wrong = own_models.load(context.data.models)
     issues = [(Issue(code="bad_model", message=str(error), severity="error"), None) for error in wrong]
@@ -112,9 +114,9 @@ def seed(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
 def load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[Collected]) -> Night:
     """Seed, then check and load the batches of one night, each as its contract says. Raises OutOfOrder.
 
-    Seeds come first since they need no check: the library for checks is still being imported in a first night. A batch that
-    cannot be taken in is its own source's failure: all is undone (DuckDB has no savepoints) and done again
-    without it. So nothing but these batches may be in the open transaction.
+    Seeds come first since they need no check: on a first night the library for checks is still being imported. If a batch
+    cannot be taken in, only its source fails: everything is rolled back (DuckDB has no savepoints) and done again without
+    that batch. So the open transaction may hold nothing but these batches.
     """
     batches = shops.joined(collected)
     while True:
@@ -140,10 +142,10 @@ def _load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[
     # Exchange rates first: the prices of the same night are converted with them.
     ordered = sorted(collected, key=lambda c: (not any(isinstance(i, FxRate) for i, _ in c.rows), c.source))
     context.progress.step("load", len(ordered))
-    taken = [_take_in(con, context, batch) for batch in context.progress.each(ordered)]
+    taken_in = [_take_in(con, context, batch) for batch in context.progress.each(ordered)]
     return Night(
-        sources=tuple(one.outcome for one in taken),
-        tables=frozenset[str]().union(*(one.tables for one in taken)),
+        sources=tuple(source.outcome for source in taken_in),
+        tables=frozenset[str]().union(*(source.tables for source in taken_in)),
         since=price_days.since(con, context.as_of) if is_newest else None,
     )
 
@@ -155,11 +157,11 @@ def _take_in(con: duckdb.DuckDBPyConnection, context: Context, batch: Collected)
         raise
     except Exception as error:
         if batch.failure is not None:
-            raise  # not even its failure can be written down: that is no fault of the batch
+            raise  # not even the failure could be written down, so the batch is not at fault
         raise _NotStored(batch.source, error) from error
 
 
-#: What is no source's fault: a full disk, too little memory, a damaged file, a check or a setting that is wrong.
+#: Errors that are no source's fault: a full disk, too little memory, a damaged file, a wrong check or setting.
 _NOBODYS = (
     WarehouseError, ExpectationsError, SettingsError, OSError, MemoryError, duckdb.IOException, duckdb.OutOfMemoryException,
     duckdb.FatalException, duckdb.InternalException, duckdb.InterruptException,
@@ -169,7 +171,7 @@ _NOBODYS = (
 def finish(
     con: duckdb.DuckDBPyConnection, context: Context, work: Path, night: Night, record: run_log.RunRecord
 ) -> Summary:
-    """Build what the loaded tables reach, publish the work file, and put the run on record."""
+    """Build the tables that depend on the loaded ones, publish the work file, and record the run."""
     builds = prepare_build(con, context, night.tables, since=night.since)
     run_log.publishing(context.data, record)
     summary = publish_build(con, context, work, night.sources, builds)
@@ -185,10 +187,10 @@ def prepare_build(
     full: bool = False,
     since: price_days.Since | None = None,
 ) -> list[Build]:
-    """Identify titles, build what the tables in `changed` reach, and audit it, inside the open transaction.
+    """Identify titles, build and audit the tables that depend on those in `changed`, all in the open transaction.
 
-    `changed` are the tables of the load and of `seed`; `since` bounds what was loaded, where that is known. Raises
-    AuditFailed.
+    `changed` are the tables that the load and `seed` changed. `since` says from when on the load changed them, if that is
+    known. Raises AuditFailed.
     """
     context.progress.step("identify")
     touched = {*changed, *settle(con, context)}
@@ -211,9 +213,9 @@ def prepare_build(
 
 
 def settle(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
-    """What goes with the load of a night, before a build: freshness and identities. The tables that changed."""
+    """Update freshness and identities after the load of a night and before a build. Returns the tables that changed."""
     last = runs.last_in(con)
-    # A backfill of old nights makes no other source older or younger.
+    # A backfill of old nights must not change how old the other sources are.
     now = max(context.as_of, last.as_of) if last else context.as_of
     return {*freshness.keep(con, now), *_identify(con, context)}
 
@@ -237,8 +239,9 @@ def publish_build(
 
 
 def write_exports(context: Context, summary: Summary) -> Summary:
-    """Write the CSV files of what was published, and the Iceberg tables where the settings want them. What cannot be written
-    is a note: the warehouse is out already.
+    """Write the CSV files of the published version, and the Iceberg tables if the settings have them.
+
+    A file that cannot be written is only a note in the summary, as the warehouse is published already.
     """
     context.progress.step("export")
     try:
@@ -247,7 +250,7 @@ def write_exports(context: Context, summary: Summary) -> Summary:
         folder = error.filename or context.data.exports
         return replace(summary, reason=f"the CSV files could not be written: {folder}: {local_files.why(error)}")
     except WarehouseError as error:
-        # An analyst who opened the new version for writing in this moment keeps every reader out of it.
+        # An analyst who opens the new version for writing at this moment locks every reader out of it.
         return replace(summary, reason=f"the CSV files could not be written: {error}")
     if context.settings.iceberg:
         try:
@@ -287,8 +290,10 @@ def _refuse_to_go_back(con: duckdb.DuckDBPyConnection, context: Context, source:
 
 
 def _refuse_doubtful_clock(con: duckdb.DuckDBPyConnection, context: Context) -> None:
-    """Refuse a run at a time that no neighbour makes likely: history is written forwards, so it would shut out all later
-    ones, and no replay could take them in order.
+    """Refuse a run whose time is far from that of other runs.
+
+    History is written forwards, so a run too far ahead would shut out all later runs, and no replay could take the runs in
+    order.
     """
     most = context.settings.max_gap_days
     way_out = "mend the clock (or --as-of), or raise max_gap_days in the settings if the time is right"
@@ -307,7 +312,7 @@ def _refuse_doubtful_clock(con: duckdb.DuckDBPyConnection, context: Context) -> 
 
 
 def _note_damage(con: duckdb.DuckDBPyConnection, context: Context, damaged: Sequence[str]) -> None:
-    """Put on record what was damaged, and which older records cannot be believed. It stops no run: a replay refuses it."""
+    """Record what was damaged, and which older records cannot be trusted. Damage stops no run; a replay refuses it."""
     data = context.data
     reasons = [*damaged, *run_log.damage(data), *integrity.damage(data), *decisions.damage(data)]
     issues = [(Issue(code="damaged_record", message=message, severity="error"), None) for message in reasons]
@@ -315,7 +320,7 @@ def _note_damage(con: duckdb.DuckDBPyConnection, context: Context, damaged: Sequ
 
 
 def _identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
-    """Bring the titles' identities up to date; the tables that changed."""
+    """Bring the titles' identities up to date. Returns the tables that changed."""
     known = identities.of(context.data)
     changed = set(assign.assign(con, known.resolver, known.version))
     if listing_versions.keep(con, context.as_of):

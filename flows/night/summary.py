@@ -15,9 +15,10 @@ from gpuledger.warehouse.load.offers import MissingRate
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The outcome of a run. `published` is the version's path, None where nothing was published; `unrated` are the prices
-    of a bulk load that have no exchange rate, `left_out` what was not asked since its robots.txt forbids it; `damaged` is
-    what a replay left out of the archive.
+    """The outcome of a run. `published` is the version's path, None if nothing was published.
+
+    `unrated` are the prices of a bulk load that have no exchange rate. `left_out` are the sources that were not read, as
+    their robots.txt or their terms forbid it. `damaged` names what a replay left out of the archive.
     """
 
     run_id: str
@@ -33,12 +34,12 @@ class Summary:
 
     @property
     def version(self) -> str | None:
-        """What people call the published version: its file, in the folder of its run."""
+        """The name of the published version for people: its file, in the folder of its run."""
         return name_of(self.published) if self.published else None
 
     @property
     def failed_sources(self) -> list[SourceOutcome]:
-        """Sources whose last good data stand."""
+        """Sources of which nothing was loaded, so that their last good data stay."""
         return [outcome for outcome in self.sources if outcome.is_failure]
 
     @property
@@ -48,7 +49,7 @@ class Summary:
 
     @property
     def why(self) -> str | None:
-        """The reason, with what each failed source said where nothing was published: nobody else will say it then."""
+        """The reason. If nothing was published it has the reason of each failed source too, as no table holds them then."""
         failed = failures(self.sources)
         return f"{self.reason}: {failed}" if failed and self.published is None else self.reason
 
@@ -59,8 +60,8 @@ class Summary:
 
     @property
     def exit_status(self) -> int:
-        """0 published, 1 not, 3 published with a source that failed or is degraded, with prices that have no rate, or
-        without what is damaged.
+        """0 if published, 1 if not. 3 if published although a source failed or is degraded, prices have no rate, or a replay
+        left something damaged out.
         """
         status = {"failed": 1, "published": 0, "published_with_failures": 3}[self.status]
         return status or (3 if self.unrated or self.damaged else 0)
@@ -72,5 +73,5 @@ def published_status(sources: Sequence[SourceOutcome]) -> str:
 
 
 def failures(sources: Sequence[SourceOutcome]) -> str:
-    """What each source that failed or is degraded said; empty where none did."""
+    """The reasons of all sources that failed or are degraded, as one text; empty if there are none."""
     return "; ".join(f"{outcome.source}: {outcome.reason}" for outcome in sources if outcome.needs_somebody)

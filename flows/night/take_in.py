@@ -1,4 +1,4 @@
-"""Take one source's batch into the warehouse: duplicates out, contract, load, and a line on how it went."""
+"""Take one source's batch into the warehouse: remove duplicates, check the contract, load, and record how it went."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from gpuledger.warehouse.load.corrected import Correction
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """How it went with one source, and the tables that its batch changed."""
+    """The outcome of one source, and the tables that its batch changed."""
 
     outcome: SourceOutcome
     tables: frozenset[str] = frozenset()
 
 
 def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collected) -> TakenIn:
-    """Check one source's batch and load it as its contract says. A source that failed is put on record.
+    """Check one source's batch and load it as its contract says. A source that failed is only recorded.
 
-    A batch that is byte for byte the one that was loaded last is neither checked nor loaded again: its outcome stands.
+    A batch that equals the one that was loaded last is neither checked nor loaded again, and keeps that outcome.
     """
     started = time.perf_counter()
     source = collected.source
@@ -73,7 +73,7 @@ def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collect
 
 
 def failed(collected: Collected) -> SourceOutcome:
-    """How it went with a source of which nothing could be read."""
+    """The outcome of a source of which nothing could be read."""
     failure = collected.failure
     assert failure is not None
     reason = f"{type(failure).__name__}: {failure.url}: {failure.seen}; {failure.action}"
@@ -82,7 +82,7 @@ def failed(collected: Collected) -> SourceOutcome:
 
 @dataclass(frozen=True, slots=True)
 class _Account:
-    """What became of a batch. `changed` counts rows of the warehouse; `refused` go on record with the reason."""
+    """How a batch went. `changed` counts rows of the warehouse. The `refused` rows are recorded, each with its reason."""
 
     status: SourceStatus
     reason: str | None = None
@@ -96,7 +96,7 @@ class _Account:
 
 
 def _repeat(con: duckdb.DuckDBPyConnection, context: Context, source: str) -> _Account:
-    """The account of the last good batch, which this one equals; its quarantined rows are on record again."""
+    """The account of the last good batch, which this one equals. Records its quarantined rows again for this run."""
     earlier, counted = ledger.last_good(con, source)
     ledger.repeat_quarantined(con, context.run_id, source, earlier)
     return _Account(
@@ -129,14 +129,14 @@ def _check_and_load(
 def _load(
     con: duckdb.DuckDBPyConnection, context: Context, collected: Collected, first: Sequence[Row], verdict: Verdict
 ) -> _Account:
-    """Load the rows that are accepted; `first` are all of the batch that repeat no other."""
+    """Load the accepted rows; `first` are all rows of the batch that do not repeat an earlier one."""
     source, today = collected.source, context.as_of.date()
     expired = {
         position: f"the offer was valid until {getattr(row.item, 'valid_until', None)} only"
         for position, row in enumerate(first)
         if position not in verdict.quarantined and _has_expired(row.item, today)
     }
-    # An expired offer has ended, unlike one that a contract refused, but it is on record like that one.
+    # An expired offer has ended, unlike one that a contract refused, but both are recorded in the same way.
     held = tuple(first[position] for position in verdict.quarantined)
     kept_out = {**verdict.quarantined, **expired}
     accepted = [row for position, row in enumerate(first) if position not in kept_out]
@@ -175,8 +175,10 @@ def how_it_went(loaded: loading.Loaded, source: str, rows: int) -> tuple[SourceS
 
 
 def _is_whole(collected: Collected) -> bool:
-    """The crawl reached the number of goods that the list itself states; or there is no list that may have broken off, but
-    files that lie there, or addresses that a person gave one by one.
+    """Whether the batch certainly has all goods of the source.
+
+    Either the crawl reached the number of goods that the list itself states, or no list can have broken off: the source
+    reads files, or addresses that a person gave one by one.
     """
     total = collected.stated_total
     is_all = total is not None and collected.is_complete and collected.listed >= total
@@ -184,7 +186,7 @@ def _is_whole(collected: Collected) -> bool:
 
 
 def _gone(con: duckdb.DuckDBPyConnection, collected: Collected) -> list[str]:
-    """The listings whose own pages are there no more: a 404, which is an answer and no failure of the crawl."""
+    """The listings whose own pages are gone (404): that is an answer of the shop, and no failure of the crawl."""
     missing = {address for address, failure in collected.missed if isinstance(failure, NotFound)}
     if not missing:
         return []
@@ -192,22 +194,22 @@ def _gone(con: duckdb.DuckDBPyConnection, collected: Collected) -> list[str]:
 
 
 def held_by_the_gate(rows: Sequence[Row], source: str, reasons: Mapping[str, str]) -> list[tuple[Row, str]]:
-    """Those of `rows` whose price is held, for the record; `reasons` are those of the held prices, by listing."""
+    """The rows whose price the gate holds, each with the reason to record. `reasons` is why it holds a price, by listing."""
     ids = [(offers.listing_id(source, row.item), row) for row in rows if isinstance(row.item, Offer)]
     ids += [(others.offer_id(source, row.item), row) for row in rows if isinstance(row.item, CloudOffer)]
     return [(row, f"price held: {reasons[listing]}") for listing, row in ids if listing in reasons]
 
 
 def _conflicts(source: str, first: Sequence[Row], repeats: Sequence[Row]) -> list[IssueOfPage]:
-    """An issue for each repeat that states another price, score or rate than the row that counts."""
+    """An issue for each repeated row that states another price, score or rate than the row that counts."""
     if not repeats:
         return []
-    kept: dict[object, Item] = {others.key_of(source, row.item): row.item for row in first}
+    first_items: dict[object, Item] = {others.key_of(source, row.item): row.item for row in first}
     issues: list[IssueOfPage] = []
     for row in repeats:
-        one = kept[others.key_of(source, row.item)]
+        first_item = first_items[others.key_of(source, row.item)]
         figures_before, figures_now = (
-            [getattr(item, name, None) for name in ("price", "score", "rate")] for item in (one, row.item)
+            [getattr(item, name, None) for name in ("price", "score", "rate")] for item in (first_item, row.item)
         )
         if figures_before != figures_now:
             what = getattr(row.item, "title", None) or getattr(row.item, "gpu_name", None) or row.item.KIND
@@ -222,13 +224,14 @@ def _conflicts(source: str, first: Sequence[Row], repeats: Sequence[Row]) -> lis
 
 
 def _has_expired(item: Item, day: date) -> bool:
-    """A quote that was valid until an earlier day can be had no more."""
+    """Whether the item is an offer that was valid only until an earlier day."""
     return isinstance(item, Offer) and item.valid_until is not None and item.valid_until < day
 
 
 def _digest(collected: Collected, day: date, mending: Sequence[Correction]) -> str:
-    """Fingerprint of a batch: its rows, contract, corrections and which rows have expired. Equal means that loading it again
-    would change nothing.
+    """Fingerprint of a batch: its rows, its contract, its corrections, and which rows have expired.
+
+    If two fingerprints are equal, loading the batch again would change nothing.
     """
     digest = hashlib.sha256(f"{source_contract(collected.source)!r}{collected.is_complete}".encode())
     if mending:

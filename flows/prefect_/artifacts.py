@@ -1,4 +1,4 @@
-"""What the Prefect UI shows of a run: what changed, what is the best value now, and which sources failed."""
+"""The artifacts of a run in the Prefect UI: what changed, which cards are the best value now, and which sources failed."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def create(context: Context, summary: Summary) -> None:
     """Create the artifacts of a run that is over."""
     redact = Redactor(context.settings.notify_urls)
 
-    def shown(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    def table_rows(rows: list[dict[str, str]]) -> list[dict[str, str]]:
         return [{name: _as_text(clean(redact(text))) for name, text in row.items()} for row in rows]
 
     create_table_artifact(
         key="what-changed",
-        table=shown(changes(summary)),
+        table=table_rows(changes(summary)),
         description=f"{len(summary.changes)} prices changed, {len(summary.failed_sources)} sources failed",
     )
     create_markdown_artifact(
@@ -38,7 +38,9 @@ def create(context: Context, summary: Summary) -> None:
     if summary.published is None:
         return
     create_table_artifact(
-        key="top-value", table=shown(top_value(context)), description="Best score per dollar at today's street price"
+        key="top-value",
+        table=table_rows(top_value(context)),
+        description="Best score per dollar at today's street price",
     )
     (page,) = reporting.write(context.data, context.data.root / "report")
     create_link_artifact(
@@ -48,7 +50,7 @@ def create(context: Context, summary: Summary) -> None:
 
 
 def changes(summary: Summary) -> list[dict[str, str]]:
-    """Rows of what changed. One row that says so where nothing did: an empty table looks like a broken one."""
+    """A row for each price that changed. If none changed, one row says so, as an empty table looks broken."""
     rows = [
         {
             "source": c.source, "title": c.title, "change": c.change, "from": c.old_price, "to": c.new_price,
@@ -67,9 +69,9 @@ def top_value(context: Context) -> list[dict[str, str]]:
 
 
 def failed_sources(summary: Summary, redact: Callable[[str], str]) -> str:
-    """The failed sources as Markdown, with the reason and what it means for the tables.
+    """The failed sources as Markdown, with the reasons and what they mean for the tables.
 
-    A reason is redacted before its marks are escaped: `api\\_key=` is no name of a secret.
+    A reason is redacted before its marks are escaped, as the redactor would not know `api\\_key=` as the name of a secret.
     """
     if not summary.failed_sources:
         return "Every source was read.\n"
@@ -84,10 +86,10 @@ def _cell(text: str) -> str:
 
 
 def _as_text(text: str) -> str:
-    """Words of a page as words: the UI takes a cell for Markdown, and Markdown for a page."""
+    """Escaped text, so that the UI shows it as it is: the UI reads a cell as Markdown, and Markdown as HTML."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKS.sub(r"\\\g<0>", text)
 
 
-#: What CommonMark and the UI's strikethrough take for markup anywhere, and what makes a list or a heading of a line.
+#: Characters that are markup anywhere, for CommonMark or the UI's strikethrough, and those that begin a list or a heading.
 _MARKS = re.compile(r"[\\`*_\[\]!~#]|^[-+=]")

@@ -9,7 +9,7 @@ _log = logging.getLogger("gpuledger.notify")
 
 
 def load(names: Sequence[str], loaded: dict[str, str]) -> None:
-    """Put the text of each Prefect Secret block into `loaded`; one that fails is left out."""
+    """Put the text of each Prefect Secret block into `loaded`; leaves out a block that cannot be loaded."""
     from prefect.blocks.system import Secret
 
     for name in names:

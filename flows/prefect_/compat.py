@@ -1,4 +1,4 @@
-"""Versions of libraries that Prefect 3.8 accepts and does not work with. Found by running them, not by reading."""
+"""Versions of libraries that Prefect 3.8 accepts and does not work with. Runs showed this; no documentation says it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ BROKEN_FROM = (
 
 
 def problems() -> list[str]:
-    """What is installed that would keep Prefect's own server from working, a sentence each, with the way out."""
+    """A sentence for each installed library with which Prefect's own server does not work, with the way out."""
     messages = []
-    for name, broken, what in BROKEN_FROM:
+    for name, broken, fault in BROKEN_FROM:
         version = metadata.version(name)
         if tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) >= broken:
-            wanted = ".".join(map(str, broken))
-            messages.append(f"with {name} {version} Prefect 3.8 fails: {what}; install '{name}<{wanted}'")
+            broken_from = ".".join(map(str, broken))
+            messages.append(f"with {name} {version} Prefect 3.8 fails: {fault}; install '{name}<{broken_from}'")
     return messages

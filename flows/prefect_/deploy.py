@@ -32,17 +32,17 @@ _log = logging.getLogger("gpuledger.serve")
 
 
 async def runner(plan: Plan, *, is_alone: bool) -> Runner:
-    """A runner with the deployments registered and the missed night asked for; start it with `start()`.
+    """A runner that has registered the deployments and requested the missed night, if any; start it with `start()`.
 
-    `is_alone` says that nobody else uses the server: what is running there by its books is dead.
+    `is_alone` means that nobody else uses the server, so runs that the server lists as running are dead.
     """
     if is_alone:
         await _bury_the_dead()
     runs = Runner(name="gpuledger", limit=1, pause_on_shutdown=False)
     parameters = {"sample": plan.sample}
-    # The runner's limit holds for all of them together; the deployment's own counts the runs of other runners as well.
+    # The runner's limit holds for all deployments together. A deployment's own limit counts the runs of other runners too.
     limit = None if is_alone else 1
-    # Whatever is written into them on the server later: a run takes its flow from served.py.
+    # A run takes its flow from served.py, whatever somebody writes into the deployments on the server later.
     os.environ.update(served.ENVIRONMENT)
     nightly = await runs.aadd_deployment(
         await deployments.refresh.ato_deployment(
@@ -84,13 +84,13 @@ def _trigger(event: str) -> DeploymentEventTrigger:
 
 
 async def _bury_the_dead() -> None:
-    """Mark as crashed what was running when its process was killed: it can no longer say so itself."""
+    """Mark the runs whose process was killed as crashed, as they can no longer report that themselves."""
     async with get_client() as client:
         running = FlowRunFilterState(
             type=FlowRunFilterStateType(any_=[StateType.RUNNING, StateType.PENDING, StateType.CANCELLING])
         )
         running_runs = FlowRunFilter(state=running)
-        # Sort and limit are said since FastAPI from 0.151 on refuses the nulls that Prefect 3.8 sends for its own defaults.
+        # Sort and limit are given, as FastAPI from 0.151 on refuses the nulls that Prefect 3.8 sends for its own defaults.
         for run in await client.read_flow_runs(flow_run_filter=running_runs, sort=FlowRunSort.ID_DESC, limit=200):
             state: State[object] = Crashed(message="the process that served it was killed")
             await client.set_flow_run_state(run.id, state, force=True)
@@ -98,7 +98,7 @@ async def _bury_the_dead() -> None:
 
 
 async def _catch_up(plan: Plan, deployment: UUID) -> None:
-    """Ask for the night that was missed while nobody served; none where no night was ever done here."""
+    """Request the night that was missed while nobody served. Does nothing if no night was ever done here."""
     done = run_log.ticks_done(plan.data)
     tick = Schedule(plan.cron, plan.time_zone).last(utc_now())
     if tick is None or not done or is_done(tick, done):

@@ -1,7 +1,7 @@
-"""The flows that a schedule, an event or a person starts on a Prefect server, one process a run.
+"""The flows that a schedule, an event or a person starts on a Prefect server, with a process for each run.
 
-`gpuledger serve` and `deploy/prefect.yaml` deploy the same ones, by the name of this module. None takes a path: which data
-directory is meant is said by the environment of the process that runs it, and never by whoever asks for a run.
+`gpuledger serve` and `deploy/prefect.yaml` deploy the same flows, by the name of this module. No flow takes a path: the
+environment of the process that runs it names the data directory, and never the caller who requests a run.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ from gpuledger.warehouse import private
 def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime | None = None) -> State[object]:
     """Read the sources, rebuild what changed, publish.
 
-    A run of the schedule (or one for a missed `tick` of it) that was done already completes without doing anything. A run
-    that publishes nothing fails, and is tried again where its reason may pass.
+    If the scheduled time of this run (or the missed `tick` that it makes up for) was done already, it completes without
+    doing anything. A run that publishes nothing fails, and is tried again if its reason may pass.
     """
     end_with_owner()
     settings = settings_module.load({})
@@ -70,8 +70,8 @@ def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime 
     summary = run_and_report(context, locked, blocks.load)
     if summary.published is None:
         if not retries.can_help(summary):
-            # A run waits for its next try in its process, so a quote that cannot be read would keep the mended one waiting
-            # for most of an hour.
+            # A run waits for its next try in its process, so an unreadable quote would keep its mended version waiting for
+            # most of an hour.
             set_retries(flow_run(), 0)
         raise retries.NothingPublished(summary.why or "nothing was published")
     failed = ", ".join(source.source for source in summary.failed_sources)
@@ -83,10 +83,10 @@ def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime 
 def read_source(
     source: str, run_id: str, as_of: datetime, sample_night: int | None = None, shop: str = ""
 ) -> State[object]:
-    """Read one source, or one `shop` of it, for the refresh `run_id`, which waits for it and writes. Both see the same data
-    directory, or share a store.
+    """Read one source, or one `shop` of it, for the refresh `run_id`, which waits for the result and writes it.
 
-    Raises ValueError for what is no run's id, and SettingsError for a shop that the settings here do not have.
+    Both see the same data directory, or share a store. Raises ValueError if `run_id` is no run's id, and SettingsError for a
+    shop that the settings of this machine lack.
     """
     end_with_owner()
     settings = settings_module.load({})
@@ -111,13 +111,13 @@ def read_source(
 
 @flow(name="rebuild", persist_result=False)
 def rebuild() -> State[object]:
-    """Rebuild what edited models, data, settings or prices reach; where nothing is out of date, nothing is published."""
+    """Rebuild the tables that depend on edited models, data, settings or prices. If none is out of date, publish nothing."""
     end_with_owner()
     settings = settings_module.load({})
     logs.set_up(settings)
     data = settings.data()
     _cover_waiting(flow_run())
-    # A new context at each try: the refresh that it waits for may build what is asked for, but may also be past it.
+    # A new context at each try, as a rebuild takes the time of the newest run: that may be the refresh that it waited for.
     summary = retries.when_free(lambda: rebuilding.rebuild(rebuild_context_for(settings, data, "prefect")))
     rebuilt = sum(build.action == "rebuilt" for build in summary.builds)
     if summary.published is None:
@@ -128,9 +128,9 @@ def rebuild() -> State[object]:
 
 
 def set_retries(run: FlowRun | None, retries: int, delay_s: float = 0) -> None:
-    """Have Prefect try the run again so often where it fails, after `delay_s`.
+    """Have Prefect try the run again up to `retries` times if it fails, each time after `delay_s` seconds.
 
-    Said by the run itself and not where the flow is declared: there it would have to read the settings at import.
+    The run itself sets this, as the declaration of the flow would have to read the settings at import.
     """
     if run is not None:
         with get_client(sync_client=True) as client:
@@ -145,7 +145,7 @@ def flow_run() -> FlowRun | None:
 
 
 def _tick_of(run: FlowRun | None) -> datetime | None:
-    """The tick of its deployment's schedule that a run stands for; None where no single cron schedule started it."""
+    """The tick of its deployment's schedule that a run stands for; None unless a single cron schedule started it."""
     if run is None or not run.auto_scheduled or run.deployment_id is None or run.expected_start_time is None:
         return None
     with get_client(sync_client=True) as client:
@@ -157,9 +157,10 @@ def _tick_of(run: FlowRun | None) -> datetime | None:
 
 
 def _cover_waiting(run: FlowRun | None) -> None:
-    """Cancel the runs that wait for the same as this one: they were asked for before it read anything, so it covers them.
+    """Cancel the waiting runs that would do the same as this one. They were requested before it read anything, so it covers
+    them.
 
-    Ten events in a second make ten runs on a Prefect server; this makes one of them.
+    Ten events in a second make ten runs on a Prefect server. Of these only one does the work.
     """
     if run is None or run.deployment_id is None:
         return
@@ -169,11 +170,11 @@ def _cover_waiting(run: FlowRun | None) -> None:
             flow_run_filter=FlowRunFilter(
                 state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED]))
             ),
-            # Said although they are the defaults: FastAPI from 0.151 on refuses the nulls that Prefect 3.8 sends for them.
+            # Given although they are the defaults: FastAPI from 0.151 on refuses the nulls that Prefect 3.8 sends for them.
             sort=FlowRunSort.EXPECTED_START_TIME_ASC,
             limit=200,
         )
-        for other in waiting:
-            is_due = other.expected_start_time is not None and other.expected_start_time <= utc_now()
-            if other.id != run.id and is_due and not other.auto_scheduled and other.parameters == run.parameters:
-                client.set_flow_run_state(other.id, Cancelled(message=f"covered by {run.name}"))
+        for queued in waiting:
+            is_due = queued.expected_start_time is not None and queued.expected_start_time <= utc_now()
+            if queued.id != run.id and is_due and not queued.auto_scheduled and queued.parameters == run.parameters:
+                client.set_flow_run_state(queued.id, Cancelled(message=f"covered by {run.name}"))

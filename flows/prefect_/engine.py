@@ -1,7 +1,7 @@
-"""The same refresh under Prefect: one flow a run, a task a source, artifacts of what came of it.
+"""The same refresh under Prefect: a flow for each run, a task for each source, artifacts of the results.
 
-Prefect's state is a view and not the record: what happened stands in ops.run and in the log of runs, and the warehouse is
-published inside the flow's body, so a server that dies in the middle of a run takes nothing with it.
+Prefect's state is a view and not the record. The record is in ops.run and in the log of runs, and the warehouse is published
+inside the flow's body. So if the server dies in the middle of a run, nothing is lost.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _log = logging.getLogger("gpuledger.prefect")
 
 
 def prepare(data: DataDir, log_level: str = "CRITICAL") -> None:
-    """Set Prefect up through its environment, before it is imported; what the user has set himself stays.
+    """Set Prefect up through its environment, before it is imported. Variables that the user has set stay as they are.
 
-    No telemetry, of Prefect's own log nothing below `log_level`, and, without a server of the user's, a home in the data
-    directory: a server of our own must not share a database with another project's.
+    Prefect then sends no telemetry and logs nothing below `log_level`. Unless the user names a server, its home is in the
+    data directory, as our own server must not share a database with that of another project.
     """
     private.make_folder(data.state)
     defaults = {
@@ -38,25 +38,25 @@ def prepare(data: DataDir, log_level: str = "CRITICAL") -> None:
         "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
         "PREFECT_LOGGING_TO_API_ENABLED": "false",
         "PREFECT_CLI_PROMPT": "false",
-        # A server that is gone costs 2 + 4 + 8 seconds a call and not a minute; there are two calls after the publish.
+        # With a server that is gone a call takes 2 + 4 + 8 seconds and not a minute. Two calls come after the publish.
         "PREFECT_CLIENT_MAX_RETRIES": "3",
     }
     if not has_own_server():
         defaults["PREFECT_HOME"] = str((data.state / "prefect").resolve())
-        # Of a server that is not used here: it would go before the credential of ours in the runs' processes.
+        # This credential is for another server. In the processes of the runs it would replace the one of our own server.
         os.environ.pop("PREFECT_API_AUTH_STRING", None)
     for name, value in defaults.items():
         os.environ.setdefault(name, value)
 
 
 def has_own_server() -> bool:
-    """Whether the user names a Prefect server; then none is started here."""
+    """Whether the user names a Prefect server; then this program starts none."""
     return bool(os.environ.get("PREFECT_API_URL"))
 
 
 @contextmanager
 def server(data: DataDir) -> Iterator[None]:
-    """A Prefect server for the block: the user's where one is named, else one of our own that ends with the block."""
+    """A Prefect server for the block: the one that the user names, or else one of our own that ends with the block."""
     if has_own_server():
         yield
         return
@@ -71,7 +71,7 @@ def server(data: DataDir) -> Iterator[None]:
 def connected(own: prefect_server.Server) -> Iterator[None]:
     """Use our own server for the block, whether or not Prefect was imported before.
 
-    Its credential stands in Prefect's settings and not in this process's environment, which anything that it starts gets.
+    Its credential is in Prefect's settings and not in this process's environment, which every process started here inherits.
     """
     from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 
@@ -80,10 +80,10 @@ def connected(own: prefect_server.Server) -> Iterator[None]:
 
 
 def refresh(context: Context) -> Summary:
-    """One refresh as a Prefect flow run; the same tables as under the plain engine.
+    """One refresh as a Prefect flow run. It makes the same tables as the plain engine.
 
-    A Prefect server that cannot be reached, or that is lost on the way, is said so in the summary, and the warehouse is
-    published all the same. Raises what `flows.night.refresh.run` raises; Locked before anything of Prefect is started.
+    If the Prefect server cannot be reached, or is lost on the way, the warehouse is published all the same, and the summary
+    says so. Raises what `flows.night.refresh.run` raises; Locked comes before anything of Prefect is started.
     """
     with writing(context.data):
         prepare(context.data)
@@ -95,19 +95,19 @@ def refresh(context: Context) -> Summary:
             if not run.has_begun:
                 _log.warning("the Prefect server cannot be used (%s: %s)", type(error).__name__, error)
                 summary = run_locked(context, read_plain)
-                return noted(summary, "the Prefect server could not be used, so the run went on without it")
+                return with_note(summary, "the Prefect server could not be used, so the run went on without it")
             if run.summary is None:
                 raise
             if run.summary.published is None:
                 return run.summary
             lost = f"the Prefect server was lost or refused the run's last state ({type(error).__name__})"
-            return noted(run.summary, lost)
+            return with_note(run.summary, lost)
         assert run.summary is not None
         return run.summary
 
 
-def noted(summary: Summary, lost: str) -> Summary:
-    """The summary of a published run with what went wrong with Prefect; one that failed keeps its own reason."""
+def with_note(summary: Summary, lost: str) -> Summary:
+    """The summary of a published run, with a note on what went wrong with Prefect. A failed run keeps its own reason."""
     if summary.published is None:
         return summary
     reason = f"{lost}; the warehouse is published"
@@ -117,9 +117,9 @@ def noted(summary: Summary, lost: str) -> Summary:
 
 @contextmanager
 def _impatient() -> Iterator[None]:
-    """An event that the server does not take is tried once more, and dropped.
+    """Within the block, an event that the server does not take is tried once more and then dropped.
 
-    Prefect tries eleven times and pauses between them, each event anew: where the server is gone, the exit takes minutes.
+    Prefect by itself tries each event eleven times, with pauses. If the server is gone, the exit then takes minutes.
     """
     from prefect.events.clients import PrefectEventsClient
     from prefect.events.worker import EventsWorker, emit_events_to_cloud
@@ -136,7 +136,7 @@ def _impatient() -> Iterator[None]:
 
 
 class _FlowRun:
-    """One flow run, and how far its body came: Prefect may fail before it, or when all is done."""
+    """One flow run, and how far its body came: Prefect may fail before the body begins, or after it is done."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -144,7 +144,7 @@ class _FlowRun:
         self.summary: Summary | None = None
 
     def start(self) -> None:
-        """Run the flow; raises where Prefect fails, or where nothing was published."""
+        """Run the flow. Raises if Prefect fails, or if nothing was published."""
         from prefect import flow
 
         from gpuledger.flows.prefect_ import run as prefect_run

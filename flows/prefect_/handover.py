@@ -1,7 +1,8 @@
-"""Hand what a worker read to the run that writes, through the data directory that both of them see, or through the store.
+"""Hand a worker's batch to the run that writes, through the data directory that both of them see, or through the store.
 
-Pickled in a folder: the batch is of this very program's classes, and whoever can write into the data directory can change
-the warehouse itself. Prefect's own results would carry whole batches through its server's storage.
+In the data directory the batch is a pickle. The classes are this very program's, and a person who can write into the data
+directory can change the warehouse itself anyway. Prefect's own results would carry whole batches through its server's
+storage.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 def give(data: DataDir, run_id: str, collected: Collected) -> None:
-    """Put one source's batch down for the run; all of it is there, or nothing."""
+    """Store one source's batch for the run, as a whole or not at all."""
     if data.store:
         sharing.hand_over(data, run_id, collected)
         return
@@ -31,7 +32,7 @@ def give(data: DataDir, run_id: str, collected: Collected) -> None:
 
 
 def take(data: DataDir, run_id: str, source: str, shop: str = "") -> Collected | None:
-    """The batch that a worker put down, None where it did not come to that."""
+    """The batch that a worker stored; None if the worker did not get that far."""
     if data.store:
         return sharing.take_over(data, run_id, source, shop)
     try:
@@ -43,7 +44,7 @@ def take(data: DataDir, run_id: str, source: str, shop: str = "") -> Collected |
 
 
 def clear(data: DataDir) -> None:
-    """Drop what this and earlier runs handed over. The caller holds the writer's lock."""
+    """Delete the batches that workers handed to this run and to earlier ones. The caller holds the writer's lock."""
     sharing.clear_handed(data)
     shutil.rmtree(_folder(data), ignore_errors=True)
 
@@ -53,7 +54,7 @@ def _folder(data: DataDir) -> Path:
 
 
 def _path(data: DataDir, run_id: str, source: str) -> Path:
-    """Raises ValueError for words that would lead out of the folder."""
+    """The file of a batch. Raises ValueError for names that would lead out of the folder."""
     if not (_NAME.fullmatch(run_id) and _NAME.fullmatch(source)):
         raise ValueError(f"{run_id!r} is no run's id, or {source!r} no source's name")
     return _folder(data) / run_id / f"{source}.pickle"

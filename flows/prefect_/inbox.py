@@ -1,4 +1,4 @@
-"""Notice a dropped quote or an edited model, pin or setting, and say so as an event that a deployment reacts to."""
+"""Notice a dropped quote or an edited model, pin or setting, and emit an event that a deployment reacts to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _log = logging.getLogger("gpuledger.serve")
 
 QUOTES_CHANGED = "gpuledger.quotes.changed"
 MODELS_CHANGED = "gpuledger.models.changed"
-#: How often the folders are looked at, and how long they must have been quiet: a large file is dropped in pieces.
+#: Seconds between two looks at the folders, and seconds without a change before one is reported, as a large file is dropped
+#: in pieces.
 LOOK_EVERY_S = 5.0
 QUIET_S = 4.0
 
@@ -24,21 +25,24 @@ _Seen = frozenset[tuple[str, int, int]]
 
 
 def listing(folder: Path, endings: tuple[str, ...]) -> _Seen:
-    """Name, size and time of the files of a folder tree, or of one file, whose names end so; what is absent has none."""
+    """Name, size and time of the files in a folder tree, or of one file, if their names have one of the endings.
+
+    Empty if the folder is absent.
+    """
     files = []
     for path in [folder] if folder.is_file() else folder.rglob("*"):
         if path.suffix.lower() in endings:
             try:
                 about = path.stat()
             except OSError:
-                continue  # it went away between the two looks
+                continue  # it was deleted meanwhile
             files.append((str(path.relative_to(folder)), about.st_size, about.st_mtime_ns))
     return frozenset(files)
 
 
 @dataclass(slots=True)
 class Folder:
-    """One folder: what it held when it was last reported, what it holds now, and since when."""
+    """One folder: its files when a change was last reported, its files now, and since when they are there."""
 
     path: Path
     endings: tuple[str, ...]
@@ -48,11 +52,11 @@ class Folder:
     since: float = 0.0
 
     def forget(self) -> None:
-        """Take what it holds now as known."""
+        """Treat the present files as reported."""
         self.reported = self.now = listing(self.path, self.endings)
 
     def has_changed(self, clock: float) -> bool:
-        """Whether it holds something else than was reported, and has done so for QUIET_S; `clock` is in seconds."""
+        """Whether its files differ from the reported ones and have not changed for QUIET_S. `clock` is in seconds."""
         seen = listing(self.path, self.endings)
         if seen != self.now:
             self.now, self.since = seen, clock
@@ -63,14 +67,14 @@ class Folder:
 
 
 class Watcher:
-    """Looks at the inbox and at everything that tables are made of: models, catalogue and rules, a person's own models and
-    pins, and the settings file. What is there at the start is not reported.
+    """Watches the inbox and everything that tables are made from: models, catalogue and rules, a person's own models and
+    pins, and the settings file. Does not report the files that are there at the start.
     """
 
     def __init__(self, data: DataDir) -> None:
         self._folders = [
             Folder(data.inbox, tuple(QUOTE_TYPES), QUOTES_CHANGED),
-            # Code as well: it is looked at by hash, and where nothing came of an edit nothing is built.
+            # Code as well: the build compares it by hash, so an edit without effect builds nothing.
             Folder(MODELS.parent, (".sql", ".toml", ".py", ".csv"), MODELS_CHANGED),
             Folder(data.models, (".toml", ".json"), MODELS_CHANGED),
             Folder(data.root / "decisions", (".toml",), MODELS_CHANGED),

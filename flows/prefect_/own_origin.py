@@ -1,9 +1,9 @@
-"""Who may speak to the Prefect server of ours: programs that know its credential, and pages that it served itself.
+"""Who may talk to our Prefect server: programs that know its credential, and pages that the server itself served.
 
-Prefect asks for the credential. What Prefect does not look at is looked at here, before it: the Host header (a page whose
-name leads to 127.0.0.1, which is called DNS rebinding, says its own name there), the Origin of websockets as well as of
-requests, and what the browser says of where a request comes from. The UI is opened by a link with a ticket that works once:
-a link stays in a browser's history and in a terminal, and the credential itself must not.
+Prefect checks the credential. This module checks first what Prefect does not: the Host header (by DNS rebinding, the name of
+a foreign page leads to 127.0.0.1, and the header then has that name), the Origin of requests and of websockets, and the
+browser's own statement of where a request comes from. A person opens the UI by a link with a ticket that works once, as a
+link stays in the history of a browser and in a terminal, where the credential itself must not stay.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any, Protocol
 
 #: How long a link to the UI can be opened.
 TICKET_S = 3600.0
-#: Links that can be open at a time; the oldest is forgotten for a new one.
+#: Unused links that are valid at a time. A new one then makes the oldest invalid.
 MOST_TICKETS = 16
 OPEN = "/open"
 TICKET = "/open/ticket"
 _LONGEST_TICKET = 200
-#: What describes the API takes seconds of the server for whoever asks, and shows it with scripts of other hosts.
+#: Closed, as the description of the API costs the server seconds for any caller, and its pages run scripts of other hosts.
 _CLOSED = ("/openapi.json", "/docs", "/redoc")
 
 _SCRIPT = """
@@ -39,14 +39,14 @@ fetch(location.pathname, {method: "POST", body: ticket}).then(async answer => {
 _PAGE = f'<!DOCTYPE html><meta charset="utf-8"><title>gpuledger</title><body><script>{_SCRIPT}</script></body>\n'
 _SCRIPT_HASH = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
 _PAGE_POLICY = f"default-src 'none'; script-src 'sha256-{_SCRIPT_HASH}'; connect-src 'self'; frame-ancestors 'none'"
-#: What Prefect's own pages may do: nothing of another host's comes into them, as the browser keeps the credential for their
-#: scripts, and nothing goes out. The graph of a run makes its drawing programs from text.
+#: What Prefect's own pages may do. They load nothing from other hosts, as the browser keeps the credential for their
+#: scripts, and send nothing to other hosts. `unsafe-eval` is there as the graph of a run makes its programs from text.
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self' data:; worker-src 'self' blob:; connect-src 'self' ws://{host}; object-src 'none'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
-#: For every answer: nobody frames the UI, guesses a type, or is told its address.
+#: Headers of every answer: no page may frame the UI, no browser guesses a content type, no other site learns its address.
 _ALWAYS = (
     (b"x-frame-options", b"DENY"), (b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
@@ -58,10 +58,11 @@ class _App(Protocol):
 
 
 class OwnOrigin:
-    """An ASGI application before another: it lets through what was asked of `http://<host>` by its own pages or by programs.
+    """An ASGI application in front of another. It lets requests through that its own pages or programs send to
+    `http://<host>`.
 
-    `credential` is what the other one asks for; whoever shows it is given a ticket, and whoever shows a ticket, once, is
-    given the credential.
+    The application behind it requires `credential`. A caller who presents the credential gets a ticket, and a caller who
+    presents a ticket, once, gets the credential.
     """
 
     def __init__(self, app: _App, host: str, credential: str) -> None:
@@ -84,7 +85,7 @@ class OwnOrigin:
             await self._app(scope, receive, self._with_headers(send))
 
     def _refused(self, scope: Any) -> tuple[int, str] | None:
-        """Status and text for what must not come in, None for the rest."""
+        """Status and text of the refusal; None for a request that may pass."""
         headers: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
@@ -93,7 +94,7 @@ class OwnOrigin:
         if any(origin != f"http://{self._host}" for origin in headers.get("origin", [])):
             return 403, "pages of another origin may not ask this server"
         if any(word not in ("none", "same-origin") for word in headers.get("sec-fetch-site", [])):
-            # A link that a person clicks may lead to the UI from anywhere; it changes nothing. A frame is none.
+            # A link that a person clicks may lead to the UI from any site, as it changes nothing. A frame is no such link.
             is_page = headers.get("sec-fetch-mode") == ["navigate"] and headers.get("sec-fetch-dest") == ["document"]
             if not is_page or scope.get("method") != "GET" or scope["path"].startswith("/api"):
                 return 403, "pages of another site may not ask this server"
@@ -104,8 +105,8 @@ class OwnOrigin:
     async def _open(self, scope: Any, receive: Any, send: Any) -> None:
         method, path = scope["method"], scope["path"]
         if path == TICKET and method == "POST":
-            given = [value for name, value in scope["headers"] if name == b"authorization"]
-            if len(given) == 1 and hmac.compare_digest(given[0], f"Basic {self._basic}".encode()):
+            credentials = [value for name, value in scope["headers"] if name == b"authorization"]
+            if len(credentials) == 1 and hmac.compare_digest(credentials[0], f"Basic {self._basic}".encode()):
                 await _answer(send, 200, self._new_ticket())
             else:
                 await _answer(send, 401, "a ticket is for who has the credential")
@@ -140,12 +141,12 @@ class OwnOrigin:
         return ticket
 
     def _take(self, ticket: str) -> bool:
-        # By its text in a dictionary: one that can be tried once an hour is not guessed by the time that this takes.
+        # A lookup in a dictionary is safe, as a random ticket of an hour cannot be guessed from the time that lookups take.
         return self._tickets.pop(ticket, 0.0) > time.monotonic()
 
 
 async def _body(receive: Any) -> str:
-    """The body of a request, empty where it is longer than any ticket."""
+    """The body of a request; empty if it is longer than any ticket."""
     body = b""
     while True:
         message = await receive()

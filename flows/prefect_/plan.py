@@ -1,4 +1,4 @@
-"""What is served: the folder, and when its nights are due."""
+"""What `gpuledger serve` serves: the data directory, and when its nights are due."""
 
 from __future__ import annotations
 

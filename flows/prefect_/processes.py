@@ -1,8 +1,8 @@
-"""No process outlives the one that started it, also where that one was killed with -9.
+"""Makes sure that no process outlives the process that started it, even if that was killed with -9.
 
-While `guarded` holds, this process keeps a named pipe open for writing and names it in its environment, which everything
-that it starts inherits, also what Prefect starts for it. Each child holds the reading end (`end_with_owner`). When the
-owner ends, by whatever means, the operating system closes the pipe; the child then kills what it has started, and itself.
+In a `guarded` block, this process keeps a named pipe open for writing and names the pipe in its environment. Every process
+that it starts inherits that, also those that Prefect starts for it. Each child holds the reading end (`end_with_owner`).
+When the owner ends, in whatever way, the operating system closes the pipe. Then the child kills its own children and itself.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ import psutil
 
 _log = logging.getLogger("gpuledger.prefect")
 
-#: Where the pipe is. Not GPULEDGER_…: those are settings.
+#: The environment variable with the path of the pipe. Its name does not begin with GPULEDGER_, as those are settings.
 OWNER = "_GPULEDGER_OWNER"
-#: How long an owner that ends waits for its children.
+#: Seconds that an owner waits for its children when it ends.
 _WAIT_S = 30.0
 _LOOK_EVERY_S = 0.05
 
 
 @contextmanager
 def guarded(state: Path) -> Iterator[None]:
-    """While the block runs, children end with this process; when it is over, they have ended."""
+    """While the block runs, children end with this process. After the block, they have ended."""
     folder = (state / "guards").resolve()
     folder.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(folder)
     path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.pipe"
     os.mkfifo(path, 0o600)
-    # For reading too: to open a pipe for writing alone waits for a reader.
+    # Open for reading too, as opening a pipe only for writing waits for a reader.
     pipe = os.open(path, os.O_RDWR)
     before = os.environ.get(OWNER)
     os.environ[OWNER] = str(path)
@@ -55,9 +55,9 @@ def guarded(state: Path) -> Iterator[None]:
 
 @cache
 def end_with_owner() -> None:
-    """From now on this process ends when its owner does, at once where that is no more. Without an owner nothing happens.
+    """From now on this process ends when its owner ends, at once if the owner has ended. Does nothing without an owner.
 
-    Call it first in whatever runs in a process of its own; to call it again changes nothing.
+    Call it first in any code that runs in a process of its own. Further calls change nothing.
     """
     path = os.environ.get(OWNER)
     if path is None:
@@ -71,7 +71,7 @@ def end_with_owner() -> None:
 
 
 def _wait_for_end(pipe: int) -> None:
-    # Nobody writes into the pipe: what comes is its end.
+    # Nobody writes into the pipe, so the read returns when the pipe is closed.
     os.read(pipe, 1)
     _end()
 
@@ -106,7 +106,7 @@ def _has_reader(path: Path) -> bool:
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """Remove the pipes of owners that were killed: their children have ended, as the pipe did."""
+    """Remove the pipes of owners that were killed. Their children have ended, as the pipe was closed."""
     for path in folder.glob("*.pipe"):
         with suppress(FileNotFoundError):
             pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

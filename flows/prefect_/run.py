@@ -1,7 +1,7 @@
-"""What a refresh does inside a Prefect flow: a task a source, artifacts for the UI, an event where prices changed.
+"""A refresh inside a Prefect flow: a task for each source, artifacts for the UI, an event if prices changed.
 
-Prefect is imported here at the top: import this module only where a flow is about to run. Nothing that goes wrong with
-the server in here stops a run: its state is a view, and the record is the warehouse and the log of runs.
+This module imports Prefect at the top, so import it only when a flow is about to run. No fault of the server in here stops
+a run: Prefect's state is a view, and the record is the warehouse and the log of runs.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ PRICES_CHANGED = "gpuledger.prices.changed"
 
 
 def refresh(context: Context) -> Summary:
-    """One refresh, inside a flow and under the writer's lock: what `run_locked` returns and raises."""
+    """One refresh, inside a flow and under the writer's lock. Returns and raises what `run_locked` does."""
     summary = run_locked(context, _read_all)
     if not prefect_server.answers(PREFECT_API_URL.value() or ""):
-        # Each call would be tried again for a quarter of a minute before it is given up.
+        # Prefect would try each call again for a quarter of a minute before it gives up.
         return summary
     for show in (artifacts.create, announce):
         try:
             show(context, summary)
         except Exception as error:  # noqa: BLE001
-            # A picture of the run and a message about it: the run itself is done and published.
+            # These only show and announce the run, which is done and published.
             _log.warning("the Prefect server did not take %s: %s", show.__name__, type(error).__name__)
     return summary
 
 
 def announce(context: Context, summary: Summary) -> None:
-    """Emit the event of a publish that changed prices; none where nothing changed."""
+    """Emit the event of a publish that changed prices. Does nothing if no price changed."""
     if summary.published is None or not summary.changes:
         return
     by_source: dict[str, int] = {}
@@ -66,8 +66,8 @@ def announce(context: Context, summary: Summary) -> None:
 
 
 def _read_all(reader: Reader, readings: list[Reading]) -> list[Collected]:
-    # The pages' own retries are the client's; a task's are for what nobody foresaw, a full disk for example. The
-    # arguments stay out of Prefect: it would hash and serialize whole batches.
+    # The client retries pages. The retries of a task are for unforeseen faults, for example a full disk. Prefect gets only
+    # the name as an argument, as it would hash and serialize whole batches.
     context = reader.context
     by_name = {reading.name: reading for reading in readings}
     turns = threading.BoundedSemaphore(context.settings.parallel_sources)
@@ -83,7 +83,7 @@ def _read_all(reader: Reader, readings: list[Reading]) -> list[Collected]:
     )
     def read_source(source: str) -> Collected:
         with turns:
-            # A file that a person dropped is where the writer is.
+            # With a store, a file that a person dropped lies only on the writer's machine.
             is_elsewhere = not (context.data.store and by_name[source].files)
             if context.settings.read_deployment and is_elsewhere:
                 return _read_elsewhere(context, by_name[source])
@@ -98,20 +98,20 @@ def _read_all(reader: Reader, readings: list[Reading]) -> list[Collected]:
 
 def _read_elsewhere(context: Context, reading: Reading) -> Collected:
     """Have a worker read one source, or one shop of it: a flow run of the deployment that the settings name."""
-    longest, source, shop = context.settings.source_timeout_s, reading.source.name, reading.shop
+    limit_s, source, shop = context.settings.source_timeout_s, reading.source.name, reading.shop
     run = run_deployment(
         context.settings.read_deployment,
         parameters={
             "source": source, "shop": shop, "run_id": context.run_id, "as_of": context.as_of.isoformat(),
             "sample_night": context.sample_night,
         },
-        # Twice: it may have to wait for a worker to become free.
-        timeout=2 * longest, poll_interval=1.0, flow_run_name=f"read {source} {shop} {context.run_id[-6:]}",
+        # Twice the time, as the run may have to wait for a free worker.
+        timeout=2 * limit_s, poll_interval=1.0, flow_run_name=f"read {source} {shop} {context.run_id[-6:]}",
     )  # fmt: skip
     handed_over = handover.take(context.data, context.run_id, source, shop)
     if handed_over is not None:
         return handed_over
     state = run.state.name if isinstance(run, FlowRun) and run.state is not None else "unknown"
-    seen = f"its worker handed nothing over within {2 * longest:g} s (the run is {state})"
+    seen = f"its worker handed nothing over within {2 * limit_s:g} s (the run is {state})"
     action = f"see that a worker serves {context.settings.read_deployment} and shares the data directory, or the store"
     return Collected(source, shop=shop, failure=Timeout(shop or source, seen, action), is_complete=False)

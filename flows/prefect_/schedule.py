@@ -1,9 +1,9 @@
-"""When a night is due, and whether it was done: no night missed, none twice, whatever the clock does.
+"""When a night is due, and whether it was done: every night is done once, whatever the clock does.
 
-Prefect decides when a run starts; this module decides what that run is for. The two differ where clocks are changed: for
-a time that a spring night skips (02:30 in New York), Prefect 3.8 plans 01:30, and still offers it when that has passed.
-They differ also after a machine was off for three days, when three runs are late at once, and where somebody sets the
-clock. So a scheduled run first asks which tick of the schedule it stands for, and leaves where that tick is done.
+Prefect decides when a run starts, and this module decides for which night. The two differ when clocks change: for a time
+that a spring night skips (02:30 in New York), Prefect 3.8 plans 01:30, and still offers it when that has passed. They also
+differ after a machine was off for three days, when three runs are late at once, and when somebody sets the clock. So a
+scheduled run first looks which tick of the schedule it stands for, and ends if that tick is done.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice, takewhile
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-#: Days in which a tick is looked for, the nearest first: of a cron line that fires every minute only a thousand ticks come
-#: out at once, and a yearly one has none for long.
+#: Days to search for a tick, the shortest first. A cron line that fires every minute has too many ticks in a long window, as
+#: only a thousand come out at once, and a yearly line has none in a short one.
 _WINDOWS = (0.25, 2, 35, 400)
-#: Prefect starts a run up to its prefetch time early, and two machines' clocks differ by a little.
+#: Prefect may start a run early, up to its prefetch time, and the clocks of two machines differ a little.
 EARLY = timedelta(seconds=60)
 
 
 class BadSchedule(ValueError):
-    """The cron line or the time zone is none; the message says which and why."""
+    """The cron line or the time zone is not valid. The message says which and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A cron line, meant in the local time of an IANA time zone. Raises BadSchedule where either is none."""
+    """A cron line in the local time of an IANA time zone. Raises BadSchedule if one of the two is not valid."""
 
     cron: str
     time_zone: str = "UTC"
@@ -37,7 +37,7 @@ class Schedule:
             ZoneInfo(self.time_zone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise BadSchedule(f"there is no time zone {self.time_zone!r}; one is Europe/Berlin, for example") from None
-        # Imported here, and below: who only looks at the warehouse has no croniter.
+        # Imported here and below, as an installation that only reads the warehouse has no croniter.
         from croniter import croniter
 
         # Prefect's server refuses random and hashed times, which croniter would take.
@@ -45,7 +45,7 @@ class Schedule:
             raise BadSchedule(f"{self.cron!r} is no cron line; every night at three is '0 3 * * *'")
 
     def last(self, now: datetime) -> datetime | None:
-        """The newest tick that is not after `now`, in UTC; None where there is none within 400 days."""
+        """The newest tick that is not after `now`, in UTC; None if there is no tick within 400 days."""
         for days in _WINDOWS:
             past = [tick for tick in self.between(now - timedelta(days=days), now) if tick <= now]
             if past:
@@ -53,7 +53,7 @@ class Schedule:
         return None
 
     def next(self, now: datetime) -> datetime | None:
-        """The first tick after `now`, in UTC; None where there is none within 400 days."""
+        """The first tick after `now`, in UTC; None if there is no tick within 400 days."""
         for days in _WINDOWS:
             coming = [tick for tick in self.between(now, now + timedelta(days=days)) if tick > now]
             if coming:
@@ -63,13 +63,13 @@ class Schedule:
     def between(self, start: datetime, end: datetime) -> list[datetime]:
         """Ticks from `start` to `end`, both included, in UTC, at most a thousand.
 
-        A wall-clock time that is skipped when clocks go forward moves forward by as much; of one that comes twice the
-        first counts. So a daily schedule has one tick on every local day.
+        A wall-clock time that is skipped when clocks go forward moves forward by as much. If a wall-clock time comes twice,
+        the first counts. So a daily schedule has one tick on every local day.
         """
         start, end, zone = _plain(start), _plain(end), ZoneInfo(self.time_zone)
         first, last = (time.astimezone(zone).replace(tzinfo=None) for time in (start, end))
-        # Without a zone no hour is skipped or repeated: what comes out are the wall-clock times alone. Some hours more at
-        # both ends, since wall-clock times do not order instants.
+        # Without a zone no hour is skipped or repeated, so these are pure wall-clock times. The range has some hours more at
+        # both ends, since the order of wall-clock times is not the order of instants.
         walls = self._wall_times(first - timedelta(hours=3), last + timedelta(hours=3))
         ticks = {_instant(wall, zone) for wall in walls}
         return sorted(tick for tick in ticks if start <= tick <= end)
@@ -78,7 +78,7 @@ class Schedule:
         """The times on a clock's face from `first` to `last`, both included, at most a thousand."""
         from croniter import croniter
 
-        # croniter begins behind the time that it is given; a line without a time (30 February) it would look for 50 years.
+        # croniter begins after its start time. For a line that never fires (30 February) it would search 50 years.
         behind = first.replace(microsecond=0) - timedelta(seconds=1)
         times = croniter(self.cron, behind, ret_type=datetime, max_years_between_matches=2)
         return takewhile(lambda wall: wall <= last, islice(times.all_next(datetime), 1000))
@@ -86,8 +86,8 @@ class Schedule:
     def tick_of(self, due: datetime, now: datetime) -> datetime | None:
         """The tick that a run which Prefect planned for `due` stands for at `now`.
 
-        The newest that has come, so that of several late runs the first does the work of all. A `due` that is no tick at
-        all is one of Prefect's inventions around a change of the clocks, and stands for the tick next to it.
+        It is the newest tick that has come, so if several runs are late, the first does the work of all. A `due` that is no
+        tick is one that Prefect invented around a change of the clocks, and stands for the nearest tick.
         """
         due = _plain(due)
         near = self.between(due - timedelta(hours=3), due + timedelta(hours=3))
@@ -99,15 +99,15 @@ class Schedule:
 
 
 def is_done(tick: datetime, done: Collection[datetime]) -> bool:
-    """Whether `tick` or a later one was published. A later one: the clock was wrong then, or is now."""
-    return any(other >= tick for other in done)
+    """Whether `tick` or a later tick was published. A later one means that the clock was wrong then, or is wrong now."""
+    return any(done_tick >= tick for done_tick in done)
 
 
 def _plain(time: datetime) -> datetime:
-    """Prefect's times are of a subclass whose arithmetic has rules of its own."""
+    """The time as a plain datetime in UTC. Prefect's times are of a subclass whose arithmetic has its own rules."""
     return datetime.fromtimestamp(time.timestamp(), UTC)
 
 
 def _instant(wall: datetime, zone: ZoneInfo) -> datetime:
-    """The instant of a wall-clock time: the first where it comes twice, moved forward where it is skipped (PEP 495)."""
+    """The instant of a wall-clock time: the first if it comes twice, moved forward if it is skipped (PEP 495)."""
     return wall.replace(tzinfo=zone, fold=0).astimezone(UTC)

@@ -1,7 +1,7 @@
-"""Run it every night: a Prefect runner with the deployments of this folder, and a server beside it where none is named.
+"""Run the nights on schedule: a Prefect runner with the deployments of this folder, and a server if the user names none.
 
-The main thread waits for signals and looks after the others: a server or a runner that dies is started again, on the same
-port. Runs are processes of their own, one at a time.
+The main thread waits for signals and watches the others: it starts a server or a runner that died again, on the same port.
+Runs are processes of their own, one at a time.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ from gpuledger.warehouse.paths import DataDir
 
 _log = logging.getLogger("gpuledger.serve")
 
-#: How often server, runner, inbox and models are looked at.
+#: Seconds between two looks at server, runner, inbox and models.
 LOOK_EVERY_S = 1.0
-#: Wait before a runner that died is started again, doubled each time up to the last.
+#: Seconds before a runner that died is started again: the first pause, doubled each time, and the longest.
 RESTART_S = (1.0, 60.0)
-#: A run gets this long to end after a signal, before it is killed; Prefect's own grace is 30 s.
+#: Seconds that a run has to end after a signal before it is killed. Prefect's own grace is 30 s.
 STOP_S = 45.0
 
 
 def serve(plan: Plan) -> None:
     """Serve until SIGTERM or SIGINT.
 
-    Raises schedule.BadSchedule, Locked where the folder is served already, and ServerFailed.
+    Raises schedule.BadSchedule, Locked if the folder is served already, and ServerFailed.
     """
     with _only_one(plan.data), ExitStack() as stack:
         stop = stack.enter_context(_signals())
         prefect_engine.prepare(plan.data, log_level="ERROR")
         from gpuledger.flows.prefect_.schedule import Schedule
 
-        logs.set_up(plan.settings)  # again, now that Prefect has set up its own way
+        logs.set_up(plan.settings)  # again, as Prefect has set up its own logging meanwhile
         schedule = Schedule(plan.cron, plan.time_zone)
         stack.enter_context(guarded(plan.data.state))
         server = None
         if not prefect_engine.has_own_server():
             if problems := compat.problems():
-                # Serving on would look like working, and no night would ever be read.
+                # Otherwise `serve` would seem to work, and no night would ever be read.
                 raise prefect_server.ServerFailed("; ".join(problems))
             server = stack.enter_context(
                 prefect_server.running(plan.data.state, has_services=True, port=plan.settings.ui_port)
@@ -80,7 +80,7 @@ def serve(plan: Plan) -> None:
 
 @contextmanager
 def _only_one(data: DataDir) -> Iterator[None]:
-    """Two on one folder would do every night twice."""
+    """Hold the lock of `serve` on this folder, as two of them would do every night twice. Raises Locked."""
     private.make_folder(data.state)
     lock = FileLock(data.state / "serve.lock")
     try:
@@ -95,7 +95,7 @@ def _only_one(data: DataDir) -> Iterator[None]:
 
 @contextmanager
 def _signals() -> Iterator[threading.Event]:
-    """An event that SIGTERM and SIGINT set. A second one does what it does everywhere else."""
+    """An event that SIGTERM and SIGINT set. A second signal has its usual effect."""
     stop = threading.Event()
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
@@ -114,7 +114,7 @@ def _signals() -> Iterator[threading.Event]:
 
 @dataclass(slots=True)
 class _Runner:
-    """Prefect's runner in a thread with an event loop of its own: there it leaves the signals to us."""
+    """Prefect's runner in a thread with an event loop of its own, where it leaves the signals to the main thread."""
 
     plan: Plan
     is_alone: bool
@@ -134,7 +134,7 @@ class _Runner:
             self._thread.join(STOP_S)
 
     def look_after(self) -> None:
-        """Start the thread again where it ended, after a wait that grows while it keeps ending."""
+        """Start the thread again if it ended, after a pause that grows as long as it keeps ending."""
         if self._thread is not None and self._thread.is_alive():
             return
         if self._wait_s > 0:
@@ -146,7 +146,7 @@ class _Runner:
         self._start()
 
     def _start(self) -> None:
-        # The thread starts in a copy of this thread's context: Prefect keeps its settings there.
+        # The thread starts in a copy of this thread's context, as Prefect keeps its settings there.
         context = contextvars.copy_context()
         self._thread = threading.Thread(target=context.run, args=(self._run,), name="runner", daemon=True)
         self._thread.start()

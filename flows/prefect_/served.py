@@ -1,7 +1,7 @@
-"""What a run that `gpuledger serve` starts carries out: one of our own flows, and nothing that a server says.
+"""The code that a run of `gpuledger serve` carries out: one of our own flows, and nothing that a server names.
 
-A deployment on a Prefect server names code, and steps to take before it; who may write there could name his own. So the
-runs of `serve` are told by their environment to take `flow` from here, which Prefect then takes before all that.
+A deployment on a Prefect server names code, and steps to take before it, so a person who can write there could name other
+code. The environment of the runs of `serve` therefore names `flow` of this module, which Prefect then uses instead.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from prefect.client.orchestration import get_client
 from gpuledger.flows.prefect_ import deployments
 from gpuledger.flows.prefect_.processes import end_with_owner
 
-#: How a run is told: `flow` of this module.
+#: The environment of a run: it makes Prefect take `flow` of this module.
 ENVIRONMENT = {"PREFECT__FLOW_ENTRYPOINT": f"{__name__}.flow"}
 
 _FLOWS: dict[str, Flow[..., Any]] = {flow.name: flow for flow in (deployments.refresh, deployments.rebuild)}
 
 
 def __getattr__(name: str) -> Flow[..., Any]:
-    """`flow`: the flow of the run that this process was started for. Found when it is asked for, as it asks the server."""
+    """`flow`: the flow of the run for which this process was started. It is looked up on access, as that asks the server."""
     if name != "flow":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     end_with_owner()
     with get_client(sync_client=True) as client:
         run = client.read_flow_run(UUID(os.environ["PREFECT__FLOW_RUN_ID"]))
-        wanted = client.read_flow(run.flow_id).name
-    if wanted not in _FLOWS:
-        raise LookupError(f"{wanted!r} is none of the flows that are served: {', '.join(_FLOWS)}")
-    return _FLOWS[wanted]
+        flow_name = client.read_flow(run.flow_id).name
+    if flow_name not in _FLOWS:
+        raise LookupError(f"{flow_name!r} is none of the flows that are served: {', '.join(_FLOWS)}")
+    return _FLOWS[flow_name]

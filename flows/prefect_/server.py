@@ -1,14 +1,14 @@
-"""A Prefect server of our own: for one run, or for as long as `serve` runs. Never where the user has named one.
+"""A Prefect server of our own, for one run or for as long as `serve` runs. It is never started if the user names a server.
 
-Prefect starts a temporary server by itself where none is named, on a port that it guesses, and leaves it running when its
+If no server is named, Prefect by itself starts a temporary server on a port that it guesses, and leaves it running when its
 process is killed. Ours answers on loopback only, and ends with its owner.
 
-Whoever can write to a Prefect server runs code: a deployment names it. So ours asks for a credential that is made anew at
-each start and lies in one file of this user, and own_origin.py keeps pages of other origins out.
+A person who can write to a Prefect server can run code here, as a deployment names code. So our server requires a credential
+that is made anew at each start and lies in one file of this user, and own_origin.py keeps pages of other origins out.
 
-Whoever answers in its place runs code as well: Prefect loads what a server calls the result of a run. So the port belongs
-to the process that starts the server, also while the server is dead, and a noted one is asked only where a process of the
-note's own user has the port.
+A program that answers in place of the server can run code here as well, as Prefect loads what a server calls the result of a
+run. So the process that starts the server owns the port, also while the server is dead. And a server that a note names is
+used only if a process of the note's owner has the port.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ _LOOK_EVERY_S = 0.2
 
 
 class ServerFailed(Exception):
-    """The Prefect server did not start; the message says where its own words are."""
+    """The Prefect server did not start. The message names its log."""
 
 
 def _new_credential() -> str:
-    # Prefect's own form, a user and a password.
+    # A user and a password, in the form that Prefect uses.
     return f"gpuledger:{secrets.token_urlsafe(32)}"
 
 
 @dataclass(slots=True)
 class Server:
-    """A running server. `port` and `credential` stay the same over a second `start`: whoever knows them keeps them."""
+    """A running server. `port` and `credential` stay the same over a second `start`, so that clients can go on."""
 
     state: Path
     has_services: bool
@@ -71,7 +71,7 @@ class Server:
         return self.process is not None and self.process.poll() is None
 
     def start(self) -> None:
-        """Start it and wait until it answers. Raises ServerFailed where it does not."""
+        """Start the server and wait until it answers. Raises ServerFailed if it does not answer."""
         private.make_folder(self.state)
         log = private.make_folder(self.state / "prefect") / "server.log"
         private.write(log, b"")
@@ -79,7 +79,7 @@ class Server:
         if self._door is None:
             self._door = _listening(self.port)
             self.port = self._door.getsockname()[1]
-        # What it prints goes to its log, and no full pipe can stop it.
+        # The server prints into its log, so that no full pipe can stop it.
         with log.open("wb") as out:
             process = self.process = subprocess.Popen(
                 [sys.executable, "-m", "gpuledger.flows.prefect_.server", str(self._door.fileno())],
@@ -91,13 +91,13 @@ class Server:
             target=self._turn_away, args=(process, self._door), name="turning away", daemon=True
         )
         self._turning_away.start()
-        # One question waits at the door until the server is there, or is turned away where it ended.
+        # This request waits at the door until the server is there. If the server ended, the request is turned away.
         if not answers(self.api_url, START_TIMEOUT_S):
             self.stop()
             raise ServerFailed(f"the embedded Prefect server did not start; its own words are in {log}")
 
     def stop(self) -> None:
-        """End it; its database is left whole."""
+        """End the server. Its database stays intact."""
         if self.process is not None:
             self.process.terminate()
             try:
@@ -111,14 +111,14 @@ class Server:
             self._door = None
 
     def _end_turning_away(self) -> None:
-        """Once the process has ended: let the next one have the clients."""
+        """Stop turning clients away, once the process has ended, so that the next process gets them."""
         self.process = None
         if self._turning_away is not None:
             self._turning_away.join()
             self._turning_away = None
 
     def _turn_away(self, process: subprocess.Popen[bytes], door: socket.socket) -> None:
-        """When the process has ended, turn its clients away at once, until another one is started or none is wanted."""
+        """When the process has ended, turn its clients away at once, until another is started or the server is stopped."""
         process.wait()
         door.settimeout(_LOOK_EVERY_S)
         while self.process is process:
@@ -128,10 +128,10 @@ class Server:
 
 @contextmanager
 def running(state: Path, *, has_services: bool = False, port: int = 0) -> Iterator[Server]:
-    """A server with its database in `state`, on `port` or, where that is 0 or taken, on a free one.
+    """A server with its database in `state`, on `port`, or on a free port if that is 0 or in use.
 
-    With `has_services` it schedules, reacts to events and shows the UI; without, it only keeps the state of one run, and
-    where the server of a `serve` on the same folder answers, that one is used instead.
+    With `has_services` it schedules, reacts to events and shows the UI. Without, it only keeps the state of one run. If the
+    server of a `serve` on the same folder answers, that server is used instead.
     """
     known = None if has_services else find(state)
     if known is not None:
@@ -152,7 +152,7 @@ def running(state: Path, *, has_services: bool = False, port: int = 0) -> Iterat
 
 
 def find(state: Path) -> Server | None:
-    """The server that a `serve` on this folder runs, None where none answers."""
+    """The server that a `serve` on this folder runs; None if none answers."""
     try:
         note = local_files.loads(_note(state).read_text(encoding="utf-8"))
         server = Server(state, True, int(note["port"]), str(note["credential"]))
@@ -163,8 +163,9 @@ def find(state: Path) -> Server | None:
 
 
 def _has_port(pid: int, user: int, port: int) -> bool:
-    """Whether this process is this user's and listens on the port. A `serve` that was killed leaves its note, and its port
-    to anybody.
+    """Whether this process belongs to this user and listens on the port.
+
+    A `serve` that was killed leaves its note behind, while anybody may take its port.
     """
     try:
         process = psutil.Process(pid)
@@ -175,18 +176,19 @@ def _has_port(pid: int, user: int, port: int) -> bool:
 
 
 def _listening(port: int) -> socket.socket:
-    """A socket that listens on the port, or on a free one where that is 0 or taken. It listens from the first: one that is
-    only bound could be taken over by another user.
+    """A socket that listens on the port, or on a free port if that is 0 or in use.
+
+    It listens from the beginning, as another user could take over a socket that is only bound.
     """
-    for wanted in (port, 0):
+    for port_to_try in (port, 0):
         door = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
             door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            door.bind((HOST, wanted))
+            door.bind((HOST, port_to_try))
             door.listen()
         except OSError:
             door.close()
-            if not wanted:
+            if not port_to_try:
                 raise
         else:
             break
@@ -194,7 +196,7 @@ def _listening(port: int) -> socket.socket:
 
 
 def link(server: Server) -> str:
-    """A link that opens the UI once, within the hour. Raises ServerFailed where the server gives none."""
+    """A link that opens the UI once, within an hour. Raises ServerFailed if the server gives no link."""
     basic = base64.b64encode(server.credential.encode()).decode()
     connection = http.client.HTTPConnection(HOST, server.port, timeout=10.0)
     try:
@@ -211,9 +213,9 @@ def link(server: Server) -> str:
 
 
 def answers(api_url: str, timeout_s: float = 2.0) -> bool:
-    """Whether a Prefect API answers there; one that asks for a password does."""
-    scheme, _, rest = api_url.partition("://")
-    host, _, path = rest.partition("/")
+    """Whether a Prefect API answers there. An API that requires a password counts as answering."""
+    scheme, _, host_and_path = api_url.partition("://")
+    host, _, path = host_and_path.partition("/")
     kind = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
     connection = kind(host, timeout=timeout_s)
     try:
@@ -230,7 +232,7 @@ def _note(state: Path) -> Path:
 
 
 def _environment(has_services: bool) -> dict[str, str]:
-    """What makes the server start fast and keep to itself; `final` lets it drop what only a second app would need."""
+    """Variables that make the server start fast and keep to itself. `FINAL` drops what only a second app would need."""
     variables = {
         "PREFECT__SERVER_FINAL": "1",
         "PREFECT_UI_ENABLED": "true" if has_services else "false",
@@ -240,7 +242,7 @@ def _environment(has_services: bool) -> dict[str, str]:
 
 
 def _serve(door: socket.socket) -> None:
-    """Serve on this socket, which listens, until a signal comes or the owner ends."""
+    """Serve on this listening socket until a signal comes or the owner ends."""
     end_with_owner()
     credential = os.environ.get("PREFECT_SERVER_API_AUTH_STRING")
     if not credential:
@@ -249,7 +251,7 @@ def _serve(door: socket.socket) -> None:
     if home := os.environ.get("PREFECT_HOME"):
         private.make_folder(Path(home))
         for database in Path(home).glob("prefect.db*"):
-            database.chmod(private.FILE_MODE)  # of a program from before this line
+            database.chmod(private.FILE_MODE)  # an earlier version of this program left it readable for others
     port = door.getsockname()[1]
     os.environ["PREFECT_API_URL"] = f"http://{HOST}:{port}/api"
     os.environ["PREFECT_API_AUTH_STRING"] = credential
@@ -258,7 +260,7 @@ def _serve(door: socket.socket) -> None:
     from prefect.server.api.server import create_app
 
     app = OwnOrigin(create_app(), f"{HOST}:{port}", credential)
-    # Behind no proxy: what a client says of forwarding is not believed.
+    # No proxy is in front, so the server ignores what a client claims about forwarding.
     config = uvicorn.Config(app, log_level="error", lifespan="on", access_log=False, proxy_headers=False)
     uvicorn.Server(config).run(sockets=[door])
 

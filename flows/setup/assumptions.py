@@ -1,5 +1,5 @@
-"""The assumptions of sizes, speeds and costs as this machine sets them: `[assumptions]` in gpuledger.toml, over it the
-environment (`GPULEDGER_ASSUMPTION_<NAME>`), over both what a command is told.
+"""The assumptions of sizes, speeds and costs that this machine sets: in `[assumptions]` of gpuledger.toml, and in the
+environment (`GPULEDGER_ASSUMPTION_<NAME>`), which overrides the file. The options of a command override both.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ TABLE = "assumptions"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SetAssumption:
     """One assumption that is set: its value as text, and where it is set."""
 
     text: str
     place: str
 
 
-def given(table: object, place: str, environment: Mapping[str, str]) -> dict[str, Given]:
-    """What is set, by name. `words` is the table of the file at `place`, None where it has none.
+def set_assumptions(table: object, place: str, environment: Mapping[str, str]) -> dict[str, SetAssumption]:
+    """The assumptions that are set, by name. `table` is the table of the file at `place`, None if the file has none.
 
-    Raises ImpossibleAssumption, naming the place, where the table is none, or for an unknown name or impossible value.
+    Raises ImpossibleAssumption, naming the place, if `table` is no table, for an unknown name, or for an impossible value.
     """
-    values: dict[str, Given] = {}
+    values: dict[str, SetAssumption] = {}
     if table is not None:
         if not isinstance(table, Mapping):
             raise ImpossibleAssumption(f"{place}: {TABLE} must be a table ([{TABLE}]), not {table!r}")
-        values |= {name: Given(str(value), f"{place} [{TABLE}]") for name, value in table.items()}
+        values |= {name: SetAssumption(str(value), f"{place} [{TABLE}]") for name, value in table.items()}
     for variable, text in environment.items():
         if variable.startswith(PREFIX):
-            values[variable.removeprefix(PREFIX).lower()] = Given(text, f"the environment variable {variable}")
-    for name, one in values.items():
+            values[variable.removeprefix(PREFIX).lower()] = SetAssumption(text, f"the environment variable {variable}")
+    for name, assumption in values.items():
         try:
-            Assumptions().with_text({name: one.text})
+            Assumptions().with_text({name: assumption.text})
         except ImpossibleAssumption as error:
-            raise ImpossibleAssumption(f"{one.place}: {error}") from None
+            raise ImpossibleAssumption(f"{assumption.place}: {error}") from None
     return values
 
 
-def texts(values: Mapping[str, Given]) -> dict[str, str]:
+def texts(values: Mapping[str, SetAssumption]) -> dict[str, str]:
     """The values alone, as `Assumptions.with_text` takes them."""
-    return {name: one.text for name, one in values.items()}
+    return {name: assumption.text for name, assumption in values.items()}

@@ -1,4 +1,6 @@
-"""Which card each label of a chart means: a value of no single card, or of a card twice, is quarantined."""
+"""Which card each label of a chart means. A value is quarantined if its label means no single card, or the same card as
+another label.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ from gpuledger.extract.charts.outcome import ChartReading, Value
 if TYPE_CHECKING:
     from gpuledger.transform.identity.resolver import Resolver
 
-#: Whose conventions labels are read by, unless it is said: a bare RTX 3060 is the launch card there.
+#: The source by whose conventions labels are read, if the caller names none: there a bare RTX 3060 is the launch card.
 SOURCE = "toms_ai_articles"
 
 
 def with_cards(reading: ChartReading, resolver: Resolver, source: str = SOURCE) -> list[tuple[Value, str | None]]:
-    """The values of a chart with their gpu_id; those whose label leaves a doubt are quarantined."""
+    """The values of a chart with their gpu_id. Values with a doubtful label are quarantined."""
     meant = {value.label: resolver.resolve(value.label, source=source) for value in reading.values}
     labels: dict[str | None, set[str]] = {}
     for label, card in meant.items():

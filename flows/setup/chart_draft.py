@@ -1,7 +1,7 @@
-"""A transcription begun by machine: what the picture confirms is filled in, and a person fills in the rest.
+"""A draft of a transcription: the machine fills in the numbers that the picture confirms, and a person fills in the others.
 
-The draft is a CSV as `gpuledger transcribe` takes it, with the scores of doubtful rows left empty, and a page that shows the
-picture, each open number as it stands in it, and what the two readings made of it.
+The draft is a CSV for `gpuledger transcribe`, in which the scores of doubtful rows are empty, and a page. The page shows the
+picture, and for each open number its cut-out and the two readings of it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from datetime import date
 from gpuledger.extract.charts.outcome import ChartReading, Value
 from gpuledger.extract.readers.transcriptions import COLUMNS
 
-#: Beside the columns of a transcription; `gpuledger transcribe` passes over them.
+#: Columns in addition to those of a transcription. `gpuledger transcribe` ignores them.
 _BESIDE = ("read_by_machine", "second_reading", "residual_px", "reason")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What a person knows of the picture and the picture does not say."""
+    """What a person knows about the picture and the picture does not show."""
 
     article_url: str
     image_url: str | None
@@ -36,7 +36,7 @@ class About:
 
 
 def to_csv(reading: ChartReading, series: int, about: About, content: bytes) -> str:
-    """The values of one series as a transcription of the picture `content`; the score of a doubtful one is empty."""
+    """The values of one series as a transcription of the picture `content`. The score of a doubtful value is empty."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*COLUMNS, *_BESIDE])

@@ -1,4 +1,4 @@
-"""A verified copy of a warehouse that lies in a store: by `gpuledger pull`, or where the setting `warehouse` names one."""
+"""A verified copy of a warehouse in a store: `gpuledger pull` makes it, and so do commands if `warehouse` names a store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpuledger.flows.setup.settings import Settings
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 
-#: Who asks a question waits no longer for a store [s]: the copy that is here answers then.
+#: Longest wait of a question for a store [s]. After that the copy on this machine answers.
 _PATIENCE_S = 5.0
 _KEEP_VERSIONS = 2
 
@@ -22,7 +22,7 @@ _KEEP_VERSIONS = 2
 def pull(
     data: DataDir, address: str, keep_versions: int = _KEEP_VERSIONS, patience_s: float = _PATIENCE_S
 ) -> Path | None:
-    """Bring the copy in `data` up to date; the version where it is new here, None where it was there already.
+    """Bring the copy in `data` up to date. Returns the version if it is new here, None if it was here already.
 
     Raises StoreError, Diverged for a directory with a warehouse of its own, and NoWarehouse for a store without one.
     """
@@ -31,7 +31,7 @@ def pull(
 
     store = objects.of(address, patience_s)
     assert store is not None
-    now = head.read(store).head
+    now = head.read_head(store).head
     if now.published is None:
         raise NoWarehouse(address)
     if bring.is_current(data, store, now):
@@ -44,9 +44,10 @@ def pull(
 
 
 def of(settings: Settings) -> DataDir:
-    """The directory that reading commands answer from where `warehouse` names a store: a copy, as new as can be had.
+    """The directory from which reading commands answer if `warehouse` names a store: a copy, as new as possible.
 
-    Raises what `pull` raises, unless there is a copy and the store does not answer: then it says so on standard error.
+    Raises what `pull` raises. If the store does not answer and there is a copy, it uses the copy and prints a note on
+    standard error instead.
     """
     name = hashlib.sha256(settings.warehouse.encode()).hexdigest()[:16]
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -1,11 +1,11 @@
-"""The corrections of a data directory, decisions/corrections.toml: what a source says wrongly, and what is right.
+"""The corrections of a data directory, decisions/corrections.toml: what a source states wrongly, and what is right.
 
 [[correction]]
 source = "newegg"
 key = "N82E16814990001"              # the listing_key in core.listing; `gpuledger sources correct` finds it
 field = "brand"
-old = "Norvick"                      # what the source says; left out where the field is empty there
-new = "Norvik"                       # left out to empty the field
+old = "Norvick"                      # what the source says; leave it out if the field is empty there
+new = "Norvik"                       # leave it out to empty the field
 reason = "the maker's own page spells it so"
 date = 2026-11-20                    # it counts from this day (UTC) on, or from a time with its offset
 """
@@ -27,22 +27,22 @@ from gpuledger.flows.setup.settings import SettingsError
 from gpuledger.warehouse.load.corrected import Correction, as_text
 from gpuledger.warehouse.paths import DataDir
 
-#: What to do about one that does not fit any more.
+#: What to do about a correction that no longer fits.
 WAY_OUT = "`gpuledger sources correct` renews it, with --remove takes it out"
 _FIELDS = ("source", "key", "field", "old", "new", "reason", "date")
 _NEEDED = ("source", "key", "field", "reason", "date")
 
 
 def file(data: DataDir) -> Path:
-    """Where the corrections of a data directory stand."""
+    """The file with the corrections of a data directory."""
     return data.root / "decisions" / "corrections.toml"
 
 
 def of(data: DataDir) -> list[Correction]:
-    """All corrections, in the order of the file; none where there is no file.
+    """All corrections, in the order of the file; none if there is no file.
 
-    Raises SettingsError, with file, line, entry and way out, where it cannot be understood: to go on without a correction
-    would bring back what a person knows to be wrong.
+    Raises SettingsError, with file, line, entry and way out, if an entry cannot be understood: going on without a correction
+    would bring back a value that a person knows to be wrong.
     """
     path = file(data)
     if not path.exists():
@@ -57,25 +57,25 @@ def of(data: DataDir) -> list[Correction]:
     ]
     if not isinstance(rows, list) or len(lines) != len(rows):
         raise SettingsError(f"{path}: each correction begins with a line [[correction]]; write them so")
-    found: list[Correction] = []
+    corrections: list[Correction] = []
     for line, row in zip(lines, rows, strict=True):
         try:
-            found.append(_correction(row))
+            corrections.append(_correction(row))
         except ValueError as error:
             name = " ".join(str(row[part]) for part in ("source", "key", "field") if row.get(part)) or "without a name"
             raise SettingsError(f"{path}, line {line}, correction {name}: {error}") from None
-        if sum(one.name == found[-1].name for one in found) > 1:
-            raise SettingsError(f"{path}, line {line}, correction {found[-1].name}: it is there twice; keep one")
-    return found
+        if sum(correction.name == corrections[-1].name for correction in corrections) > 1:
+            raise SettingsError(f"{path}, line {line}, correction {corrections[-1].name}: it is there twice; keep one")
+    return corrections
 
 
 def known(data: DataDir, source: str, at: datetime) -> list[Correction]:
-    """The corrections of a source that were decided by then: a replay applies what the run knew."""
-    return [one for one in of(data) if one.source == source and one.is_known(at)]
+    """The corrections of a source that were decided by `at`, as a replay applies only those that the run knew."""
+    return [correction for correction in of(data) if correction.source == source and correction.is_known(at)]
 
 
 def _correction(row: dict[str, Any]) -> Correction:
-    """Raises ValueError with what is wrong and what to do."""
+    """The correction of one entry. Raises ValueError, saying what is wrong and what to do."""
     if wrong := next((name for name in row if name not in _FIELDS), None):
         close = near(wrong, _FIELDS)
         meant = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(_FIELDS)}"
@@ -101,44 +101,51 @@ def _correction(row: dict[str, Any]) -> Correction:
 def _text(row: dict[str, Any], name: str) -> str | None:
     value = row.get(name)
     if isinstance(value, float):
-        # 1299.90 in TOML is a binary fraction, and says no more of its last zero.
+        # TOML reads 1299.90 as a binary fraction, which does not keep its last zero.
         raise ValueError(f'{name} = {value} must stand in quotes: "{Decimal(repr(value)):f}"')
     if isinstance(value, list | dict):
         raise ValueError(f"{name} is one value, in quotes")
     return as_text(value)
 
 
-def add(data: DataDir, one: Correction) -> Correction | None:
-    """Write a correction, in the place of one of the same field, which is returned. Raises SettingsError."""
+def add(data: DataDir, correction: Correction) -> Correction | None:
+    """Write a correction. It replaces one of the same field, which is returned. Raises SettingsError."""
     before = of(data)
-    _write(file(data), [*(other for other in before if other.name != one.name), one])
-    return next((other for other in before if other.name == one.name), None)
+    _write(file(data), [*(earlier for earlier in before if earlier.name != correction.name), correction])
+    return next((earlier for earlier in before if earlier.name == correction.name), None)
 
 
 def remove(data: DataDir, source: str, key: str, field: str) -> Correction | None:
-    """Take a correction out and return it; None where there is none. Raises SettingsError."""
+    """Remove a correction and return it; None if there is none. Raises SettingsError."""
     before = of(data)
-    found = next((one for one in before if (one.source, one.key, one.field) == (source, key, field)), None)
-    if found is not None:
-        _write(file(data), [one for one in before if one is not found])
-    return found
+    removed = next(
+        (
+            correction
+            for correction in before
+            if (correction.source, correction.key, correction.field) == (source, key, field)
+        ),
+        None,
+    )
+    if removed is not None:
+        _write(file(data), [correction for correction in before if correction is not removed])
+    return removed
 
 
 def _write(path: Path, corrections: Sequence[Correction]) -> None:
-    local_files.write_text(path, "\n".join(_entry(one) for one in corrections))
+    local_files.write_text(path, "\n".join(_entry(correction) for correction in corrections))
 
 
-def _entry(one: Correction) -> str:
+def _entry(correction: Correction) -> str:
     values = {
-        "source": one.source,
-        "key": one.key,
-        "field": one.field,
-        "old": one.old,
-        "new": one.new,
-        "reason": one.reason,
+        "source": correction.source,
+        "key": correction.key,
+        "field": correction.field,
+        "old": correction.old,
+        "new": correction.new,
+        "reason": correction.reason,
     }
     lines = [f"{name} = {_quoted(value)}" for name, value in values.items() if value is not None]
-    return "\n".join(["[[correction]]", *lines, f"date = {one.decided.isoformat()}", ""])
+    return "\n".join(["[[correction]]", *lines, f"date = {correction.decided.isoformat()}", ""])
 
 
 def _quoted(text: str) -> str:

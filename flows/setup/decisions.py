@@ -1,5 +1,5 @@
-"""Decisions of people, kept as data with date and reason: a held price that may pass, a source that has fewer rows than it
-had, a title that means a card.
+"""Decisions of people, kept as data with date and reason: that a held price may pass, that a source now has fewer rows, and
+which card a title means.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def _file(data: DataDir) -> Path:
 
 
 def release(data: DataDir, listing_id: str, price: Decimal, currency: str, reason: str) -> None:
-    """Let a held price pass at the next run. The listing and this price only: another price is judged anew."""
+    """Let a held price of a listing pass at the next run. Only this price passes: another price is judged anew."""
     _write(data, {"listing_id": listing_id, "price": str(price), "currency": currency, "reason": reason})
 
 
 def accept(data: DataDir, source: str, rows: int, last_night: datetime, reason: str) -> None:
-    """Say that a source has no more rows than on its last night: from the next run on, what it no longer shows has ended."""
+    """Accept that a source has only the rows of its last night: at the next run, offers that it no longer shows end."""
     _write(data, {"source": source, "rows": rows, "last_night": last_night.isoformat(), "reason": reason})
 
 
@@ -39,28 +39,30 @@ def _write(data: DataDir, fields: dict[str, object]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     fields["decided_at"] = datetime.now(UTC).isoformat(timespec="seconds")
     with path.open("ab+") as lines:
-        # An editor may have left the last line without its end: two decisions in one line would be none.
+        # An editor may have left the last line without its end. Two decisions in one line could not be read.
         lines.seek(max(0, lines.seek(0, os.SEEK_END) - 1))
         is_open = lines.read(1) not in (b"", b"\n")
         lines.write(b"\n" * is_open + json.dumps(fields, ensure_ascii=False).encode() + b"\n")
 
 
 def releases(data: DataDir, decided_by: datetime) -> Released:
-    """What people let pass by then: a run knows what was decided before its start, and so does its replay.
+    """What people had released by `decided_by`. A run, and so its replay, applies what was decided before its start.
 
-    A line that cannot be read releases nothing, and stops no run; `damage` names it.
+    A line that cannot be read releases nothing and stops no run. `damage` names it.
     """
-    known = [one for _, one in _releases(_file(data)) if not isinstance(one, str) and one.decided_at <= decided_by]
+    known = [
+        entry for _, entry in _releases(_file(data)) if not isinstance(entry, str) and entry.decided_at <= decided_by
+    ]
     return Released(
-        [one.what for one in known if not isinstance(one.what, Acceptance)],
-        [one.what for one in known if isinstance(one.what, Acceptance)],
+        [entry.what for entry in known if not isinstance(entry.what, Acceptance)],
+        [entry.what for entry in known if isinstance(entry.what, Acceptance)],
     )
 
 
 def damage(data: DataDir) -> list[str]:
     """Each line of the releases that cannot be read, with its place and what to do."""
     path = _file(data)
-    wrong = [(number, one) for number, one in _releases(path) if isinstance(one, str)]
+    wrong = [(number, entry) for number, entry in _releases(path) if isinstance(entry, str)]
     return [f"{path}, line {number}: {reason}; correct or remove the line" for number, reason in wrong]
 
 
@@ -85,12 +87,12 @@ def _what(fields: dict[str, Any]) -> tuple[str, Decimal] | Acceptance:
 def _name(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError("there is no name of what is released")
-    value.encode()  # raises ValueError for half a character, which no table takes
+    value.encode()  # raises ValueError for half a surrogate pair, which no table can hold
     return value
 
 
 def _time(value: str, what: str) -> datetime:
-    """A time that can be compared with every other."""
+    """A time with a time zone, so that it can be compared with every other."""
     time = datetime.fromisoformat(value)
     if time.tzinfo is None:
         raise ValueError(f"{what} has no time zone")
@@ -102,7 +104,7 @@ _MOST_ROWS = 10**9
 
 
 def _releases(path: Path) -> Iterator[tuple[int, _Release | str]]:
-    """Each line with its number: the release, or why it cannot be read."""
+    """Each line's number, with the release of the line or the reason why it cannot be read."""
     try:
         lines = local_files.read_bytes(path, follow=True).split(b"\n") if path.exists() else []
     except OSError as error:
@@ -119,12 +121,12 @@ def _releases(path: Path) -> Iterator[tuple[int, _Release | str]]:
 
 
 def pins_file(data: DataDir) -> Path:
-    """Where the pinned titles of a data directory are kept; see `transform.identity.pins`."""
+    """The file with the pinned titles of a data directory; see `transform.identity.pins`."""
     return data.root / "decisions" / "pins.toml"
 
 
 def pins(data: DataDir) -> tuple[Pin, ...]:
-    """Titles that a person pinned to a card. SettingsError, naming the file and the pin, where it was edited badly."""
+    """Titles that a person pinned to a card. Raises SettingsError, naming the file and the pin, if a pin is not valid."""
     try:
         return read_pins(pins_file(data))
     except PinError as error:

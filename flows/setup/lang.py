@@ -1,9 +1,9 @@
 """The language of headings and messages: English in the source, the others as gettext catalogues in `flows/setup/locale`.
 
-The .po files are read as they stand, so a checkout needs no build step and no compiled file can be older than what a person
-edited. Babel reads them too, and the tests hold both against each other; its 31 MB of locales are nothing that somebody who
-only asks has to install. What has no translation stays English, and so do data: names of tables and columns, ids, titles,
-and CSV and JSON answers.
+This module reads the .po files themselves, so a checkout needs no build step, and no compiled file can be older than a
+person's edits. The tests compare it with Babel, which reads the same files. Babel's 31 MB of locales are too much to
+install for people who only ask questions. A message without a translation stays English, and so do data: names of tables
+and columns, ids, titles, and CSV and JSON answers.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from pathlib import Path
 
 LOCALE = Path(__file__).with_name("locale")
 DOMAIN = "gpuledger"
-#: What `gpuledger describe` and `gpuledger audit` say, and what errors say. Apart from the rest, so that only who needs them
-#: reads them.
+#: The texts of `gpuledger describe` and `gpuledger audit`, and those of errors. They are catalogues of their own, so that
+#: only commands that need them read them.
 DICTIONARY = "dictionary"
 ERRORS = "errors"
 
 _STRINGS = r'((?:"(?:[^"\\\n]|\\.)*"\n)+)'
-#: One message with its translation; each is one string, or several in lines of their own.
+#: A message with its translation. Each of the two is one string, or several strings on lines of their own.
 _ENTRY = re.compile(rf"^msgid {_STRINGS}msgstr {_STRINGS}", re.MULTILINE)
 
 _chosen: str | None = None
 
 
 def use(language: str | None) -> None:
-    """Answer in `language` from now on; None for that of the settings."""
+    """Answer in `language` from now on; None means the language of the settings."""
     global _chosen
     _chosen = language
     _configured.cache_clear()
 
 
 def current() -> str:
-    """The language in use. English where the settings cannot be read: whoever needs them says what is wrong."""
+    """The language in use. It is English if the settings cannot be read; code that needs them reports the fault."""
     return _chosen or _configured()
 
 
@@ -46,18 +46,16 @@ def gettext(message: str) -> str:
 
 
 def described(comment: str, language: str | None = None) -> str:
-    """A text of the data dictionary in `language` (default: the one in use), with the unit that may stand behind it in
-    brackets.
-    """
-    words = translations(language or current(), DICTIONARY)
-    if (whole := words.gettext(comment)) != comment:
+    """A text of the data dictionary in `language` (default: the one in use), with its unit in brackets, if it has one."""
+    catalogue = translations(language or current(), DICTIONARY)
+    if (whole := catalogue.gettext(comment)) != comment:
         return whole  # a formula in brackets is no unit
     meaning, unit = meaning_and_unit(comment)
-    return words.gettext(meaning) + (f" [{words.gettext(unit)}]" if unit else "")
+    return catalogue.gettext(meaning) + (f" [{catalogue.gettext(unit)}]" if unit else "")
 
 
 def meaning_and_unit(comment: str) -> tuple[str, str]:
-    """A comment's meaning, and the unit that stands behind it in brackets; empty where none does."""
+    """A comment's meaning, and the unit in brackets behind it; the unit is empty if there is none."""
     if comment.endswith("]"):
         meaning, opened, unit = comment[:-1].rpartition(" [")
         if opened:
@@ -66,13 +64,13 @@ def meaning_and_unit(comment: str) -> tuple[str, str]:
 
 
 def knows(message: str) -> bool:
-    """Whether the language in use has words of its own for `message`."""
+    """Whether the language in use has a translation of `message`."""
     known = translations(current())
     return isinstance(known, Catalogue) and message in known.messages
 
 
 class Catalogue(gettext_module.NullTranslations):
-    """Messages with their translations; the others stay as they are."""
+    """Messages with their translations. Other messages stay as they are."""
 
     def __init__(self, messages: dict[str, str]) -> None:
         super().__init__()
@@ -85,27 +83,27 @@ class Catalogue(gettext_module.NullTranslations):
 
 @cache
 def translations(language: str, domain: str = DOMAIN) -> gettext_module.NullTranslations:
-    """A catalogue of a language; that of English is empty, and gives every message back."""
+    """A catalogue of a language. The English one is empty and returns every message as it is."""
     if language == "en":
         return gettext_module.NullTranslations()
     text = (LOCALE / language / "LC_MESSAGES" / f"{domain}.po").read_text(encoding="utf-8")
-    # A .po string escapes as Python's do, and strings beside each other are one.
-    messages = {literal_eval(f"({one})"): literal_eval(f"({other})") for one, other in _ENTRY.findall(text)}
+    # A .po string has the escapes of a Python string, and adjacent strings form one, as in Python.
+    messages = {literal_eval(f"({msgid})"): literal_eval(f"({msgstr})") for msgid, msgstr in _ENTRY.findall(text)}
     del messages[""]  # the file's description of itself
     return Catalogue(messages)
 
 
 class WithDictionary(gettext_module.NullTranslations):
-    """The words of a language with those of the data dictionary, for who shows both: the report."""
+    """The messages of a language together with those of the data dictionary, for the report, which shows both."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
         self.language = language
 
     def gettext(self, message: str) -> str:
-        """The translation of `message`; a text of the dictionary where it is no other."""
-        said = translations(self.language).gettext(message)
-        return described(message, self.language) if said == message else said
+        """The translation of `message`. If it is no message of the program, it is looked up in the dictionary."""
+        translated = translations(self.language).gettext(message)
+        return described(message, self.language) if translated == message else translated
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The languages of headings and messages; apart, since the settings and the catalogues both need them."""
+"""The languages of headings and messages, in a module of their own as the settings and the catalogues both need them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The market that an answer is of, in words: whose prices, and whether tax is in them."""
+"""The market of an answer, in words: whose prices they are, and whether they include tax."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuledger.warehouse.paths import DataDir
 
 
 def money(data: DataDir, day: date | None = None) -> str:
-    """The heading of a column of prices: where several markets are compared, it says that tax is not in them."""
+    """The heading of a column of prices. If the answer compares several markets, it says that tax is not included."""
     return "USD, net of tax" if markets.market(data, showing.market(), day).is_net else "USD"
 
 
@@ -25,7 +25,7 @@ def heading(data: DataDir, day: date | None = None) -> str:
     name = gettext("market {market}").format(market=market.market)
     if market.is_net:
         return f"{name}, {gettext('net of tax')}"
-    # A market of one's own calls its tax what it likes.
+    # A market that a user defined may name its tax in any way.
     tax = gettext(market.tax_name) if market.tax_name and knows(market.tax_name) else market.tax_name
     if not market.prices_include_tax:
         return f"{name}, " + gettext("before {tax}").format(tax=tax)

@@ -1,4 +1,4 @@
-"""The currency that answers are shown in, with the words for people."""
+"""The currency in which answers are shown, with its texts for people."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SUM = re.compile(r"\b(\d[\d,]*(?:\.\d+)?) USD\b")
 
 @dataclass(frozen=True, slots=True)
 class Money(Currency):
-    """The currency that answers are shown in. One unit of it is worth `usd` dollars, by the rate of `rate_day`."""
+    """The currency in which answers are shown. One unit is worth `usd` dollars, by the rate of `rate_day`."""
 
     @property
     def words(self) -> str:
-        """What a heading says of it; nothing for dollars."""
+        """The rate as a heading states it; empty for dollars."""
         if self.rate_day is None:
             return ""
         return gettext("1 {currency} = {rate} USD, {day}").format(
@@ -37,20 +37,21 @@ class Money(Currency):
         return f"{title} · {self.words}" if self.words else title
 
     def headings(self, columns: Sequence[str], headings: Mapping[str, str]) -> dict[str, str]:
-        """Headings for people, by the names in this currency; `columns` are the names in dollars. In the order of
-        `headings`, by which a narrow screen keeps columns; the others come last.
-        """
-        worth = [*(name for name in headings if name in columns), *(name for name in columns if name not in headings)]
-        return {self.name(column): self.heading(headings.get(column, column)) for column in worth}
+        """Headings for people, by the names of the columns in this currency; `columns` are the names in dollars.
 
-    def heading(self, words: str) -> str:
+        They have the order of `headings`, in which a narrow screen keeps columns. Columns without a heading come last.
+        """
+        ordered = [*(name for name in headings if name in columns), *(name for name in columns if name not in headings)]
+        return {self.name(column): self.heading(headings.get(column, column)) for column in ordered}
+
+    def heading(self, dollar_heading: str) -> str:
         """One heading for people."""
         if not self.rate_day:
-            return words
-        return re.sub(r"\bUSD\b", self.code, gettext(words).replace("1000 USD", f"{self.thousand} USD"))
+            return dollar_heading
+        return re.sub(r"\bUSD\b", self.code, gettext(dollar_heading).replace("1000 USD", f"{self.thousand} USD"))
 
     def text(self, amount: Decimal | float) -> str:
-        """An amount that is in this currency, as people write it: with two decimals, or none."""
+        """An amount in this currency as people write it, with two decimals or none."""
         return f"{amount:,.2f}" if self.has_hundredths else f"{round(amount, self.places):,.0f}"
 
     def sentence(self, text: str) -> str:
@@ -64,7 +65,10 @@ DOLLARS = Money("USD", 1.0, None)
 
 
 def money(data: DataDir, day: date | None = None) -> Money:
-    """The currency of --currency at the newest rate, or that known at the end of `day`. A usage error where it has none."""
+    """The currency of --currency, at the newest rate or at the rate known at the end of `day`.
+
+    Raises click.UsageError if there is no rate.
+    """
     code = showing.currency()
     if code is None:
         return DOLLARS

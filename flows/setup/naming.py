@@ -1,4 +1,4 @@
-"""What is said of a name that nobody knows: the names that were probably meant, or else all that there are."""
+"""Messages about unknown names: they list the names that were probably meant, or else all known names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gpuledger.flows.setup.lang import gettext
 
 
 def unknown(message: str, word: str, known: Iterable[str], more: str = "") -> str:
-    """`message`, then the known names that are near to `word`; all of them where none is.
+    """`message`, then the known names that are close to `word`, or all of them if none is close.
 
-    `more` is a command that lists them: with near names it stands for the rest.
+    `more` is a command that lists all names; it is named after the close names.
     """
     names = list(known)
     if close := near(word, names):
@@ -28,14 +28,14 @@ def did_you_mean(names: Iterable[str]) -> str:
     return gettext("did you mean {names}?").format(names=f" {gettext('or')} ".join(names))
 
 
-def no_source(asked: Iterable[str], known: Iterable[str]) -> str:
-    """What is said of names of sources that are none."""
-    wrong = list(asked)
+def no_source(names: Iterable[str], known: Iterable[str]) -> str:
+    """The message about names that are no source's."""
+    wrong = list(names)
     message = gettext("no source is called {names}").format(names=", ".join(wrong))
     return unknown(message, wrong[0], known, "gpuledger sources")
 
 
-#: What people type who know other programs, by the command that does it here.
+#: Commands that people know from other programs, with the command that does the same here.
 _COMMANDS = {
     "update": "refresh --sample", "run": "refresh --sample", "fetch": "refresh --sample", "init": "refresh --sample",
     "setup": "refresh --sample", "demo": "refresh --sample", "crawl": "refresh --sample", "load": "refresh --sample",
@@ -53,19 +53,19 @@ _COMMANDS = {
 
 
 def no_command(name: str, known: Iterable[str]) -> str:
-    """What is said of a command that is none."""
+    """The message about an unknown command."""
     names = list(known)
     message = gettext("no command is called {name!r}").format(name=name)
     meant = [_COMMANDS[name.lower()]] if name.lower() in _COMMANDS else near(name, names)
     listed = gettext("`{command}` lists all").format(command="gpuledger --help")
     return (
-        f"{message}; {did_you_mean(f'`gpuledger {one}`' for one in meant)} {listed}"
+        f"{message}; {did_you_mean(f'`gpuledger {command}`' for command in meant)} {listed}"
         if meant
         else f"{message}; {listed}"
     )
 
 
-#: Which command lists what an argument or option names.
+#: The command that lists the possible values, by the name of an argument or option.
 _LISTED_BY = {
     "workload": "workloads", "model_id": "model list", "model": "model list", "source": "sources", "gpu_id": "show CARD",
 }  # fmt: skip
@@ -79,66 +79,70 @@ _NO_NUMBER = re.compile(r"'(.*)' is not a valid (?:integer|float)(?: range)?\.",
 
 
 def no_number(error: click.UsageError) -> str | None:
-    """What is said of a number that is none, with the one that was probably meant; None for every other error."""
-    found = _NO_NUMBER.fullmatch(error.message)
-    if found is None:
+    """The message about a text that is no number, with the number that was probably meant; None for other errors."""
+    match = _NO_NUMBER.fullmatch(error.message)
+    if match is None:
         return None
-    said = gettext("{value!r} is no number").format(value=found[1])
-    if _EXPONENT.fullmatch(found[1].strip()):
-        return f"{said}; {did_you_mean([f'{float(found[1]):.15g}'])}"
-    written = _WRITTEN.fullmatch(found[1].strip())
+    message = gettext("{value!r} is no number").format(value=match[1])
+    if _EXPONENT.fullmatch(match[1].strip()):
+        return f"{message}; {did_you_mean([f'{float(match[1]):.15g}'])}"
+    written = _WRITTEN.fullmatch(match[1].strip())
     if written is None:
-        return said
+        return message
     times = _TIMES[(written[2] or "").lower()]
     if isinstance(error, click.BadParameter) and error.param is not None and error.param.name == "context":
-        times = {1_000: 1_024}.get(times, times)  # models count their tokens so: 8K are 8192
+        times = {1_000: 1_024}.get(times, times)  # tokens of a context are counted so: 8K are 8192
     number = float(written[1].replace(",", "")) * times
-    return f"{said}; {did_you_mean([f'{number:.15g}'])}"
+    return f"{message}; {did_you_mean([f'{number:.15g}'])}"
 
 
-#: What other programs call an option, by what does it here.
+#: Options of other programs, with the option that does the same here.
 _OPTIONS = {
     "--csv": "--format csv", "--table": "--format table", "-f": "--format", "-o": "--format", "--output": "--format",
     "--date": "--as-of", "--day": "--as-of", "--on": "--as-of", "--country": "--market", "--language": "--lang",
     "--dir": "--data-dir", "--tokens": "--context", "--gpus": "--count", "--days": "--since",
 }  # fmt: skip
-#: What stands on the command line without an option's name, where a command takes it so.
+#: Names of arguments that some commands take without an option.
 _BARE = ("gpu", "card", "model", "workload", "title", "query", "folder", "file", "table", "hash", "source", "name")
 
 
-def _instead(option: str, command: click.Command, words: str) -> str:
-    """What does what an option that is none was meant to do; empty where that is not known."""
+def _instead(option: str, command: click.Command, command_path: str) -> str:
+    """What to write instead of an unknown option; empty if that is not known."""
     meant = _OPTIONS.get(option, "")
-    if meant and any(meant.partition(" ")[0] in one.opts for one in command.params):
+    if meant and any(meant.partition(" ")[0] in parameter.opts for parameter in command.params):
         return f"; {did_you_mean([meant])}"
     if re.fullmatch(r"-[\d.,]+", option):
         return gettext("; a number below zero is no amount here")
-    names = {one.human_readable_name: one for one in command.params if isinstance(one, click.Argument)}
+    names = {
+        parameter.human_readable_name: parameter
+        for parameter in command.params
+        if isinstance(parameter, click.Argument)
+    }
     bare = next((name for name in names if _is_bare(name.lower(), option.lstrip("-"))), None)
     if bare is None:
         return ""
-    return gettext("; {name} stands without an option: `{command} {name}`").format(name=bare, command=words)
+    return gettext("; {name} stands without an option: `{command} {name}`").format(name=bare, command=command_path)
 
 
 def _is_bare(name: str, option: str) -> bool:
-    """Whether an option names what the command takes without one: --gpu is CARD too."""
+    """Whether an option names what the command takes as an argument: --gpu is also the argument CARD."""
     return name in _BARE and name in (option, {"gpu": "card", "card": "gpu"}.get(option))
 
 
 def _of_the_commands(option: str, group: click.Group, context: click.Context) -> bool:
-    """Whether an option stands before the command, and is one of commands."""
+    """Whether an option that was given before the command belongs behind it, as an option of commands."""
     commands = (group.get_command(context, name) for name in ("price", "refresh"))
-    return any(option in one.opts for command in commands if command is not None for one in command.params)
+    return any(option in parameter.opts for command in commands if command is not None for parameter in command.params)
 
 
 def _too_much(error: click.UsageError, command: click.Command) -> str:
-    """What is said of words that a command does not take: they may be one name, a workload, an amount or another card."""
-    arguments = [one.human_readable_name for one in command.params if isinstance(one, click.Argument)]
+    """What to do about extra words: they may be parts of one name, a workload, an amount or another card."""
+    arguments = [parameter.human_readable_name for parameter in command.params if isinstance(parameter, click.Argument)]
     extra = error.message.partition("(")[2].rstrip(")")
     path = error.ctx.command_path if error.ctx else ""
     if not arguments:
         return gettext("; `{command}` takes no name").format(command=path)
-    options = {option for one in command.params for option in one.opts}
+    options = {option for parameter in command.params for option in parameter.opts}
     if "--below" in options and re.fullmatch(r"[$€£₩]?\d[\d.,]*", extra):
         return gettext("; an amount goes behind {option}").format(option="--below")
     if arguments == ["WORKLOAD"] and "-" in extra:
@@ -149,7 +153,7 @@ def _too_much(error: click.UsageError, command: click.Command) -> str:
 
 
 def way_out(error: click.UsageError) -> str:
-    """What a usage error of the parser itself is followed by: where the missing name is found, or how two words are one."""
+    """The advice after a usage error of click itself, for example which command lists the missing name, or how to quote."""
     command = error.ctx.command if error.ctx else None
     if isinstance(error, click.MissingParameter) and error.param is not None and error.param.name in _LISTED_BY:
         is_text = error.param.name == "source" and isinstance(error.param, click.Option)

@@ -1,4 +1,4 @@
-"""What one page may use while it is parsed, in a night and by hand."""
+"""The limits of one page while it is parsed, both in a night and by hand."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from gpuledger.flows.setup.settings import Settings
 
 
 def page_limits(settings: Settings) -> Limits:
-    """Processor time and memory of one page, as the settings say."""
+    """Processor time and memory that one page may use, by the settings."""
     return Limits(settings.page_timeout_s, int(settings.page_memory_mb * 1_000_000))

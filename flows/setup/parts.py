@@ -1,8 +1,8 @@
-"""The parts of the program: what is needed to ask a published warehouse, with `nightly` what reads and builds, and with
-`charts` what reads the pictures of charts, with `browser` what renders pages that a script fills in, with `mcp` what answers
-agents, and with `cluster` what several machines share.
+"""The parts of the program. The core answers questions from a published warehouse. `nightly` reads sources and builds,
+`charts` reads the pictures of charts, `browser` renders pages that a script fills in, `mcp` answers agents, and `cluster`
+lets several machines share a store.
 
-Which packages belong to a part stands in pyproject.toml alone; an installed program has it in its metadata.
+Only pyproject.toml says which packages belong to a part. An installed program has that in its metadata.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import re
 
-#: The module of a package, where it is not called as the package is.
+#: Packages by module, if the two have different names.
 _PACKAGE_OF = {
     "bs4": "beautifulsoup4",
     "currency_converter": "currencyconverter",
@@ -18,19 +18,19 @@ _PACKAGE_OF = {
     "PIL": "pillow",
 }
 
-#: What is installed by name, the larger one first.
+#: The parts that can be installed by name. The first part with a missing package is the one that an error names.
 PARTS = ("nightly", "charts", "browser", "mcp", "cluster", "iceberg")
 
 
 class NotInstalled(Exception):
-    """A command needs a part that is missing. Exit status 1: the words were right, and nothing was done."""
+    """A command needs a part that is missing. The exit status is 1: the command line was right, and nothing was done."""
 
     def __init__(self, command: str, part: str = "nightly") -> None:
         super().__init__(f"`{command}` needs the {part} part, which is not installed: {install(part)}")
 
 
 def install(part: str = "nightly") -> str:
-    """The command that adds a part."""
+    """The command that installs a part."""
     return f"pip install 'gpuledger[{part}]'"
 
 
@@ -38,8 +38,8 @@ INSTALL = install()
 
 
 def packages(part: str = "nightly") -> set[str]:
-    """Names of the packages that a part asks for; empty where the program runs without being installed."""
-    # Every command imports this module, and few ask: reading metadata brings a package for mail, and takes 35 ms.
+    """Names of the packages that a part requires; empty if the program runs without being installed."""
+    # Imported here, as every command imports this module and few need the metadata: it imports `email` and takes 35 ms.
     from importlib import metadata
 
     try:
@@ -59,7 +59,7 @@ def missing(part: str = "nightly") -> list[str]:
 
 
 def part_of(error: ModuleNotFoundError) -> str | None:
-    """The part of the package without which the module is missing; None where it is of none: a fault to be seen."""
+    """The part to which the missing module belongs; None if it belongs to no part, which is a fault of the program."""
     module = (error.name or "").partition(".")[0]
     package = _normal(_PACKAGE_OF.get(module, module))
     for part in PARTS:

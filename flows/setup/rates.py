@@ -1,4 +1,4 @@
-"""Hourly rates of one's own contracts: one CSV in the data directory, which the source `own_rates` reads every night."""
+"""Hourly rates of the user's own contracts: a CSV in the data directory, which the source `own_rates` reads every night."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.sources.own_rates.pages import COLUMNS
 from gpuledger.warehouse.paths import DataDir
 
-#: The source whose conventions names are read by.
+#: The source by whose conventions names of cards are read.
 SOURCE = "own_rates"
 
 
 class BadRates(ValueError):
-    """The file of rates cannot be read; the message names it and the way out."""
+    """The file of rates cannot be read. The message names the file and the way out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """One contract: `price` is an hour of all `gpu_count` GPUs together; after the day `ends_on` it is no offer any more."""
+    """One contract: `price` is for an hour of all `gpu_count` GPUs together. After the day `ends_on` it is no offer."""
 
     provider: str
     gpu_name: str
@@ -39,7 +39,7 @@ class Rate:
 
     @property
     def place(self) -> tuple[str, ...]:
-        """What a rate is told from others by: a new price for the same replaces the old one."""
+        """The cells that identify a rate. A new price with the same cells replaces the old one."""
         return (self.provider, self.gpu_name, str(self.gpu_count), self.pricing_model, self.region, self.instance)
 
     def cells(self) -> list[str]:
@@ -47,8 +47,8 @@ class Rate:
         return ["" if (value := getattr(self, name)) is None else str(value) for name in COLUMNS]
 
 
-def read(data: DataDir) -> list[list[str]]:
-    """The rows of the file, its columns in their order. Raises BadRates where it is not one."""
+def rows_of(data: DataDir) -> list[list[str]]:
+    """The rows of the file of rates, with the columns in their order. Raises BadRates if it is no such file."""
     path = data.rates_file
     if not path.exists():
         return []
@@ -66,21 +66,21 @@ def read(data: DataDir) -> list[list[str]]:
 
 
 def add(data: DataDir, rate: Rate) -> bool:
-    """Keep a rate; whether one for the same stood there before, which it replaces. Raises BadRates."""
-    rows = read(data)
-    kept = [row for row in rows if _place(row) != rate.place]
-    _write(data, [*kept, rate.cells()])
-    return len(kept) < len(rows)
+    """Store a rate. Returns whether it replaced an earlier one. Raises BadRates."""
+    rows = rows_of(data)
+    others = [row for row in rows if _place(row) != rate.place]
+    _write(data, [*others, rate.cells()])
+    return len(others) < len(rows)
 
 
 def remove(data: DataDir, number: int) -> list[str]:
-    """Take out the rate of that number, counted from 1, and return its row. Raises BadRates where there is none."""
-    rows = read(data)
+    """Remove the rate of that number, counted from 1, and return its row. Raises BadRates if there is none."""
+    rows = rows_of(data)
     if not 1 <= number <= len(rows):
         raise BadRates(f"there is no rate {number}: {data.rates_file} has {len(rows)}")
-    gone = rows.pop(number - 1)
+    removed = rows.pop(number - 1)
     _write(data, rows)
-    return gone
+    return removed
 
 
 def _place(row: list[str]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""What `predict`, `size` and `--explain` say, in the language in use: notes, names of figures, sources.
+"""The texts of `predict`, `size` and `--explain` in the language in use: notes, names of figures, sources.
 
-They are made in English for programs, and known again here by the text that each was made from. What a source is called and
-what an assumption rests on is quoted, and stays as it is.
+The program makes them in English, for other programs. This module recognises each by the template that it was made from.
+The names of sources, and what an assumption rests on, are quotations and stay as they are.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 from gpuledger.flows.setup.lang import current, gettext, knows
 from gpuledger.flows.setup.sentences import N_
 
-#: Texts with figures, the more particular first.
+#: Texts with figures, the more specific ones first.
 _FILLED = (
     N_("engine {engine}, {split}"),
     N_(
@@ -77,7 +77,7 @@ _FILLED = (
     N_("every hour of whole terms, used or not, at the price of {where}"),
     N_("the price as it is offered: {where}"),
     N_("the part of the time in which is written ({share})"),
-    # What `size` and `doctor` say.
+    # Texts of `size` and `doctor`.
     N_("memory to train with {way}"),
     N_("parameters of {part}"),
     N_("at {precision}, {bits} bits a weight"),
@@ -95,7 +95,7 @@ _FILLED = (
     N_("robots of {source}"),
     N_("terms of {source}"),
 )
-#: Texts that stand alone or are filled into others.
+#: Texts that stand alone or are parts of other texts.
 _WHOLE = (
     N_("one card"),
     N_("each card holds a share of the layers: memory adds up, one sequence is no faster"),
@@ -269,16 +269,16 @@ _FIGURES = (
 
 
 def reckoned(text: str) -> str:
-    """`text` in the language in use. What it is filled with is looked up too; sentences in a row one by one."""
+    """`text` in the language in use. The parts that fill its gaps are looked up too, and several sentences one by one."""
     if current() == "en" or knows(text):
         return gettext(text)
-    first, between, rest = text.partition("; ")
+    first, between, other_sentences = text.partition("; ")
     if between and knows(first):
-        return f"{gettext(first)}; {reckoned(rest)}"
+        return f"{gettext(first)}; {reckoned(other_sentences)}"
     for template, pattern in _patterns():
-        if found := pattern.fullmatch(text):
-            return gettext(template).format(**{name: reckoned(one) for name, one in found.groupdict().items()})
-    return f"{reckoned(first)}; {reckoned(rest)}" if between else text
+        if match := pattern.fullmatch(text):
+            return gettext(template).format(**{name: reckoned(part) for name, part in match.groupdict().items()})
+    return f"{reckoned(first)}; {reckoned(other_sentences)}" if between else text
 
 
 @cache

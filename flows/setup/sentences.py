@@ -1,7 +1,7 @@
-"""Words that the warehouse and the reckoning make, in the language in use: workloads, reasons, what speaks against a way.
+"""Texts from the warehouse and the calculations in the language in use: workloads, reasons, and what is against an option.
 
-They are data, and so English: the same in every file and for every program. For people each is looked up whole, or found
-again by the text that it was made from, whose figures stay as they are.
+These texts are data and so English, the same in every file and for every program. For people, each text is translated as a
+whole, or recognised by the template that it was made from, and its figures stay as they are.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from gpuledger.flows.setup.lang import current, described, gettext, knows
 
 
 def N_(message: str) -> str:
-    """`message`: it is put into the catalogue here, and translated where it is shown."""
+    """`message` itself. It marks the message for the catalogue; the code that shows the message translates it."""
     return message
 
 
-#: The texts that sentences are made from, the more particular first. The report has the same ones.
+#: The templates of sentences, the more specific ones first. The report has the same templates.
 TEMPLATES = (
     # mart.price_trend
     N_("no judgement on whether it is low: no price was seen for {days} days"),
@@ -52,7 +52,7 @@ TEMPLATES = (
     ),
     N_("no shop's price is known here: a quote in the inbox gives it one"),
 )
-#: Codes of the warehouse, with spaces for underscores, which nothing else puts into the catalogue.
+#: Codes of the warehouse, with spaces instead of underscores. Only this list puts them into the catalogue.
 _CODES = (
     N_("reserved 1y"), N_("reserved 3y"), N_("first party"), N_("marketplace"), N_("dearer"), N_("drift"), N_("too old"),
     N_("unchanged"), N_("running"), N_("interrupted"), N_("idle"), N_("from price"), N_("bundle price"),
@@ -63,47 +63,47 @@ _CODES = (
     N_("cloud offer"), N_("index price"), N_("fx rate"), N_("chart"), N_("chart value"), N_("desktop"), N_("workstation"),
     N_("4U server"), N_("8-module node"), N_("the machine itself"),
 )  # fmt: skip
-#: A number before what it counts, as in `3 out of stock, 1 grey import`.
+#: A number with the things that it counts, as in `3 out of stock, 1 grey import`.
 _COUNTED = re.compile(r"(\d+) ([a-zA-Z][^,]*)")
 
 
 def spoken(text: str) -> str:
-    """`text` in the language in use; as it is where no word of it is known. Sentences in a row are found one by one."""
+    """`text` in the language in use, unchanged if no part of it is known. Several sentences are looked up one by one."""
     if current() == "en" or knows(text):
         return gettext(text)
-    parts, said = text.split("; "), []
+    parts, translated = text.split("; "), []
     while parts:
-        taken = next((n for n in range(len(parts), 1, -1) if _found("; ".join(parts[:n]))), 1)
-        said.append(_one("; ".join(parts[:taken])))
-        del parts[:taken]
-    return "; ".join(said)
+        sentence_parts = next((n for n in range(len(parts), 1, -1) if _template_of("; ".join(parts[:n]))), 1)
+        translated.append(_one("; ".join(parts[:sentence_parts])))
+        del parts[:sentence_parts]
+    return "; ".join(translated)
 
 
 def stated(text: str) -> str:
-    """What a claim of a document says, its unit or what is wrong with it, in the language in use."""
-    said = described(text)
-    return spoken(text) if said == text else said
+    """The text of a document's claim, its unit or its fault, in the language in use."""
+    translated = described(text)
+    return spoken(text) if translated == text else translated
 
 
 def _one(text: str) -> str:
-    """One sentence, or a list of words or of counted things."""
-    if found := _found(text):
-        template, figures = found
+    """The translation of one sentence, or of a list of words or of counted things."""
+    if template_and_figures := _template_of(text):
+        template, figures = template_and_figures
         return gettext(template).format(**figures)
     if not knows(text):
         if ", " in text:
             return ", ".join(map(_one, text.split(", ")))
         if counted := _COUNTED.fullmatch(text):
             return f"{counted[1]} × {_one(counted[2])}"
-    words = text.replace("_", " ")
-    said = gettext(words) if text else ""
-    return text if said == words else said
+    text_with_spaces = text.replace("_", " ")
+    translated = gettext(text_with_spaces) if text else ""
+    return text if translated == text_with_spaces else translated
 
 
-def _found(text: str) -> tuple[str, dict[str, str]] | None:
-    """The text that a sentence was made from, and its figures."""
+def _template_of(text: str) -> tuple[str, dict[str, str]] | None:
+    """The template that a sentence was made from, and its figures; None if there is none."""
     return next(
-        ((template, found.groupdict()) for template, pattern in _patterns() if (found := pattern.fullmatch(text))), None
+        ((template, match.groupdict()) for template, pattern in _patterns() if (match := pattern.fullmatch(text))), None
     )
 
 

@@ -1,6 +1,7 @@
-"""Settings: defaults here, over them `gpuledger.toml`, the environment (`GPULEDGER_<NAME>`), and the command's options.
+"""Settings: the defaults here, `gpuledger.toml`, the environment (`GPULEDGER_<NAME>`), and the command's options. Each of
+these overrides those before it.
 
-Every field carries its meaning, so that the documentation of a setting is the setting itself.
+Every field carries its meaning, so the setting itself is its documentation.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, get_type_hints
 from gpuledger.extract import local_files, objects
 from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.setup import assumptions as assumptions_module
-from gpuledger.flows.setup.assumptions import Given
+from gpuledger.flows.setup.assumptions import SetAssumption
 from gpuledger.flows.setup.languages import LANGUAGES
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 from gpuledger.transform.gate.rules import Bounds
@@ -29,15 +30,15 @@ _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 class SettingsError(Exception):
-    """A setting is unknown or impossible; the message names it, where it came from, and what is possible."""
+    """A setting is unknown or impossible. The message names the setting, where it was set, and what is possible."""
 
 
 def _setting(
     default: Any, meaning: str, *, unit: str | None = None, in_warehouse: bool = False, secret: bool = False
 ) -> Any:
-    """A field with its meaning; `in_warehouse` marks what the tables depend on, and is kept in core.setting.
+    """A field with its meaning. `in_warehouse` marks settings that tables depend on; core.setting holds those.
 
-    A `secret` comes from the environment alone, and is not in the settings' repr: that ends up in logs.
+    A `secret` comes only from the environment. It is not in the repr of the settings, as that ends up in logs.
     """
     metadata = {"meaning": meaning, "unit": unit, "in_warehouse": in_warehouse, "secret": secret}
     if isinstance(default, list):
@@ -47,7 +48,9 @@ def _setting(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All settings. Names are those of the file and, in capitals behind GPULEDGER_, of the environment."""
+    """All settings. A field has the name of the setting in the file; in the environment it is GPULEDGER_ and the name in
+    capitals.
+    """
 
     data_dir: str = _setting("data", "Folder of the warehouse, the archive and the exports")
     store: str = _setting(
@@ -177,8 +180,8 @@ class Settings:
 
     #: Set in the table [assumptions]; each has its own meaning (see transform/assumptions.py).
     assumptions: Assumptions = field(default_factory=Assumptions, metadata={"in_warehouse": False, "secret": False})
-    #: Those of them that are set anywhere, by name; the others have their defaults.
-    assumptions_given: Mapping[str, Given] = field(
+    #: The assumptions that are set anywhere, by name. The others have their defaults.
+    assumptions_given: Mapping[str, SetAssumption] = field(
         default_factory=dict, metadata={"in_warehouse": False, "secret": False}, hash=False
     )
 
@@ -187,7 +190,7 @@ class Settings:
         return DataDir(Path(self.data_dir), self.store, self.store_lease_s)
 
     def gate_bounds(self) -> Bounds:
-        """The price gate's bounds: those that are no setting have their defaults."""
+        """The price gate's bounds. Bounds that are no setting have their defaults."""
         gate = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name.startswith("gate_")}
         return Bounds(**{name.removeprefix("gate_"): value for name, value in gate.items()})
 
@@ -237,12 +240,12 @@ class Settings:
 
     def for_warehouse(self) -> dict[str, tuple[str, str | None, str]]:
         """Value, unit and meaning of the settings that tables depend on."""
-        words = {
+        described = {
             f.name: (_text(getattr(self, f.name)), f.metadata["unit"], f.metadata["meaning"])
             for f in dataclasses.fields(self)
             if f.metadata["in_warehouse"]
         }
-        return {**words, "market": ((self.market or self.country).lower(), *words["market"][1:])}
+        return {**described, "market": ((self.market or self.country).lower(), *described["market"][1:])}
 
 
 def _text(value: Any) -> str:
@@ -251,7 +254,7 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """One setting as it stands: `place` says where `value` comes from. The value of a secret is not in it."""
+    """One setting in use; `place` says where `value` comes from. It does not hold the value of a secret."""
 
     name: str
     value: str
@@ -260,23 +263,23 @@ class Origin:
     meaning: str
 
 
-#: Names the file where it is not `gpuledger.toml` in the working folder: each run of a Prefect worker has a folder of its
-#: own, and would go by the defaults without a word.
+#: The environment variable that names the file if it is not `gpuledger.toml` in the working folder. Each run of a Prefect
+#: worker has a folder of its own, and would otherwise silently use the defaults.
 FILE_VARIABLE = "GPULEDGER_SETTINGS_FILE"
 
 
 def file_of(environment: Mapping[str, str] = os.environ) -> Path:
-    """The file of settings, whether it is there or not; one that is named and not there raises SettingsError."""
-    named = environment.get(FILE_VARIABLE)
-    if not named:
+    """The file of settings, which need not exist. Raises SettingsError if the variable names a file that does not exist."""
+    file_name = environment.get(FILE_VARIABLE)
+    if not file_name:
         return Path("gpuledger.toml")
-    if not Path(named).exists():
-        raise SettingsError(f"{FILE_VARIABLE} names {named}, which is not there: make it, or unset the variable")
-    return Path(named)
+    if not Path(file_name).exists():
+        raise SettingsError(f"{FILE_VARIABLE} names {file_name}, which is not there: make it, or unset the variable")
+    return Path(file_name)
 
 
 def load(options: Mapping[str, Any], environment: Mapping[str, str] = os.environ, file: Path | None = None) -> Settings:
-    """Settings from the file (that of `file_of` unless given), environment and options.
+    """The settings from file (default: that of `file_of`), environment and options.
 
     Options that are None do not count. Raises SettingsError, naming the place, for an unknown name or an impossible value.
     """
@@ -287,16 +290,16 @@ def _settings(places: Mapping[str, tuple[Any, str]], environment: Mapping[str, s
     place = file or file_of(environment)
     table = local_files.read_toml(place, follow=True).get(assumptions_module.TABLE) if place.exists() else None
     try:
-        given = assumptions_module.given(table, str(place), environment)
-        assumed = Assumptions().with_text(assumptions_module.texts(given))
+        set_here = assumptions_module.set_assumptions(table, str(place), environment)
+        assumed = Assumptions().with_text(assumptions_module.texts(set_here))
     except ImpossibleAssumption as error:
         raise SettingsError(str(error)) from None
     values = {name: value for name, (value, _) in places.items()}
-    return Settings(**values, assumptions=assumed, assumptions_given=given)
+    return Settings(**values, assumptions=assumed, assumptions_given=set_here)
 
 
 def explain(environment: Mapping[str, str] = os.environ, file: Path | None = None) -> list[Origin]:
-    """Every setting with its value, where that comes from, and its meaning. Raises SettingsError as `load` does."""
+    """Every setting with its value, the place where that is set, and its meaning. Raises SettingsError as `load` does."""
     places = _set_values({}, environment, file)
     settings = _settings(places, environment, file)
     rows = []
@@ -304,25 +307,25 @@ def explain(environment: Mapping[str, str] = os.environ, file: Path | None = Non
         if f.name.startswith("assumptions"):
             continue
         value = getattr(settings, f.name)
-        shown = _unshown(value) if f.metadata["secret"] else redact_text(_text(value))
+        visible_value = _unshown(value) if f.metadata["secret"] else redact_text(_text(value))
         place = places[f.name][1] if f.name in places else "default"
-        rows.append(Origin(f.name, shown, f.metadata["unit"], place, f.metadata["meaning"]))
+        rows.append(Origin(f.name, visible_value, f.metadata["unit"], place, f.metadata["meaning"]))
     for item in settings.assumptions.describe():
-        given = settings.assumptions_given.get(item.name)
-        place = given.place if given else f"default ({item.setting.source})"
+        set_assumption = settings.assumptions_given.get(item.name)
+        place = set_assumption.place if set_assumption else f"default ({item.setting.source})"
         rows.append(Origin(f"assumptions.{item.name}", str(item.value), item.setting.unit, place, item.setting.meaning))
     return rows
 
 
 def _unshown(value: Any) -> str:
-    """That a secret is set, and of several how many; not how long it is."""
+    """A text that says only whether a secret is set, and how many there are if it is a list; never how long it is."""
     return "" if not value else "set, not shown" if isinstance(value, str) else f"{len(value)} set, not shown"
 
 
 def _set_values(
     options: Mapping[str, Any], environment: Mapping[str, str], file: Path | None
 ) -> dict[str, tuple[Any, str]]:
-    """Value and place of every setting that is set anywhere; a later place goes before an earlier one."""
+    """Value and place of every setting that is set anywhere. A later place overrides an earlier one."""
     file = file or file_of(environment)
     values: dict[str, tuple[Any, str]] = {}
     if file.exists():
@@ -348,14 +351,14 @@ def _set_values(
 
 
 def _refuse_secret(name: str, place: str) -> None:
-    """A secret in a file ends up in a backup or a repository."""
+    """Raise SettingsError for a secret in a file, as a file ends up in a backup or a repository."""
     if any(f.name == name and f.metadata["secret"] for f in dataclasses.fields(Settings)):
         raise SettingsError(
             f"{place}: {name} is a secret: set it as GPULEDGER_{name.upper()} in the environment, or name a Prefect block"
         )
 
 
-#: No setting is a number of this size; Python counts further than any machine.
+#: Whole numbers must be smaller than this. Python takes any size, and no setting needs one so large.
 _LARGEST = 1e15
 _TRUTH = {"true": True, "false": False}
 
@@ -380,5 +383,5 @@ def _converted(name: str, value: Any, place: str) -> Any:
             raise SettingsError(f'{place}: {name} is a list of texts, as in ["one", "two"], and not {value!r:.200}')
         return tuple(parts)
     except (TypeError, ValueError, KeyError, OverflowError):
-        said = f"{place}: {name} cannot be {value!r:.200}; it must be of the type {kind.__name__}"
-        raise SettingsError(said) from None
+        message = f"{place}: {name} cannot be {value!r:.200}; it must be of the type {kind.__name__}"
+        raise SettingsError(message) from None

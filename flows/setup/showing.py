@@ -1,4 +1,4 @@
-"""What answers are shown in, where the command line says so: a market, a currency. Both go before or after a command."""
+"""The market and the currency of answers, if the command line names them. The options go before or after a command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpuledger.flows.setup.lang import gettext
 _market: str | None = None
 _currency: str | None = None
 
-#: What people type for a currency, by the code that it has.
+#: The code of a currency, by what people type for it.
 _CURRENCIES = {
     "dollar": "USD", "dollars": "USD", "$": "USD", "euro": "EUR", "euros": "EUR", "€": "EUR", "won": "KRW", "₩": "KRW",
     "원": "KRW", "yen": "JPY", "pound": "GBP", "pounds": "GBP", "£": "GBP", "franc": "CHF", "zloty": "PLN", "yuan": "CNY",
@@ -21,7 +21,7 @@ _CURRENCIES = {
 
 
 def begin() -> None:
-    """Forget what an earlier command line in this process said."""
+    """Forget the options of an earlier command line in this process."""
     global _market, _currency
     _market = _currency = None
 
@@ -33,7 +33,7 @@ def use_market(context: click.Context, option: click.Parameter, value: str | Non
         if not re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+)*", value):
             message = gettext("{text!r} is no country's code such as us, kr or de, nor eu or all").format(text=value)
             raise click.BadParameter(message, context, option)
-        _market = value.lower()  # whether there is such a market, the warehouse says, with the near ones
+        _market = value.lower()  # the warehouse checks whether this market exists, and suggests similar ones
 
 
 def use_currency(context: click.Context, option: click.Parameter, value: str | None) -> None:
@@ -50,10 +50,10 @@ def use_currency(context: click.Context, option: click.Parameter, value: str | N
 
 
 def market() -> str | None:
-    """The market that was asked for; None for the home market of the warehouse."""
+    """The market that the command line names; None for the home market of the warehouse."""
     return _market
 
 
 def currency() -> str | None:
-    """The currency that was asked for; None for dollars."""
+    """The currency that the command line names; None for dollars."""
     return _currency if _currency != "USD" else None

@@ -1,11 +1,11 @@
-"""What a person read in the terms of a source, decisions/terms.toml: whether they allow it to be read by a program.
+"""What a person read in the terms of a source, decisions/terms.toml: whether they allow a program to read it.
 
 [newegg]
 says = "forbidden"                   # or "allowed"
 page = "https://www.example.com/terms"
 read = 2026-11-20                    # the day on which a person read it
 
-Nobody's program can tell what terms mean, so what is not written here is unknown, and robots.txt alone decides.
+No program can tell what terms mean. So for a source that is not listed here they are unknown, and only robots.txt decides.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SAYS: tuple[Says, ...] = ("allowed", "forbidden")
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a person read: where, on which day, and whether it allows automated reading."""
+    """What a person read in the terms of a source: on which page and day, and whether they allow automated reading."""
 
     source: str
     says: Says
@@ -37,15 +37,15 @@ class Terms:
 
 
 def file(data: DataDir) -> Path:
-    """Where what people read of terms stands in a data directory."""
+    """The file of a data directory that records what people read in terms."""
     return data.root / "decisions" / "terms.toml"
 
 
 def of(data: DataDir) -> dict[str, Terms]:
-    """What is known, by source; empty where there is no file.
+    """The terms that people read, by source; empty if there is no file.
 
-    Raises SettingsError, with the file, the source and the way out, where it cannot be understood: to go on without it would
-    read what a person knows to be forbidden.
+    Raises SettingsError, with the file, the source and the way out, if an entry cannot be understood: going on without it
+    would read a source although a person knows that its terms forbid it.
     """
     path = file(data)
     if not path.exists():
@@ -73,13 +73,13 @@ def _terms(name: str, table: object) -> Terms:
     return Terms(name, cast("Says", says), page, read)
 
 
-def put(data: DataDir, one: Terms) -> None:
-    """Write what was read of a source, in the place of what was read before. Raises SettingsError."""
-    _write(data, {**of(data), one.source: one})
+def put(data: DataDir, terms: Terms) -> None:
+    """Write the terms of a source, replacing what was known before. Raises SettingsError."""
+    _write(data, {**of(data), terms.source: terms})
 
 
 def remove(data: DataDir, source: str) -> bool:
-    """Take out what was read of a source; False where nothing was. Raises SettingsError."""
+    """Remove the terms of a source; False if there were none. Raises SettingsError."""
     known = of(data)
     if known.pop(source, None) is None:
         return False
@@ -89,7 +89,7 @@ def remove(data: DataDir, source: str) -> bool:
 
 def _write(data: DataDir, known: dict[str, Terms]) -> None:
     tables = [
-        f'[{one.source}]\nsays = "{one.says}"\npage = {json.dumps(one.page)}\nread = {one.read.isoformat()}\n'
-        for one in known.values()
+        f'[{terms.source}]\nsays = "{terms.says}"\npage = {json.dumps(terms.page)}\nread = {terms.read.isoformat()}\n'
+        for terms in known.values()
     ]
     local_files.write_text(file(data), "\n".join(tables))

@@ -1,6 +1,6 @@
-"""Take in a person's transcription of charts: check it against all that is known, and keep it with where it came from.
+"""Take in a person's transcription of charts: check it against all that is known, and store it with its origin.
 
-A transcription becomes figures that purchases are decided on, so a file with one doubtful line is not taken at all.
+Purchases depend on the figures of a transcription, so a file with a single doubtful line is refused as a whole.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
 class NotStored(Exception):
-    """The file was not taken; every problem says its line and the way out. Nothing was written."""
+    """The file was refused, and nothing was written. Every problem states its line and the way out."""
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
@@ -37,7 +37,7 @@ class NotStored(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What was stored where. `is_new` is False where the same bytes were there already."""
+    """The stored file and its charts. `is_new` is False if the same bytes were there already."""
 
     path: Path
     charts: tuple[Transcription, ...]
@@ -45,23 +45,24 @@ class Stored:
 
 
 def store(file: Path, data: DataDir, *, name: str | None = None, replace: bool = False) -> Stored:
-    """Check `file` and keep it as <data>/transcriptions/<name>.csv, beside a JSON file that says where it came from.
+    """Check `file` and store it as <data>/transcriptions/<name>.csv, beside a JSON file that states its origin.
 
-    Without `name` it is called by the first 16 digits of its SHA-256. Raises NotStored where a line cannot be used, where
-    a figure contradicts one that is stored or bundled, or where the name holds other bytes and `replace` is not set.
+    Without `name`, the first 16 digits of its SHA-256 are its name. Raises NotStored if a line cannot be used, if a figure
+    contradicts one that is stored or bundled, or if the name holds other bytes and `replace` is not set.
     """
     content = local_files.read_bytes(file, follow=True)
     sha256 = hashlib.sha256(content).hexdigest()
     name = name if name is not None else sha256[:16]
     path = data.transcriptions / f"{name}.csv"
     bundled = transcriptions.bundled()
-    if not _NAME.fullmatch(name) or path.name in {other.name for other in bundled}:
+    if not _NAME.fullmatch(name) or path.name in {other_file.name for other_file in bundled}:
         raise NotStored(
             [f"the name {name!r} is not lower-case words joined by hyphens, or is one of the program's own"]
         )
     charts = _transcriptions_of(content, file.name)
-    # Other bytes under this name are to be replaced, so they contradict nothing.
-    others = [other for other in (*bundled, *sorted(data.transcriptions.glob("*.csv"))) if other != path]
+    # Other bytes under this name will be replaced, so they contradict nothing.
+    stored = sorted(data.transcriptions.glob("*.csv"))
+    others = [other_file for other_file in (*bundled, *stored) if other_file != path]
     problems = [
         *_unknown(content, file.name, workloads.known(data.workloads)),
         *_contradictions(charts, others, file.name),
@@ -93,7 +94,10 @@ def _transcriptions_of(content: bytes, name: str) -> list[Transcription]:
 
 
 def _unknown(content: bytes, name: str, known: Mapping[str, Workload]) -> Iterator[str]:
-    """A workload that nobody knows would be compared with nothing, and a figure in another unit with the wrong thing."""
+    """A problem for each unknown workload and each unit that is not the workload's.
+
+    A figure of an unknown workload would be compared with nothing, and one in another unit with the wrong figures.
+    """
     for line, row in _lines(content):
         workload, unit = row["workload_id"], row["unit"]
         if workload not in known:
@@ -108,11 +112,14 @@ def _unknown(content: bytes, name: str, known: Mapping[str, Workload]) -> Iterat
 
 
 def _contradictions(charts: list[Transcription], others: list[Path], name: str) -> Iterator[str]:
-    """Two figures of one card in one chart: only one of them would be loaded, and nobody could say which is right."""
+    """A problem for each card that has another figure in the same chart in another file.
+
+    Only one of the two would be loaded, and nobody could say which is right.
+    """
     known: dict[tuple[str, str, str], tuple[_Figure, str]] = {}
-    for other in others:
-        for place, figure in _figures(transcriptions.read_csv(local_files.read_bytes(other), other.name)[0]):
-            known.setdefault(place, (figure, other.name))
+    for other_file in others:
+        for place, figure in _figures(transcriptions.read_csv(local_files.read_bytes(other_file), other_file.name)[0]):
+            known.setdefault(place, (figure, other_file.name))
     for place, figure in _figures(charts):
         before, where = known.get(place, (figure, ""))
         if before != figure:
@@ -129,7 +136,7 @@ _Figure = tuple[Decimal, str, date]
 
 
 def _figures(charts: list[Transcription]) -> Iterator[tuple[tuple[str, str, str], _Figure]]:
-    """Every figure by what tells it apart in the warehouse: chart, unit and card."""
+    """Every figure, by its key in the warehouse: chart, unit and card."""
     for chart in charts:
         for gpu_name, score in chart.figures:
             yield (chart.chart, chart.unit, gpu_name), (score, chart.workload_id, chart.published_on)

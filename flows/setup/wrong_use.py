@@ -1,8 +1,8 @@
-"""What errors, `doctor` and a refusal of a row of a person's file say, in the language in use.
+"""Translates the messages of errors, of `doctor`, and of refused rows of a person's file into the language in use.
 
-Such a sentence is made where the fault is found, in English: by click, whose own way to other languages is a compiled
-catalogue of the whole process, and in rooms that know no language. So it is known again by the text that it was made from;
-what stands in its gaps is another such sentence, or stays as it is.
+Such a message is made in English where the fault is found: by click, whose own translation needs a compiled catalogue for
+the whole process, and by packages that know no language. So this module recognises a message by the template that it was
+made from. A part that fills a gap is another such message, or stays as it is.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from gpuledger.extract import errors as page_errors
 from gpuledger.flows.setup.lang import DICTIONARY, ERRORS, Catalogue, current, gettext, translations
 from gpuledger.flows.setup.sentences import N_
 
-#: The texts that click makes its sentences from. Those of our own errors are read off the code by the test that asks for
-#: their Korean, and stand in the catalogue alone.
+#: The templates of click's messages. Those of our own errors are only in the catalogue: a test collects them from the code
+#: and requires a Korean translation of each.
 TEMPLATES = (
     N_("Invalid value for {name}: {what}"),
     N_("Invalid value: {what}"),
@@ -52,76 +52,88 @@ TEMPLATES = (
 )
 
 
-def said(message: str, depth: int = 3) -> str:
-    """A sentence that is known here in the language in use, and so what it fills in, `depth` deep; any other as it is.
+def translated(message: str, depth: int = 3) -> str:
+    """A known message in the language in use, with the parts that fill its gaps, `depth` deep; any other text as it is.
 
-    What stands in a gap may be a stranger's: it costs time in step with its length, and no deeper calls however it nests.
+    The text in a gap may come from a stranger. So it takes time in proportion to its length, and a bounded number of nested
+    calls.
     """
-    if current() == "en" or not message or len(message) > _MOST_SAID:
+    if current() == "en" or not message or len(message) > _LONGEST_MESSAGE:
         return message
     known = errors()
     # An error may quote the meaning of an assumption, or its unit.
-    if words := known.get(message) or dictionary().get(message):
-        return words
+    if translation := known.get(message) or dictionary().get(message):
+        return translation
     if not depth:
         return message
-    found = _OF_A_PAGE.fullmatch(message)
-    if found and hasattr(page_errors, found["kind"]):
-        return f"{found['kind']}: {found['url']}: {_seen_and_way_out(found['rest'], depth - 1)}"
+    match = _OF_A_PAGE.fullmatch(message)
+    if match and hasattr(page_errors, match["kind"]):
+        return f"{match['kind']}: {match['url']}: {_seen_and_way_out(match['rest'], depth - 1)}"
     for template, literals in _templates():
         if (filled := _filled(literals, message)) is not None:
-            figures = [said(figure, depth - 1) for figure in filled]
+            figures = [translated(figure, depth - 1) for figure in filled]
             names = _GAP.findall(template)
-            words = known.get(template) or gettext(template)
-            return words.format(*figures, **dict(zip(names, figures, strict=True)))
+            translation = known.get(template) or gettext(template)
+            return translation.format(*figures, **dict(zip(names, figures, strict=True)))
     if "\n" in message:
         lines = message.split("\n")
-        return "\n".join(line[: len(line) - len(line.lstrip())] + said(line.lstrip(), depth - 1) for line in lines)
+        return "\n".join(
+            line[: len(line) - len(line.lstrip())] + translated(line.lstrip(), depth - 1) for line in lines
+        )
     return message
 
 
-#: How an error of a page is written (extract.errors): its class, the address, what was seen; what to do.
+#: The form of an error about a page (extract.errors): its class, the address, what was seen; what to do.
 _OF_A_PAGE = re.compile(r"(?P<kind>[A-Z][A-Za-z]+): (?P<url>\S+): (?P<rest>.+)", re.DOTALL)
 _GAP = re.compile(r"\{(\w+)\}")
-#: More than a way out of ours has.
+#: More semicolons than any of our ways out has.
 _MOST_SEMICOLONS = 4
-#: Characters of the longest text that is looked up; one that is longer lists a stranger's words, and no sentence of ours.
-_MOST_SAID = 20_000
+#: Characters of the longest text that is looked up. A longer text lists a stranger's words and is no message of ours.
+_LONGEST_MESSAGE = 20_000
 
 
 def _seen_and_way_out(text: str, depth: int) -> str:
-    """Either may hold a semicolon itself: the first one counts behind which a way out is known, of the last few."""
+    """The translation of what was seen and of the way out.
+
+    Each of them may contain semicolons. The first one after which a way out is known separates them; only the last few are
+    tried.
+    """
     parts = text.split("; ")
     for number in range(max(1, len(parts) - _MOST_SEMICOLONS), len(parts)):
         way_out = "; ".join(parts[number:])
-        if (action := said(way_out, depth)) != way_out:
-            return f"{said('; '.join(parts[:number]), depth)}; {action}"
-    return said(text, depth)
+        if (action := translated(way_out, depth)) != way_out:
+            return f"{translated('; '.join(parts[:number]), depth)}; {action}"
+    return translated(text, depth)
 
 
 def errors() -> dict[str, str]:
-    """What the language in use says for the sentences of errors."""
-    words = translations(current(), ERRORS)
-    return words.messages if isinstance(words, Catalogue) else {}
+    """The messages of errors with their translations into the language in use."""
+    catalogue = translations(current(), ERRORS)
+    return catalogue.messages if isinstance(catalogue, Catalogue) else {}
 
 
 def dictionary() -> dict[str, str]:
-    """What the language in use says for the words of the data dictionary."""
-    words = translations(current(), DICTIONARY)
-    return words.messages if isinstance(words, Catalogue) else {}
+    """The texts of the data dictionary with their translations into the language in use."""
+    catalogue = translations(current(), DICTIONARY)
+    return catalogue.messages if isinstance(catalogue, Catalogue) else {}
 
 
 @cache
 def _templates() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The texts with gaps and what stands between those, the one that says most first."""
-    split = [(one, tuple(_GAP.sub("\0", one).split("\0"))) for one in {*TEMPLATES, *errors()} if _GAP.search(one)]
+    """The templates with gaps, each with the literals between its gaps. Those with most letters come first."""
+    split = [
+        (template, tuple(_GAP.sub("\0", template).split("\0")))
+        for template in {*TEMPLATES, *errors()}
+        if _GAP.search(template)
+    ]
     return tuple(sorted(split, key=lambda each: (-sum(map(len, each[1])), each[0])))
 
 
 def _filled(literals: tuple[str, ...], message: str) -> list[str] | None:
-    """What stands between the literals of a text in `message`, each gap as short as it can be; None where they do not fit.
+    """The parts of `message` between the literals of a template, each as short as possible; None if they do not match.
 
-    One pass: a pattern of as many lazy gaps goes back and forth for hours in a text that repeats the literals.
+    It takes one pass. A regular expression with so many lazy gaps would backtrack for hours in a text that repeats the
+    literals.
     """
     first, *inner, last = literals
     end = len(message) - len(last)
@@ -129,9 +141,9 @@ def _filled(literals: tuple[str, ...], message: str) -> list[str] | None:
         return None
     at, filled = len(first), []
     for literal in inner:
-        found = message.find(literal, at, end)
-        if found < 0:
+        position = message.find(literal, at, end)
+        if position < 0:
             return None
-        filled.append(message[at:found])
-        at = found + len(literal)
+        filled.append(message[at:position])
+        at = position + len(literal)
     return [*filled, message[at:end]]

@@ -110,7 +110,7 @@ class Lines(Progress):
             state.requested, state.url = state.requested + 1, redact(url)
             state.known = max(known, state.requested)
 
-    def read(self, source: str) -> None:
+    def source_done(self, source: str) -> None:
         """See Progress."""
         with self._lock:
             state = self._sources.setdefault(source, _Source())

@@ -196,11 +196,11 @@ def test_each_is_found_again_by_what_it_says() -> None:
     for text in {text for _, text in raised()} | seen_by_the_doctor() | advised():
         gaps = re.findall(r"\{\d+\}", text)
         figures = [f"x{number}y" for number in range(len(gaps))]
-        said = wrong_use.said(text.format(*figures) if gaps else text)
+        said = wrong_use.translated(text.format(*figures) if gaps else text)
         assert re.search("[가-힣]", said) or text in ALIKE, text
         assert all(figure in said for figure in figures), f"{text}: {said}"
     lang.use("en")
-    assert wrong_use.said("the file is empty; write it again") == "the file is empty; write it again"
+    assert wrong_use.translated("the file is empty; write it again") == "the file is empty; write it again"
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_each_is_found_again_by_what_it_says() -> None:
 )
 def test_what_a_person_reads(english: str, korean: str) -> None:
     lang.use("ko")
-    assert wrong_use.said(english) == korean
+    assert wrong_use.translated(english) == korean
     lang.use("en")
 
 
@@ -260,13 +260,13 @@ def test_no_strangers_words_keep_a_sentence_busy() -> None:
 
     def count(frame: FrameType, event: str, argument: object) -> None:
         nonlocal counted
-        counted += event == "call" and frame.f_code is wrong_use.said.__code__
+        counted += event == "call" and frame.f_code is wrong_use.translated.__code__
 
     for text in hostile():
         counted, before = 0, sys.getprofile()
         sys.setprofile(count)
         try:
-            wrong_use.said(text)
+            wrong_use.translated(text)
         finally:
             sys.setprofile(before)
         assert counted <= 2000, text[:80]
@@ -280,5 +280,5 @@ def test_what_a_stranger_wrote_fills_a_gap_and_is_no_pattern(value: str) -> None
     lang.use("ko")
     for text, _ in wrong_use._templates():
         filled = wrong_use._GAP.sub(lambda _: value, text)
-        assert wrong_use.said(filled).count(value) >= filled.count(value), filled
+        assert wrong_use.translated(filled).count(value) >= filled.count(value), filled
     lang.use("en")

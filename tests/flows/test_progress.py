@@ -39,7 +39,7 @@ def test_pages_that_are_read_are_counted_of_those_that_are_known() -> None:
     clock.now = 2.0
     # The first list names four more pages, and its second one is being asked for.
     lines.page("newegg", "https://www.newegg.com/list?page=2", 5)
-    lines.read("bhphoto")
+    lines.source_done("bhphoto")
     first, *rest = drawn(lines)
     assert " ".join(first.replace("━", "").split()[1:]) == "read 2 of 6 pages 1 of 3 sources 2.0 s"
     (newegg,) = rest

@@ -136,7 +136,7 @@ def test_a_vacuum_forgets_in_the_store_what_it_forgets_here(tmp_path: Path, addr
         f"blobs/{once[:2]}/{once}.gz",
         f"blobs/{once[:2]}/{once}.json",
     }
-    assert head.read(store).head.epoch == 1
+    assert head.read_head(store).head.epoch == 1
     assert all(one.key.startswith("log/1/") for one in store.listed("log/"))
     # Another machine sees the same archive.
     b = DataDir(tmp_path / "b", address)
@@ -166,7 +166,7 @@ def test_a_writer_that_was_stopped_beyond_its_lease_publishes_nothing(
         assert late.stdout.readline() == "writing\n"
         os.kill(late.pid, signal.SIGSTOP)
         b = DataDir(tmp_path / "b", address)
-        while (until := head.read(store).head.expires_at) is not None and until > datetime.now(UTC):
+        while (until := head.read_head(store).head.expires_at) is not None and until > datetime.now(UTC):
             time.sleep(0.1)
         with sharing.writing(b), publish.workspace(b, "next") as (con, work):
             publish.publish(con, b, work, "next")
@@ -176,7 +176,7 @@ def test_a_writer_that_was_stopped_beyond_its_lease_publishes_nothing(
         late.kill()
     assert late.returncode == 1
     assert said.startswith(f"Superseded: {address}")
-    published = head.read(store).head.published
+    published = head.read_head(store).head.published
     assert published is not None
     assert published.run_id == "next"
     assert len(list(store.listed("versions/"))) == 2, "what came too late lies there, and no reader gets it"

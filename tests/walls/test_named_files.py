@@ -22,7 +22,7 @@ from gpuledger.extract.readers.measured.figure import NotReadable
 from gpuledger.extract.readers.measured.read import read_figures
 from gpuledger.flows.cli import cli
 from gpuledger.flows.commands import evidence, mcp
-from gpuledger.flows.history.kept import Keeper
+from gpuledger.flows.history.saved_state import Keeper
 from gpuledger.flows.setup import settings
 from gpuledger.flows.setup.settings import SettingsError
 from gpuledger.flows.telling.watches import store

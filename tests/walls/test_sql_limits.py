@@ -16,7 +16,7 @@ import pytest
 
 from gpuledger.flows.commands._show import human, show
 from gpuledger.warehouse import publish
-from gpuledger.warehouse.asked import QueryLimits, ask
+from gpuledger.warehouse.bounded_query import QueryLimits, ask
 from gpuledger.warehouse.errors import BadQuery, NoWarehouse, WarehouseError
 from gpuledger.warehouse.outputs.cells import flat, plain
 from gpuledger.warehouse.outputs.csv_files import to_csv

@@ -58,7 +58,7 @@ def runs(data: DataDir) -> list[str]:
 
 def expire(store: Objects) -> None:
     """The time of the lease is over, as after a kill or a long stop of the machine that has it."""
-    seen = head.read(store)
+    seen = head.read_head(store)
     head.write(store, replace(seen.head, expires_at=datetime.now(UTC) - timedelta(seconds=1)), seen)
 
 
@@ -80,7 +80,7 @@ def test_a_machine_that_was_away_too_long_publishes_nothing(tmp_path: Path, addr
         with pytest.raises(Superseded, match=r"with token 3, and this one had 2: nothing was published"):
             publish_run(a, "late")
     assert runs(a) == ["1"], "what its own readers see is what was published before"
-    published = head.read(store).head.published
+    published = head.read_head(store).head.published
     assert published is not None
     assert published.run_id == "2"
     run(a, "3")
@@ -95,7 +95,7 @@ def test_a_successor_that_published_nothing_yet_keeps_the_late_one_out_too(
         expire(store)
         with writing(b), pytest.raises(Superseded):
             publish_run(a, "late")
-    assert head.read(store).head.published is None
+    assert head.read_head(store).head.published is None
 
 
 def test_one_machine_writes_at_a_time(tmp_path: Path, address: str) -> None:
@@ -116,8 +116,8 @@ def test_a_lease_is_renewed_while_it_is_held(tmp_path: Path, address: str, store
         assert first is not None
         assert held.head.expires_at is not None
         assert held.head.expires_at > first
-        assert head.read(store).head == held.head
-    assert head.read(store).head.expires_at is None
+        assert head.read_head(store).head == held.head
+    assert head.read_head(store).head.expires_at is None
 
 
 class LosesAnswers:
@@ -137,11 +137,11 @@ class LosesAnswers:
 
 def test_a_write_that_was_sent_twice_is_no_other_machine(store: Objects) -> None:
     lossy = LosesAnswers(store)
-    seen = head.read(store)
+    seen = head.read_head(store)
     mine = replace(seen.head, token=1, lease="mine")
     seen = head.write(lossy, mine, seen)  # type: ignore[arg-type]
     assert seen.head == mine
-    assert seen.version == head.read(store).version
+    assert seen.version == head.read_head(store).version
 
 
 def test_a_kill_between_the_store_and_the_folder_is_made_up_for(
@@ -179,7 +179,7 @@ def test_a_folder_with_a_history_of_its_own_is_not_mixed_with_the_stores(tmp_pat
 def _seen(address: str) -> tuple[Objects, head.Head]:
     store = objects.of(address)
     assert store is not None
-    return store, head.read(store).head
+    return store, head.read_head(store).head
 
 
 def test_an_own_history_is_the_beginning_of_an_empty_store(tmp_path: Path, address: str) -> None:
@@ -220,7 +220,7 @@ def test_a_reader_gets_a_verified_copy_and_nothing_of_a_damaged_one(
     assert bring.pull(reader, *_seen(address), 2) is not None
     assert bring.pull(reader, *_seen(address), 2) is None, "it is there already"
     run(a, "2")
-    published = head.read(store).head.published
+    published = head.read_head(store).head.published
     assert published is not None
     path = tmp_path / "store" / published.key
     path.chmod(0o600)
@@ -235,7 +235,7 @@ def test_a_reader_gets_a_verified_copy_and_nothing_of_a_damaged_one(
 @pytest.mark.parametrize("path", ["../outside", "state/base.duckdb", "inbox/../../x", "/etc/passwd", "inbox"])
 def test_a_head_names_no_file_outside_of_a_warehouse(tmp_path: Path, address: str, store: Objects, path: str) -> None:
     run(machine(tmp_path, "a", address), "1")
-    seen = head.read(store)
+    seen = head.read_head(store)
     head.write(store, replace(seen.head, files={path: head.File("0" * 64, 1)}), seen)
     with pytest.raises(StoreError, match="which belongs to no warehouse"):
         run(machine(tmp_path, "b", address), "2")
@@ -244,16 +244,16 @@ def test_a_head_names_no_file_outside_of_a_warehouse(tmp_path: Path, address: st
 def test_a_head_that_is_none_is_named_and_one_of_a_later_program_refused(address: str, store: Objects) -> None:
     store.create(head.KEY, b'{"format": 1}')
     with pytest.raises(StoreError, match=r"head.json is no head of a store \(KeyError"):
-        head.read(store)
+        head.read_head(store)
     store.delete([head.KEY])
     store.create(head.KEY, json.dumps({"format": head.FORMAT + 1}).encode())
     with pytest.raises(WarehouseError, match="upgrade this one"):
-        head.read(store)
+        head.read_head(store)
 
 
 def test_old_versions_leave_the_store(tmp_path: Path, address: str, store: Objects) -> None:
     a = machine(tmp_path, "a", address)
     for number in range(4):
         run(a, str(number), keep_versions=2)
-    assert [one.run_id for one in head.read(store).head.versions] == ["2", "3"]
-    assert {one.key for one in store.listed("versions/")} == {one.key for one in head.read(store).head.versions}
+    assert [one.run_id for one in head.read_head(store).head.versions] == ["2", "3"]
+    assert {one.key for one in store.listed("versions/")} == {one.key for one in head.read_head(store).head.versions}

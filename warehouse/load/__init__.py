@@ -1,1 +1,1 @@
-"""Load accepted batches: one module a kind of item, on the shared span and staging code."""
+"""Load accepted batches: offers and the other kinds of items have modules of their own, on shared staging and span code."""

@@ -1,4 +1,4 @@
-"""A batch: what one source gave in one run, as rows with their provenance."""
+"""A batch: the items of one source in one run, as rows with their provenance."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """One source in one run: what a load must know beside the staged rows. `rows` counts all of them, held ones too, and
-    `gone` are the listings whose own pages are there no more. `listings_stand` where it is known that none of its listings
-    is new, had ended or says anything else but its price: then they need no look.
+    """What a load of one source in one run must know in addition to the staged rows.
+
+    `rows` counts all rows, held ones too. `gone` are the listings whose own pages no longer exist. `listings_stand` is set
+    if it is known that no listing is new or had ended, and that at most prices differ: then the load skips the listings.
     """
 
     source: str
@@ -37,10 +38,10 @@ class Night:
 class Batch:
     """Accepted rows of one source.
 
-    `is_complete` says that every page was read, so that what is absent has really vanished. `seen_at` is the run's time
-    (UTC): it dates what the rows begin and end. `is_whole` says that they are known to be all there is, however few:
-    files, and pages that were asked for one by one. `held` are rows that a contract refused: they were there, so what they
-    speak of has not ended, but what they say is not taken over. `gone` are the listings whose own pages are there no more.
+    `seen_at` is the run's time (UTC), at which the spans of these rows begin and others end. `is_complete` means that every
+    page was read, so absent listings have really ended. `is_whole` means that these are known to be all rows, however few:
+    the source reads files, or pages that were requested one by one. `held` are rows that a contract refused: their listings
+    have not ended, but their values are not loaded. `gone` are the listings whose own pages no longer exist.
     """
 
     source: str
@@ -60,18 +61,18 @@ class Batch:
 
 @dataclass(slots=True)
 class ChangeSet:
-    """What a load changed: rows by table, and issues that only the warehouse can see (a missing exchange rate)."""
+    """What a load changed: rows by table, and issues that only the warehouse can find (a missing exchange rate)."""
 
     changed: dict[str, int] = field(default_factory=dict)
     issues: list[tuple[str, Issue]] = field(default_factory=list)
 
     def add(self, table: str, rows: int) -> None:
-        """Count `rows` changed rows of `table`; a table with none does not appear."""
+        """Count `rows` changed rows of `table`. A table without changed rows does not appear."""
         if rows:
             self.changed[table] = self.changed.get(table, 0) + rows
 
     def merge(self, other: ChangeSet) -> None:
-        """Take in another load's changes."""
+        """Add another load's changes to these."""
         for table, rows in other.changed.items():
             self.add(table, rows)
         self.issues += other.issues
@@ -83,7 +84,7 @@ class ChangeSet:
 
 
 def split_duplicates(rows: Iterable[Row], key: Callable[[Item], Hashable]) -> tuple[list[Row], list[Row]]:
-    """First rows and their repeats, by `key(item)`. The first counts: shops repeat listings as advertisements."""
+    """The first row of each `key(item)`, and the repeats. The first counts, as shops repeat listings as advertisements."""
     seen: set[Hashable] = set()
     first: list[Row] = []
     repeats: list[Row] = []

@@ -1,7 +1,8 @@
-"""Corrections of what a source says wrongly and nobody mends there, put in before its rows are checked and loaded.
+"""Corrections of values that a source states wrongly and does not mend. They are applied before its rows are checked and
+loaded.
 
-A correction is of one field of one row, and holds for as long as the source says what it was made against. Where the source
-says something else it has changed its mind: its word counts, and the correction is named.
+A correction changes one field of one row, as long as the source states the value that the correction was made against. If
+the source states another value, it has changed its mind: then the source's value counts, and an issue names the correction.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from gpuledger.warehouse.load.batch import Row
 from gpuledger.warehouse.load.others import key_of
 from gpuledger.warehouse.load.stage import append
 
-#: What became of a correction; see `core.correction`.
+#: How a correction went; see `core.correction`.
 Status = Literal["applied", "agreed", "outdated", "refused", "not_seen"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """A person's word on one field of one row. `old` and `new` are as `gpuledger parse` prints them, None for an empty one.
+    """A person's correction of one field of one row. `old` and `new` are as `gpuledger parse` prints them, None for empty.
 
-    It counts from `decided` on: from a time, or from the beginning of a day (UTC).
+    It counts from `decided` on, which is a time or the beginning of a day (UTC).
     """
 
     source: str
@@ -43,20 +44,20 @@ class Correction:
     decided: date | datetime
 
     def is_known(self, at: datetime) -> bool:
-        """Whether it was decided by then."""
+        """Whether it was decided by `at`."""
         if isinstance(self.decided, datetime):
             return self.decided <= at
         return self.decided <= at.date()
 
     @property
     def name(self) -> str:
-        """What it is of, for messages."""
+        """The corrected field, for messages."""
         return f"{self.source} {self.key} {self.field}"
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What became of a correction tonight: what the source says, on which page, and why it was not applied, if so."""
+    """How a correction went tonight: the source's value, its page, and the reason if it was refused."""
 
     correction: Correction
     status: Status
@@ -66,12 +67,12 @@ class Seen:
 
 
 def key_text(source: str, item: Item) -> str:
-    """What a row is called in a correction: the shop's own key of an offer, else the parts of its key with a bar between."""
+    """The name of a row in a correction: the shop's own key for an offer, else the parts of the row's key with bars."""
     return "|".join("" if part is None else str(part) for part in key_of(source, item)[1:])
 
 
 def text_of(item: Item, field: str) -> str | None:
-    """A field of an item as corrections write it; None where it is empty. Raises KeyError."""
+    """A field of an item as corrections write it; None if it is empty. Raises KeyError."""
     return as_text(to_json(item)[field])
 
 
@@ -85,7 +86,7 @@ def as_text(value: object) -> str | None:
 
 
 def changed(source: str, item: Item, values: Mapping[str, str | None]) -> Item:
-    """The item with other values in some fields. Raises ValueError, with the reason, where that makes no item."""
+    """The item with other values in some fields. Raises ValueError, with the reason, if the result is no valid item."""
     row: dict[str, Any] = to_json(item)
     for field, text in values.items():
         if field not in row or field == "kind":
@@ -103,11 +104,11 @@ def changed(source: str, item: Item, values: Mapping[str, str | None]) -> Item:
 
 
 def _typed(text: str | None, kind: type[Item], field: str) -> object:
-    """The text as JSON has a value of that field. Raises ValueError."""
+    """The text as a JSON value of that field. Raises ValueError."""
     kinds = _kinds(kind.KIND)[field]
     if text is None:
         return None
-    choices = [word for one in kinds for word in get_args(one)]
+    choices = [word for allowed_type in kinds for word in get_args(allowed_type)]
     if choices and text not in choices:
         raise ValueError(f"{field} is one of {', '.join(choices)}, not {text!r}")
     if bool in kinds:
@@ -123,76 +124,88 @@ def _typed(text: str | None, kind: type[Item], field: str) -> object:
 
 @cache
 def _kinds(kind: str) -> dict[str, tuple[Any, ...]]:
-    """What may stand in each field: `int | None` gives both, a Literal itself."""
-    hints = get_type_hints(next(one for one in get_args(Item) if kind == one.KIND))
+    """The types that each field may have: `int | None` gives both, a Literal itself."""
+    hints = get_type_hints(next(item_type for item_type in get_args(Item) if kind == item_type.KIND))
     return {name: get_args(hint) if get_origin(hint) in (UnionType, Union) else (hint,) for name, hint in hints.items()}
 
 
 def apply(source: str, rows: Sequence[Row], corrections: Sequence[Correction]) -> tuple[list[Row], list[Seen]]:
-    """The rows as corrected, and what became of each correction of the source."""
+    """The corrected rows, and how each correction of the source went."""
     if not corrections:
         return list(rows), []
     by_key: dict[str, list[Correction]] = {}
-    for one in corrections:
-        by_key.setdefault(one.key, []).append(one)
-    seen: dict[str, Seen] = {one.name: Seen(one, "not_seen") for one in corrections}
+    for correction in corrections:
+        by_key.setdefault(correction.key, []).append(correction)
+    seen: dict[str, Seen] = {correction.name: Seen(correction, "not_seen") for correction in corrections}
     done: list[Row] = []
     for row in rows:
         mine = by_key.get(key_text(source, row.item), ())
-        verdicts = [_verdict(one, row) for one in mine]
-        values = {one.correction.field: one.correction.new for one in verdicts if one.status == "applied"}
+        verdicts = [_verdict(correction, row) for correction in mine]
+        values = {
+            verdict.correction.field: verdict.correction.new for verdict in verdicts if verdict.status == "applied"
+        }
         if values:
             try:
                 row = dataclasses.replace(row, item=changed(source, row.item, values))
             except ValueError as error:
                 verdicts = [
-                    dataclasses.replace(one, status="refused", reason=str(error)) if one.status == "applied" else one
-                    for one in verdicts
+                    dataclasses.replace(verdict, status="refused", reason=str(error))
+                    if verdict.status == "applied"
+                    else verdict
+                    for verdict in verdicts
                 ]
-        seen |= {one.correction.name: one for one in verdicts}
+        seen |= {verdict.correction.name: verdict for verdict in verdicts}
         done.append(row)
     return done, [*seen.values()]
 
 
-def _verdict(one: Correction, row: Row) -> Seen:
+def _verdict(correction: Correction, row: Row) -> Seen:
     try:
-        value = text_of(row.item, one.field)
+        value = text_of(row.item, correction.field)
     except KeyError:
-        return Seen(one, "refused", None, row.snapshot_sha256, f"a {row.item.KIND} has no field {one.field!r}")
-    is_number = isinstance(getattr(row.item, one.field), Decimal)
+        return Seen(
+            correction, "refused", None, row.snapshot_sha256, f"a {row.item.KIND} has no field {correction.field!r}"
+        )
+    is_number = isinstance(getattr(row.item, correction.field), Decimal)
     status: Status = (
-        "applied" if _same(value, one.old, is_number) else "agreed" if _same(value, one.new, is_number) else "outdated"
+        "applied"
+        if _same(value, correction.old, is_number)
+        else "agreed"
+        if _same(value, correction.new, is_number)
+        else "outdated"
     )
-    return Seen(one, status, value, row.snapshot_sha256)
+    return Seen(correction, status, value, row.snapshot_sha256)
 
 
-def _same(value: str | None, other: str | None, is_number: bool) -> bool:
-    if value is None or other is None or not is_number:
-        return value == other
+def _same(value: str | None, corrected: str | None, is_number: bool) -> bool:
+    if value is None or corrected is None or not is_number:
+        return value == corrected
     try:
-        return Decimal(value) == Decimal(other)
+        return Decimal(value) == Decimal(corrected)
     except ArithmeticError:
         return False
 
 
 def issues(seen: Sequence[Seen], way_out: str) -> list[tuple[Issue, str | None]]:
-    """An issue for each correction that somebody should look at; `way_out` says where they stand."""
-    return [(_issue(one, way_out), one.sha256) for one in seen if one.status not in ("applied", "not_seen")]
+    """An issue for each correction that a person should look at; `way_out` says how to change it."""
+    return [
+        (_issue(verdict, way_out), verdict.sha256) for verdict in seen if verdict.status not in ("applied", "not_seen")
+    ]
 
 
-def _issue(one: Seen, way_out: str) -> Issue:
-    wrong = one.correction
-    was, now = ("nothing" if value is None else repr(value) for value in (wrong.old, one.value))
-    if one.status == "agreed":
+def _issue(verdict: Seen, way_out: str) -> Issue:
+    wrong = verdict.correction
+    was, now = ("nothing" if value is None else repr(value) for value in (wrong.old, verdict.value))
+    if verdict.status == "agreed":
         message = f"the source says {now} itself now, as the correction of {wrong.decided} does: {way_out}"
-        return Issue(code="correction_agreed", severity="info", message=message, where=wrong.name, text=one.value)
-    if one.status == "outdated":
+        return Issue(code="correction_agreed", severity="info", message=message, where=wrong.name, text=verdict.value)
+    if verdict.status == "outdated":
         message = (
             f"the source has changed its mind: it says {now}, and the correction of {wrong.decided} was made against {was}; "
             f"the source's word counts: {way_out}"
         )
-        return Issue(code="correction_outdated", message=message, where=wrong.name, text=one.value)
-    message = f"the correction of {wrong.decided} cannot be put in: {one.reason}: {way_out}"
+        return Issue(code="correction_outdated", message=message, where=wrong.name, text=verdict.value)
+    message = f"the correction of {wrong.decided} cannot be put in: {verdict.reason}: {way_out}"
     return Issue(code="bad_correction", severity="error", message=message, where=wrong.name, text=wrong.new)
 
 
@@ -200,6 +213,7 @@ def keep(con: duckdb.DuckDBPyConnection, source: str, seen_at: datetime, seen: S
     """Write the source's rows of core.correction."""
     con.execute("DELETE FROM core.correction WHERE source = ?", [source])
     append(con, "core.correction", [
-        (source, c.key, c.field, c.old, c.new, c.reason, str(c.decided), one.status, one.value, seen_at, one.sha256)
-        for one in seen for c in [one.correction]
+        (source, c.key, c.field, c.old, c.new, c.reason, str(c.decided), verdict.status, verdict.value, seen_at,
+         verdict.sha256)
+        for verdict in seen for c in [verdict.correction]
     ])  # fmt: skip

@@ -1,4 +1,4 @@
-"""Load offers: listings with their newest attributes, their prices as spans, and what changed."""
+"""Load offers: the newest attributes of listings, their prices as spans, and the price changes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gpuledger.warehouse.load import prices
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Night, Row
 from gpuledger.warehouse.load.stage import Value, stage
 
-#: What may change on a listing without being another listing.
+#: Attributes that may change while a listing stays the same listing.
 ATTRIBUTES = ("title", "url", "brand", "sku", "mpn", "gtin", "condition", "seller", "seller_kind", "specs",
     "market", "channel", "tax_included", "shipping",
 )  # fmt: skip
-#: Attributes that the identity of the GPU is read from: a change asks for the resolver again.
+#: Attributes from which the resolver reads the GPU. If one changes, the listing is resolved again.
 EVIDENCE = ("title", "brand", "mpn", "specs")
 COLUMNS = ("listing_id", "source", "listing_key", *ATTRIBUTES, *prices.STATE, *prices.EVIDENCE)
 
@@ -29,21 +29,24 @@ def listing_id(source: str, offer: Offer) -> str:
 
 
 def stage_batch(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
-    """Stage the offers of `batch` as `incoming_offer`, and those that its contract refused as `held_offer`."""
+    """Stage the offers of `batch` as `incoming_offer`, and the ones that its contract refused as `held_offer`."""
     for name, rows in (("incoming_offer", batch.rows), ("held_offer", batch.held)):
         stage(con, name, COLUMNS, [staged_values(batch.source, row) for row in rows if isinstance(row.item, Offer)])
 
 
 class Says(NamedTuple):
-    """What a row says, as numbers that are equal where two rows say the same: of its `listing`, and with its price."""
+    """The content of a row as two numbers, which are equal if two rows have the same content: of the listing alone, and of
+    the offer, which has the price too.
+    """
 
     listing: int
     offer: int
 
 
 def stage_nights(con: duckdb.DuckDBPyConnection, source: str, rows: Sequence[Row]) -> list[Says]:
-    """Stage the offers of many nights in one go, for `stage_night`: most of them stand there night after night. What each
-    row says, of all that makes a version or a change of a listing.
+    """Stage the offers of many nights at once, for `stage_night`, as most offers are there night after night.
+
+    Returns the content of each row: everything that makes a version or a change of a listing.
     """
     types = {"row_no": "BIGINT"}
     values = [(number, *staged_values(source, row)) for number, row in enumerate(rows)]
@@ -62,26 +65,26 @@ def stage_nights(con: duckdb.DuckDBPyConnection, source: str, rows: Sequence[Row
 def stage_night(
     con: duckdb.DuckDBPyConnection, accepted: Collection[int], held: Sequence[int], standing: Collection[int]
 ) -> None:
-    """Stage one of the nights of `stage_nights`, as `stage_batch` does, by the positions of its offers among `rows`.
+    """Stage one night of `stage_nights` as `stage_batch` does. Offers are named by their positions among its `rows`.
 
-    `standing` are those that are staged as accepted of the night before: only what differs is taken out and put in. Where
-    there are none, or half of them are gone, all of it is put in anew.
+    `standing` are the offers of the night before that are staged as accepted. Only the difference is deleted and inserted.
+    If there are none, or half of them are gone, all offers are staged anew.
     """
-    wanted, there = {*accepted}, {*standing}
-    if len(there - wanted) >= len(there) / 2:
+    to_stage, staged = {*accepted}, {*standing}
+    if len(staged - to_stage) >= len(staged) / 2:
         con.execute("TRUNCATE incoming_offer")
-        there = set()
-    if gone := [*there - wanted]:
+        staged = set()
+    if gone := [*staged - to_stage]:
         con.execute("DELETE FROM incoming_offer WHERE row_no IN (SELECT unnest($rows::BIGINT[]))", {"rows": gone})
     con.execute("TRUNCATE held_offer")
     columns = ", ".join(COLUMNS)
-    for name, listed, numbers in (
-        ("incoming_offer", f"row_no, {columns}", sorted(wanted - there)),
+    for name, selected, numbers in (
+        ("incoming_offer", f"row_no, {columns}", sorted(to_stage - staged)),
         ("held_offer", columns, held),
     ):
         if numbers:
             con.execute(
-                f"INSERT INTO {name} SELECT {listed} FROM nights_offer WHERE row_no IN (SELECT unnest($rows::BIGINT[]))",
+                f"INSERT INTO {name} SELECT {selected} FROM nights_offer WHERE row_no IN (SELECT unnest($rows::BIGINT[]))",
                 {"rows": numbers},
             )
 
@@ -93,7 +96,7 @@ def open_listings(con: duckdb.DuckDBPyConnection, source: str) -> list[tuple[str
 
 
 def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> ChangeSet:
-    """Load what is staged of `night`; `record_changes` comes after. Returns what changed; keys must be unique."""
+    """Load the staged rows of `night`, whose keys must be unique. Returns what changed. Call `record_changes` afterwards."""
     changes = ChangeSet()
     if not night.listings_stand:
         changes.add("core.listing", merge_listings(con, night.seen_at))
@@ -110,7 +113,7 @@ def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetim
 
 
 def staged_values(source: str, row: Row) -> Sequence[Value]:
-    """One offer as the staged columns have it."""
+    """The values of an offer in the order of the staged columns."""
     offer = row.item
     assert isinstance(offer, Offer)
     attributes = [getattr(offer, name) for name in (*ATTRIBUTES, *prices.STATE)]
@@ -118,13 +121,14 @@ def staged_values(source: str, row: Row) -> Sequence[Value]:
 
 
 def merge_listings(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> int:
-    """Insert the new listings of `incoming_offer`, update the changed ones and reopen those that returned. Returns how
-    many.
+    """Insert the new listings of `incoming_offer`, update the changed ones and reopen those that returned.
+
+    Returns their number.
     """
     seen = {"seen_at": seen_at}
     differs = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in ATTRIBUTES)
     evidence = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in EVIDENCE)
-    # By their ids, as rows are found by key: see `prices.write`.
+    # By id and not by row id: see `prices.write`.
     row = con.execute(
         f"""CREATE OR REPLACE TEMP TABLE listing_verdict AS
             SELECT i.listing_id, l.listing_id IS NULL AS is_new, {evidence} AS is_other
@@ -162,7 +166,7 @@ class MissingRate:
 
     @property
     def issue(self) -> Issue:
-        """As it goes on record."""
+        """The issue that is recorded for it."""
         message = (
             f"no reference rate for {self.currency} from {self.first} to {self.last}: {self.prices} prices stay without "
             "a USD amount and out of every comparison until there is one; `gpuledger refresh --only ecb_fx` reads the "
@@ -172,7 +176,7 @@ class MissingRate:
 
 
 def missing_rates_of(con: duckdb.DuckDBPyConnection, prices: Sequence[tuple[str, date, int]]) -> list[MissingRate]:
-    """`missing_rates` of currencies, days and the numbers of prices that were seen in them."""
+    """`missing_rates` for tuples of a currency, a day and the number of prices seen."""
     stage(con, "priced", ("currency", "day", "prices"), prices, {"prices": "BIGINT"})
     return missing_rates(con, "priced")
 
@@ -180,8 +184,8 @@ def missing_rates_of(con: duckdb.DuckDBPyConnection, prices: Sequence[tuple[str,
 def missing_rates(con: duckdb.DuckDBPyConnection, relation: str) -> list[MissingRate]:
     """Each currency that had no reference rate when offers in it were seen.
 
-    `relation` has `currency`, the day (UTC) as `day`, and how many `prices` were seen. Weekends and holidays have no rate;
-    a currency that left the file has none either, after a while.
+    `relation` has the columns `currency`, `day` (UTC), and `prices`, the number of prices seen. A rate counts for the ten
+    days after it, as weekends and holidays have none. A currency that left the bank's file has no rate after that time.
     """
     missing = con.execute(
         f"""WITH seen AS (
@@ -198,9 +202,9 @@ def missing_rates(con: duckdb.DuckDBPyConnection, relation: str) -> list[Missing
 
 
 def record_changes(con: duckdb.DuckDBPyConnection, source: str, since: datetime) -> int:
-    """Write core.price_change for the source's nights from `since` on; returns the number of rows.
+    """Write core.price_change for the source's nights from `since` on. Returns the number of rows.
 
-    From the spans alone, so a repeated run writes the same rows, and many nights cost what one does.
+    It reads only the spans, so a repeated run writes the same rows, and many nights take as long as one.
     """
     parameters = {"since": since, "source": source}
     con.execute("DELETE FROM core.price_change WHERE changed_at >= $since AND source = $source", parameters)

@@ -1,4 +1,4 @@
-"""Load what is not an offer: scores, published prices, cloud offers and exchange rates. One table entry a kind."""
+"""Load all items but offers: scores, values of charts, published prices, cloud offers and exchange rates."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row
 from gpuledger.warehouse.load.spans import Spans, Staged, fresh_since, merge
 from gpuledger.warehouse.load.stage import Value, stage
 
-#: The source whose file has the reference rates of all days.
+#: The source whose file has the reference rates of all past days.
 HISTORY = "ecb_fx_history"
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How items of one class become rows: staged columns, values of one row, and the versioned table."""
+    """How items of one class become rows: the staged columns, the values of a row, and the versioned table."""
 
     item: type[Item]
     columns: Sequence[str]
@@ -29,7 +29,7 @@ class Kind:
 
 
 def offer_id(source: str, offer: CloudOffer) -> str:
-    """Identity of a cloud offer over time. Hashed where no instance name tells two shapes of one provider apart."""
+    """Identity of a cloud offer over time. It has a hash of the machine's shape, as an instance name may be missing."""
     shape = (offer.instance, offer.gpu_name, offer.gpu_count, offer.gpu_memory_gb, offer.cpu_count, offer.memory_gb)
     digest = hashlib.sha256("|".join(str(part or "") for part in shape).encode()).hexdigest()[:10]
     return f"{source}:{offer.provider}:{offer.region or ''}:{offer.pricing_model}:{digest}"
@@ -136,7 +136,7 @@ KINDS = (
 
 
 def key_of(source: str, item: Item) -> tuple[Hashable, ...]:
-    """What a row is about: two rows of one batch with the same key are duplicates."""
+    """The key of a row. Two rows of one batch with the same key are duplicates."""
     match item:
         case Offer():
             return ("offer", item.key)
@@ -162,17 +162,17 @@ def stage_cloud(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
 
 
 def hold_cloud(batch: Batch, held: Container[str]) -> Batch:
-    """The batch with the cloud offers of these ids among its `held` rows: they are there, and their rates are not taken."""
-    believed: list[Row] = []
+    """The batch with the cloud offers of these ids among its `held` rows, so that their rates are not loaded."""
+    accepted: list[Row] = []
     doubtful: list[Row] = [*batch.held]
     for row in batch.rows:
         is_held = isinstance(row.item, CloudOffer) and offer_id(batch.source, row.item) in held
-        (doubtful if is_held else believed).append(row)
-    return replace(batch, rows=believed, held=doubtful)
+        (doubtful if is_held else accepted).append(row)
+    return replace(batch, rows=accepted, held=doubtful)
 
 
 def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetime | None) -> ChangeSet:
-    """Load the scores, published prices and cloud offers of `batch`. Returns what changed; keys must be unique."""
+    """Load the items of `batch` that are in KINDS. Their keys must be unique. Returns what changed."""
     changes = ChangeSet()
     for kind in KINDS:
         rows = [kind.values(batch.source, row) for row in batch.rows if isinstance(row.item, kind.item)]
@@ -195,9 +195,10 @@ def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetim
 
 
 def load_rates(con: duckdb.DuckDBPyConnection, batch: Batch) -> ChangeSet:
-    """Load exchange rates: new days are added, absent days stay, and a corrected rate stands beside the one that was known
-    before it. Readers take the newest; a question about a past day takes the first one, or the correction that had been
-    loaded by then. A file of all days (HISTORY) only adds days: of one that is known it says nothing new.
+    """Load exchange rates: new days are added, absent days stay, and a corrected rate is added beside the earlier one.
+
+    Readers use the newest rate of a day. A question about a past day uses the first rate, or the correction that had been
+    loaded by then. The file of all days (HISTORY) only adds days, and corrects none.
     """
     changes = ChangeSet()
     rows = [
@@ -208,7 +209,7 @@ def load_rates(con: duckdb.DuckDBPyConnection, batch: Batch) -> ChangeSet:
     if not rows:
         return changes
     stage(con, "incoming_rate", ("day", "currency", "rate", "base", "snapshot_sha256", "loaded_at"), rows)
-    # A run that is repeated replaces its own correction.
+    # A repeated run replaces its own correction.
     con.execute(
         """DELETE FROM core.fx_rate o USING incoming_rate i WHERE o.loaded_at = i.loaded_at
            AND o.day = i.day AND o.currency = i.currency AND o.base = i.base AND o.rate <> i.rate"""

@@ -1,7 +1,7 @@
-"""What a batch looks like from afar: which fields its rows have, how long their texts are, and which selectors matched.
+"""The profile of a batch: which fields its rows have, how long their texts are, and which selectors matched.
 
-A night's profile is a figure for each of these. What a figure ought to be, nobody has to say: it is compared with those of
-the same source on its nights before (`transform.gate.drift`).
+A profile has a figure for each of these traits. Nobody has to state what a figure should be: it is compared with those of
+the same source on earlier nights (`transform.gate.drift`).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import duckdb
 from gpuledger.extract.items import Issue, Item, Looked, Offer
 from gpuledger.warehouse.load.stage import append
 
-#: What a parser says where it does not know.
+#: What a parser gives for a value that it does not know.
 _UNKNOWN = (None, "", "unknown")
-#: Issues that say nothing of how well the rows were read: they are about pages, or found after the reading.
+#: Issues that say nothing about how well the rows were read: they are about pages, or were found after the reading.
 _NOT_OF_ROWS = frozenset({"LayoutChanged", "products_left", "too_many_pages", "not_given_back", "no_price"})
-#: Texts whose usual length tells a title from a button.
+#: Texts whose usual length shows that a parser still reads a title, and not a button.
 _TEXTS = ("title", "specs", "gpu_name")
 
-#: Names of traits begin so, or end; that of a field is `offer.price`.
+#: Beginnings, whole names or endings of the names of traits. The trait of a field has a name like `offer.price`.
 SELECTOR, ISSUE, NEW_KEYS, IN_STOCK, LENGTH = "selector ", "issue ", "new keys", "in stock", " length"
 
 
@@ -36,8 +36,8 @@ SELECTOR, ISSUE, NEW_KEYS, IN_STOCK, LENGTH = "selector ", "issue ", "new keys",
 class Figure:
     """One trait of one source on one night.
 
-    `figure` is a share of the `counted` rows or looks, or of a length the median number of characters. `url` and `sha256`
-    are of the page that says most about it: the one with the most rows.
+    `figure` is a share of the `counted` rows or looks; for a length it is the median number of characters. `url` and
+    `sha256` are those of the page that shows the trait best, which is the one with most rows.
     """
 
     trait: str
@@ -54,8 +54,8 @@ def of(
     pages: Mapping[str, str],
     known: Collection[str],
 ) -> list[Figure]:
-    """The profile of a batch. `pages` are the addresses of its pages by their hashes, `known` the keys of offers that the
-    source had before.
+    """The profile of a batch. `pages` are the addresses of its pages by hash, `known` the keys of the source's earlier
+    offers.
     """
     figures: list[Figure] = []
     by_kind: dict[type[Item], list[tuple[Item, str]]] = defaultdict(list)
@@ -93,24 +93,24 @@ def _of_kind(kind: type[Item], items: Sequence[Item]) -> Iterator[tuple[str, flo
 
 @cache
 def _open_fields(kind: str) -> tuple[str, ...]:
-    """The fields that a row of a kind may be without, but for those that come with a price."""
-    of_kind = next(one for one in get_args(Item) if kind == one.KIND)
+    """The fields that a row of a kind may lack, except those that come with a price."""
+    of_kind = next(item_type for item_type in get_args(Item) if kind == item_type.KIND)
     fields = (field for field in dataclasses.fields(of_kind) if field.default in _UNKNOWN)
     return tuple(field.name for field in fields if field.name not in ("currency", "price_kind"))
 
 
 def _of_selectors(looked: Sequence[tuple[Looked, str]], pages: Mapping[str, str]) -> Iterator[Figure]:
-    asked, found = Counter[str](), Counter[str]()
+    looks, matches = Counter[str](), Counter[str]()
     places: dict[str, tuple[int, str]] = {}
     for look, sha256 in looked:
-        asked[look.selector] += look.asked
-        found[look.selector] += look.found
+        looks[look.selector] += look.asked
+        matches[look.selector] += look.found
         places[look.selector] = max(
             places.get(look.selector, (0, "")), (look.asked, sha256), key=lambda place: place[0]
         )
-    for css, times in asked.items():
+    for css, times in looks.items():
         sha256 = places[css][1]
-        yield Figure(SELECTOR + css, times, found[css] / times, pages.get(sha256), sha256)
+        yield Figure(SELECTOR + css, times, matches[css] / times, pages.get(sha256), sha256)
 
 
 def _of_issues(issues: Sequence[tuple[Issue, str | None]]) -> dict[str, list[str | None]]:
@@ -134,37 +134,36 @@ def keep(
     figures: Sequence[Figure],
     drifting: Collection[str],
 ) -> None:
-    """Put a night's profile on record, with which of its traits drift; a repeated run replaces its own.
+    """Record a night's profile, and which of its traits drift. A repeated run replaces its own profile.
 
-    Of each trait the newest nights stay that did not drift, and those since.
+    Of each trait, the newest NIGHTS nights without drift stay, and all nights since the oldest of those.
     """
     con.execute("DELETE FROM ops.source_profile WHERE source = ? AND seen_at = ?", [source, seen_at])
     append(con, "ops.source_profile", [
-        (source, seen_at, one.trait, one.counted, round(one.figure, 6), one.trait in drifting, one.url, one.sha256)
-        for one in figures
+        (source, seen_at, f.trait, f.counted, round(f.figure, 6), f.trait in drifting, f.url, f.sha256) for f in figures
     ])  # fmt: skip
-    told: dict[str, list[datetime]] = defaultdict(list)
+    steady_nights: dict[str, list[datetime]] = defaultdict(list)
     for night in nights(con, source, seen_at):
         if not night.is_drift:
-            told[night.figure.trait].append(night.seen_at)
-    over: dict[datetime, list[str]] = defaultdict(list)
-    for trait, days in told.items():
+            steady_nights[night.figure.trait].append(night.seen_at)
+    traits_by_oldest: dict[datetime, list[str]] = defaultdict(list)
+    for trait, days in steady_nights.items():
         if len(days) > NIGHTS:
-            over[days[NIGHTS - 1]].append(trait)
-    for since, traits in over.items():
+            traits_by_oldest[days[NIGHTS - 1]].append(trait)
+    for since, traits in traits_by_oldest.items():
         con.execute(
             "DELETE FROM ops.source_profile WHERE source = ? AND seen_at < ? AND trait IN (SELECT unnest(?::VARCHAR[]))",
             [source, since, traits],
         )
 
 
-#: Nights that a night is compared with.
+#: Number of earlier nights with which a night is compared.
 NIGHTS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """A figure that is on record: of which night, and whether it drifted then."""
+    """A recorded figure: its night, and whether it drifted then."""
 
     seen_at: datetime
     is_drift: bool
@@ -172,7 +171,7 @@ class Night:
 
 
 def nights(con: duckdb.DuckDBPyConnection, source: str, until: datetime) -> list[Night]:
-    """What is on record of a source up to `until`, newest first."""
+    """The recorded figures of a source up to `until`, newest first."""
     rows = con.execute(
         """SELECT seen_at, is_drift, trait, trait_rows, trait_figure, url, snapshot_sha256 FROM ops.source_profile
            WHERE source = ? AND seen_at <= ? ORDER BY seen_at DESC, trait""",

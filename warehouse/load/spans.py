@@ -1,8 +1,8 @@
 """Versioned rows: a state is written once with `valid_from`, and closed with `valid_to` when another state is seen.
 
-What was known on a day is never rewritten later, so a question about that day keeps its answer. A row that an incomplete
-batch does not show says until when it was confirmed, and goes on; one that was shown and not believed goes on as a version
-of its own, which nobody ever confirmed.
+What was known on a day is never rewritten later, so a question about that day keeps its answer. A row that is absent from
+an incomplete batch goes on, and states until when it was confirmed. A row that was seen but is held goes on as a version of
+its own, which no batch ever confirmed.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import duckdb
 class Spans:
     """How one table keeps its versions.
 
-    `key` identifies a thing, `state` are the columns whose change makes a new version, `extra` are written with a new
-    version but make none. `scope` is an SQL condition on the table `o`: the rows that this batch speaks of. `has_doubt`
-    tables have the column `confirmed_until`: empty where the newest batch confirms the row, and before its `valid_from`
-    where a batch showed something else that was not believed.
+    `key` identifies a thing, and `state` are the columns whose change makes a new version. `extra` columns are written with
+    a new version, but a change of them makes none. `scope` is an SQL condition on the table `o` for the rows that this batch
+    is about. `has_doubt` tables have the column `confirmed_until`: it is empty if the newest batch confirms the row, and
+    before `valid_from` if a batch showed something else that was held.
     """
 
     table: str
@@ -34,22 +34,24 @@ class Spans:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
-    """A batch in temporary tables: `incoming` is what it shows and is believed, `held` what it shows and is not."""
+    """A batch in temporary tables: `incoming` has the accepted rows, `held` the rows that are not believed yet."""
 
     incoming: str
     held: str
     #: The run's time.
     seen_at: datetime
-    #: What is absent has really vanished.
+    #: Whether absent rows have really ended.
     is_complete: bool
-    #: What has vanished though other things may be missing: values of the first column of the key.
+    #: Rows that have ended although the batch is incomplete: values of the first column of the key.
     gone: Sequence[str] = ()
-    #: What was confirmed since then has counted all the while, also where it was not seen; None where that is not known.
+    #: Rows that were confirmed since this time have counted without a break, even if not seen. None if it is not known.
     fresh_since: datetime | None = None
 
 
 def fresh_since(con: duckdb.DuckDBPyConnection, source: str, seen_at: datetime) -> datetime | None:
-    """Since when the rows of a source must have been confirmed to count at `seen_at`; None before its first good night."""
+    """The time since which a source's rows must have been confirmed to count at `seen_at`; None before its first good
+    night.
+    """
     row = con.execute(
         "SELECT $seen_at - to_hours(freshness_hours) FROM ops.source_state WHERE source = $source",
         {"seen_at": seen_at, "source": source},
@@ -58,11 +60,17 @@ def fresh_since(con: duckdb.DuckDBPyConnection, source: str, seen_at: datetime) 
 
 
 def judge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged) -> None:
-    """Write the temporary table `verdict`: what the staged tables say of each open row of `spans`, and what is new.
+    """Write the temporary table `verdict`: what the staged tables mean for each open row of `spans`, and what is new.
 
-    `why` is `new`; `replaced`: another state is seen, or the same after it had ceased to count; `ended`: it is gone;
-    `doubted`: something is seen that is not believed; `unseen`: it may be there; `confirmed`: it is seen again and had
-    counted all the while; or NULL: it is as it was. `id` and `seen_id` are row ids of the open row and of the incoming one.
+    `id` and `seen_id` are the row ids of the open row and of the incoming one. `why` is one of these:
+
+    - `new`: there is no open row;
+    - `replaced`: another state is seen, or the same state after it had ceased to count;
+    - `ended`: the row is gone;
+    - `doubted`: something is seen that is held;
+    - `unseen`: the row is absent, but may still be there;
+    - `confirmed`: the row is seen again and had counted without a break;
+    - NULL: nothing has changed.
     """
     confirmed = "o.confirmed_until" if spans.has_doubt else "NULL::TIMESTAMPTZ"
     same_key = " AND ".join(f"o.{c} IS NOT DISTINCT FROM i.{c}" for c in spans.key)
@@ -100,11 +108,12 @@ def judge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged) -> None:
 
 
 def merge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged, previous_success: datetime | None) -> int:
-    """Bring the open rows of `spans` in line with what is staged; how many rows were written or closed.
+    """Bring the open rows of `spans` in line with the staged rows. Returns how many rows were written or closed.
 
-    What is absent from a complete batch ends. What is absent from an incomplete one goes on with the time until which it was
-    confirmed, and what is held as a version in doubt. `previous_success` is when it was last confirmed. A run that is
-    repeated at the same time replaces the versions that it wrote itself, so it leaves none of length zero.
+    A row that is absent from a complete batch ends. A row that is absent from an incomplete batch goes on, with the time
+    until which it was confirmed, and a held row goes on as a version in doubt. `previous_success` is the time of the last
+    confirmation. A run that is repeated at the same time replaces the versions that it wrote itself, so that none has
+    length zero.
     """
     table = spans.table
     times = {"seen_at": staged.seen_at}
@@ -116,7 +125,7 @@ def merge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged, previous
                count(*) FILTER (why IN ('unseen', 'confirmed')) FROM verdict"""
     ).fetchone()
     assert counted is not None
-    seen, doubted, closed, again, standing = counted
+    appeared, doubted, closed, again, standing = counted
     ending = {**times, **({"previous": previous_success} if spans.has_doubt else {})}
     columns = ", ".join((*spans.key, *spans.state, *spans.extra))
     changed = 0
@@ -127,7 +136,7 @@ def merge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged, previous
                 FROM verdict v WHERE v.why IN ('unseen', 'confirmed') AND o.rowid = v.id""",
             {"previous": previous_success},
         )
-    if seen:
+    if appeared:
         changed += _count(
             con,
             f"""INSERT INTO {table} ({columns}, valid_from) SELECT {columns}, $seen_at FROM {staged.incoming}

@@ -24,9 +24,9 @@ def stage(
 ) -> None:
     """Create the temporary table `name` with `columns` and fill it with `rows`.
 
-    Columns have the dictionary's types; `other_types` gives those of columns that no table keeps. Values travel as text and
-    DuckDB casts them, so a Decimal arrives exactly; a value that does not fit its column raises
-    duckdb.ConversionException: what was put in before it goes with the caller's transaction.
+    Columns have the dictionary's types; `other_types` gives the types of columns that are in no table. Values are passed as
+    text and DuckDB casts them, so a Decimal stays exact. Raises duckdb.ConversionException if a value does not fit its
+    column; the caller's transaction then drops the rows before it.
     """
     types = {column: (other_types or {}).get(column) or dictionary().columns[column].type for column in columns}
     con.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({', '.join(f'{c} {t}' for c, t in types.items())})")
@@ -35,7 +35,7 @@ def stage(
 
 
 def append(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Value]]) -> None:
-    """Append rows to a loaded table, in the dictionary's order of columns; values as in `stage`."""
+    """Append rows to a loaded table, with values in the dictionary's order of columns and passed as in `stage`."""
     if rows:
         _insert(con, table, {column.name: column.type for column in dictionary().tables[table].columns}, rows)
 
@@ -55,8 +55,8 @@ def _insert(
 def _insert_part(
     con: duckdb.DuckDBPyConnection, table: str, types: Mapping[str, str], rows: Sequence[Sequence[Value]]
 ) -> None:
-    # One list parameter a column, unnested side by side: a thousand rows in a few milliseconds, without importing pandas.
-    # A column that says the same in every row is one value: of a shop's offers that is every second one.
+    # A list parameter for each column, unnested side by side: a thousand rows take a few milliseconds, without pandas.
+    # A column with the same value in every row is passed as one value. In a shop's offers every second column is such.
     columns = [*zip(*rows, strict=True)]
     same = [all(map(is_, column, repeat(column[0]))) for column in columns]
     if all(same):
@@ -74,10 +74,10 @@ def _insert_part(
     )
 
 
-#: Up to so many rows, which is most of what a night appends, a parameter a value takes half the time.
+#: For up to so many rows, a parameter for each value takes half the time. Most of a night's inserts are so small.
 _FEW = 4
-#: Rows of one statement: of each value in its parameters DuckDB makes an object of its own, over a hundred bytes large, and
-#: has all of them at once.
+#: Rows of one statement. DuckDB makes an object of over a hundred bytes from each value in the parameters, and keeps all of
+#: them at once.
 _PART = 20_000
 
 

@@ -1,5 +1,5 @@
--- Prices refer to their listing by number and leave out what follows from others; what is open has a table of its own, so that
--- a night reads and writes that alone, however long the history is.
+-- Prices refer to their listing by number, and leave out columns that follow from others. Open prices have a table of their
+-- own, so that a night reads and writes only that table, however long the history is.
 CREATE OR REPLACE TABLE core.listing AS
     SELECT * EXCLUDE (rn), rn::UINTEGER AS listing_no
     FROM (SELECT *, row_number() OVER (ORDER BY first_seen_at, listing_id) AS rn FROM core.listing) ORDER BY rn;

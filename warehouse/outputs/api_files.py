@@ -1,6 +1,6 @@
-"""What other programs and pages read: JSON files under `api/v1`, described as OpenAPI, and a feed of what changed.
+"""Files for other programs and pages: JSON under `api/v1`, described as OpenAPI, and a feed of price changes.
 
-They are files: any web server serves them, and none is needed. Equal warehouses give equal bytes.
+They are plain files: any web server can serve them, and none is needed. Equal warehouses give equal bytes.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from gpuledger.warehouse.outputs.sheet import Kind, Sheet
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query, reader
 
-#: What a reader may count on: a column that is there stays, with its meaning. A change that breaks that is `v2`.
+#: A promise to readers: a column stays, with its meaning, within a version. A change that breaks this makes `v2`.
 VERSION = "v1"
 FEED = "changes.atom"
-#: Changes that the feed and `changes.json` hold, the newest.
+#: Number of the newest changes that the feed and `changes.json` hold.
 MOST_CHANGES = 500
 
-#: What is asked for each file, and in which order its rows stand.
+#: The query for each file, and the order of its rows.
 _QUERIES = {
     "workloads": ("SELECT * FROM core.workload SEMI JOIN mart.ranking USING (workload_id)", "workload_id"),
     "value": ("SELECT * FROM mart.value", "workload_id, price_basis, value_rank, gpu_id"),
@@ -68,8 +68,10 @@ class _List:
 
 
 def export(data: DataDir, folder: Path, cards: Sheet) -> list[Path]:
-    """Write `<folder>/api/v1/*.json` and `<folder>/changes.atom`; their paths. `cards` is the list to buy by; all is in its
-    currency, and amounts as printed keep that which stands beside them.
+    """Write `<folder>/api/v1/*.json` and `<folder>/changes.atom`, and return their paths.
+
+    `cards` is the purchase list. All amounts are in its currency, except amounts as printed, which keep the currency that
+    stands beside them.
     """
     currency = cards.currency
     ((run_id, as_of),) = query(data, "SELECT run_id, as_of FROM ops.last_run")[1]
@@ -77,7 +79,9 @@ def export(data: DataDir, folder: Path, cards: Sheet) -> list[Path]:
     place = folder / "api" / VERSION
     place.mkdir(parents=True, exist_ok=True)
     lists = {"cards": _cards(cards)} | {name: _list(data, name, currency) for name in _QUERIES}
-    written = [_write(place / f"{name}.json", {**stands_for, "rows": found.rows}) for name, found in lists.items()]
+    written = [
+        _write(place / f"{name}.json", {**stands_for, "rows": file_list.rows}) for name, file_list in lists.items()
+    ]
     written.append(_write(place / "index.json", {**stands_for, "lists": {name: f"{name}.json" for name in lists}}))
     written.append(_write(place / "openapi.json", _openapi(lists)))
     feed = folder / FEED
@@ -133,11 +137,11 @@ def _type(kind: str) -> str:
 
 
 def _openapi(lists: dict[str, _List]) -> dict[str, Any]:
-    def path(name: str, found: _List) -> dict[str, Any]:
+    def path(name: str, file_list: _List) -> dict[str, Any]:
         row = {
             "type": "object",
-            "properties": found.schema,
-            "required": list(found.schema),
+            "properties": file_list.schema,
+            "required": list(file_list.schema),
             "additionalProperties": False,
         }
         whole = {
@@ -148,8 +152,8 @@ def _openapi(lists: dict[str, _List]) -> dict[str, Any]:
             },
         }  # fmt: skip
         content = {"application/json": {"schema": whole}}
-        return {"get": {"operationId": name, "summary": found.description,
-                        "responses": {"200": {"description": found.description, "content": content}}}}  # fmt: skip
+        return {"get": {"operationId": name, "summary": file_list.description,
+                        "responses": {"200": {"description": file_list.description, "content": content}}}}  # fmt: skip
 
     return {
         "openapi": "3.1.0",
@@ -158,37 +162,37 @@ def _openapi(lists: dict[str, _List]) -> dict[str, Any]:
             "description": "Prices, benchmarks and value of GPUs as of one night: files, written anew when it is published.",
         },
         "servers": [{"url": "."}],
-        "paths": {f"/{name}.json": path(name, found) for name, found in lists.items()},
+        "paths": {f"/{name}.json": path(name, file_list) for name, file_list in lists.items()},
     }  # fmt: skip
 
 
 def _feed(changes: list[dict[str, Any]], as_of: datetime) -> Iterator[str]:
-    """Atom (RFC 4287): an entry a change, the newest first."""
+    """Atom (RFC 4287): an entry for each change, the newest first."""
     updated = as_of.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     yield '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">\n'
     yield f"<title>gpuledger</title><id>urn:gpuledger:changes</id><updated>{updated}</updated>"
     yield "<author><name>gpuledger</name></author>\n"
-    for one in changes:
-        key = re.sub(r"[^\w.:-]", "-", f"{one['listing_id']}:{one['changed_at']}:{one['change']}")
-        title = f"{one['title']}: {_moved(one)}"
-        link = one.get("url")
-        yield f"<entry><id>urn:gpuledger:change:{escape(key)}</id><updated>{escape(str(one['changed_at']))}</updated>"
+    for change in changes:
+        key = re.sub(r"[^\w.:-]", "-", f"{change['listing_id']}:{change['changed_at']}:{change['change']}")
+        title = f"{change['title']}: {_moved(change)}"
+        link = change.get("url")
+        yield f"<entry><id>urn:gpuledger:change:{escape(key)}</id><updated>{escape(str(change['changed_at']))}</updated>"
         yield f"<title>{escape(_printable(title))}</title>"
         if link and re.match(r"https?://", str(link)):
             yield f"<link href={quoteattr(_printable(str(link)))}/>"
-        yield f"<category term={quoteattr(str(one['change']))}/></entry>\n"
+        yield f"<category term={quoteattr(str(change['change']))}/></entry>\n"
     yield "</feed>\n"
 
 
-def _moved(one: dict[str, Any]) -> str:
-    old, new, currency = one.get("old_price"), one.get("new_price"), one.get("currency") or ""
+def _moved(change: dict[str, Any]) -> str:
+    old, new, currency = change.get("old_price"), change.get("new_price"), change.get("currency") or ""
     if old is not None and new is not None:
         return f"{old:,.2f} → {new:,.2f} {currency}".rstrip()
-    return str(one["change"]) + (f" {new:,.2f} {currency}" if new is not None else "")
+    return str(change["change"]) + (f" {new:,.2f} {currency}" if new is not None else "")
 
 
 def _printable(text: str) -> str:
-    """Without what XML has no place for."""
+    """The text without characters that XML does not allow."""
     return "".join(letter for letter in text if letter in "\t\n" or letter.isprintable())
 
 

@@ -1,4 +1,4 @@
-"""How a value is written where people read it: plain numbers, ISO dates, and no text that a spreadsheet would run."""
+"""How values are written for people: plain numbers, ISO dates, and no text that a spreadsheet would run as a formula."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import lru_cache
 
-#: A spreadsheet takes a cell that begins with one of these for a formula (OWASP, "CSV Injection"); so does one that begins
-#: with a tab or a carriage return, which it strips first.
+#: A spreadsheet reads a cell that begins with one of these as a formula (OWASP, "CSV Injection"). It strips a leading tab or
+#: carriage return first, so these are among them.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 @lru_cache(maxsize=1 << 16, typed=True)
 def cell(value: Hashable) -> str:
-    """One value as text; the empty string where there is none. Most values of a table come again and again."""
+    """One value as text; the empty string for None. It is cached, as most values of a table come again and again."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
         if not math.isfinite(value):
-            return ""  # no number at all, and a word in a column of numbers makes text of the column
+            return ""  # a word such as `nan` would make a program read the whole column as text
         value = Decimal(repr(value))
     if isinstance(value, Decimal):
-        # Without an exponent, which some readers take for text, and without zeros that say nothing.
+        # Without an exponent, which some programs read as text, and without trailing zeros.
         text = format(value, "f")
         return text.rstrip("0").rstrip(".") if "." in text else text
     if isinstance(value, int):
@@ -35,13 +35,13 @@ def cell(value: Hashable) -> str:
     if isinstance(value, datetime):
         if not value.tzinfo:
             return value.isoformat()
-        with suppress(OverflowError):  # the first and last day that there are, in another zone
+        with suppress(OverflowError):  # the first and the last day of the calendar, in another zone
             value = value.astimezone(UTC)
-        # Not strftime: it writes the year 1 as 1.
+        # Not strftime, which writes the year 1 as 1.
         return f"{value.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
     if isinstance(value, date):
         return value.isoformat()
-    # One kind of line end: Python's CSV writer leaves a lone carriage return unquoted, which breaks the row for a reader.
+    # One kind of line end, as Python's CSV writer does not quote a lone carriage return, which breaks the row for a reader.
     return safe_text(str(value).replace("\r\n", "\n").replace("\r", "\n"))
 
 
@@ -50,7 +50,7 @@ def plain(value: object) -> object:
     if isinstance(value, Decimal):
         return float(value) if value % 1 else int(value)
     if isinstance(value, float) and not math.isfinite(value):
-        return None  # JSON has no word for it
+        return None  # JSON has no such number
     if isinstance(value, date):
         return cell(value)
     if isinstance(value, Mapping):
@@ -67,9 +67,10 @@ def _json_text(value: object) -> str:
 
 
 def flat(value: object, json_text: Callable[[object], str] = _json_text) -> Hashable:
-    """One value for a cell, of any type that a table may have: what is nested as JSON, bytes in hexadecimal."""
+    """One value for a cell, from any type that a table may have: nested values as JSON, bytes in hexadecimal."""
     if value is None or isinstance(value, str | int | float | Decimal | date):
-        return value  # nearly all; to ask whether one is a Mapping takes longer than to write it
+        # First, as nearly all values are such, and a check for Mapping takes longer than writing one.
+        return value
     if isinstance(value, Mapping | list | tuple):
         return json_text(plain(value))
     if isinstance(value, bytes | bytearray | memoryview):
@@ -79,15 +80,15 @@ def flat(value: object, json_text: Callable[[object], str] = _json_text) -> Hash
 
 
 def safe_text(text: str) -> str:
-    """`text`, with an apostrophe before it where a spreadsheet would run it."""
+    """`text`, with an apostrophe before it if a spreadsheet would run it as a formula."""
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
 def field_sql(column: str, kind: str) -> str | None:
-    """The SQL for what a CSV file has for `column`, of DuckDB's type `kind`: what Python's CSV writer makes of `cell`.
+    """The SQL that writes `column`, of DuckDB's type `kind`, as Python's CSV writer would write the result of `cell`.
 
     Three years of changes are three million values, and SQL writes them in a third of the time. None for a type that no
-    table of ours has, and for DOUBLE: DuckDB 2.0.0 writes 2 ** 81 as 4.8e+24.
+    table of ours has, and for DOUBLE, as DuckDB 2.0.0 writes 2 ** 81 as 4.8e+24.
     """
     text = f"{column}::VARCHAR"
     if kind == "VARCHAR":
@@ -108,5 +109,5 @@ def _text_sql(column: str) -> str:
     breaks = f"""regexp_matches({column}, '[,"\r\n]')"""
     unix = f"replace(replace({column}, '\r\n', '\n'), '\r', '\n')"
     safe = f"if({runs}, '''', '') || {unix}"
-    # Most text is neither, and stays as it is.
+    # Most texts need neither quotes nor an apostrophe, and stay as they are.
     return f"""CASE WHEN {breaks} THEN '"' || replace({safe}, '"', '""') || '"' WHEN {runs} THEN {safe} ELSE {column} END"""

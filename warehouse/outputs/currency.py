@@ -1,4 +1,4 @@
-"""Tables whose dollars are shown in another currency, at the reference rate of their day."""
+"""Tables with their dollar amounts shown in another currency, at the reference rate of their day."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ import duckdb
 
 from gpuledger.warehouse.schema import quote
 
-#: `price_usd`, `usd_per_million_tokens`; `score_per_usd` is for a unit of money and goes the other way.
+#: Columns of money such as `price_usd` and `usd_per_million_tokens`. `score_per_usd` is for a unit of money, so it is
+#: multiplied by the rate instead of divided.
 _MONEY = re.compile(r"(?:^|_)usd(?:_|$)")
-#: Currencies that nobody counts in hundredths. Source: ISO 4217, and custom for forint and rupiah.
+#: Currencies that are not counted in hundredths. Source: ISO 4217; for forint and rupiah common use.
 _WITHOUT_CENTS = frozenset(("KRW", "JPY", "VND", "CLP", "ISK", "HUF", "IDR"))
 _FOR_MONEY = re.compile(r"_per_(?:\d+_)?usd$")
-#: Amounts of a past day, by table and column: the column that says which. Their rate is that day's, and not today's.
+#: Columns with amounts of a past day, by table, each with the column of that day. Their rate is that day's and not today's.
 _DATED: Mapping[str, Mapping[str, str]] = {
     "mart.price_daily": dict.fromkeys(
         ("low_usd", "median_usd", "high_usd", "second_low_usd", "second_high_usd"), "day"
@@ -30,7 +31,7 @@ _DATED: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Currency:
-    """A currency. One unit of it is worth `usd` dollars, by the rate of `rate_day`; None there is the dollar itself."""
+    """A currency. One unit is worth `usd` dollars, by the rate of `rate_day`, which is None for the dollar itself."""
 
     code: str
     usd: float
@@ -43,53 +44,56 @@ class Currency:
         return column.replace("per_1000_", f"per_{self.thousand}_").replace("usd", self.code.lower())
 
     def meaning(self, text: str) -> str:
-        """What a column means, where that names its unit."""
+        """A column's meaning in this currency: a unit USD becomes the currency's code."""
         return re.sub(r"\bUSD\b", self.code, text) if self.rate_day else text
 
     def amount(self, column: str, value: Any) -> Any:
-        """A value of a column in this currency; what is no money stays as it is."""
+        """A value of a column in this currency. A value that is no money stays as it is."""
         if self.rate_day is None or value is None or not isinstance(value, int | float | Decimal):
             return value
         if not is_money(column):
             return value
         if _FOR_MONEY.search(column):
-            # A score for 1000 won would be 0.02 of every card: it is for a million there.
+            # A score per 1000 won would be near 0.02 for every card, so in won it is per million.
             worth = float(value) * self.usd * (self.thousand / 1000 if "per_1000_" in column else 1)
             return round(Decimal(worth), 2) if isinstance(value, Decimal) and value.as_tuple().exponent == -2 else worth
         return self.of(float(value))
 
     @property
     def has_hundredths(self) -> bool:
-        """Whether people count it in hundredths."""
+        """Whether people count this currency in hundredths."""
         return self.code not in _WITHOUT_CENTS
 
     @property
     def thousand(self) -> int:
-        """Units of money that a score is told for where it is for a thousand dollars."""
+        """The units of this currency to which a score refers if it refers to a thousand dollars in dollars."""
         return 1000 if self.has_hundredths else 1_000_000
 
     def of(self, usd: Decimal | float) -> Decimal:
-        """Dollars in this currency, as exact as they are."""
+        """Dollars in this currency, rounded to the digits that are certain."""
         return round(Decimal(float(usd) / self.usd), self.places)
 
     @property
     def places(self) -> int:
-        """Decimals that an amount has; below zero where its last digits would be made up."""
-        # Dollars are kept to the cent, and a cent is 13 won: letters beyond that would be made up (1,049,004 of 1,049,000).
+        """The number of decimals of an amount; below zero if its last digits would be made up."""
+        # Dollars are kept to the cent, and a cent is 13 won: digits below that would be made up (1,049,004 for 1,049,000).
         return 2 if self.has_hundredths else -max(0, math.ceil(math.log10(0.01 / self.usd)))
 
     def to_json(self) -> dict[str, Any]:
-        """What files say of it: its code, what one unit is worth in dollars, and of which day that is."""
+        """The currency as files state it: its code, the worth of one unit in dollars, and the day of that rate."""
         return {"code": self.code, "usd": self.usd, "rate_day": self.rate_day and self.rate_day.isoformat()}
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
         """Columns and rows in this currency."""
-        shown = [[self.amount(column, value) for column, value in zip(columns, row, strict=True)] for row in rows]
-        return [self.name(column) for column in columns], shown
+        converted_rows = [
+            [self.amount(column, value) for column, value in zip(columns, row, strict=True)] for row in rows
+        ]
+        return [self.name(column) for column in columns], converted_rows
 
     def select(self, con: duckdb.DuckDBPyConnection, table: str, rows: str = "") -> str:
-        """The statement that gives all of `table` in this currency. `rows` is a part of it with the same columns, as a
-        statement. What is dated has the rate of its day, and is empty where no rate of ten days before is known.
+        """The statement that gives all of `table` in this currency, or only the part of it that the statement `rows` gives.
+
+        A dated amount has the rate of its day, and is empty if no rate of the ten days before is known.
         """
         source = f"({rows})" if rows else table
         if self.rate_day is None:
@@ -105,7 +109,7 @@ class Currency:
         return f"SELECT {columns} FROM {source} t {joins}"
 
     def _expression(self, name: str, kind: str, day: str | None) -> str:
-        """A column of the table `t` in this currency, as SQL. Decimals keep as many places as say something."""
+        """A column of the table `t` in this currency, as SQL. Decimals keep the places that are certain."""
         if not is_money(name):
             return f't."{name}"'
         if _FOR_MONEY.search(name):
@@ -125,7 +129,7 @@ class Currency:
 
 
 def is_money(column: str) -> bool:
-    """Whether a column holds dollars, or something for a dollar: its name says so."""
+    """Whether a column holds dollars, or a figure per dollar, by its name."""
     return bool(_MONEY.search(column))
 
 

@@ -1,4 +1,4 @@
-"""`datapackage.json`: what every exported file and column holds, for programs that read Frictionless data packages."""
+"""`datapackage.json` describes every exported file and column, for programs that read Frictionless data packages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
 NAME = "datapackage.json"
-#: Frictionless types by the beginning of DuckDB's.
+#: Frictionless types, by the beginning of DuckDB's type.
 _TYPES = (
     ("DECIMAL", "number"), ("DOUBLE", "number"), ("FLOAT", "number"), ("BIGINT", "integer"), ("INTEGER", "integer"),
     ("HUGEINT", "integer"), ("BOOLEAN", "boolean"), ("TIMESTAMP", "datetime"), ("DATE", "date"), ("VARCHAR", "string"),
@@ -26,7 +26,10 @@ _UNIT = re.compile(r"\s*\[([^\]]+)\]$")
 
 
 def write(data: DataDir, folder: Path, files: Iterable[Path], front: Sheet) -> Path:
-    """Write `<folder>/datapackage.json` for `files`, all in the currency of `front`, the list among them; its path."""
+    """Write `<folder>/datapackage.json` for `files`, and return its path.
+
+    All files are in the currency of `front`, the purchase list, which is one of them.
+    """
     tables = _tables(data, front.currency)
     ((run_id, as_of),) = query(
         data, "SELECT run_id, as_of FROM ops.run WHERE run_id = (SELECT run_id FROM ops.last_run)"
@@ -52,7 +55,7 @@ def write(data: DataDir, folder: Path, files: Iterable[Path], front: Sheet) -> P
 def _resource(path: Path, tables: dict[str, tuple[str, list[dict[str, str]]]], front: Sheet) -> dict[str, Any]:
     is_csv = path.suffix == ".csv"
     if path.stem == front.name:
-        # A CSV of people has headings for people.
+        # A CSV for people has headings for people.
         fields = [
             {
                 "name": column.heading if is_csv else column.name,
@@ -74,7 +77,7 @@ def _resource(path: Path, tables: dict[str, tuple[str, list[dict[str, str]]]], f
 
 
 def _tables(data: DataDir, currency: Currency) -> dict[str, tuple[str, list[dict[str, str]]]]:
-    """Description and fields of every mart and of what is exported beside them, by its name without schema."""
+    """Description and fields of every mart and of the other exported tables, by name without schema."""
     comments = query(
         data,
         """SELECT table_name, comment FROM duckdb_tables() WHERE database_name = 'gpuledger'
@@ -94,7 +97,7 @@ def _tables(data: DataDir, currency: Currency) -> dict[str, tuple[str, list[dict
             field["unit"] = unit[1]
         fields.setdefault(table, []).append(field)
     described = {name: text or "" for name, text in comments}
-    return {name: (described.get(name, ""), found) for name, found in fields.items()}
+    return {name: (described.get(name, ""), table_fields) for name, table_fields in fields.items()}
 
 
 def _type(kind: str) -> str:

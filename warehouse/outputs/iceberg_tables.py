@@ -1,8 +1,8 @@
-"""The history and the marts as Apache Iceberg tables, for readers that have nothing of ours: Spark, Trino, Polars, DuckDB.
+"""The history and the marts as Apache Iceberg tables, for readers without this program: Spark, Trino, Polars, DuckDB.
 
-A night adds a snapshot to each table that changed, and writes only those of its partitions whose rows changed. What a
-partition holds is remembered in the table's own properties, as a sum over its rows, so nothing is read back to compare. A
-table's commit is whole or not at all; which states of all tables are of one night says `tables.json`, written last.
+A night adds a snapshot to each table that changed, and writes only the partitions whose rows changed. The properties of a
+table hold a sum over the rows of each partition, so nothing is read back to compare. A table's commit happens as a whole or
+not at all. `tables.json`, written last, names the states of all tables that belong to one night.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
     from pyiceberg.table import Table
 
-#: All prices, those that hold and those that ended. When a row was confirmed last moves with the clock, and is its source's.
+#: All prices, open and ended. `last_seen_at` is left out, as it changes every night and belongs to the source of the row.
 HISTORY = "core.price_history"
 _WITHOUT = {HISTORY: ("last_seen_at",)}
-#: The column that the tables of many days are divided by: a month, or `open` for prices that hold.
+#: The column by which tables of many days are partitioned: a month, or `open` for open prices.
 PARTITION = "partition"
 _SUMS = "gpuledger.partitions"
 INDEX = "tables.json"
-#: Types that Iceberg has no word for, and what their values become.
+#: Types that Iceberg lacks, and the types to which their values are cast.
 _CASTS = {
     "HUGEINT": "DECIMAL(38, 0)", "UHUGEINT": "DECIMAL(38, 0)", "UBIGINT": "DECIMAL(20, 0)", "UINTEGER": "BIGINT",
     "USMALLINT": "INTEGER", "UTINYINT": "INTEGER", "SMALLINT": "INTEGER", "TINYINT": "INTEGER", "UUID": "VARCHAR",
@@ -44,8 +44,8 @@ _CASTS = {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where the tables lie (a store's address), which catalogue names them (as SQLAlchemy writes it), and what the library
-    that reads and writes files has to know, by its own names.
+    """Where the tables are: a store's address, the catalogue that lists them (as SQLAlchemy writes it), and the properties
+    of the library that reads and writes the files, under the library's names.
     """
 
     location: str
@@ -54,14 +54,14 @@ class Target:
 
     @property
     def tables(self) -> str:
-        """The location as the library writes it, which knows a container of Azure by another word."""
+        """The location as the library writes it: it has another scheme for a container of Azure."""
         scheme, _, place = self.location.partition("://")
         return f"{'abfs' if scheme == 'az' else scheme}://{place}"
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What one publish did with a table: of how many partitions how many were written or removed, and the rows in them."""
+    """What one publish did with a table: its partitions, how many of them were written or removed, and the rows in these."""
 
     table: str
     partitions: int
@@ -70,14 +70,16 @@ class Written:
 
 
 def publish(data: DataDir, target: Target) -> list[Written]:
-    """Bring the Iceberg tables up to what is published. Raises WarehouseError, with the table, where that cannot be done;
-    the tables before it are of the new night then, and `tables.json` still names the old one.
+    """Bring the Iceberg tables up to the published version.
+
+    Raises WarehouseError, naming the table, if a table cannot be written. The tables before it then have the new night's
+    rows, and `tables.json` still names the old night.
     """
     written, places = [], {}
     with _catalog(target) as catalog, reader(data) as con:
         night = data.published.resolve().parent.name
         for table in [HISTORY, *names(con)]:
-            with _told(table):
+            with _errors_naming(table):
                 done = _publish(con, catalog, table)
             if done is not None:
                 written.append(done[0])
@@ -87,8 +89,8 @@ def publish(data: DataDir, target: Target) -> list[Written]:
 
 
 def expire(target: Target, before: datetime) -> int:
-    """Forget the snapshots from before that time, but for the newest of each table, and remove the files that no other has;
-    the number of files.
+    """Delete the snapshots from before that time, except the newest of each table, and the files that no other snapshot
+    needs. Returns the number of files.
     """
     store = objects.of(target.location)
     assert store is not None
@@ -96,12 +98,12 @@ def expire(target: Target, before: datetime) -> int:
     with _catalog(target) as catalog:
         for name in [name for space in catalog.list_namespaces() for name in catalog.list_tables(space)]:
             table = catalog.load_table(name)
-            with _told(".".join(name)):
+            with _errors_naming(".".join(name)):
                 table.maintenance.expire_snapshots().older_than(before.replace(tzinfo=None)).commit()
                 table = catalog.load_table(name)
                 needed = {_key(target, path) for path in _files(table)}
                 folder = _key(target, table.metadata.location) + "/"
-                gone = [one.key for one in store.listed(folder) if one.key not in needed and one.modified < before]
+                gone = [file.key for file in store.listed(folder) if file.key not in needed and file.modified < before]
                 store.delete(gone)
                 removed += len(gone)
     return removed
@@ -121,7 +123,8 @@ def _catalog(target: Target) -> Iterator[Catalog]:
 
 
 @contextmanager
-def _told(table: str) -> Iterator[None]:
+def _errors_naming(table: str) -> Iterator[None]:
+    """Turn the library's errors in the block into a WarehouseError that names the table."""
     from pyiceberg.exceptions import (
         CommitFailedException,
         CommitStateUnknownException,
@@ -139,7 +142,7 @@ def _told(table: str) -> Iterator[None]:
 
 
 def _publish(con: duckdb.DuckDBPyConnection, catalog: Catalog, name: str) -> tuple[Written, str] | None:
-    """What was written, and where the table's state stands; None for a table whose types nobody knows yet."""
+    """What was written, and the location of the table's state; None for a table whose types are not known yet."""
     from pyiceberg.exceptions import NoSuchTableError
     from pyiceberg.expressions import AlwaysTrue, In
 
@@ -154,7 +157,7 @@ def _publish(con: duckdb.DuckDBPyConnection, catalog: Catalog, name: str) -> tup
         table = catalog.load_table(name)
     except NoSuchTableError:
         if any(str(column.type) == "null" for column in empty.schema):
-            # A table that Python makes has columns without a type until its first row, and Iceberg takes none.
+            # A table that Python makes has columns without a type until its first row, and Iceberg refuses such columns.
             return None
         table = _create(catalog, name, empty.schema)
     was: dict[str, str] = json.loads(table.properties.get(_SUMS, "{}"))
@@ -186,12 +189,12 @@ def _create(catalog: Catalog, name: str, schema: Any) -> Table:
 
 
 def _is_of(table: Table, schema: Any) -> bool:
-    """Whether the table has just these columns."""
+    """Whether the table has exactly these columns."""
     return bool([field.name for field in table.schema().fields] == schema.names)
 
 
 def _rows(con: duckdb.DuckDBPyConnection, name: str) -> str:
-    """The query of a table as Iceberg can hold it: with its partition, and types that Iceberg has."""
+    """The query that gives a table in a form that Iceberg can hold: with its partition, and in types that Iceberg has."""
     columns = []
     for column, kind, *_ in con.execute(f"DESCRIBE {name}").fetchall():
         if column in _WITHOUT.get(name, ()):
@@ -208,12 +211,12 @@ def _rows(con: duckdb.DuckDBPyConnection, name: str) -> str:
 
 
 def _name(target: Target, night: str, places: Mapping[str, str]) -> None:
-    """Say which state of each table is of this night, in one write."""
+    """Record which state of each table belongs to this night, in a single write."""
     store = objects.of(target.location)
     assert store is not None
-    found = store.get(INDEX)
+    index = store.get(INDEX)
     content = json.dumps({"night": night, "tables": places}, indent=1).encode()
-    if (found is None or found[0] != content) and store.replace(INDEX, content, found[1] if found else None) is None:
+    if (index is None or index[0] != content) and store.replace(INDEX, content, index[1] if index else None) is None:
         raise WarehouseError(
             f"{target.location}/{INDEX}: another machine writes it; nothing is lost, look at who publishes"
         )

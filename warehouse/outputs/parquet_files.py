@@ -1,4 +1,4 @@
-"""Parquet files, one a table, with the warehouse's types."""
+"""Parquet files, one for each table, with the warehouse's types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpuledger.warehouse.schema import quote
 
 
 def export(data: DataDir, folder: Path, currency: Currency = DOLLARS) -> list[Path]:
-    """Write `<folder>/<table>.parquet` for every table, its dollars in `currency`; the paths."""
+    """Write `<folder>/<table>.parquet` for every table, its dollars in `currency`, and return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     with reader(data, folder) as con:

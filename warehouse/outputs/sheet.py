@@ -1,4 +1,4 @@
-"""A list for people to decide by, with what each column holds, as CSV, as a sheet of a workbook, and as Parquet."""
+"""A list by which people decide, with the meaning of each column, as CSV, as a sheet of a workbook, and as Parquet."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TYPES: Mapping[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name for programs, its heading for people, what kind of value it holds, and what that means."""
+    """One column: its name for programs, its heading for people, the kind of its values, and their meaning."""
 
     name: str
     heading: str
@@ -36,10 +36,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """A list with a title and a line on what it is of.
+    """A list with a title, and a subtitle that says what it lists.
 
-    `printed` is how many of its columns go on paper, `colours` which words of the first one look how, `currency` what its
-    money is in, and that of the tables that leave with it.
+    `printed` is the number of columns that go on paper. `colours` has the colour of each text of the first column.
+    `currency` is that of its amounts, and of the tables that are exported with it.
     """
 
     name: str
@@ -52,13 +52,13 @@ class Sheet:
     currency: Currency = DOLLARS
 
     def dicts(self) -> list[dict[str, Any]]:
-        """The rows by the names for programs."""
+        """The rows as mappings, by the names for programs."""
         names = [column.name for column in self.columns]
         return [dict(zip(names, row, strict=True)) for row in self.rows]
 
 
 def to_csv(sheet: Sheet, *, excel: bool = False) -> bytes:
-    """The list as CSV, headings for people in the first line; `excel` puts the mark before it that Excel knows UTF-8 by."""
+    """The list as CSV, with headings for people in the first line. `excel` adds the mark by which Excel recognises UTF-8."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([safe_text(column.heading) for column in sheet.columns])
@@ -67,16 +67,18 @@ def to_csv(sheet: Sheet, *, excel: bool = False) -> bytes:
 
 
 def write_csv(sheet: Sheet, folder: Path, *, excel: bool = False) -> Path:
-    """Write `<folder>/<name>.csv`; its path."""
+    """Write `<folder>/<name>.csv`, and return its path."""
     return _swap_in(folder / f"{sheet.name}.csv", to_csv(sheet, excel=excel))
 
 
 def write_parquet(sheet: Sheet, folder: Path) -> Path:
-    """Write `<folder>/<name>.parquet`, with the names for programs and what each column means in its metadata; its path."""
+    """Write `<folder>/<name>.parquet`, and return its path. It has the names for programs, and the meanings as metadata."""
     path = folder / f"{sheet.name}.parquet"
     part = path.with_suffix(".part")
     columns = ", ".join(f'"{column.name}" {_TYPES[column.kind]}' for column in sheet.columns)
-    about = {"title": sheet.title, "subtitle": sheet.subtitle} | {one.name: one.meaning for one in sheet.columns}
+    about = {"title": sheet.title, "subtitle": sheet.subtitle} | {
+        column.name: column.meaning for column in sheet.columns
+    }
     metadata = ", ".join(f"{quote(name)}: {quote(text)}" for name, text in about.items())
     with duckdb.connect() as con:
         con.execute(f"CREATE TABLE list ({columns})")
@@ -107,13 +109,13 @@ def is_number(kind: Kind) -> bool:
 
 
 def widest(sheet: Sheet, place: int) -> int:
-    """Letters of the longest text in a column that is neither sentence nor link."""
+    """Width of the widest text in a column of neither sentences nor links, in letters."""
     texts = [_text(row[place]) for row in sheet.rows]
     return max((_cells(text) for text in texts), default=0)
 
 
 def lines(sheet: Sheet, row: Sequence[Any], width: int) -> int:
-    """Lines that the longest sentence of a row takes in columns that are `width` letters wide."""
+    """Number of lines that the longest sentence of a row takes in columns of `width` letters."""
     sentences = [_text(row[i]) for i, column in enumerate(sheet.columns) if column.kind == "long"]
     return max((-(-_cells(text) // width) for text in sentences), default=1) or 1
 
@@ -123,5 +125,5 @@ def _text(value: Any) -> str:
 
 
 def _cells(text: str) -> int:
-    """Widths of letters: one of Korean, Chinese or Japanese is as wide as two."""
+    """Width of a text in letters. A Korean, Chinese or Japanese letter is as wide as two others."""
     return sum(2 if ord(letter) > 0x1100 else 1 for letter in text)

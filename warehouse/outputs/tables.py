@@ -1,4 +1,4 @@
-"""Which tables leave the warehouse, in which order of rows."""
+"""Which tables are exported, and in which order of rows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
 
-#: Tables beside the marts that procurement asks for: what changed, and what could not be placed.
+#: Exported tables other than marts: price changes, and titles that mean no card.
 BESIDE_THE_MARTS = ("core.price_change", "core.unmatched_title")
 
-#: Views that answer for every model and card: twelve million rows are a question to ask, not a file to read.
+#: Views that are too large for a file: they answer for every model and card, which makes twelve million rows.
 TOO_LARGE = ("mart.model_fit",)
 
-#: Tables that grow by the night: the column that dates their rows, and the days of them in the files that every run writes.
-#: Years of rows would cost every night what one question costs.
+#: Tables that grow every night: the column that dates their rows, and how many days of them are in the files of each run.
+#: Writing years of rows would cost every night the time that a single question should cost.
 HISTORIES = {"mart.price_daily": ("day", 90), "core.price_change": ("changed_at", 30)}
 
 
@@ -34,7 +34,7 @@ def names(con: duckdb.DuckDBPyConnection) -> list[str]:
 def rows_of(con: duckdb.DuckDBPyConnection, table: str, currency: Currency = DOLLARS, *, recent: bool = False) -> str:
     """The statement that gives the rows of an exported table in a fixed order, so that equal tables give equal files.
 
-    Of the tables that grow by the night, `recent` gives the newest days only. Dollars are in `currency`.
+    With `recent` it gives only the newest days of tables that grow every night. Dollars are in `currency`.
     """
     newest = ""
     if recent and table in HISTORIES:
@@ -46,8 +46,8 @@ def rows_of(con: duckdb.DuckDBPyConnection, table: str, currency: Currency = DOL
 def tables(
     data: DataDir, *, without: Collection[str] = (), currency: Currency = DOLLARS
 ) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
-    """Name without schema, columns and rows of every table that is exported, its dollars in `currency`. `without` names
-    tables, without their schema, that are left out.
+    """Name without schema, columns and rows of every exported table, its dollars in `currency`. `without` names tables to
+    leave out, without their schema.
     """
     with reader(data) as con:
         for table in names(con):

@@ -1,6 +1,7 @@
-"""One workbook: what to decide by on the first sheet, then a sheet a table, then what the columns mean and where it is from.
+"""One workbook: the purchase list on the first sheet, then the meanings of columns and the sources, then a sheet for each
+table.
 
-Equal warehouses give equal bytes: nothing in the file says when it was written.
+Equal warehouses give equal bytes, as nothing in the file depends on when it was written.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from gpuledger.warehouse.outputs.tables import HISTORIES, tables
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
-#: A sheet holds no more (ECMA-376), header included.
+#: The most rows of a sheet below its header (ECMA-376).
 MAX_ROWS = 1_048_575
-#: Widths in letters: what a sentence gets, what a table's column gets at most, and a link.
+#: Widths in letters: of a sentence, of a table's column at most, and of a link.
 SENTENCE_WIDTH, WIDEST, LINK_WIDTH = 52, 40, 9
 
 _FORMATS: dict[Kind, str] = {
@@ -36,20 +37,20 @@ _FORMATS: dict[Kind, str] = {
 }  # fmt: skip
 _COLOURS = {"good": "D5EBD8", "wait": "FBE9C0", "bad": "EDEDED"}
 _HEAD = PatternFill("solid", fgColor="1F3A5F")
-#: Named, as a font without a name is another one in every program.
+#: The font is named, as each program would choose another one.
 _FONT = "Calibri"
 _WHITE, _BOLD = Font(_FONT, bold=True, color="FFFFFF"), Font(_FONT, bold=True)
 _LINK = Font(_FONT, color="1155CC", underline="single")
-#: What XML has no place for (XML 1.0, 2.2): one such letter of a title, and no program opens the workbook.
+#: Characters that XML does not allow (XML 1.0, 2.2). With a single one of them no program opens the workbook.
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-#: Letters that a cell may have (ECMA-376), and an address behind one: Excel calls a file with a longer one broken.
+#: Most letters of a cell (ECMA-376), and of an address behind a cell: Excel calls a file with a longer one broken.
 _LONGEST_TEXT, _LONGEST_LINK = 32_767, 2_079
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The workbook's own words, in the language in use."""
+    """The workbook's own texts, in the language in use."""
 
     definitions: str = "Definitions"
     sources: str = "Sources"
@@ -64,10 +65,10 @@ class Words:
 def export(
     data: DataDir, folder: Path, front: Sheet | None = None, *, history: bool = False, words: Words | None = None
 ) -> list[Path]:
-    """Write `<folder>/gpuledger.xlsx` with `front` as its first sheet and all in its currency; its path.
+    """Write `<folder>/gpuledger.xlsx`, with `front` as its first sheet and everything in its currency, and return its path.
 
-    Tables that grow by the night are left out unless `history` is set. ValueError where a table has more rows than a sheet
-    can hold.
+    Tables that grow every night are left out unless `history` is set. Raises ValueError if a table has more rows than a
+    sheet can hold.
     """
     words, currency = words or Words(), front.currency if front else DOLLARS
     folder.mkdir(parents=True, exist_ok=True)
@@ -103,10 +104,10 @@ def _front(book: Any, front: Sheet, words: Words) -> None:
             indent=0 if is_number(column.kind) else 1,
         )  # fmt: skip
         if column.kind == "money":
-            # Nobody counts won in hundredths, and what a cell cannot show whole it shows as "###".
-            paid = [row[place - 1] for row in front.rows if row[place - 1] is not None]
-            shapes[place] = "#,##0.00" if any(amount % 1 for amount in paid) else "#,##0"
-            longest_amount = max((len(f"{amount:,.2f}") for amount in paid), default=0)
+            # Won are not counted in hundredths, and a cell that is too narrow for its number shows "###".
+            amounts = [row[place - 1] for row in front.rows if row[place - 1] is not None]
+            shapes[place] = "#,##0.00" if any(amount % 1 for amount in amounts) else "#,##0"
+            longest_amount = max((len(f"{amount:,.2f}") for amount in amounts), default=0)
             sheet.column_dimensions[get_column_letter(place)].width = max(longest_amount + 3, 11)
             continue
         width = {"long": SENTENCE_WIDTH, "link": LINK_WIDTH, "day": 12}.get(column.kind)
@@ -117,27 +118,30 @@ def _front(book: Any, front: Sheet, words: Words) -> None:
     sheet.row_dimensions[4].height = 78
     for number, row in enumerate(front.rows, 5):
         for place, (column, value) in enumerate(zip(front.columns, row, strict=True), 1):
-            one = sheet.cell(number, place)
-            # Text stands off from a number that ends where it begins.
+            target_cell = sheet.cell(number, place)
+            # An indent separates text from a number that ends just before it.
             side, indent = (None, 0) if is_number(column.kind) else ("left", 1)
-            one.alignment = Alignment(vertical="top", horizontal=side, wrap_text=column.kind == "long", indent=indent)
+            target_cell.alignment = Alignment(
+                vertical="top", horizontal=side, wrap_text=column.kind == "long", indent=indent
+            )
             if column.kind == "link":
                 if (link := _NO_XML.sub("", str(value or ""))).startswith(("http://", "https://")):
-                    one.value, one.font = words.page, _LINK
-                    one.hyperlink = link if len(link) <= _LONGEST_LINK else None
+                    target_cell.value, target_cell.font = words.page, _LINK
+                    target_cell.hyperlink = link if len(link) <= _LONGEST_LINK else None
                 continue
-            one.value = _value(value)
+            target_cell.value = _value(value)
             if place in shapes:
-                one.number_format = shapes[place]
+                target_cell.number_format = shapes[place]
             if place == 1:
-                one.font = _BOLD
+                target_cell.font = _BOLD
                 if value in front.colours:
-                    one.fill = PatternFill("solid", fgColor=_COLOURS[front.colours[value]])
+                    target_cell.fill = PatternFill("solid", fgColor=_COLOURS[front.colours[value]])
             elif place == 2:
-                one.font = _BOLD
-        # Most programs do not find the height of wrapped text by themselves. A word that does not fit begins a new line.
+                target_cell.font = _BOLD
+        # Most programs do not compute the height of wrapped text. The width is smaller here, as a word that does not fit
+        # begins a new line.
         sheet.row_dimensions[number].height = 16 * lines(front, row, SENTENCE_WIDTH - 12)
-    # The first two columns, the advice and the card, stay in sight too.
+    # The first two columns, the advice and the card, stay in view too.
     sheet.freeze_panes = "C5"
     sheet.auto_filter.ref = f"A4:{get_column_letter(len(front.columns))}{max(4 + len(front.rows), 5)}"
     sheet.print_title_rows = "4:4"
@@ -146,7 +150,7 @@ def _front(book: Any, front: Sheet, words: Words) -> None:
 
 
 def _printed(sheet: Any, page: str) -> None:
-    """Landscape A4, as wide as the page, so many pages high as it takes."""
+    """Print on landscape A4: one page wide, and as many pages high as needed."""
     sheet.page_setup.orientation, sheet.page_setup.paperSize = "landscape", sheet.PAPERSIZE_A4
     sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
     sheet.sheet_properties.pageSetUpPr.fitToPage = True
@@ -156,17 +160,17 @@ def _printed(sheet: Any, page: str) -> None:
 
 def _definitions(book: Any, data: DataDir, front: Sheet | None, words: Words, currency: Currency) -> None:
     rows = [(front.title, column.heading, column.kind, column.meaning) for column in front.columns] if front else []
-    _, found = query(
+    _, columns = query(
         data,
         """SELECT table_name, column_name, data_type, comment FROM duckdb_columns()
            WHERE database_name = 'gpuledger' AND schema_name = 'mart' AND table_name <> 'model_fit'
            ORDER BY table_name, column_index""",
     )
-    found = [
-        (table, currency.name(name), kind, currency.meaning(comment or "")) for table, name, kind, comment in found
+    columns = [
+        (table, currency.name(name), kind, currency.meaning(comment or "")) for table, name, kind, comment in columns
     ]
     sheet = book.create_sheet(words.definitions)
-    _plain(sheet, [words.table, words.column, words.unit, words.meaning], [*rows, *found])
+    _plain(sheet, [words.table, words.column, words.unit, words.meaning], [*rows, *columns])
     sheet.column_dimensions["D"].width = 110
     _printed(sheet, words.printed)
 
@@ -183,7 +187,7 @@ def _sources(book: Any, data: DataDir, words: Words) -> None:
 
 
 def _plain(sheet: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]], currency: Currency = DOLLARS) -> None:
-    """A table: its header in sight and with filters, numbers and dates as such, columns as wide as what is in them."""
+    """A table: its header stays in view and has filters, numbers and dates are such, and columns are as wide as needed."""
     sheet.append(list(columns))
     for head in sheet[1]:
         head.font, head.fill = _WHITE, _HEAD
@@ -194,8 +198,8 @@ def _plain(sheet: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]], cu
         sheet.column_dimensions[letter].width = _width(column, (row[place] for row in rows))
         shape = _shape(column, next((row[place] for row in rows if row[place] is not None), None), currency)
         if shape:
-            for (one,) in sheet.iter_rows(min_row=2, min_col=place + 1, max_col=place + 1):
-                one.number_format = shape
+            for (target_cell,) in sheet.iter_rows(min_row=2, min_col=place + 1, max_col=place + 1):
+                target_cell.number_format = shape
     sheet.freeze_panes = "A2"
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{len(rows) + 1}"
 
@@ -229,7 +233,7 @@ def _value(value: object) -> object:
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, datetime):
-        # A sheet knows no time zones; all times of the warehouse are UTC.
+        # A sheet has no time zones, and all times of the warehouse are UTC.
         return value.astimezone(UTC).replace(tzinfo=None)
     if isinstance(value, str):
         return safe_text(_NO_XML.sub("", value))[:_LONGEST_TEXT]
@@ -239,13 +243,13 @@ def _value(value: object) -> object:
 
 
 def _timeless(book: Any) -> bytes:
-    """The workbook's bytes with all times of writing set to one that says nothing."""
-    written, told = io.BytesIO(), io.BytesIO()
-    book.save(written)
-    with zipfile.ZipFile(written) as before, zipfile.ZipFile(told, "w", zipfile.ZIP_DEFLATED) as after:
+    """The workbook's bytes, with all times of writing replaced by fixed ones."""
+    saved, timeless = io.BytesIO(), io.BytesIO()
+    book.save(saved)
+    with zipfile.ZipFile(saved) as before, zipfile.ZipFile(timeless, "w", zipfile.ZIP_DEFLATED) as after:
         for name in before.namelist():
             content = before.read(name)
             if name == "docProps/core.xml":
                 content = re.sub(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", b"2000-01-01T00:00:00Z", content)
             after.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
-    return told.getvalue()
+    return timeless.getvalue()

@@ -1,4 +1,4 @@
-"""Take a warehouse from a store that several machines share: as a copy for readers, or as the base of the next run."""
+"""Bring a warehouse from a store that several machines share: as a copy for readers, or as the base of the next run."""
 
 from __future__ import annotations
 
@@ -24,24 +24,25 @@ from gpuledger.warehouse.shared.send import (
     is_path,
     keep,
     key_of,
-    noted,
+    note_of,
 )
 
 _AT_ONCE = 8
-#: Of what people add: what questions are answered from beside the published version.
+#: Folders that people add to and that answers need in addition to the published version.
 _FOR_READERS = ("decisions", "models", "gpus", "rates", "workloads")
 
 
 class Diverged(WarehouseError):
-    """A data directory and the store hold two histories of which neither begins with the other."""
+    """A data directory and the store hold two different histories, and neither begins with the other."""
 
 
 def bring(data: DataDir, store: Objects, head: Head) -> None:
-    """Make the directory what the head names, as the base of the next run. What people changed here since stays.
+    """Bring the directory to the state that the head names, as the base of the next run. What people changed here since
+    then stays.
 
     The caller holds the writer's lock, and no run is half published. Raises Diverged, and StoreError.
     """
-    note = noted(data, store)
+    note = note_of(data, store)
     version = head.published
     mine = _published_sum(data)
     if version is not None and mine != version.sha256:
@@ -57,9 +58,9 @@ def bring(data: DataDir, store: Objects, head: Head) -> None:
 
 
 def take(data: DataDir, store: Objects, version: Published, *, with_base: bool = False) -> Path:
-    """Publish a version of the store in the directory, as soon as its sum is right; the writer's base with it, if asked.
+    """Publish a version of the store in the directory, once its sum is right. `with_base` replaces the writer's base too.
 
-    Raises StoreError where it is not there, or not what was written.
+    Raises StoreError if the version is missing or is not what was written.
     """
     private.make_folder(data.state)
     path = publish.version_of(data, version.run_id)
@@ -84,12 +85,12 @@ def take(data: DataDir, store: Objects, version: Published, *, with_base: bool =
         integrity.note(data, path, version.sha256)
         publish.adopt(data, path, with_base=with_base)
     finally:
-        shutil.rmtree(part.parent, ignore_errors=True)  # where it did not come to that
+        shutil.rmtree(part.parent, ignore_errors=True)  # it is still there if the version was not published
     return path
 
 
 def _check_opens(part: Path, name: str) -> None:
-    """A right sum says that a file is what was written, and not that a warehouse was. Raises StoreError, NewerWarehouse."""
+    """Raise StoreError or NewerWarehouse if the file is no warehouse: a right sum only shows that it is what was written."""
     try:
         read.file_query(part, "SELECT run_id FROM ops.run LIMIT 1")
     except NotAWarehouse as error:
@@ -97,8 +98,8 @@ def _check_opens(part: Path, name: str) -> None:
 
 
 def is_current(data: DataDir, store: Objects, head: Head) -> bool:
-    """Whether the directory has all that a reader gets of the head already."""
-    note = noted(data, store)
+    """Whether the directory already has everything that a reader gets from the head."""
+    note = note_of(data, store)
     version = head.published
     is_same = version is not None and data.published.exists() and note.version == version.sha256
     return is_same and note.files == {name: file.sha256 for name, file in _for_readers(head).items()}
@@ -113,13 +114,12 @@ def _for_readers(head: Head) -> dict[str, File]:
 
 
 def pull(data: DataDir, store: Objects, head: Head, keep_versions: int) -> Path | None:
-    """Keep a verified copy of the published version for readers; the version where it is new here, None where it was there.
+    """Keep a verified copy of the published version for readers. Returns the version if it is new here, else None.
 
-    What people added comes with it, so that a question about a card of theirs has an answer (quotes stand in the version),
-    and so does the log of runs, which `status` tells of. Raises StoreError, and Diverged where the directory has runs
-    of its own.
+    It also brings what people added, so that questions about their cards have an answer (quotes are in the version), and the
+    log of runs, which `status` shows. Raises StoreError, and Diverged if the directory has runs of its own.
     """
-    note = noted(data, store)
+    note = note_of(data, store)
     version = head.published
     mine = _published_sum(data)
     path = None
@@ -139,18 +139,18 @@ def pull(data: DataDir, store: Objects, head: Head, keep_versions: int) -> Path 
 
 
 def _bring_files(data: DataDir, store: Objects, files: Mapping[str, File], note: Note) -> None:
-    """Take over what changed in the store; where it changed here too, what is here stays, and is sent with the next run."""
+    """Bring the files that changed in the store. A file that changed here too stays, and is sent with the next run."""
     mine = {path: digest(data.root / path) for path in files_of(data)}
     due = []
     for path, file in files.items():
         _check(path, store)
         was, is_of_runs = note.files.get(path), path in OF_RUNS
-        # What runs wrote here alone is of runs that published nothing: it goes on behind what others wrote.
+        # Lines that runs wrote only here are of runs that published nothing. They are appended to what other machines wrote.
         if file.sha256 not in (mine.get(path), was) and (mine.get(path) == was or is_of_runs):
             due.append((path, file))
     runs = data.runs.read_bytes() if data.runs.exists() else b""
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        list(threads.map(lambda one: _bring_file(data, store, *one), due))
+        list(threads.map(lambda path_and_file: _bring_file(data, store, *path_and_file), due))
     _append_missing(data.runs, runs)
     for path, was in note.files.items():
         if path not in files and mine.get(path) == was:
@@ -177,28 +177,28 @@ def _bring_file(data: DataDir, store: Objects, path: str, file: File) -> None:
 
 
 def _append_missing(log: Path, before: bytes) -> None:
-    """Put the lines of a sealed log that are not in the one which took its place behind that one's."""
+    """Append to a sealed log those lines of its former content `before` that it lacks."""
     if not log.exists() or log.read_bytes() == before:
         return
-    there = {_said(line) for line in log.read_bytes().splitlines()}
-    missing = [words for line in before.splitlines() if (words := _said(line)) and words not in there]
+    present = {_content(line) for line in log.read_bytes().splitlines()}
+    missing = [content for line in before.splitlines() if (content := _content(line)) and content not in present]
     if missing:
-        sealed.extend(log, [local_files.loads(words) for words in missing])
+        sealed.extend(log, [local_files.loads(content) for content in missing])
 
 
-def _said(line: bytes) -> str:
-    """What a line of a sealed log says, without its place there; empty where it cannot be believed."""
+def _content(line: bytes) -> str:
+    """The content of a line of a sealed log, without its place in the log; empty if the line cannot be trusted."""
     try:
-        words = local_files.loads(line) if line.strip() and sealed.is_whole(line) else {}
+        fields = local_files.loads(line) if line.strip() and sealed.is_whole(line) else {}
         return json.dumps(
-            {name: value for name, value in words.items() if name not in ("after", "seal")}, sort_keys=True
+            {name: value for name, value in fields.items() if name not in ("after", "seal")}, sort_keys=True
         )
     except (ValueError, AttributeError):
         return ""
 
 
 def _check(path: str, store: Objects) -> None:
-    """A store is written by others: no name in it leads out of the directory, or to what is no such file."""
+    """Raise StoreError for a name that leads out of the directory or to other files, as other machines write the store."""
     parts = path.split("/")
     is_known = path in (*OF_RUNS, WATCHES) or (len(parts) > 1 and parts[0] in OF_PEOPLE)
     if not is_known or not is_path(path):
@@ -206,7 +206,7 @@ def _check(path: str, store: Objects) -> None:
 
 
 def _published_sum(data: DataDir) -> str:
-    """The sum of the version that is published in the directory, as it was noted; empty where there is none."""
+    """The recorded sum of the version that is published in the directory; empty if there is none."""
     if not data.published.exists():
         return ""
     path = data.published.resolve()

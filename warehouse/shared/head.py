@@ -4,10 +4,11 @@
     <store>/versions/<run>-<sha256>.duckdb     published files, each written once
     <store>/blobs/ab/ab12….gz, ….json          the archive's pages and sidecars by hash, each written once
     <store>/log/<epoch>/<source>/<time>-<sha256>.jsonl    segments of the log of fetches, each written once
-    <store>/files/<sha256>                     what else belongs to a warehouse: the log of runs, decisions, quotes …
+    <store>/files/<sha256>                     other files of a warehouse: the log of runs, decisions, quotes …
 
-Who takes the lease writes its token, one higher than the last, into the head. So whoever held it before, and wakes up late,
-knows a head that is no more: its write fails, whatever clock it has. Expiry only says when another may try.
+A machine that takes the lease writes its token, one higher than the last, into the head. So if the machine that held the
+lease before wakes up late, it knows an old head: its write fails, whatever its clock says. The expiry of a lease only says
+when another machine may try to take it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from gpuledger.extract.objects import Objects, StoreError, Version
 from gpuledger.warehouse.errors import NewerWarehouse, WarehouseError
 
 KEY = "head.json"
-#: A head of another layout is refused by a program that does not know it.
+#: The layout of the head. A program refuses a head with a newer layout.
 FORMAT = 1
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _KEY = re.compile(r"versions/[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
@@ -34,12 +35,12 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class Superseded(WarehouseError):
-    """Another machine took the lease: what this one was about to write is not written."""
+    """Another machine took the lease, so this machine's write was refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A whole file: SHA-256 and bytes."""
+    """A whole file: its SHA-256 and its number of bytes."""
 
     sha256: str
     size: int
@@ -47,7 +48,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A version that is in the store: the run that made it, its object, SHA-256 and bytes."""
+    """A version in the store: the run that made it, its object, its SHA-256 and its number of bytes."""
 
     run_id: str
     key: str
@@ -57,11 +58,11 @@ class Published:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """What the head says. `token` counts who ever took the lease, and `lease` names the one who took it last by a number of
-    its own; `expires_at` is None where nobody holds it.
+    """The content of the head. `token` counts how often the lease was taken. `lease` is a random name for the last time, and
+    `expires_at` is None if nobody holds it.
 
-    `versions` are those that are kept, the published one last. `files` are by their path in a data directory. `epoch` counts
-    how often the archive was pruned: logs of an earlier one hold what was forgotten.
+    `versions` are the kept versions, the published one last. `files` are by their path in a data directory. `epoch` counts
+    how often the archive was pruned: logs of an earlier epoch still hold what was deleted since.
     """
 
     token: int = 0
@@ -74,34 +75,34 @@ class Head:
 
     @property
     def published(self) -> Published | None:
-        """The version that readers get."""
+        """The version that readers get; None if there is none."""
         return self.versions[-1] if self.versions else None
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A head and the version of its object; `version` None where the store has none yet."""
+    """A head and the version of its object; `version` is None if the store has no head yet."""
 
     head: Head
     version: Version | None
 
 
-def read(store: Objects) -> Seen:
-    """The head as it is now. Raises StoreError, also for one that is damaged, and NewerWarehouse for a later program's."""
-    found = store.get(KEY)
-    if found is None:
+def read_head(store: Objects) -> Seen:
+    """The present head. Raises StoreError, also for a damaged head, and NewerWarehouse for the head of a newer program."""
+    stored = store.get(KEY)
+    if stored is None:
         return Seen(Head(), None)
-    content, version = found
+    content, version = stored
     return Seen(_parsed(content, f"{store.address}/{KEY}"), version)
 
 
 def write(store: Objects, head: Head, was: Seen) -> Seen:
-    """Write a head in the place of the one that was seen. Raises Superseded where another came before, and StoreError.
+    """Replace the head that was seen. Raises Superseded if another machine has written the head since, and StoreError.
 
-    A write that is refused may be this very one, whose answer was lost on its way and which was sent again, or follow one
-    that was: nobody else writes under the number of a lease, so what is there under it is written over.
+    The store may refuse a write because this very write, or one before it, had succeeded and only its answer was lost.
+    Nobody else writes under this `lease`, so a head with the same `lease` is replaced.
     """
-    # A number of its own, as some stores tell two states apart by their content.
+    # With a random number, as some stores distinguish two states only by their content.
     content = json.dumps(
         {"format": FORMAT, "nonce": secrets.token_hex(8), **_plain(head)}, ensure_ascii=False, indent=1
     )
@@ -111,10 +112,10 @@ def write(store: Objects, head: Head, was: Seen) -> Seen:
     there = store.get(KEY)
     if there is not None and there[0] == content.encode():
         return Seen(head, there[1])
-    found = read(store)
-    if found.head.lease == head.lease and found.version != was.version:
-        return write(store, head, found)
-    now = found.head
+    present = read_head(store)
+    if present.head.lease == head.lease and present.version != was.version:
+        return write(store, head, present)
+    now = present.head
     raise Superseded(
         f"{store.address}: {now.holder or 'another machine'} writes here since, with token {now.token}, and this one had "
         f"{head.token}: nothing was published; what was read is archived here, and the next run here takes it up"
@@ -129,14 +130,14 @@ def _plain(head: Head) -> dict[str, Any]:
 
 def _parsed(content: bytes, place: str) -> Head:
     try:
-        words = local_files.loads(content)
-        if words["format"] > FORMAT:
+        fields = local_files.loads(content)
+        if fields["format"] > FORMAT:
             raise NewerWarehouse(f"{place} was written by a newer gpuledger: upgrade this one")
         return Head(
-            token=int(words["token"]), lease=str(words["lease"]), holder=str(words["holder"]),
-            expires_at=_time(words["expires_at"]) if words["expires_at"] else None,
-            epoch=int(words["epoch"]), versions=tuple(_published(one) for one in words["versions"]),
-            files={str(path): File(*_object(one)) for path, one in words["files"].items()},
+            token=int(fields["token"]), lease=str(fields["lease"]), holder=str(fields["holder"]),
+            expires_at=_time(fields["expires_at"]) if fields["expires_at"] else None,
+            epoch=int(fields["epoch"]), versions=tuple(_published(version) for version in fields["versions"]),
+            files={str(path): File(*_object(file)) for path, file in fields["files"].items()},
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise StoreError(
@@ -152,16 +153,16 @@ def _time(text: str) -> datetime:
     return time
 
 
-def _published(words: Mapping[str, Any]) -> Published:
-    return Published(_name(words["run_id"], _RUN), _name(words["key"], _KEY), *_object(words))
+def _published(fields: Mapping[str, Any]) -> Published:
+    return Published(_name(fields["run_id"], _RUN), _name(fields["key"], _KEY), *_object(fields))
 
 
-def _object(words: Mapping[str, Any]) -> tuple[str, int]:
-    """Hash and bytes of an object. The hash becomes part of a key, and the key a path: a store is written by others."""
-    size = words["size"]
+def _object(fields: Mapping[str, Any]) -> tuple[str, int]:
+    """Hash and size of an object. Both are checked, as the hash becomes part of a path and others can write the store."""
+    size = fields["size"]
     if type(size) is not int or size < 0:
         raise ValueError(f"{size!r:.40} is no size")
-    return _name(words["sha256"], _SHA256), size
+    return _name(fields["sha256"], _SHA256), size
 
 
 def _name(text: object, form: re.Pattern[str]) -> str:

@@ -1,4 +1,4 @@
-"""Who may write into a store: one machine at a time, by a lease in the store's head that is renewed while it is held."""
+"""The lease in a store's head, by which one machine at a time may write into the store. It is renewed while it is held."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from gpuledger.warehouse.shared.head import Head, Seen, Superseded
 
 @dataclass(slots=True)
 class Lease:
-    """The lease while it is held. Its token and the head are those that this machine wrote last."""
+    """A lease that this machine holds, with the head that it wrote last."""
 
     store: Objects
     seconds: float
     _seen: Seen
-    #: Another machine took it: nothing that this one writes counts any more.
+    #: Whether another machine took the lease, so that this machine's writes no longer count.
     is_lost: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -40,7 +40,7 @@ class Lease:
             return self._write(change(self._seen.head))
 
     def renew(self) -> None:
-        """Hold on for as long again. Raises Superseded, and StoreError."""
+        """Extend the lease by its whole time. Raises Superseded, and StoreError."""
         with self._lock:
             self._write(replace(self._seen.head, expires_at=_end(self.seconds)))
 
@@ -58,8 +58,8 @@ _HELD: dict[DataDir, Lease] = {}
 
 
 def of(data: DataDir) -> Lease:
-    """The lease that this process holds for a data directory. Raises WarehouseError where it holds none: nothing is written
-    then.
+    """The lease that this process holds for a data directory. Raises WarehouseError if it holds none, so that nothing is
+    written.
     """
     try:
         return _HELD[data]
@@ -69,9 +69,9 @@ def of(data: DataDir) -> Lease:
 
 @contextmanager
 def held(data: DataDir, store: Objects) -> Iterator[Lease]:
-    """Hold the lease while the block runs; it is given back at the end, and after a kill it ends by itself in `lease_s`.
+    """Hold the lease while the block runs, and give it back at the end. After a kill it ends by itself in `lease_s` seconds.
 
-    Raises Locked, naming the machine, where another holds it, and StoreError.
+    Raises Locked, naming the machine, if another machine holds it, and StoreError.
     """
     lease = _take(store, data.lease_s)
     stop = threading.Event()
@@ -88,7 +88,7 @@ def held(data: DataDir, store: Objects) -> Iterator[Lease]:
 
 
 def _take(store: Objects, seconds: float) -> Lease:
-    seen = heads.read(store)
+    seen = heads.read_head(store)
     head = seen.head
     if head.expires_at is not None and head.expires_at > datetime.now(UTC):
         raise _locked(store, head)
@@ -99,7 +99,7 @@ def _take(store: Objects, seconds: float) -> Lease:
     try:
         return Lease(store, seconds, heads.write(store, mine, seen))
     except Superseded:
-        raise _locked(store, heads.read(store).head) from None
+        raise _locked(store, heads.read_head(store).head) from None
 
 
 def _locked(store: Objects, head: Head) -> Locked:
@@ -119,9 +119,9 @@ def _renew(lease: Lease, stop: threading.Event) -> None:
         try:
             lease.renew()
         except Superseded:
-            return  # the commit says it
+            return  # the next commit raises it
         except StoreError:
-            continue  # the store may come back in time
+            continue  # the store may work again before the lease ends
 
 
 def _give_back(lease: Lease) -> None:
@@ -130,4 +130,4 @@ def _give_back(lease: Lease) -> None:
     try:
         lease.commit(lambda head: replace(head, expires_at=None))
     except (Superseded, StoreError):
-        return  # it ends by itself
+        return  # the lease ends by itself

@@ -1,7 +1,7 @@
-"""The report: one HTML file that needs nothing else and asks nothing of anybody, to be looked at, printed or mailed.
+"""The report: one HTML file to look at, print or mail. It needs no other file and makes no request.
 
-The page holds its data as JSON, its scripts and its chart library. A browser runs those scripts alone, since the page names
-their hashes, and reaches no other address, since it forbids itself to. The file depends on what is handed in alone: equal
+The page holds its data as JSON, its scripts and its chart library. A browser runs only those scripts, as the page names
+their hashes, and requests no other address, as the page forbids that. The file depends only on the arguments: equal
 contents give equal bytes.
 """
 
@@ -22,7 +22,7 @@ from gpuledger.warehouse.outputs.report import words
 
 NAME = "index.html"
 ROOM = Path(__file__).parent
-#: In the order in which they run. The versions and hashes of the libraries stand in vendor/libraries.toml.
+#: Both in the order in which they run. vendor/libraries.toml has the versions and hashes of the libraries.
 LIBRARIES = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
 SCRIPTS = ("app/core.js", "app/grid.js", "app/charts.js", "app/pages.js", "app/main.js")
 
@@ -35,10 +35,10 @@ def export(
     translations: Mapping[str, gettext_module.NullTranslations] | None = None,
     sentences: Sequence[str] = (),
 ) -> list[Path]:
-    """Write the page to `<folder>/index.html`; its path.
+    """Write the page to `<folder>/index.html`, and return its path.
 
-    It opens in `language` (ISO 639) and can be switched to each of `translations`. `sentences` are the texts that sentences
-    of the contents were made from. Raises OSError.
+    It opens in `language` (ISO 639) and can be switched to each of `translations`. `sentences` are the templates from which
+    sentences of the contents were made. Raises OSError.
     """
     html = render(contents, language, translations or {}, sentences)
     folder.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,9 @@ def render(
     return environment.get_template("page.html").render(
         contents=contents,
         words=_words(
-            [*words.of_scripts(scripts[len(LIBRARIES) :]), *sentences, *_named(contents)], language, translations
+            [*words.of_scripts(scripts[len(LIBRARIES) :]), *sentences, *_translatable_texts(contents)],
+            language,
+            translations,
         )
         | {"sentences": list(sentences)},
         language=language,
@@ -80,8 +82,8 @@ def render(
 def _words(
     own: Sequence[str], language: str, translations: Mapping[str, gettext_module.NullTranslations]
 ) -> dict[str, Any]:
-    """The languages, what the codes of the warehouse mean, and every text of the page, its `own` and those of the
-    codes, in each language but English.
+    """The languages, the texts for the codes of the warehouse, and the translations of every text of the page: of its `own`
+    texts and of those for codes, into each language but English.
     """
     english = words.values(lambda text: text)
     texts = [*own, *(text for vocabulary in english.values() for text in vocabulary.values())]
@@ -97,22 +99,22 @@ def _words(
     }
 
 
-#: Columns of the contents that hold names and texts which the program itself gave.
-_NAMED = (
+#: Columns of the contents that hold names and texts of the program itself.
+_TRANSLATABLE = (
     ("workloads", "workload"), ("workloads", "description"), ("markets", "tax_name"), ("claims", "statement"),
     ("claims", "unit"), ("claims", "erratum"), ("tables", "description"), ("tables", "meaning"),
 )  # fmt: skip
 
 
-def _named(contents: Mapping[str, Any]) -> list[str]:
-    """What the contents call workloads and taxes, how they describe them, and what claims and tables say."""
-    found = []
-    for name, column in _NAMED:
+def _translatable_texts(contents: Mapping[str, Any]) -> list[str]:
+    """The names and descriptions of workloads and taxes in the contents, and the texts of claims and tables."""
+    texts = []
+    for name, column in _TRANSLATABLE:
         table = contents.get(name) or {"columns": [], "rows": []}
         if column in table["columns"]:
             place = table["columns"].index(column)
-            found += [row[place] for row in table["rows"] if row[place]]
-    return found
+            texts += [row[place] for row in table["rows"] if row[place]]
+    return texts
 
 
 def _text(name: str) -> str:
@@ -120,5 +122,5 @@ def _text(name: str) -> str:
 
 
 def _hash(script: str) -> str:
-    """The SHA-256 of a script as a Content-Security-Policy names it."""
+    """The SHA-256 of a script in the form of a Content-Security-Policy."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,4 +1,4 @@
-"""The words of the report: those in its scripts, and those for the codes of the warehouse."""
+"""The texts of the report: those in its scripts, and those for the codes of the warehouse."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-#: A text of the scripts: `_("…")`, written as JSON writes it.
+#: A text in the scripts: `_("…")`, with the text in the form of a JSON string.
 _TEXT = re.compile(r'\b_\(("(?:[^"\\\n]|\\.)*")')
 
 
 def of_scripts(scripts: Iterable[str]) -> list[str]:
-    """Every text that the scripts ask a translation for."""
+    """Every text that the scripts have translated."""
     return sorted({json.loads(text) for script in scripts for text in _TEXT.findall(script)})
 
 
 def values(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
-    """The values of the warehouse that are shown as words, by vocabulary, in the language of `_`."""
+    """The texts for codes of the warehouse, by vocabulary and code, in the language of `_`."""
     return {
         "advice": {
             "buy": _("buy"), "unjudged": _("good value"), "wait": _("wait"), "other": _("another card"),
@@ -47,7 +47,7 @@ def values(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
             "agrees": _("agrees"), "erratum": _("known erratum"), "differs": _("differs"),
             "not verifiable": _("not verifiable"), "input missing": _("input missing"),
         },
-        # Why an offer does not count (core.offer), and what it is where it does not count as a new card's.
+        # The reasons why an offer does not count (core.offer), and the conditions that do not count as a new card.
         "left_out": {
             "several GPUs in one product": _("several GPUs in one product"),
             "condition not stated": _("condition not stated"), "source too old": _("source too old"),

@@ -1,18 +1,18 @@
 "use strict";
-// Pictures, drawn by Observable Plot as SVG in the colours of the page. Every mark that says something takes the focus and says
-// the same to a mouse, a finger, a keyboard and a screen reader.
+// Charts, drawn by Observable Plot as SVG in the colours of the page. Every mark with a meaning takes the focus, and shows the
+// same text to users of a mouse, a finger, a keyboard and a screen reader.
 const COLOURS = ["var(--one)", "var(--two)", "var(--three)", "var(--four)"];
 const widthOf = () => Math.min(1100, Math.max(320, document.getElementById("main").clientWidth));
 const style = { background: "none", color: "var(--soft)", fontSize: "12px", fontFamily: "inherit", overflow: "visible" };
 
-/** A figure with its legend, its tip and what can be taken away: SVG, PNG and the figures as CSV. */
+/** A figure with its legend, its tip and its downloads: SVG, PNG and the figures as CSV. */
 const figure = (name, title, plot, legend, table, reading = null) => {
   const tip = h("div", { class: "tip", hidden: true, role: "status" });
   const box = h("div", { class: "plot" }, plot, tip);
   const svg = plot.matches?.("svg") ? plot : plot.querySelector("svg");
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", title);
-  // Plot names its groups for whoever reads the code; to a screen reader "line" says nothing.
+  // Plot labels its groups for programmers. A label such as "line" says nothing to users of a screen reader.
   for (const one of svg.querySelectorAll("g[aria-label]")) { one.dataset.mark = one.getAttribute("aria-label"); one.removeAttribute("aria-label"); }
   const dots = [...svg.querySelectorAll("circle[aria-label]")];
   dots.forEach((dot, n) => dot.setAttribute("tabindex", n ? -1 : 0));
@@ -52,7 +52,7 @@ const figure = (name, title, plot, legend, table, reading = null) => {
 };
 const mark = (colour, text) => h("span", null, h("i", { style: `color:${colour}` }), text);
 
-/** The picture as a file of its own: its colours are written into it, since it leaves the page's style behind. */
+/** The picture as a file of its own. Its colours are written into it, as the file does not have the page's style. */
 const standing = (svg) => {
   const copy = svg.cloneNode(true);
   const [from, to] = [[svg, ...svg.querySelectorAll("*")], [copy, ...copy.querySelectorAll("*")]];
@@ -81,18 +81,18 @@ const picture = (svg, name) => {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(standing(svg))}`;
 };
 
-/** Where labels stand: beside their dot, never over a dot, a line or another label; who finds no room has a tip alone. */
+/** Places labels beside their dots, never over a dot, a line or another label. A dot without room for a label has only its tip. */
 const labelled = (svg, points, lines, edge) => {
-  const taken = points.map(({ x, y }) => [x - 6, y - 6, x + 6, y + 6]);
-  for (const [x1, y1, x2, y2] of lines) taken.push([Math.min(x1, x2) - 2, Math.min(y1, y2) - 2, Math.max(x1, x2) + 2, Math.max(y1, y2) + 2]);
+  const occupied = points.map(({ x, y }) => [x - 6, y - 6, x + 6, y + 6]);
+  for (const [x1, y1, x2, y2] of lines) occupied.push([Math.min(x1, x2) - 2, Math.min(y1, y2) - 2, Math.max(x1, x2) + 2, Math.max(y1, y2) + 2]);
   for (const point of [...points].sort((a, b) => b.front - a.front || a.x - b.x)) {
     const width = [...point.label].length * 6.6;
     for (const [dx, dy, anchor] of [[-9, -5, "end"], [9, 13, "start"], [9, -5, "start"], [-9, 13, "end"], [0, -10, "middle"], [0, 20, "middle"]]) {
       const left = point.x + dx - (anchor === "end" ? width : anchor === "middle" ? width / 2 : 0);
       const box = [left, point.y + dy - 11, left + width, point.y + dy + 3];
       const inside = box[0] >= edge[0] && box[1] >= edge[1] && box[2] <= edge[2] && box[3] <= edge[3];
-      if (!inside || taken.some((one) => box[0] < one[2] && one[0] < box[2] && box[1] < one[3] && one[1] < box[3])) continue;
-      taken.push(box);
+      if (!inside || occupied.some((one) => box[0] < one[2] && one[0] < box[2] && box[1] < one[3] && one[1] < box[3])) continue;
+      occupied.push(box);
       const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
       for (const [key, one] of Object.entries({ x: point.x + dx, y: point.y + dy, "text-anchor": anchor, class: "label", fill: "var(--ink)", "font-size": 11 })) text.setAttribute(key, one);
       text.textContent = point.label;
@@ -108,14 +108,14 @@ const scatter = (name, title, unit, list) => {
   const points = list.map((row) => ({ ...row, price: row.price_usd / rate, label: short_name(cards().get(row.gpu_id).gpu) }));
   const front = points.filter((row) => row.is_front).sort((a, b) => a.price - b.price);
   const wide = Math.max(...points.map((row) => row.price)) / Math.min(...points.map((row) => row.price)) > 12;
-  const said = (row) => `${cards().get(row.gpu_id).gpu}\n${money(row.price_usd)} · ${short(row.score)} ${unit}${row.is_front ? `\n${_("nobody else is at least as fast for no more money")}` : ""}`;
+  const tip_text = (row) => `${cards().get(row.gpu_id).gpu}\n${money(row.price_usd)} · ${short(row.score)} ${unit}${row.is_front ? `\n${_("nobody else is at least as fast for no more money")}` : ""}`;
   const plot = Plot.plot({
     width: widthOf(), height: Math.min(420, Math.max(300, widthOf() * 0.55)), marginLeft: 52, marginBottom: 40, marginTop: 24, marginRight: 24, style,
     x: { label: `${_("price")}, ${currency()} →`, type: wide ? "log" : "linear", grid: true, nice: true, zero: !wide, ticks: Math.round(widthOf() / (Math.max(...points.map((row) => row.price)) > 1e5 ? 170 : 110)), tickFormat: (tick) => number(tick, 0) },
     y: { label: `↑ ${unit}`, grid: true, nice: true, zero: true, tickFormat: (tick) => number(tick, 3) },
     marks: [
       front.length > 1 ? Plot.line(front, { x: "price", y: "score", curve: "step-after", stroke: "var(--accent)", strokeWidth: 1.5 }) : null,
-      Plot.dot(points, { x: "price", y: "score", r: 5, sort: null, fill: (row) => (row.is_front ? "var(--accent)" : "var(--paper)"), stroke: (row) => (row.is_front ? "var(--accent)" : "var(--soft)"), strokeWidth: 1.5, ariaLabel: said }),
+      Plot.dot(points, { x: "price", y: "score", r: 5, sort: null, fill: (row) => (row.is_front ? "var(--accent)" : "var(--paper)"), stroke: (row) => (row.is_front ? "var(--accent)" : "var(--soft)"), strokeWidth: 1.5, ariaLabel: tip_text }),
     ],
   });
   const [x, y] = [plot.scale("x"), plot.scale("y")];
@@ -130,7 +130,7 @@ const scatter = (name, title, unit, list) => {
     () => [["gpu", `price_${currency().toLowerCase()}`, `score_${unit}`, "on_front"], ...points.map((row) => [cards().get(row.gpu_id).gpu, row.price.toFixed(2), row.score, row.is_front])]);
 };
 
-/** The days of a card's history: { date, low, median, high } in dollars; null where no price is known from that day on. */
+/** The days of a card's history: { date, low, median, high } in dollars; they are null if no price is known from that day on. */
 const history_of = (gpu_id) => {
   const packed = DATA.history[gpu_id];
   if (!packed) return [];
@@ -143,12 +143,12 @@ const history_of = (gpu_id) => {
   });
 };
 
-/** Prices of one card with their range, or of several, the lowest of each. A slider reads them day by day. */
+/** The prices of one card with their range, or the lowest prices of several cards. A slider shows them day by day. */
 const prices_over_time = (name, title, gpu_ids, { msrp = null, since = null } = {}) => {
   const rate = rates().get(currency());
   const series = gpu_ids.map((gpu_id, n) => ({ gpu_id, colour: COLOURS[n], days: history_of(gpu_id).filter((one) => !since || one.date >= since) })).filter((one) => one.days.length > 1);
   if (!series.length) return null;
-  // A step lasts to the day on which no price is known any more.
+  // A step lasts until the day from which no price is known any more.
   for (const one of series) one.steps = one.days.flatMap((now, n) => (now.low === null && n ? [{ ...one.days[n - 1], date: now.date }, now] : [now]));
   const alone = series.length === 1 && gpu_ids.length === 1;
   const days_all = Math.max(...series.map((one) => (one.days.at(-1).date - one.days[0].date) / 864e5));
@@ -176,13 +176,13 @@ const prices_over_time = (name, title, gpu_ids, { msrp = null, since = null } = 
   svg.append(rule);
   const known = (one, time) => one.days.findLast((day) => +day.date <= time);
   const put = (time, drawn = true) => {
-    const said = series.map((one) => {
-      const found = known(one, time);
+    const readings = series.map((one) => {
+      const known_day = known(one, time);
       const name = series.length > 1 ? `${short_name(cards().get(one.gpu_id).gpu)}: ` : "";
-      if (!found || found.low === null) return name + _("no price");
-      return name + (alone ? _("lowest {low}, middle {median}, highest {high}", { low: money(found.low), median: money(found.median), high: money(found.high) }) : money(found.low));
+      if (!known_day || known_day.low === null) return name + _("no price");
+      return name + (alone ? _("lowest {low}, middle {median}, highest {high}", { low: money(known_day.low), median: money(known_day.median), high: money(known_day.high) }) : money(known_day.low));
     });
-    reading.textContent = `${day(time)} · ${said.join(" · ")}`;
+    reading.textContent = `${day(time)} · ${readings.join(" · ")}`;
     slider.setAttribute("aria-valuenow", Math.round(time / 864e5));
     slider.setAttribute("aria-valuetext", reading.textContent);
     if (drawn) { rule.setAttribute("visibility", "visible"); rule.setAttribute("x1", x.apply(time)); rule.setAttribute("x2", x.apply(time)); }
@@ -216,7 +216,7 @@ const prices_over_time = (name, title, gpu_ids, { msrp = null, since = null } = 
     () => [["gpu", "from_day", ...["low", "median", "high"].map((one) => `${one}_${currency().toLowerCase()}`)], ...series.flatMap((one) => one.days.map((day) => [cards().get(one.gpu_id).gpu, day.date.toISOString().slice(0, 10), ...["low", "median", "high"].map((key) => (day[key] === null ? "" : (day[key] / rate).toFixed(2)))]))], reading);
 };
 
-/** A price's way over the last year in a line. */
+/** The course of a price over the last year as a small line. */
 const sparkline = (gpu_id) => {
   const all = history_of(gpu_id);
   const days = all.filter((one) => one.date >= new Date(Date.parse(DATA.run.as_of) - 365 * 864e5));

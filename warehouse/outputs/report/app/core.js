@@ -1,31 +1,31 @@
 "use strict";
-// What all pages share: the data, the address, words, numbers and elements. Nothing here writes HTML from text: what a shop
-// wrote becomes a text node, so it can be read and cannot run.
+// What all pages share: the data, the address, texts, numbers and elements. Nothing here writes HTML from text: the text of a
+// shop becomes a text node, so people can read it and it cannot run.
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const DATA = read("contents");
 const WORDS = read("words");
 
 /** The rows of a table, as objects. */
 const rows = (name) => {
-  const { columns, rows: found } = DATA[name];
-  return found.map((row) => Object.fromEntries(columns.map((column, n) => [column, row[n]])));
+  const { columns, rows: list } = DATA[name];
+  return list.map((row) => Object.fromEntries(columns.map((column, n) => [column, row[n]])));
 };
 /** Rows by one of their columns. */
 const group = (list, key) => {
-  const found = new Map();
+  const groups = new Map();
   for (const row of list) {
     const name = typeof key === "function" ? key(row) : row[key];
-    if (!found.has(name)) found.set(name, []);
-    found.get(name).push(row);
+    if (!groups.has(name)) groups.set(name, []);
+    groups.get(name).push(row);
   }
-  return found;
+  return groups;
 };
-/** A value that is worked out once, when somebody asks first. */
+/** A value that is computed once, when it is first needed. */
 const once = (make) => { let made; return () => (made ??= { value: make() }).value; };
 
 const cards = once(() => new Map(rows("cards").map((row) => [row.gpu_id, row])));
 const prices = once(() => new Map(rows("prices").map((row) => [`${row.market} ${row.gpu_id}`, row])));
-/** The workloads, in words of the language that is asked for when they are read. */
+/** The workloads, in the language that is in use when they are read. */
 const workloads = once(() => new Map(rows("workloads").map((row) => [row.workload_id, { ...row, get workload() { return _(row.workload); }, get description() { return row.description && _(row.description); } }])));
 const models = once(() => new Map(rows("models").map((row) => [row.model_id, row])));
 const scores = once(() => new Map(rows("scores").map((row) => [`${row.workload_id} ${row.gpu_id}`, row])));
@@ -38,48 +38,48 @@ const stale = once(() => new Set(sources().filter((row) => row.is_old).map((row)
 
 // The address holds the whole view: #/card/nvidia-geforce-rtx-4090?market=kr&lang=ko
 let path = [];
-let asked = new URLSearchParams();
+let parameters = new URLSearchParams();
 const KEPT = ["lang", "cur", "market", "theme", "embed"];
 const readAddress = () => {
   const [place, query] = location.hash.replace(/^#\/?/, "").split("?");
   path = place.split("/").filter(Boolean).map(decodeURIComponent);
-  asked = new URLSearchParams(query || "");
+  parameters = new URLSearchParams(query || "");
 };
-/** The address of another page under the same switches, with `more` of its own. */
+/** The address of another page with the same switches, and with the parameters `more`. */
 const address = (place, more = {}) => {
   const query = new URLSearchParams();
-  for (const name of KEPT) if (asked.has(name)) query.set(name, asked.get(name));
+  for (const name of KEPT) if (parameters.has(name)) query.set(name, parameters.get(name));
   for (const [name, one] of Object.entries(more)) if (one !== null && one !== undefined && one !== "") query.set(name, one);
   const text = query.toString();
   return `#/${place.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
 };
-/** Change what is asked on this page. `quietly`: as one types, with no step back for every letter, and nothing drawn anew. */
+/** Change the parameters of this page. `quietly` is for typing: no entry in the browser's history, and no new drawing. */
 const ask = (more, quietly = false) => {
   for (const [name, one] of Object.entries(more)) {
-    if (one === null || one === undefined || one === "") asked.delete(name); else asked.set(name, one);
+    if (one === null || one === undefined || one === "") parameters.delete(name); else parameters.set(name, one);
   }
-  const text = asked.toString();
+  const text = parameters.toString();
   const next = `#/${path.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
   if (quietly) history.replaceState(null, "", next);
   else if (next !== location.hash) location.hash = next;
 };
 
-const language = () => (WORDS.languages.includes(asked.get("lang")) ? asked.get("lang") : WORDS.language);
-const currency = () => (asked.get("cur") && rates().has(asked.get("cur")) ? asked.get("cur") : "USD");
-const market = () => (markets().some((row) => row.market === asked.get("market")) ? asked.get("market") : DATA.run.home);
+const language = () => (WORDS.languages.includes(parameters.get("lang")) ? parameters.get("lang") : WORDS.language);
+const currency = () => (parameters.get("cur") && rates().has(parameters.get("cur")) ? parameters.get("cur") : "USD");
+const market = () => (markets().some((row) => row.market === parameters.get("market")) ? parameters.get("market") : DATA.run.home);
 const rates = once(() => new Map([["USD", 1], ...rows("rates").map((row) => [row.currency, row.usd_rate])]));
 
-/** What a unit of the currency in use is worth, and of which day that is: all amounts are reckoned with it, old ones too. */
+/** The worth of a unit of the currency in use, and the day of that rate. All amounts are converted with it, old ones too. */
 const rate_words = () => {
-  const found = rows("rates").find((row) => row.currency === currency());
-  return _("1 {currency} = {rate} USD, {day}", { currency: currency(), rate: short(found.usd_rate), day: day(found.fx_day) });
+  const row = rows("rates").find((row) => row.currency === currency());
+  return _("1 {currency} = {rate} USD, {day}", { currency: currency(), rate: short(row.usd_rate), day: day(row.fx_day) });
 };
 
-/** `text` in the language in use, with what stands between braces filled in. */
+/** `text` in the language in use, with its gaps in braces filled in. */
 const _ = (text, filled = {}) =>
   ((WORDS.translations[language()] || {})[text] || text).replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
 const made_from = once(() => WORDS.sentences.map((text) => [text, new RegExp(`^${text.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, "(?<$1>[^;]+?)")}$`)]));
-/** A sentence that the warehouse made: known again by the text that it was made from, whose figures stay. */
+/** A sentence of the warehouse in the language in use: it is recognised by its template, and its figures stay. */
 const spoken = (text) => {
   const [template, pattern] = made_from().find(([, one]) => one.test(text)) ?? [];
   return template ? _(template, pattern.exec(text).groups) : _(text);
@@ -89,7 +89,7 @@ const word = (kind, code) => (code === null || code === undefined ? "" : _(WORDS
 
 const number = (amount, places = 2) =>
   amount === null || amount === undefined ? "" : new Intl.NumberFormat(language(), { maximumFractionDigits: places }).format(amount);
-/** Ratios, whose digits stand below each other. */
+/** Ratios, with two decimals, so that digits line up in a column. */
 const ratio = (amount) =>
   amount === null || amount === undefined ? "" : new Intl.NumberFormat(language(), { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(amount);
 /** Figures that span powers of ten, to three digits. */
@@ -103,8 +103,8 @@ const day = (time) =>
 const minute = (time) =>
   time ? `${new Intl.DateTimeFormat(language(), { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" }).format(new Date(time))} UTC` : "";
 
-/** Dollars in the currency in use. `own` is the price as the shop prints it: it stays exact, if it is the same sum and not one
- * net of tax or of several cards. */
+/** Dollars in the currency in use. `own` is the price as the shop prints it. It is shown exactly if it is the same sum, which
+ * it is not if `usd` is net of tax or the price is for several cards. */
 const money = (usd, own = null) => {
   if (usd === null || usd === undefined) return "";
   const code = currency();
@@ -125,59 +125,59 @@ const sum = (amount) =>
 const printed = (amount, code) =>
   amount === null || amount === undefined ? ""
     : new Intl.NumberFormat(language(), { style: "currency", currency: code, currencyDisplay: "narrowSymbol" }).format(amount);
-/** What a score for money is for: a thousand, or a million where a unit is worth little. */
+/** The amount to which a score for money refers: a thousand, or a million if a unit is worth little. */
 const perMoney = () => (rates().get(currency()) < 0.05 ? 1e6 : 1e3);
 
-/** An element with attributes, handlers (`onclick`) and children; texts become text, null is left out. */
-const h = (name, words, ...children) => {
-  const made = document.createElement(name);
-  for (const [key, one] of Object.entries(words || {})) {
+/** An element with attributes, handlers (`onclick`) and children. Texts become text nodes, and null is left out. */
+const h = (name, attributes, ...children) => {
+  const element = document.createElement(name);
+  for (const [key, one] of Object.entries(attributes || {})) {
     if (one === null || one === undefined || one === false) continue;
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), one);
-    else made.setAttribute(key, one === true ? "" : one);
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), one);
+    else element.setAttribute(key, one === true ? "" : one);
   }
-  made.append(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false && child !== ""));
-  return made;
+  element.append(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false && child !== ""));
+  return element;
 };
-/** A text of the data, which has no other language. */
+/** A text of the data, which is not translated. */
 const raw = (text) => (text === null || text === undefined ? null : h("span", { translate: "no" }, String(text)));
 const link = (text, url) => (url && /^https?:/.test(url) ? h("a", { href: url, rel: "noreferrer noopener", translate: "no" }, text) : raw(text));
 const page = (text, place, more) => h("a", { href: address(place, more), translate: "no" }, text);
 const short_name = (gpu) => gpu.replace(/^(?:NVIDIA|AMD|Intel) (?:GeForce |Radeon )?/, "");
 const card = (gpu_id, whole = true) => {
-  const found = cards().get(gpu_id);
-  return found ? page(whole ? found.gpu : short_name(found.gpu), ["card", gpu_id]) : raw(gpu_id);
+  const row = cards().get(gpu_id);
+  return row ? page(whole ? row.gpu : short_name(row.gpu), ["card", gpu_id]) : raw(gpu_id);
 };
 const option = (value, text, chosen) => h("option", { value, selected: value === chosen }, text);
 
-/** The button behind a figure that opens what it was read from. */
+/** The button behind a figure that opens the page from which the figure was read. */
 const evidence = (number, url = null, title = null) =>
   number === null || number === undefined ? null
     : h("button", { class: "ev", type: "button", "aria-label": _("Evidence"), onclick: () => openEvidence(number, url, title) }, "※");
 const openEvidence = (number, url, title) => {
-  const found = DATA.pages[number];
-  const command = `gpuledger evidence ${found.sha256}`;
+  const archived = DATA.pages[number];
+  const command = `gpuledger evidence ${archived.sha256}`;
   const box = document.getElementById("evidence");
-  const shown = h("code", { tabindex: 0, translate: "no" }, command);
+  const code = h("code", { tabindex: 0, translate: "no" }, command);
   const copy = async (event) => {
-    getSelection().selectAllChildren(shown);
+    getSelection().selectAllChildren(code);
     try { await navigator.clipboard.writeText(command); event.target.textContent = _("copied"); } catch { /* it is selected */ }
   };
   box.replaceChildren(
     h("h2", { id: "evidence-title", style: "margin-top:0" }, _("Where this was read")),
     title ? h("p", null, raw(title)) : null,
     h("dl", { class: "facts", style: "grid-template-columns:1fr" },
-      h("div", null, h("dt", null, _("Page of the shop, as it is now")), h("dd", null, url ? link(url, url) : link(found.url || "–", found.url))),
-      h("div", null, h("dt", null, _("Archived copy, first read")), h("dd", null, found.fetched_at ? minute(found.fetched_at) : _("not in this archive"))),
-      h("div", null, h("dt", null, _("It opens with")), h("dd", null, shown))),
+      h("div", null, h("dt", null, _("Page of the shop, as it is now")), h("dd", null, url ? link(url, url) : link(archived.url || "–", archived.url))),
+      h("div", null, h("dt", null, _("Archived copy, first read")), h("dd", null, archived.fetched_at ? minute(archived.fetched_at) : _("not in this archive"))),
+      h("div", null, h("dt", null, _("It opens with")), h("dd", null, code))),
     h("form", { method: "dialog", class: "tools" },
       h("button", { type: "button", onclick: copy }, _("Copy the command")),
       h("button", null, _("Close"))));
   box.showModal();
 };
-/** A shop, in red where its data are older than they may be. */
+/** A shop, in red if its data are older than they may be. */
 const shop = (name) => (stale().has(name) ? h("span", null, raw(name), " ", h("span", { class: "bad" }, _("stale"))) : raw(name));
-/** When a price was last confirmed, against the time that the report stands for. */
+/** When a price was last confirmed, relative to the time of the report. */
 const confirmed = (time, source) => {
   if (!time) return "";
   const days = Math.floor((new Date(DATA.run.as_of.slice(0, 10)) - new Date(time.slice(0, 10))) / 864e5);
@@ -186,7 +186,7 @@ const confirmed = (time, source) => {
 };
 const advice = (code) => h("span", { class: `${{ buy: "good", wait: "wait", unjudged: "fair" }[code] || "soft"}` }, word("advice", code));
 
-/** Hand a file to whoever looks at the page: made here, and sent nowhere. */
+/** Offer a file as a download. It is made here and sent nowhere. */
 const download = (name, type, content) => {
   const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
   h("a", { href: url, download: name }).click();
@@ -195,7 +195,7 @@ const download = (name, type, content) => {
 const csv = (table) =>
   "\ufeff" + table.map((row) => row.map((cell) => {
     const text = cell === null || cell === undefined ? "" : String(cell);
-    // What begins like a formula would be computed by a spreadsheet.
+    // A spreadsheet would compute a text that begins like a formula.
     const safe = /^[=+\-@\t\r]/.test(text) && !/^-?[\d.,]+$/.test(text) ? `'${text}` : text;
     return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   }).join(",")).join("\r\n") + "\r\n";

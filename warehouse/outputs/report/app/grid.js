@@ -1,8 +1,9 @@
 "use strict";
 /**
- * A table that sorts, filters and searches; what is asked of it stands in the address under its name.
- * A column: { key, head, value(row) to sort and to write, cell(row) to show, kind: "r" | "wide" | "tight" | "spare" (not on a narrow screen; also "wide spare") | "wide message" (what an error says), filter: true }; it is
- * left out where no row has a value. `picture`: it is not written to files.
+ * A table that sorts, filters and searches. Its choices are parameters in the address, under its name.
+ * A column: { key, head, value(row) to sort and to write, cell(row) to show, kind: "r" | "wide" | "tight" | "spare" (not on a
+ * narrow screen; also "wide spare") | "wide message" (the text of an error), filter: true }. A column is left out if no row has
+ * a value in it. With `picture` it is not written to files.
  */
 const grid = (name, list, all, { sort = null, most = 50, search = true, first = null, mark = null } = {}) => {
   const key = (what) => `${name}.${what}`;
@@ -15,7 +16,7 @@ const grid = (name, list, all, { sort = null, most = 50, search = true, first = 
   const heads = columns.map((column) =>
     h("th", { scope: "col", class: (column.kind ?? "").split(" ").filter((one) => ["r", "spare"].includes(one)).join(" ") || null },
       h("button", { type: "button", class: "sorter", onclick: () => turn(column) }, column.head, " ", h("span", { class: "mark", "aria-hidden": "true" }))));
-  const sorting = () => asked.get(key("sort")) ?? sort ?? "";
+  const sorting = () => parameters.get(key("sort")) ?? sort ?? "";
   const turn = (column) => {
     const is = sorting();
     const next = is === column.key ? `-${column.key}` : is === `-${column.key}` ? column.key : column.kind === "r" ? `-${column.key}` : column.key;
@@ -23,33 +24,33 @@ const grid = (name, list, all, { sort = null, most = 50, search = true, first = 
     draw();
   };
   const seen = () => {
-    const words = (asked.get(key("q")) || "").toLowerCase().split(/\s+/).filter(Boolean);
-    let found = list.filter((row) => {
+    const words = (parameters.get(key("q")) || "").toLowerCase().split(/\s+/).filter(Boolean);
+    let matching = list.filter((row) => {
       const text = columns.map((column) => valueOf(column, row) ?? "").join(" ").toLowerCase();
       return words.every((one) => text.includes(one));
     });
     for (const column of columns.filter((one) => one.filter)) {
-      const wanted = asked.get(key(column.key));
-      if (wanted) found = found.filter((row) => String(valueOf(column, row) ?? "") === wanted);
+      const choice = parameters.get(key(column.key));
+      if (choice) matching = matching.filter((row) => String(valueOf(column, row) ?? "") === choice);
     }
     const by = sorting().replace(/^-/, "");
     const column = columns.find((one) => one.key === by);
     if (column) {
       const sign = sorting().startsWith("-") ? -1 : 1;
-      found = [...found].sort((a, b) => {
+      matching = [...matching].sort((a, b) => {
         const [x, y] = [valueOf(column, a), valueOf(column, b)];
         const [no_x, no_y] = [x === null || x === undefined || x === "", y === null || y === undefined || y === ""];
         if (no_x || no_y) return no_x - no_y;
         return sign * (typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y), language(), { numeric: true }));
       });
     }
-    return found;
+    return matching;
   };
   const more = h("button", { type: "button", onclick: () => { ask({ [key("all")]: "1" }, true); draw(); } });
   const draw = () => {
-    const found = seen();
-    const shown = asked.get(key("all")) ? found : found.slice(0, most);
-    body.replaceChildren(...shown.map((row) =>
+    const matching = seen();
+    const visible = parameters.get(key("all")) ? matching : matching.slice(0, most);
+    body.replaceChildren(...visible.map((row) =>
       h("tr", { class: mark && mark(row) ? "front" : null }, columns.map((column) => {
         const cell = column.cell ? column.cell(row) : valueOf(column, row);
         const inside = cell instanceof Node || Array.isArray(cell) ? cell : cell === null || cell === undefined ? null : String(cell);
@@ -61,17 +62,17 @@ const grid = (name, list, all, { sort = null, most = 50, search = true, first = 
       if (way) heads[n].setAttribute("aria-sort", way); else heads[n].removeAttribute("aria-sort");
       heads[n].querySelector(".mark").textContent = way === "ascending" ? "▲" : way === "descending" ? "▼" : "";
     });
-    count.textContent = found.length === list.length ? _("{count} rows", { count: number(list.length) })
-      : _("{count} of {all} rows", { count: number(found.length), all: number(list.length) });
-    more.hidden = shown.length === found.length;
-    more.textContent = _("Show all {count}", { count: number(found.length) });
+    count.textContent = matching.length === list.length ? _("{count} rows", { count: number(list.length) })
+      : _("{count} of {all} rows", { count: number(matching.length), all: number(list.length) });
+    more.hidden = visible.length === matching.length;
+    more.textContent = _("Show all {count}", { count: number(matching.length) });
   };
   const written = columns.filter((column) => !column.picture);
   const save = () => download(`${name}.csv`, "text/csv", csv([written.map((column) => column.head), ...seen().map((row) => written.map((column) => valueOf(column, row)))]));
   const filters = columns.filter((column) => column.filter).map((column) => {
     const values = [...new Set(list.map((row) => valueOf(column, row)).filter((one) => one !== null && one !== undefined && one !== ""))].map(String).sort();
     if (values.length < 2) return null;
-    const chosen = asked.get(key(column.key)) || "";
+    const chosen = parameters.get(key(column.key)) || "";
     return h("label", null, column.head, " ",
       h("select", { onchange: (event) => { ask({ [key(column.key)]: event.target.value }, true); draw(); } },
         option("", _("all"), chosen), values.map((one) => option(one, column.words ? column.words(one) : one, chosen))));
@@ -80,7 +81,7 @@ const grid = (name, list, all, { sort = null, most = 50, search = true, first = 
   return h("div", { class: "grid" },
     h("div", { class: "tools" },
       search && list.length > 8 ? h("input", {
-        type: "search", placeholder: _("Search"), "aria-label": _("Search in this table"), value: asked.get(key("q")) || "",
+        type: "search", placeholder: _("Search"), "aria-label": _("Search in this table"), value: parameters.get(key("q")) || "",
         oninput: (event) => { ask({ [key("q")]: event.target.value }, true); draw(); } }) : null,
       filters, count, h("button", { type: "button", onclick: save }, "CSV")),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${_("Table")}: ${columns.slice(0, 4).map((column) => column.head).join(", ")}` },

@@ -10,8 +10,8 @@ const ONE = { card: [card_page, "cards"], workload: [workload_page, "workloads"]
 const health = () => {
   const old = sources().filter((row) => row.is_old);
   const few = sources().filter((row) => row.status === "degraded");
-  const found = old.length ? h("span", { class: "bad" }, _("{count} of {all} sources are stale: {names}", { count: number(old.length), all: number(sources().length), names: old.map((row) => row.source).join(", ") })) : _("All {all} sources are fresh", { all: number(sources().length) });
-  return h("p", { class: "health" }, _("As of {time}", { time: minute(DATA.run.as_of) }), " · ", h("a", { href: address(["sources"]) }, found),
+  const freshness = old.length ? h("span", { class: "bad" }, _("{count} of {all} sources are stale: {names}", { count: number(old.length), all: number(sources().length), names: old.map((row) => row.source).join(", ") })) : _("All {all} sources are fresh", { all: number(sources().length) });
+  return h("p", { class: "health" }, _("As of {time}", { time: minute(DATA.run.as_of) }), " · ", h("a", { href: address(["sources"]) }, freshness),
     few.length ? h("span", { class: "bad" }, " · ", _("Far fewer rows than usual came from {names}", { names: few.map((row) => row.source).join(", ") })) : null,
     currency() === "USD" ? null : ` · ${rate_words()}`,
     DATA.run.is_sample ? h("span", null, " · ", _("sample: its prices are invented")) : null);
@@ -25,7 +25,7 @@ const head = () => {
         markets().length > 1 ? h("label", null, _("Market"), h("select", { name: "market", onchange: set("market") }, markets().map((row) => option(row.market, row.market === "all" ? _("all markets, net of tax") : row.market, market())))) : null,
         h("label", null, _("Currency"), h("select", { name: "cur", onchange: set("cur") }, [...rates().keys()].map((code) => option(code, code, currency())))),
         h("label", null, _("Language"), h("select", { name: "lang", onchange: set("lang") }, WORDS.languages.map((code) => option(code, new Intl.DisplayNames([code], { type: "language" }).of(code), language())))),
-        h("label", null, _("Colours"), h("select", { name: "theme", onchange: set("theme") }, [["", _("as the system")], ["light", _("light")], ["dark", _("dark")]].map(([key, text]) => option(key, text, asked.get("theme") || "")))))),
+        h("label", null, _("Colours"), h("select", { name: "theme", onchange: set("theme") }, [["", _("as the system")], ["light", _("light")], ["dark", _("dark")]].map(([key, text]) => option(key, text, parameters.get("theme") || "")))))),
     h("nav", { "aria-label": _("Pages") }, PAGES.map(([name, text]) => h("a", { href: address(name ? [name] : []), "aria-current": name === at ? "page" : null }, text()))),
     health(),
   ];
@@ -37,9 +37,9 @@ let drawn = null;
 const draw = () => {
   readAddress();
   document.documentElement.lang = language();
-  const theme = asked.get("theme");
+  const theme = parameters.get("theme");
   if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme; else delete document.documentElement.dataset.theme;
-  document.body.classList.toggle("embedded", asked.get("embed") === "1");
+  document.body.classList.toggle("embedded", parameters.get("embed") === "1");
   const main = document.getElementById("main");
   const focused = document.activeElement?.name;
   const make = ONE[path[0]] ? () => ONE[path[0]][0](path[1]) : (PAGES.find(([name]) => name === (path[0] ?? "")) || [null, null, missing])[2];

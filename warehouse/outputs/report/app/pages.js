@@ -2,8 +2,8 @@
 const heading = (text, ...more) => h("h1", { tabindex: -1 }, text, ...more);
 const facts = (...list) => h("dl", { class: "facts" }, list.filter(([, one]) => one !== null && one !== undefined && one !== "").map(([name, one]) => h("div", null, h("dt", null, name), h("dd", null, one))));
 const none = (text) => h("p", { class: "notice" }, text);
-const market_words = (wanted = market()) => {
-  const row = markets().find((one) => one.market === wanted);
+const market_words = (code = market()) => {
+  const row = markets().find((one) => one.market === code);
   if (!row || row.market === "all") return _("all markets, net of tax");
   const name = _("market {market}", { market: row.market });
   if (row.prices_include_tax && row.tax_rate) return `${name}, ${_("with {rate} {tax}", { rate: `${number(row.tax_rate * 100)} %`, tax: _(row.tax_name) })}`;
@@ -24,16 +24,16 @@ const why_not = (row) => (row && row.excluded ? h("small", null, _("no offer of 
 const TASKS = () => [...workloads().values()].map((row) => ["w", row.workload_id, row.workload]);
 const runnable = once(() => [...models().values()].filter((row) => row.precision));
 const task_of = () => {
-  const wanted = asked.get("for") || "";
-  const [kind, id] = [wanted.slice(0, 1), wanted.slice(2)];
+  const choice = parameters.get("for") || "";
+  const [kind, id] = [choice.slice(0, 1), choice.slice(2)];
   if (kind === "m" && models().has(id)) return ["m", id];
   if (kind === "w" && workloads().has(id)) return ["w", id];
   const first = [...workloads().values()].find((row) => value().has(`${market()} ${row.workload_id} street`));
   if (first) return ["w", first.workload_id];
   return ["m", models().has("llama-3-8b") ? "llama-3-8b" : runnable()[0]?.model_id];
 };
-const budget = () => { const given = parseFloat(asked.get("budget")); return given > 0 ? given * rates().get(currency()) : Infinity; };
-const least_speed = () => { const given = parseFloat(asked.get("speed")); return given > 0 ? given : 0; };
+const budget = () => { const amount = parseFloat(parameters.get("budget")); return amount > 0 ? amount * rates().get(currency()) : Infinity; };
+const least_speed = () => { const speed = parseFloat(parameters.get("speed")); return speed > 0 ? speed : 0; };
 
 const home_page = () => {
   const [kind, id] = task_of();
@@ -45,17 +45,17 @@ const home_page = () => {
       h("label", null, _("To run"), h("select", { onchange: set("for"), name: "for" },
         workloads().size ? h("optgroup", { label: _("Measured workloads") }, TASKS().map(([task, one, text]) => option(`${task}:${one}`, text, chosen))) : null,
         h("optgroup", { label: _("Models") }, runnable().map((row) => option(`m:${row.model_id}`, row.model_id, chosen))))),
-      h("label", null, _("Budget, {currency}", { currency: currency() }), h("input", { type: "number", min: 0, step: "any", name: "budget", value: asked.get("budget"), placeholder: _("any"), onchange: set("budget") })),
+      h("label", null, _("Budget, {currency}", { currency: currency() }), h("input", { type: "number", min: 0, step: "any", name: "budget", value: parameters.get("budget"), placeholder: _("any"), onchange: set("budget") })),
       kind === "m" ? h("label", null, _("People at once"), h("select", { name: "users", onchange: set("users") }, DATA.asked.loads.map((one) => option(String(one), number(one), String(users()))))) : null,
-      kind === "m" ? h("label", null, _("Tokens/s for each, at least"), h("input", { type: "number", min: 0, step: "any", name: "speed", value: asked.get("speed"), placeholder: _("any"), onchange: set("speed") })) : null),
+      kind === "m" ? h("label", null, _("Tokens/s for each, at least"), h("input", { type: "number", min: 0, step: "any", name: "speed", value: parameters.get("speed"), placeholder: _("any"), onchange: set("speed") })) : null),
     kind === "w" ? for_workload(id) : for_model(id),
   ];
 };
 
 const answer = (kind, name, ...lines) => h("section", { class: "answer" }, h("div", { class: "kind" }, kind), h("span", { class: "name" }, name), lines);
-/** Why nobody says whether a price is low. */
+/** Why there is no judgement on whether a price is low. */
 const unjudged = (known) => spoken(market() === DATA.run.home && known.hint_reason ? known.hint_reason : "no judgement on whether it is low: only prices of the home market are followed");
-/** Why a card, in a sentence; each is a fact of its row. */
+/** Why this card, in a sentence. Each sentence is a fact of its row. */
 const because = (row, price) => {
   const known = cards().get(row.gpu_id);
   if (price?.advice === "wait") return h("p", null, h("span", { class: "wait" }, _("wait")), ` – ${spoken(known.hint_reason)}`);
@@ -74,7 +74,7 @@ const for_workload = (id) => {
   const best = within[0];
   const fastest = within.reduce((a, b) => (b.score > a.score || (b.score === a.score && b.price_usd < a.price_usd) ? b : a));
   const cheapest = within.reduce((a, b) => (b.price_usd < a.price_usd ? b : a));
-  const told = (kind, row) => {
+  const answer_of = (kind, row) => {
     const price = price_of(row.gpu_id);
     const score = scores().get(`${id} ${row.gpu_id}`);
     return answer(kind, card(row.gpu_id),
@@ -83,11 +83,11 @@ const for_workload = (id) => {
       h("p", null, `${short(row.score)} ${workload.unit}`, evidence(score?.evidence, score?.url), ` · ${_("{figure} per {money}", { figure: short((row.per_1000_usd / 1000) * rates().get(currency()) * perMoney()), money: sum(perMoney()) })}`),
       because(row, price), renting(row.gpu_id));
   };
-  const shown = [[_("Most for the money"), best]];
-  if (fastest !== best) shown.push([_("Fastest within the budget"), fastest]);
-  if (cheapest !== best && cheapest !== fastest) shown.push([_("Cheapest that was measured"), cheapest]);
+  const answers = [[_("Most for the money"), best]];
+  if (fastest !== best) answers.push([_("Fastest within the budget"), fastest]);
+  if (cheapest !== best && cheapest !== fastest) answers.push([_("Cheapest that was measured"), cheapest]);
   return [
-    h("div", { class: "answers" }, shown.map(([kind, row]) => told(kind, row))),
+    h("div", { class: "answers" }, answers.map(([kind, row]) => answer_of(kind, row))),
     scatter_of(id, within),
     h("h2", null, _("All that was measured"), " ", h("small", null, page(_("more about this workload"), ["workload", id]))),
     ranking(id, within, 15),
@@ -95,35 +95,36 @@ const for_workload = (id) => {
   ];
 };
 const renting = (gpu_id) => {
-  const found = rentals().get(gpu_id)?.find((row) => row.comparability === "same card") || rentals().get(gpu_id)?.[0];
-  if (!found || market() !== DATA.run.home) return null;
-  return h("p", null, h("small", null, found.break_even_hours === null
-    ? _("Rented at {price} an hour ({provider}) it is cheaper at any number of hours.", { price: money(found.instance_hour_usd), provider: found.provider })
-    : _("Rented at {price} an hour ({provider}), owning is cheaper after {hours} hours of use.", { price: money(found.instance_hour_usd), provider: found.provider, hours: number(found.break_even_hours, 0) })));
+  const rental = rentals().get(gpu_id)?.find((row) => row.comparability === "same card") || rentals().get(gpu_id)?.[0];
+  if (!rental || market() !== DATA.run.home) return null;
+  return h("p", null, h("small", null, rental.break_even_hours === null
+    ? _("Rented at {price} an hour ({provider}) it is cheaper at any number of hours.", { price: money(rental.instance_hour_usd), provider: rental.provider })
+    : _("Rented at {price} an hour ({provider}), owning is cheaper after {hours} hours of use.", { price: money(rental.instance_hour_usd), provider: rental.provider, hours: number(rental.break_even_hours, 0) })));
 };
 const rentals = once(() => group(rows("rentals"), "gpu_id"));
 const how = () => h("p", { class: "soft" }, `${market_words()} · ${_("street price: the lowest of a new card that a shop has in stock, confirmed in time and held by no check")} · `, page(_("what the words mean"), ["dictionary"]));
 const scatter_of = (id, list) => (list.length > 1 ? scatter(`${id}-${market()}`, _("Speed against price, {market}", { market: market_words() }), workloads().get(id).unit, list) : null);
 
-// Whose a figure is; no column where all were published by others. It stands behind price and value, which a phone shows first.
+// Whose figure it is. There is no column if all figures were published by others. It comes after price and value, which a phone
+// shows first.
 const claimed = (list) => ({ key: "claim", head: _("whose figure"), kind: "tight", filter: true, value: (row) => (list.every((one) => one.claim === "published") ? null : word("claim", row.claim)) });
 
 const ranking = (id, list = null, most = 50) => {
   const workload = workloads().get(id);
   const street = new Map(value_of(id).map((row) => [row.gpu_id, row]));
   const launch = new Map(value_of(id, "msrp").map((row) => [row.gpu_id, row]));
-  const wanted = list && new Set(list.map((row) => row.gpu_id));
-  const found = [...scores().values()].filter((row) => row.workload_id === id && (!wanted || wanted.has(row.gpu_id)))
+  const gpu_ids = list && new Set(list.map((row) => row.gpu_id));
+  const measured = [...scores().values()].filter((row) => row.workload_id === id && (!gpu_ids || gpu_ids.has(row.gpu_id)))
     .map((row) => ({ ...row, value: street.get(row.gpu_id), launch: launch.get(row.gpu_id), price: price_of(row.gpu_id) }));
   const scale = (rates().get(currency()) * perMoney()) / 1000;
-  const best = Math.max(...found.map((row) => row.value?.per_1000_usd ?? 0));
-  return grid("ranking", found, [
+  const best = Math.max(...measured.map((row) => row.value?.per_1000_usd ?? 0));
+  return grid("ranking", measured, [
     { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu, cell: (row) => [card(row.gpu_id, false), row.value?.is_front ? h("span", { class: "good", title: _("Pareto front") }, " ●") : null] },
     { key: "rank", head: _("by speed"), kind: "r" },
     { key: "score", head: `${_("score")}, ${workload.unit}`, kind: "r", cell: (row) => h("span", { class: "nowrap" }, link(short(row.score), row.url), evidence(row.evidence, row.url)) },
     { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.value?.price_usd ?? null, cell: (row) => (row.value ? priced(row.price, row.value.price_usd) : "") },
     { key: "per", head: _("score per {money}", { money: sum(perMoney()) }), kind: "r", value: (row) => (row.value ? row.value.per_1000_usd * scale : null), cell: (row) => (row.value ? h("div", { class: "meter", style: `--share:${((100 * row.value.per_1000_usd) / best).toFixed(1)}%` }, short(row.value.per_1000_usd * scale)) : "") },
-    claimed(found),
+    claimed(measured),
     { key: "xscore", head: _("× score"), kind: "r", value: (row) => row.value?.score_ratio ?? null, cell: (row) => ratio(row.value?.score_ratio) },
     { key: "xprice", head: _("× price"), kind: "r", value: (row) => row.value?.price_ratio ?? null, cell: (row) => ratio(row.value?.price_ratio) },
     { key: "msrp", head: _("launch price"), kind: "r", value: (row) => row.launch?.price_usd ?? null, cell: (row) => money(row.launch?.price_usd) },
@@ -133,10 +134,10 @@ const ranking = (id, list = null, most = 50) => {
 
 // ---- Models -----------------------------------------------------------------------------------------------------------------
 
-const users = () => (DATA.asked.loads.includes(Number(asked.get("users"))) ? Number(asked.get("users")) : 1);
-/** Whose prices the ways to run a model have: loads of several people, and all markets together, are reckoned at home alone. */
+const users = () => (DATA.asked.loads.includes(Number(parameters.get("users"))) ? Number(parameters.get("users")) : 1);
+/** The market whose prices the ways to run a model have. For several people at once, and for all markets, it is the home market. */
 const ways_market = (load = users()) => (load === 1 && market() !== "all" ? market() : DATA.run.home);
-/** The ways to run a model, the cheapest over the years first. */
+/** The ways to run a model, the cheapest over the whole time first. */
 const ways_of = (id, load = users()) => (ways().get(id) || []).filter((row) => row.users === load && row.market === ways_market(load));
 const what = (row, whole = false) =>
   row.what !== null ? raw(row.what) : h("span", null, row.boards > 1 ? `${row.boards} × ` : "", card(row.gpu_id, whole));
@@ -160,7 +161,7 @@ const for_model = (id) => {
   const rented = within.find((row) => row.way !== "buy");
   const rate = (row) => row.images_per_s ?? row.tokens_per_s ?? 0;
   const fastest = within.reduce((a, b) => (rate(b) > rate(a) ? b : a));
-  const told = (kind, row) => {
+  const answer_of = (kind, row) => {
     const seller = sellers()[row.seller];
     return answer(kind, what(row, true),
       h("p", { class: "price" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url)),
@@ -169,12 +170,12 @@ const for_model = (id) => {
       h("p", null, _("{price} in all over the years", { price: money(row.total_usd) }), per_output(row) ? ` · ${per_output(row)}` : ""),
       row.notes ? h("p", null, h("small", null, row.notes.map(spoken).join("; "))) : null);
   };
-  const shown = [];
-  if (bought) shown.push([_("Cheapest to own"), bought]);
-  if (rented) shown.push([_("Cheapest to rent"), rented]);
-  if (fastest !== bought && fastest !== rented && rate(fastest)) shown.push([_("Fastest within the budget"), fastest]);
+  const answers = [];
+  if (bought) answers.push([_("Cheapest to own"), bought]);
+  if (rented) answers.push([_("Cheapest to rent"), rented]);
+  if (fastest !== bought && fastest !== rented && rate(fastest)) answers.push([_("Fastest within the budget"), fastest]);
   return [
-    h("div", { class: "answers" }, shown.map(([kind, row]) => told(kind, row))),
+    h("div", { class: "answers" }, answers.map(([kind, row]) => answer_of(kind, row))),
     h("p", { class: "soft" }, `${_("{model} at {precision}", { model: id, precision: models().get(id).precision })}${models().get(id).context_tokens ? `, ${_("{count} tokens of context", { count: number(models().get(id).context_tokens) })}` : ""} · ${assumed()} · ${market_words(ways_market())}`),
     h("h2", null, _("Ways to run it"), " ", h("small", null, page(_("more about this model"), ["model", id]))),
     ways_grid(id, within),
@@ -206,8 +207,8 @@ const models_page = () => [
   heading(_("Models")),
   h("p", { class: "soft" }, `${assumed()} · ${market_words(ways_market(1))}`),
   grid("models", [...models().values()].map((row) => {
-    const found = ways_of(row.model_id, 1);
-    return { ...row, bought: found.find((one) => one.way === "buy"), rented: found.find((one) => one.way !== "buy") };
+    const model_ways = ways_of(row.model_id, 1);
+    return { ...row, bought: model_ways.find((one) => one.way === "buy"), rented: model_ways.find((one) => one.way !== "buy") };
   }), [
     { key: "model_id", head: _("model"), cell: (row) => page(row.model_id, ["model", row.model_id]) },
     { key: "family", head: _("family"), filter: true, cell: (row) => raw(row.family) },
@@ -224,12 +225,12 @@ const model_page = (id) => {
   const row = models().get(id);
   if (!row) return missing();
   const loads = DATA.asked.loads.map((load) => [load, ways_of(id, load).filter((one) => one.usd_per_million !== null || one.usd_per_thousand !== null)]).filter(([, list]) => list.length);
-  const found = ways_of(id, 1);
+  const model_ways = ways_of(id, 1);
   return [
     heading(id), h("p", { class: "soft" }, word("model_kind", row.model_kind), row.repository ? [" · ", link(row.repository, `https://huggingface.co/${row.repository}`)] : null),
     h("h2", null, _("What it needs")), need_of(row),
     h("h2", null, _("Cheapest that fits")), h("p", { class: "soft" }, `${assumed()} · ${market_words(ways_market(1))}`),
-    found.length ? ways_grid(id, found) : none(row.precision ? _("Nothing on sale or for rent in this market runs {model}, as far as is known.", { model: id }) : _("How fast a model of this kind runs is not reckoned.")),
+    model_ways.length ? ways_grid(id, model_ways) : none(row.precision ? _("Nothing on sale or for rent in this market runs {model}, as far as is known.", { model: id }) : _("How fast a model of this kind runs is not reckoned.")),
     loads.length ? [h("h2", null, _("What a million tokens cost, by load")), grid("loads", loads.flatMap(([load, list]) => [...list].sort((a, b) => (a.usd_per_million ?? a.usd_per_thousand) - (b.usd_per_million ?? b.usd_per_thousand)).slice(0, 3).map((one) => ({ ...one, load }))), [
       { key: "load", head: _("people at once"), kind: "r", cell: (one) => number(one.load) },
       { key: "what", head: _("what"), value: (one) => one.what ?? `${one.boards} × ${cards().get(one.gpu_id)?.gpu}`, cell: (row) => what(row) },
@@ -273,7 +274,7 @@ const card_page = (id) => {
   const row = cards().get(id);
   if (!row) return missing();
   const price = price_of(id);
-  const span = asked.get("span") || "all";
+  const span = parameters.get("span") || "all";
   const since = SPANS[span] ? new Date(Date.parse(DATA.run.as_of) - SPANS[span] * 864e5) : null;
   const spans = [["all", _("all")], ["1", _("a year")], ["0.25", _("three months")]];
   const own = [...scores().values()].filter((one) => one.gpu_id === id).map((one) => ({ ...one, workload: workloads().get(one.workload_id), value: value_of(one.workload_id).find((two) => two.gpu_id === id) }));
@@ -375,14 +376,14 @@ const workload_page = (id) => {
 };
 
 const compare_page = () => {
-  const ids = (asked.get("cards") || "").split(",").filter((id) => cards().has(id)).slice(0, 4);
+  const ids = (parameters.get("cards") || "").split(",").filter((id) => cards().has(id)).slice(0, 4);
   const put = (list) => ask({ cards: list.join(",") });
   const ordered = [...cards().values()].filter((row) => !ids.includes(row.gpu_id));
   const line = (name, make) => { const cells = ids.map((id) => make(cards().get(id), price_of(id))); return cells.some((one) => one !== null && one !== undefined && one !== "") ? h("tr", null, h("th", { scope: "row" }, name), cells.map((one) => h("td", null, one))) : null; };
   const measured = [...workloads().values()].flatMap((workload) => {
-    const found = ids.map((id) => scores().get(`${workload.workload_id} ${id}`)).filter(Boolean);
-    const most = Math.max(...found.map((one) => one.score));
-    return found.length > 1 ? found.map((one) => ({ group: `${workload.workload}, ${workload.unit}`, gpu_id: one.gpu_id, value: one.score / most, text: short(one.score) })) : [];
+    const cards_measured = ids.map((id) => scores().get(`${workload.workload_id} ${id}`)).filter(Boolean);
+    const most = Math.max(...cards_measured.map((one) => one.score));
+    return cards_measured.length > 1 ? cards_measured.map((one) => ({ group: `${workload.workload}, ${workload.unit}`, gpu_id: one.gpu_id, value: one.score / most, text: short(one.score) })) : [];
   });
   return [
     heading(_("Compare up to four cards")),

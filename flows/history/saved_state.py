@@ -1,7 +1,7 @@
-"""How far a replay came, so that one that was killed goes on from there.
+"""Saved states of a replay, so that a replay that was killed can go on.
 
-A kept state is a copy of the work file between two runs. A replay goes on from it only where everything that made it is
-unchanged: the program's own files, the settings, what people decided, the baseline, the runs up to there, and its own bytes.
+A saved state is a copy of the work file between two runs. A replay goes on from it only if nothing that made it has changed:
+the program's own files, the settings, what people decided, the baseline, the runs up to there, and the copy's own bytes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gpuledger.flows.setup.settings import Settings
 from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.paths import DataDir
 
-#: Work that a kill may cost, for a copy of the file each time.
+#: Seconds of work that a kill may cost. Each save copies the whole file.
 KEEP_EVERY_S = 60.0
 _PROGRAM = Path(__file__).parents[2]
 _TEXTS = frozenset({".csv", ".json", ".py", ".sql", ".toml"})
@@ -31,8 +31,8 @@ _ROOMS = ("expectations", "extract", "flows", "transform", "warehouse")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """The state after `done` runs: its file, the tables that they changed, and the newest time that one counted as."""
+class SavedState:
+    """The state after `done` runs: its file, the tables that these runs changed, and the newest `as_of` of a run."""
 
     file: Path
     done: int
@@ -42,7 +42,7 @@ class Kept:
 
 @dataclass(slots=True)
 class Keeper:
-    """Keeps the state of one replay into `data` now and then; `every_s` is in seconds."""
+    """Saves the state of one replay into `data`, about every `every_s` seconds."""
 
     data: DataDir
     key: str
@@ -53,24 +53,24 @@ class Keeper:
     def __post_init__(self) -> None:
         self._kept_at = time.monotonic()
 
-    def find(self) -> Kept | None:
-        """The furthest state that this replay can go on from."""
+    def find(self) -> SavedState | None:
+        """The furthest saved state that this replay can go on from; None if there is none."""
         newest = None
         for note in self.data.state.glob(f"replay-{self.key}-*.json"):
             try:
-                noted = local_files.loads(local_files.read_bytes(note))
-                file, done = note.with_suffix(".duckdb"), int(noted["done"])
-                kept = Kept(file, done, frozenset(noted["changed"]), datetime.fromisoformat(noted["newest"]))
-                is_ours = file.exists() and noted["runs"] == self._digest(done)
-                is_whole = is_ours and noted["sha256"] == integrity.digest(file)
+                fields = local_files.loads(local_files.read_bytes(note))
+                file, done = note.with_suffix(".duckdb"), int(fields["done"])
+                state = SavedState(file, done, frozenset(fields["changed"]), datetime.fromisoformat(fields["newest"]))
+                is_ours = file.exists() and fields["runs"] == self._digest(done)
+                is_whole = is_ours and fields["sha256"] == integrity.digest(file)
             except (OSError, ValueError, KeyError, TypeError, OverflowError):
-                continue  # torn or edited: the replay begins where another note says, or at the beginning
+                continue  # torn or edited: the replay goes on from another state, or begins at the beginning
             if is_whole and (newest is None or done > newest.done):
-                newest = kept
+                newest = state
         return newest
 
     def keep(self, con: duckdb.DuckDBPyConnection, work: Path, done: int, changed: set[str], newest: datetime) -> None:
-        """Keep a copy of the committed work file if the last one is old enough. It counts once it has its final name."""
+        """Save a copy of the committed work file if the last copy is old enough. It counts once it has its final name."""
         if time.monotonic() - self._kept_at < self.every_s:
             return
         publish.checkpoint(con)
@@ -78,28 +78,28 @@ class Keeper:
         before = list(self.data.state.glob("replay-*"))
         part = name.with_suffix(".part")
         shutil.copyfile(work, part)
-        noted = {
+        fields = {
             "done": done, "runs": self._digest(done), "changed": sorted(changed), "newest": newest.isoformat(),
             "sha256": integrity.digest(part),
         }  # fmt: skip
-        name.with_suffix(".json").write_text(json.dumps(noted), encoding="utf-8")
+        name.with_suffix(".json").write_text(json.dumps(fields), encoding="utf-8")
         part.replace(name.with_suffix(".duckdb"))
         for old in before:
             old.unlink(missing_ok=True)
         self._kept_at = time.monotonic()
 
     def drop(self) -> None:
-        """Forget what was kept: the replay is published."""
-        for left in self.data.state.glob("replay-*"):
-            left.unlink()
+        """Delete the saved states, once the replay is published."""
+        for file in self.data.state.glob("replay-*"):
+            file.unlink()
 
     def _digest(self, done: int) -> str:
         return hashlib.sha256(repr(list(self.runs[:done])).encode()).hexdigest()
 
 
 def key_of(settings: Settings, source: DataDir, *, skip_damaged: bool) -> str:
-    """A short fingerprint of all that a replay's result depends on, but for the runs."""
-    # The folder may be named in another way, from another one.
+    """A short fingerprint of everything that a replay's result depends on, except the runs."""
+    # The same folder has another name when the command is started in another folder.
     digest = hashlib.sha256(f"{replace(settings, data_dir='')!r}{skip_damaged}".encode())
     files = [path for room in _ROOMS for path in sorted((_PROGRAM / room).rglob("*")) if _is_part(path)]
     mine = [path for folder in ("decisions", "models") for path in sorted((source.root / folder).rglob("*"))]
@@ -113,5 +113,5 @@ def key_of(settings: Settings, source: DataDir, *, skip_damaged: bool) -> str:
 
 
 def _is_part(path: Path) -> bool:
-    """Whether a file decides what the program does; the cases that it is tested with do not."""
+    """Whether a file decides what the program does. Its test cases do not."""
     return path.suffix in _TEXTS and "cases" not in path.parts

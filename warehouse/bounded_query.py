@@ -1,8 +1,8 @@
-"""A statement that a user wrote, answered in a process of its own that can be ended.
+"""Runs a statement that a user wrote within bounds of time and memory, in a process of its own that can be ended.
 
-DuckDB bounds what a running query takes. What it works out beforehand is under no bound: `SELECT repeat('x', 2000000000)`
-took 8 GB and half a minute under a limit of 100 MB and half a second, and no interrupt reached it (measured on DuckDB
-2.0.0). So a process has to hold the limits, which answers one statement and ends: starting it takes a tenth of a second.
+DuckDB bounds the resources of a running query, but not of the planning before it: `SELECT repeat('x', 2000000000)` took
+8 GB and half a minute under a limit of 100 MB and half a second, and could not be interrupted (measured on DuckDB 2.0.0). So
+the limits are those of a process, which answers one statement and ends. Starting it takes a tenth of a second.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from gpuledger.warehouse.paths import DataDir
 #: Columns and rows.
 Table = tuple[list[str], list[tuple[Any, ...]]]
 
-#: Seconds after its time in which a query ends by itself, and the process starts: on a busy machine that takes a while.
+#: Seconds beyond a query's time for the process to start and for the query to end by itself, as a busy machine is slow.
 _GRACE_S = 5.0
-_RUN = "from gpuledger.warehouse import answering; answering.answer()"
+_RUN = "from gpuledger.warehouse import bounded_query_child; bounded_query_child.answer()"
 
 
 @dataclass(frozen=True, slots=True)
 class QueryLimits:
-    """What a statement that a user wrote may use: time, memory as DuckDB writes it, and rows."""
+    """What a user's statement may use: time, memory as DuckDB writes it, and rows."""
 
     seconds: float = 60.0
     memory: str = "1GB"
@@ -52,33 +52,33 @@ def too_large(limits: QueryLimits) -> BadQuery:
 
 
 def ask(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> Table:
-    """Columns and rows of one reading statement that a user wrote, within `limits` whatever it is.
+    """Columns and rows of one reading statement that a user wrote, within `limits` whatever the statement is.
 
-    Raises BadQuery for several statements, for one that writes, for one that goes beyond the limits, and with DuckDB's own
-    words where it refuses; and what `read.reader` raises.
+    Raises BadQuery for several statements, for one that writes, for one that exceeds the limits, and with DuckDB's message
+    if DuckDB refuses it. Raises also what `read.reader` raises.
     """
     with subprocess.Popen(
         [sys.executable, "-c", _RUN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env=child.environment(),
     ) as process:  # fmt: skip
         try:
-            found, said = process.communicate(pickle.dumps((data, sql, limits)), timeout=limits.seconds + _GRACE_S)
+            output, stderr = process.communicate(pickle.dumps((data, sql, limits)), timeout=limits.seconds + _GRACE_S)
         except subprocess.TimeoutExpired:
             raise too_slow(limits) from None
         finally:
             process.kill()
-    if not found:
-        raise _ended(process.returncode, said.decode(errors="replace"), limits)
-    answer = pickle.loads(found)
+    if not output:
+        raise _ended(process.returncode, stderr.decode(errors="replace"), limits)
+    answer = pickle.loads(output)
     if isinstance(answer, Exception):
         raise answer
     table: Table = answer
     return table
 
 
-def _ended(status: int, said: str, limits: QueryLimits) -> WarehouseError:
-    """Why the process left no answer: where memory is refused to a library, that ends by a signal."""
-    if status < 0 or "MemoryError" in said or "bad_alloc" in said:
+def _ended(status: int, stderr: str, limits: QueryLimits) -> WarehouseError:
+    """The error for a process that left no answer. If a library gets no memory, the process may end by a signal."""
+    if status < 0 or "MemoryError" in stderr or "bad_alloc" in stderr:
         return too_large(limits)
-    reason = (said.strip().splitlines() or ["it said nothing"])[-1]
+    reason = (stderr.strip().splitlines() or ["it said nothing"])[-1]
     return WarehouseError(f"the query could not be answered: its process ended with status {status}: {reason}")
