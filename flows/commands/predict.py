@@ -181,7 +181,7 @@ def _show_training(need: Need, gpu: Gpu, count: int, form: str) -> None:
             "precision": need.precision, "context": trained.tokens, "batch": trained.batch, "verdict": verdict,
             "memory_needed_gb": round(needed / 1e9, 3), "memory_usable_gb": round(usable / 1e9, 3),
             "training": {"expected": None, "bound": bound and round(bound), "basis": "unknown"},
-            "assumptions": [trained.words], "explanation": as_objects(steps),
+            "assumptions": [trained.description], "explanation": as_objects(steps),
         }  # fmt: skip
         click.echo(terminal.json_text(said, indent=1))
         return
@@ -190,7 +190,7 @@ def _show_training(need: Need, gpu: Gpu, count: int, form: str) -> None:
     click.echo(f"{title} · {cards}: {_verdicts()[verdict]}, {_gigabytes(needed, usable)}")
     if bound is not None:
         click.echo(f"  {spoken(f'trains {bound:,.0f} tokens/s at most, by the matrix rate; nobody measured it')}")
-    terminal.say(f"  {reckoned(trained.words)}")
+    terminal.say(f"  {reckoned(trained.description)}")
     show_steps(steps)
 
 

@@ -69,7 +69,7 @@ def tuning_steps(trained: Tuning, count: int) -> Iterator[Step]:
         yield Step(name, f"{size:,} ÷ 10^9", size / 1e9, "GB", source)
     yield Step(
         "activations of each card", f"({trained.activations:,} + {trained.scores:,}) ÷ 10^9", trained.each / 1e9, "GB",
-        f"2 bytes × tokens × hidden × layers, 8 bytes × tokens × vocabulary for scores and their gradient; {trained.words}",
+        f"2 bytes × tokens × hidden × layers, 8 bytes × tokens × vocabulary for scores and their gradient; {trained.description}",
     )  # fmt: skip
     sums = " + ".join(number(size / 1e9) for _, size, _ in parts)
     yield Step("needed", f"{sums} + {count} × {number(trained.each / 1e9)}",

@@ -11,7 +11,7 @@ from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.architecture import read_config
 from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, image_memory
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.sizing.own import load, one
+from gpuledger.transform.sizing.own import load, own_model
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.tuning import PRECISIONS, Tuning, Way, tuning
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
@@ -134,7 +134,7 @@ def shape_of(model_id: str, own: Path) -> Architecture | DiffusionModel:
         return catalogue.architecture(model_id)
     if model_id in diffusion_models():
         return diffusion_models()[model_id]
-    added = one(own, model_id)
+    added = own_model(own, model_id)
     if added is not None:
         return read_config(added.config)
     known = catalogue.canonical(model_id)
