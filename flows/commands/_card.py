@@ -9,7 +9,7 @@ import click
 
 from gpuledger.flows.setup import identities
 from gpuledger.flows.setup.lang import gettext
-from gpuledger.transform.answers.card import Named, named
+from gpuledger.transform.answers.card import CardMatch, match_cards
 from gpuledger.transform.identity import own
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.warehouse.paths import DataDir
@@ -23,10 +23,10 @@ def ids(data: DataDir, words: str) -> tuple[str, ...]:
     return _named(data, words).gpu_ids
 
 
-def _named(data: DataDir, words: str) -> Named:
+def _named(data: DataDir, words: str) -> CardMatch:
     if len(words) > _LONGEST_NAME:
         raise click.UsageError(gettext("no card is called {name!r}").format(name=f"{words[:60]}…"))
-    meant = named(words, identities.resolver_of(data), own.gpus(data.gpus))
+    meant = match_cards(words, identities.resolver_of(data), own.gpus(data.gpus))
     if not meant.gpu_ids:
         message = gettext("no card is called {name!r}").format(name=words)
         if re.fullmatch(r"\d{4}-\d\d?-\d\d?.*|\d\d?[./]\d\d?[./]\d{4}", words):
@@ -64,7 +64,7 @@ def _is_name(data: DataDir, words: str, ending: str) -> bool:
     """Whether all cards that `words` mean are called so to the end: Radeon R9 390 X2."""
     from gpuledger.transform.identity.catalogue import by_id
 
-    meant = named(words, identities.resolver_of(data), own.gpus(data.gpus)).gpu_ids
+    meant = match_cards(words, identities.resolver_of(data), own.gpus(data.gpus)).gpu_ids
     return bool(meant) and all(one in by_id() and by_id()[one].name.lower().endswith(ending) for one in meant)
 
 

@@ -20,16 +20,16 @@ _KV_BITS = {
 def serving_options(function: F) -> F:
     """--kv-bits, --offload and --embedding, --train and --batch.
 
-    The command gets how the model is used as one value: `load`, a need.Asked of these and of its own options context,
+    The command gets how the model is used as one value: `load`, a need.Usage of these and of its own options context,
     users, prompt and answer. Bits of the cache are an assumption, and stay `kv_bits`.
     """
 
     @functools.wraps(function)
     def with_load(**given: Any) -> Any:
-        from gpuledger.transform.buying.need import Asked
+        from gpuledger.transform.buying.need import Usage
 
-        said = {name: given.pop(name) for name in Asked.__annotations__ if name in given}
-        return function(load=Asked(**said), **given)
+        said = {name: given.pop(name) for name in Usage.__annotations__ if name in given}
+        return function(load=Usage(**said), **given)
 
     command: Callable[..., Any] = with_load
     for option in (

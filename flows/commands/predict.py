@@ -24,7 +24,7 @@ from gpuledger.flows.telling import terminal
 
 if TYPE_CHECKING:
     from gpuledger.transform.buying.hosts import Host
-    from gpuledger.transform.buying.need import Asked, Need
+    from gpuledger.transform.buying.need import Need, Usage
     from gpuledger.transform.identity.gpu import Gpu
     from gpuledger.transform.speed.learned import Learned
     from gpuledger.transform.speed.offload import Moved
@@ -85,7 +85,7 @@ def command(
     precision: str,
     engine: str | None,
     split: str | None,
-    load: Asked,
+    load: Usage,
     kv_bits: str | None,
     explain: bool,
     assumed: tuple[str, ...],

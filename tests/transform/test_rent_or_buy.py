@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.rent_or_buy import Pair, compare, from_table, kept, moves
+from gpuledger.transform.buying.rent_or_buy import Pair, compare, from_table, moves, with_value_kept
 
 PAIR = Pair(price_usd=Decimal(1600), tdp_w=300, cards=1, hour_usd=Decimal("0.5"), pricing_model="on_demand")
 
@@ -49,7 +49,7 @@ def test_what_a_card_kept_goes_before_the_assumption() -> None:
     seen = dataclasses.replace(PAIR, value_kept=Decimal("0.9"))
     assert compare(seen, Assumptions()).own.resale == Decimal(1600) * Decimal("0.9") ** 3
     assert compare(PAIR, Assumptions()).own.resale == Decimal(1600) * Decimal("0.75") ** 3
-    assert kept(Assumptions(), None) == Assumptions()
+    assert with_value_kept(Assumptions(), None) == Assumptions()
 
 
 def test_moves_are_around_what_the_card_kept() -> None:

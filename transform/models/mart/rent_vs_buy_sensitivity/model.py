@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuledger.transform import assumptions
 from gpuledger.transform.buying import costs, hosts, rent_or_buy, sensitivity
-from gpuledger.transform.buying.rent_or_buy import from_table, kept, moves
+from gpuledger.transform.buying.rent_or_buy import from_table, moves, with_value_kept
 from gpuledger.transform.models.mart.rent_vs_buy import model as rent_vs_buy
 from gpuledger.transform.models.mart.rent_vs_buy.model import INPUTS, observed_value_kept, pair_of
 
@@ -40,7 +40,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         pair = pair_of(row, observed)
         if pair is None:
             continue
-        assumed = kept(base, pair.value_kept)
+        assumed = with_value_kept(base, pair.value_kept)
         for name, moved in moves(pair, base).items():
             hours, saving = moved.break_even, moved.saving
             rows.append(
