@@ -2,7 +2,7 @@
 
 Only the speed of writing of a model of text can be predicted, and only if the workload says which model it is and at which
 precision. If at least four cards were measured, the predictions are adjusted to the level of these cards, because the
-program and the machine of a benchmark slow every card down, and the fastest cards most. To find how far an adjusted
+program and the machine of a benchmark slow every card down, and the dearest cards most. To find how far an adjusted
 prediction may be off, each measured card is left out in turn and predicted from the others.
 """
 
@@ -39,7 +39,7 @@ _ENOUGH, _NEAREST = 4, 3
 _BEYOND, _REPEATED = 0.4, 0.05
 _UNITS = ("tokens/s", "token/s", "tok/s", "t/s")
 #: The columns that are added to those of the measured rows.
-BESIDE = ("basis", "low", "high", "bound")
+PREDICTION_COLUMNS = ("basis", "low", "high", "bound")
 _MEASURED = ("measured", None, None, None)
 
 
@@ -160,7 +160,7 @@ class Level:
                 points.append((math.log(gpu.memory_bandwidth_gb_s), math.log(score / expected)))
         if len(points) < _ENOUGH:
             return cls((), 0.0)
-        misses = [share - _near(at, [*points[:n], *points[n + 1 :]]) for n, (at, share) in enumerate(points)]
+        misses = [share - _nearest_share(at, [*points[:n], *points[n + 1 :]]) for n, (at, share) in enumerate(points)]
         return cls(points, max(_REPEATED, math.sqrt(sum(miss**2 for miss in misses) / len(misses))))
 
     def adjusted(self, gpu: Gpu, rate: Rate) -> Rate:
@@ -168,7 +168,7 @@ class Level:
         if not self.points or rate.expected is None or not gpu.memory_bandwidth_gb_s:
             return rate
         at = math.log(gpu.memory_bandwidth_gb_s)
-        expected = rate.expected * math.exp(_near(at, self.points))
+        expected = rate.expected * math.exp(_nearest_share(at, self.points))
         is_beyond = not min(self.points)[0] - 0.01 <= at <= max(self.points)[0] + 0.01
         # The range is never narrower than without the measured cards, because these may all come from another maker.
         own = math.log(rate.expected / rate.low) / EIGHTY_PERCENT if rate.low else 0.0
@@ -178,7 +178,7 @@ class Level:
         return Rate(expected, expected / factor, min(expected * factor, most), rate.bound, "calibrated")
 
 
-def _near(at: float, points: Iterable[tuple[float, float]]) -> float:
+def _nearest_share(at: float, points: Iterable[tuple[float, float]]) -> float:
     """The mean of the shares that the nearest measured cards reach."""
     nearest = sorted(points, key=lambda point: abs(point[0] - at))[:_NEAREST]
     return sum(share for _, share in nearest) / len(nearest)
@@ -190,7 +190,10 @@ def ranking_with(data: DataDir, request: PredictionRequest, *, short: bool) -> R
     unit = rows[0][columns.index("unit")] if rows else "tokens/s"
     baseline = _baseline(data, request.workload)
     merged: list[tuple[float, dict[str, Any]]] = [
-        (float(row[columns.index("score")]), dict(zip([*columns, *BESIDE], [*row, *_MEASURED], strict=True)))
+        (
+            float(row[columns.index("score")]),
+            dict(zip([*columns, *PREDICTION_COLUMNS], [*row, *_MEASURED], strict=True)),
+        )
         for row in rows
     ]
     for card in predictions(data, request):
@@ -199,7 +202,7 @@ def ranking_with(data: DataDir, request: PredictionRequest, *, short: bool) -> R
             "workload_id": request.workload, "gpu_id": card.gpu_id, "gpu": card.gpu, "score": _amount(card.score),
             "unit": unit, "relative_to_baseline": relative, "baseline_gpu_id": baseline and baseline[0],
         }  # fmt: skip
-        merged.append((card.score, {name: facts.get(name) for name in columns} | _beside(card)))
+        merged.append((card.score, {name: facts.get(name) for name in columns} | _prediction_cells(card)))
     return _ranked(merged, columns, "rank")
 
 
@@ -222,7 +225,7 @@ def value_with(data: DataDir, request: PredictionRequest, basis: Basis, market: 
     every = [(float(row["score"]), float(row["price_usd"])) for row in whole]
     every += [(card.score, float(offer["price_usd"])) for card, offer in offered]
     merged: list[tuple[float, dict[str, Any]]] = [
-        (float(whole_row["score_per_usd"]), dict(zip([*columns, *BESIDE], [*row, *_MEASURED], strict=True)))
+        (float(whole_row["score_per_usd"]), dict(zip([*columns, *PREDICTION_COLUMNS], [*row, *_MEASURED], strict=True)))
         for whole_row, row in zip(whole, rows, strict=True)
     ]
     for card, offer in offered:
@@ -237,7 +240,7 @@ def value_with(data: DataDir, request: PredictionRequest, basis: Basis, market: 
             "price_ratio": _digits(ratios[1], 2 if short else 12), "on_pareto_frontier": is_front,
             "frontier": "○" if is_front else "",
         }  # fmt: skip
-        merged.append((per_usd, {name: facts.get(name) for name in columns} | _beside(card)))
+        merged.append((per_usd, {name: facts.get(name) for name in columns} | _prediction_cells(card)))
     return _ranked(merged, columns, "value_rank")
 
 
@@ -264,9 +267,9 @@ def _baseline(data: DataDir, workload: str) -> tuple[str, float] | None:
     return (rows[0][0], rows[0][1]) if rows else None
 
 
-def _beside(card: Predicted) -> dict[str, Any]:
+def _prediction_cells(card: Predicted) -> dict[str, Any]:
     bound = None if card.bound is None else _amount(card.bound)
-    return dict(zip(BESIDE, (card.basis, _amount(card.low), _amount(card.high), bound), strict=True))
+    return dict(zip(PREDICTION_COLUMNS, (card.basis, _amount(card.low), _amount(card.high), bound), strict=True))
 
 
 def _amount(value: float) -> Decimal:
@@ -285,5 +288,5 @@ def _ranked(merged: list[tuple[float, dict[str, Any]]], columns: Sequence[str], 
     last: tuple[float, int] = (math.inf, 0)
     for place, (worth, row) in enumerate(merged, start=1):
         last = last if worth == last[0] else (worth, place)
-        rows.append(tuple({**row, rank: last[1]}[name] for name in (*columns, *BESIDE)))
-    return [*columns, *BESIDE], rows
+        rows.append(tuple({**row, rank: last[1]}[name] for name in (*columns, *PREDICTION_COLUMNS)))
+    return [*columns, *PREDICTION_COLUMNS], rows

@@ -124,7 +124,7 @@ def _owning(option: Option, own: costs.Ownership, assumptions: Assumptions) -> I
     yield Step("cards", number(price), float(own.purchase), "USD", f"the price as it is offered{where}")
     yield _machine(own, host, assumptions)
     yield from _electricity(option, own, assumptions)
-    years, kept_a_year = assumptions.horizon_years, _kept(own, assumptions)
+    years, kept_a_year = assumptions.horizon_years, _kept_each_year(own, assumptions)
     yield Step(
         "sold at the end", f"{number(own.purchase)} × {kept_a_year:.9g} ^ {number(years)}", float(own.resale), "USD",
         "price × part that is kept each year, of this card's own price history where that is long enough; "
@@ -174,7 +174,7 @@ def _electricity(option: Option, own: costs.Ownership, assumptions: Assumptions)
     )  # fmt: skip
 
 
-def _kept(own: costs.Ownership, assumptions: Assumptions) -> float:
+def _kept_each_year(own: costs.Ownership, assumptions: Assumptions) -> float:
     """The part of its price that the calculation let the card keep each year, as observed for the card, else as assumed."""
     kept_a_year: float = float(own.resale / own.purchase) ** (1 / float(assumptions.horizon_years))
     return kept_a_year

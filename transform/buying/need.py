@@ -34,10 +34,10 @@ _OF_PICTURES, _TRAINING = "transformers", "peft"
 class Usage:
     """How a model is used.
 
-    - `context`: tokens, None for the default. `users`: how many at once. - `prompt`: tokens that each user's prompt has,
-    None for a share of the context. `answer`: tokens that each user gets, None for the rest of the context. - `offload`:
-    what may stay with the processor if the model does not fit. `embedding`: where the token embeddings are, None for the
-    default of the program.
+    `context` is in tokens, None for the default, and `users` is how many use the model at once. `prompt` is the tokens of
+    each user's prompt, None for a share of the context. `answer` is the tokens of each answer, None for the rest of the
+    context. `offload` says what may stay with the processor if the model does not fit. `embedding` says where the token
+    embeddings are, None for the default of the program.
     """
 
     context: int | None = None

@@ -49,7 +49,7 @@ class Power(NamedTuple):
     host_w: Decimal
 
 
-class Stand(NamedTuple):
+class Setup(NamedTuple):
     """A number of boards of a card in a machine, whatever runs on them: their cost and the reasons against them."""
 
     host: Host | None
@@ -74,8 +74,8 @@ class Market:
     nodes: Sequence[Node] = ()
     pictures: Mapping[str, Pictures] = field(default_factory=dict)
     machines: Sequence[Gpu] = ()
-    #: The stands that were calculated before, by what they depend on. They are the same for every model.
-    stands: dict[tuple[Assumptions, str | None], dict[tuple[str, str, int, str], Stand]] = field(
+    #: The setups that were calculated before, by what they depend on. They are the same for every model.
+    setups: dict[tuple[Assumptions, str | None], dict[tuple[str, str, int, str], Setup]] = field(
         default_factory=dict, compare=False, repr=False
     )
 
@@ -255,7 +255,7 @@ class _Question:
         return not holds or not self.need.engine.runs_on(gpu, self.need.precision)
 
     def bought(self) -> Iterator[_Boards]:
-        stands = self.market.stands.setdefault((self.assumptions, self.limits.country), {})
+        setups = self.market.setups.setdefault((self.assumptions, self.limits.country), {})
         for card in self.market.cards:
             if not card.memory_gb:
                 continue  # nobody knows whether anything fits on it
@@ -266,10 +266,10 @@ class _Question:
                     continue
                 host = self._host(card, gpu, boards)
                 key = (card.gpu_id, card.condition, boards, host.name if host else "")
-                stand = stands.get(key)
-                if stand is None:
-                    stand = stands[key] = self._stand(card, boards, host)
-                yield _Boards(self, card, gpu, boards, stand)
+                setup = setups.get(key)
+                if setup is None:
+                    setup = setups[key] = self._setup(card, boards, host)
+                yield _Boards(self, card, gpu, boards, setup)
 
     def _host(self, card: Card, gpu: Gpu, boards: int) -> Host | None:
         """The machine for the boards. It needs memory for what stays with the processor, if anything may stay there."""
@@ -280,7 +280,7 @@ class _Question:
             gpu, boards, card.tdp_w, lambda host: self.need.on(gpu, gpus, host.memory(self.assumptions))
         )
 
-    def _stand(self, card: Card, boards: int, host: Host | None) -> Stand:
+    def _setup(self, card: Card, boards: int, host: Host | None) -> Setup:
         own = power = None
         if card.tdp_w is not None:
             long_enough = card.history_years is not None and card.history_years * 2 >= float(
@@ -292,7 +292,7 @@ class _Question:
             power = Power(card.tdp_w, boards, machine.watts)
         watts = (card.tdp_w or 0) * boards
         without_machine = () if host is not None else (f"no machine of hosts.toml holds {boards} of it ({watts:,} W)",)
-        return Stand(host, own, power, (*_without_power(own), *without_machine), self._power(card, boards, host))
+        return Setup(host, own, power, (*_without_power(own), *without_machine), self._power(card, boards, host))
 
     def trained(self, gpu: Gpu, count: int) -> tuple[str, ...]:
         """A note with the largest possible speed of training. We have not measured the real speed."""
@@ -331,13 +331,13 @@ class _Question:
             )
             speed = self.speed(prediction, node.gpu_id, node.bandwidth_gb_s)
             needed, available = _memory(self.need, gpu, node.gpus, prediction)
-            written, read = self.per_million(total, own.busy_hours if own else None, speed)
+            written_usd, read_usd = self.per_million(total, own.busy_hours if own else None, speed)
             yield Option(
                 way="buy", condition=node.condition, what=f"{node.kind}: {node.title}", gpu_id=node.gpu_id,
                 gpu=node.gpu if node.gpus == 1 else f"{node.gpus} × {node.gpu}", gpu_count=node.gpus,
                 price_usd=node.price_usd, outlay_usd=node.price_usd, needed_gb=needed, available_gb=available,
-                prediction=prediction, speed=speed, host=None, own=own, total_usd=total, usd_per_million_tokens=written,
-                usd_per_million_read=read, evidence=node.evidence,
+                prediction=prediction, speed=speed, host=None, own=own, total_usd=total, usd_per_million_tokens=written_usd,
+                usd_per_million_read=read_usd, evidence=node.evidence,
                 against=(
                     *self.against(needed, available, node.price_usd), *self.too_slow(speed),
                     *(() if memory_kind(gpu) == "shared" else _without_power(own)), *self.unsupported(gpu),
@@ -386,12 +386,12 @@ class _Question:
             needed, available = _memory(self.need, gpu, rental.gpu_count, prediction)
             place = " ".join(filter(None, [rental.provider, rental.instance, rental.region]))
             gpus = rental.gpu if rental.gpu_count == 1 else f"{rental.gpu_count} × {rental.gpu}"
-            written, read = self.per_million(total, hours * self.assumptions.utilisation, speed)
+            written_usd, read_usd = self.per_million(total, hours * self.assumptions.utilisation, speed)
             yield Option(
                 way=rental.pricing_model, condition=None, what=f"{gpus} at {place}", gpu_id=rental.gpu_id, gpu=rental.gpu,
                 gpu_count=rental.gpu_count, price_usd=rental.hour_usd, outlay_usd=total, needed_gb=needed,
                 available_gb=available, prediction=prediction, speed=speed, host=None, own=None, total_usd=total,
-                usd_per_million_tokens=written, usd_per_million_read=read, evidence=rental.evidence,
+                usd_per_million_tokens=written_usd, usd_per_million_read=read_usd, evidence=rental.evidence,
                 against=(*self.against(needed, available, total), *self.too_slow(speed), *self.unsupported(gpu)),
             )  # fmt: skip
 
@@ -432,8 +432,8 @@ class _Question:
             return costs.cost_per_million_tokens(total, busy_hours, speed.expected), None
         read_share = Decimal(str(served.read_share))
         read_rate = served.all_tokens_per_s * self.need.job.load.prompt / self.need.answer_tokens
-        written = costs.cost_per_million_tokens(total * (1 - read_share), busy_hours, served.all_tokens_per_s)
-        return written, costs.cost_per_million_tokens(total * read_share, busy_hours, read_rate)
+        written_usd = costs.cost_per_million_tokens(total * (1 - read_share), busy_hours, served.all_tokens_per_s)
+        return written_usd, costs.cost_per_million_tokens(total * read_share, busy_hours, read_rate)
 
     def against(self, needed: float, available: float, outlay: Decimal | None) -> tuple[str, ...]:
         """The reasons against the memory and the price, in words."""
@@ -482,11 +482,11 @@ class _Boards(NamedTuple):
     card: Card
     gpu: Gpu
     boards: int
-    stand: Stand
+    setup: Setup
 
     @property
     def place(self) -> _Place:
-        return _place(self.stand.own.total if self.stand.own else None, self.gpus)
+        return _place(self.setup.own.total if self.setup.own else None, self.gpus)
 
     @property
     def gpus(self) -> int:
@@ -497,7 +497,7 @@ class _Boards(NamedTuple):
 
     def answers(self) -> int:
         """How many of the options are answers. For most questions memory, machine and price decide this, not speed."""
-        if self.stand.against or self.question.unsupported(self.gpu):
+        if self.setup.against or self.question.unsupported(self.gpu):
             return 0
         return sum(map(self._is_answer, self._ways()))
 
@@ -519,7 +519,7 @@ class _Boards(NamedTuple):
 
     def _prediction(self, copies: int) -> Prediction | None:
         """The prediction for the cards of one of `copies` copies."""
-        need, host = self.question.copies.of(copies), self.stand.host
+        need, host = self.question.copies.of(copies), self.setup.host
         room = None if host is None or need.offload == "none" else host.memory(self.question.assumptions)
         return need.on(self.gpu, self.gpus // copies, room)
 
@@ -543,8 +543,8 @@ class _Boards(NamedTuple):
         return needed * copies, available * copies
 
     def _option(self, copies: int) -> Option:
-        question, card, stand, gpus = self.question, self.card, self.stand, self.gpus
-        price, total = card.price_usd * self.boards, stand.own.total if stand.own else None
+        question, card, setup, gpus = self.question, self.card, self.setup, self.gpus
+        price, total = card.price_usd * self.boards, setup.own.total if setup.own else None
         prediction, speed = self._prediction(copies), self._of_all(copies)
         needed, available = self._memory(copies)
         what = card.gpu if self.boards == 1 else f"{self.boards} × {card.gpu}"
@@ -553,17 +553,17 @@ class _Boards(NamedTuple):
             each, users = gpus // copies, question.copies.of(copies).users
             what = f"{self.boards} × {card.gpu} ({copies} × {each})"
             notes = (f"{copies} copies of the model, each on {each} of the GPUs and for {users} at once",)
-        written, read = question.per_million(total, stand.own.busy_hours if stand.own else None, speed)
+        written_usd, read_usd = question.per_million(total, setup.own.busy_hours if setup.own else None, speed)
         return Option(
             way="buy", condition=card.condition, what=what,
             gpu_id=card.gpu_id, gpu=card.gpu, gpu_count=gpus, price_usd=price, outlay_usd=price, needed_gb=needed,
-            available_gb=available, prediction=prediction, speed=speed, host=stand.host, own=stand.own, total_usd=total,
-            usd_per_million_tokens=written, usd_per_million_read=read, evidence=card.evidence,
+            available_gb=available, prediction=prediction, speed=speed, host=setup.host, own=setup.own, total_usd=total,
+            usd_per_million_tokens=written_usd, usd_per_million_read=read_usd, evidence=card.evidence,
             against=(
-                *question.against(needed, available, price), *question.too_slow(speed), *stand.against,
+                *question.against(needed, available, price), *question.too_slow(speed), *setup.against,
                 *question.unsupported(self.gpu),
             ),
-            notes=(*notes, *question.trained(self.gpu, gpus), *stand.notes), power=stand.power, copies=copies,
+            notes=(*notes, *question.trained(self.gpu, gpus), *setup.notes), power=setup.power, copies=copies,
         )  # fmt: skip
 
 

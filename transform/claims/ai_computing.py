@@ -31,14 +31,14 @@ def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:
         "amdahl-60-percent": _amdahl(**inputs["amdahl"]["first"]),
         "amdahl-95-percent": _amdahl(**inputs["amdahl"]["second"]),
         **{f"ladder-{step}": seconds["python"] / time for step, time in seconds.items() if step != "python"},
-        "a100-multiprocessors": Fraction(_known(card.shading_units), a100["cuda_cores_each"]),
+        "a100-multiprocessors": Fraction(_required(card.shading_units), a100["cuda_cores_each"]),
         "a100-cuda-cores": Fraction(a100["multiprocessors"] * a100["cuda_cores_each"]),
         "a100-tensor-cores": Fraction(a100["multiprocessors"] * a100["tensor_cores_each"]),
-        "a100-memory": Fraction(_known(card.memory_gb)),
+        "a100-memory": Fraction(_required(card.memory_gb)),
         "pixar-frame": Fraction(inputs["pixar_hours"] * 3600),
         # A cluster has two multiprocessors. Source: NVIDIA, A100 white paper, 2020.
         "a100-tpcs": Fraction(inputs["a100"]["graphics_clusters"] * inputs["a100"]["clusters_each"]),
-        "gtx-580-memory": Fraction(_known(_gpu(inputs["gtx_580"]).memory_gb)),
+        "gtx-580-memory": Fraction(_required(_gpu(inputs["gtx_580"]).memory_gb)),
     }
 
 
@@ -80,7 +80,7 @@ def _gpu(gpu_id: str) -> Gpu:
     return catalogue.by_id()[gpu_id]
 
 
-def _known(value: float | None) -> int | Fraction:
+def _required(value: float | None) -> int | Fraction:
     if value is None:
         raise ValueError("the specification catalogue does not know a figure that a claim is checked against")
     return Fraction(value)

@@ -43,7 +43,7 @@ TABLES = (
 )  # fmt: skip
 
 
-def contents(data: DataDir, origin: Origin, on_model: running.OnModel = running.unheard) -> dict[str, Any]:
+def contents(data: DataDir, origin: Origin, on_model: running.OnModel = running.no_progress) -> dict[str, Any]:
     """The contents of the report on the version that is published now.
 
     Raises NoWarehouse, NotAWarehouse, OlderWarehouse, and WarehouseError if no run was published.

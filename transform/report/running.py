@@ -45,12 +45,12 @@ class Way:
         return self.option.pictures.per_s * self.option.gpu_count if self.option.pictures else 0.0
 
 
-def unheard(done: int, total: int) -> None:
+def no_progress(done: int, total: int) -> None:
     """The OnModel function for callers that do not follow the progress. Does nothing."""
 
 
 def ways(
-    con: duckdb.DuckDBPyConnection, markets: Sequence[str], own: Path, on_model: OnModel = unheard
+    con: duckdb.DuckDBPyConnection, markets: Sequence[str], own: Path, on_model: OnModel = no_progress
 ) -> tuple[list[Need], list[Way]]:
     """What every model needs for one user, and the ways to run it: new cards of each market, nodes, and rentals.
 
@@ -84,7 +84,7 @@ def ways(
                 offers = replace(offered[name], measured=measured, pictures=pictures)
                 all_ways += [
                     Way(model_id, users, name, option)
-                    for option in _kept(options(need, limits[name], offers, assumptions))
+                    for option in _best_answers(options(need, limits[name], offers, assumptions))
                 ]
     on_model(len(models), len(models))
     return needs, all_ways
@@ -132,7 +132,7 @@ def _unbeaten(cards: Sequence[Card], chips: Mapping[str, Gpu]) -> list[Card]:
     ]
 
 
-def _kept(candidates: Sequence[Option]) -> Iterator[Option]:
+def _best_answers(candidates: Sequence[Option]) -> Iterator[Option]:
     """The answers to keep. The options come with the cheapest first.
 
     These are the first answers, every answer that is faster than all cheaper ones, and the cheapest hour under each pricing

@@ -45,7 +45,7 @@ _NARROW = {
 }  # fmt: skip
 
 #: Matrices that the quantizer never packs: the router decides which experts run, and the position tables are small.
-_KEPT = ("ffn_gate_inp", "ffn_gate_inp_shexp", "position_embd", "token_types", "attn_rel_b")
+_NEVER_PACKED = ("ffn_gate_inp", "ffn_gate_inp_shexp", "position_embd", "token_types", "attn_rel_b")
 
 #: The file also holds the tokenizer, which takes 23 bytes (Llama 2) to 61 bytes (Llama 3, with its merges) for each token
 #: of the vocabulary in published files.
@@ -90,7 +90,7 @@ def bytes_of(tensor: Tensor, file_type: str, around: Surroundings) -> int:
     """Bytes of one tensor in a file of `file_type`. Raises UnknownPrecision for a file type that is not known."""
     if file_type not in BASE:
         raise UnknownPrecision(f"GGUF type {file_type!r} is not known; known are {', '.join(BASE)}")
-    packed = tensor.kind != "vector" and tensor.role not in _KEPT
+    packed = tensor.kind != "vector" and tensor.role not in _NEVER_PACKED
     chosen = block_type(file_type, tensor, around) if packed else "F32"
     if tensor.cols % BLOCKS[chosen][0]:
         chosen = _NARROW.get(chosen, "F16")

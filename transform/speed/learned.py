@@ -29,7 +29,7 @@ LEVELS: tuple[Level, ...] = ("engine", "architecture", "card")
 _BELIEVED: Mapping[Level, float] = MappingProxyType({"engine": 0.4, "architecture": 0.15, "card": 0.1})
 _CALIBRATED = 0.1
 #: How far from zero we expect the residual of one row, and from which residual on a row counts as far off.
-_LEFT, _FAR = 0.1, 0.3
+_RESIDUAL, _FAR = 0.1, 0.3
 #: The standard deviation of the next speed by the nearest measurement, used if fewer than `_ENOUGH` cards were measured: for
 #: another model on the same card, for another card of the architecture, and for another architecture.
 _UNSURE: Mapping[Level, float] = MappingProxyType({"card": 0.22, "architecture": 0.3, "engine": 0.4})
@@ -166,7 +166,8 @@ def _effects(points: Sequence[Point]) -> dict[tuple[Level, str], float]:
                 p.ratio - sum(effects[other, p.at(other)] for other in LEVELS if other != level) for p in members
             ]
             weights = [
-                min(1.0, _FAR / max(abs(remainder - effects[level, name]), 1e-9)) / _LEFT**2 for remainder in remainders
+                min(1.0, _FAR / max(abs(remainder - effects[level, name]), 1e-9)) / _RESIDUAL**2
+                for remainder in remainders
             ]
             total = sum(weight * remainder for weight, remainder in zip(weights, remainders, strict=True))
             effects[level, name] = total / (sum(weights) + 1 / _believed(level, name) ** 2)
@@ -192,7 +193,7 @@ def _deviations(residuals: Sequence[Residual]) -> Mapping[Level, float]:
     needed_weight = min(len(cards), 0.8 * (len(cards) + 1)) - 1e-9
     weight_so_far = accumulate(weight for _, weight in weighted)
     bound = next(off for (off, _), total in zip(weighted, weight_so_far, strict=True) if total >= needed_weight)
-    spread = max(_LEFT, bound / _EIGHTY_PERCENT)
+    spread = max(_RESIDUAL, bound / _EIGHTY_PERCENT)
     if len({residual.point.model_id for residual in residuals}) == 1:
         spread = math.hypot(spread, _OTHER_MODELS)
     return {

@@ -55,16 +55,16 @@ def link_between(gpu: Gpu, assumptions: Assumptions) -> Link:
     """The fabric of a module, else the slot. A slot is at most as fast as `link_gb_s`, the assumed slot of the host."""
     fabric, share = fabric_gb_s(gpu), assumptions.slot_share
     if fabric is not None:
-        what = f"{_FABRIC_SHARE:.0%} of the fabric of its nodes (data sheet; nccl-tests)"
-        return Link(fabric, assumptions.link_latency_us, what)
+        source = f"{_FABRIC_SHARE:.0%} of the fabric of its nodes (data sheet; nccl-tests)"
+        return Link(fabric, assumptions.link_latency_us, source)
     slot = slot_gb_s(gpu)
     if slot is not None and slot < assumptions.link_gb_s:
-        what = f"slot_share of its slot, {gpu.bus_interface}"
-        return Link(slot * share, assumptions.link_latency_us, what, is_ring=True)
+        source = f"slot_share of its slot, {gpu.bus_interface}"
+        return Link(slot * share, assumptions.link_latency_us, source, is_ring=True)
     # A bridge can join boards of this form (two H100 NVL, two or four H200 NVL), but it is bought separately.
     bridge = ", without the bridge that joins some of them" if gpu.form_factor == "NVL" else ""
-    what = f"slot_share of link_gb_s, the host's slots{bridge}"
-    return Link(assumptions.link_gb_s * share, assumptions.link_latency_us, what, is_ring=True)
+    source = f"slot_share of link_gb_s, the host's slots{bridge}"
+    return Link(assumptions.link_gb_s * share, assumptions.link_latency_us, source, is_ring=True)
 
 
 def fabric_gb_s(gpu: Gpu) -> float | None:

@@ -67,21 +67,21 @@ class Held(NamedTuple):
     cache_written: int
 
 
-def moved(held: Held, offload: Offload, excess: int, host: HostMemory | None) -> Moved | None:
+def layers_to_move(held: Held, offload: Offload, excess: int, host: HostMemory | None) -> Moved | None:
     """The fewest layers that must move so that the cards hold `excess` bytes less.
 
     None if `offload` is `none`, if the model has no experts to move, or if the machine has no room for the layers.
     """
     if offload == "none" or host is None:
         return None
-    of_layers, each, read = _of_experts(held) if offload == "experts" else _of_layers(held)
+    of_layers, each, bytes_read = _of_experts(held) if offload == "experts" else _of_layers(held)
     if not of_layers or not each:
         return None
     layers = math.ceil(excess / each)
     embedding = held.size.total - held.size.on_cards
     if layers > of_layers or layers * each + embedding > host.gb * 1e9 * _MEMORY_SHARE:
         return None
-    return Moved(offload, layers, of_layers, round(layers * each), layers * read)
+    return Moved(offload, layers, of_layers, round(layers * each), layers * bytes_read)
 
 
 def _of_experts(held: Held) -> tuple[int, float, float]:
@@ -98,5 +98,5 @@ def _of_layers(held: Held) -> tuple[int, float, float]:
     All layers count as equal. The output matrix counts as one more layer, as it does for `-ngl`.
     """
     layers = held.shape.layers
-    read = held.size.read_bytes(1) + held.cache_written
-    return layers, (held.size.on_cards + held.cache) / (layers + 1), read / (layers + 1)
+    bytes_read = held.size.read_bytes(1) + held.cache_written
+    return layers, (held.size.on_cards + held.cache) / (layers + 1), bytes_read / (layers + 1)

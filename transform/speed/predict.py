@@ -22,7 +22,7 @@ from gpuledger.transform.speed.engines import Engine, Split
 from gpuledger.transform.speed.features import CardTraits, Work, pipeline_speedup, traits
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned, Shift
 from gpuledger.transform.speed.links import Link, amdahl_speedup, exchange_seconds, link_between
-from gpuledger.transform.speed.offload import PROGRAMS, Held, HostMemory, Moved, Offload, moved
+from gpuledger.transform.speed.offload import PROGRAMS, Held, HostMemory, Moved, Offload, layers_to_move
 from gpuledger.transform.speed.peaks import fastest_matrix_tflops, matrix_tflops
 from gpuledger.transform.speed.work import work
 
@@ -273,7 +273,9 @@ def predict(job: Job, plan: Plan) -> Prediction:
     if needed > usable and plan.engine.name in PROGRAMS:
         # Move so much that a twentieth of the usable memory stays free.
         held = Held(job.shape, job.size, job.cache, job.cache_written)
-        moved_part = moved(held, plan.offload, math.ceil(needed - usable * (1 - memory.TIGHT_SHARE)), plan.host)
+        moved_part = layers_to_move(
+            held, plan.offload, math.ceil(needed - usable * (1 - memory.TIGHT_SHARE)), plan.host
+        )
     question = _Question(job, plan, moved_part)
     needed -= moved_part.size if moved_part else 0
     return Prediction(
@@ -315,9 +317,9 @@ def least_of_alike(predictions: Sequence[Prediction]) -> Prediction | None:
     return slowest if len({prediction.verdict for prediction in predictions}) == 1 else None
 
 
-def with_measurement(rate: Rate, tokens_per_s: float, held: float | None = None) -> Rate:
-    """The rate with a measured speed as the expected one, but never above its bound or above the bound `held`."""
-    value = min(speed for speed in (tokens_per_s, rate.bound, held) if speed is not None)
+def with_measurement(rate: Rate, tokens_per_s: float, held_bound: float | None = None) -> Rate:
+    """The rate with a measured speed as the expected one, but never above its bound or above `held_bound`."""
+    value = min(speed for speed in (tokens_per_s, rate.bound, held_bound) if speed is not None)
     low, high = _range(value, _REPEATED, rate.bound)
     return Rate(value, low, high, rate.bound, "measured")
 
