@@ -16,7 +16,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.copies import HARDLY_FASTER, Copies
 from gpuledger.transform.buying.hosts import Host, host_with_room
-from gpuledger.transform.buying.need import Asked, Need, need_of
+from gpuledger.transform.buying.need import Need, Usage, need_of
 from gpuledger.transform.buying.options import NODES
 from gpuledger.transform.identity.catalogue import gpus
 from gpuledger.transform.identity.gpu import Gpu
@@ -144,11 +144,11 @@ def page() -> str:
             "|---|---|---|---|---|---|---|---|---|---|---|---|",
         ]
         for model_id, alone, many in MODELS:
-            need = _need(model_id, alone if users == 1 else many, Asked(users=users, prompt=read, answer=written))
+            need = _need(model_id, alone if users == 1 else many, Usage(users=users, prompt=read, answer=written))
             held = choices(need, assumptions)
             if not _fast(held, least) and users == 1:
                 # What does not fit may stay with the processor: experts are read least.
-                left = Asked(users=users, prompt=read, answer=written, offload="experts")
+                left = Usage(users=users, prompt=read, answer=written, offload="experts")
                 held = choices(_need(model_id, alone, left), assumptions)
             for budget in BUDGETS:
                 if users > 1 and budget == BUDGETS[1] and model_id not in SMALL:
@@ -159,7 +159,7 @@ def page() -> str:
     return "\n".join(lines)
 
 
-def _need(model_id: str, precision: str, asked: Asked) -> Need:
+def _need(model_id: str, precision: str, asked: Usage) -> Need:
     return need_of(model_id, catalogue.architecture(model_id), precision, asked, Assumptions())
 
 

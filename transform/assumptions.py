@@ -408,6 +408,6 @@ def from_table(rows: Iterable[tuple[str, Number]]) -> Assumptions:
     return Assumptions().with_text(texts)
 
 
-def kept(assumptions: Assumptions, value_kept: Decimal | None) -> Assumptions:
+def with_value_kept(assumptions: Assumptions, value_kept: Decimal | None) -> Assumptions:
     """The assumptions with the share of its price that a card was seen to keep a year, if that is known."""
     return assumptions if value_kept is None else dataclasses.replace(assumptions, value_kept_per_year=value_kept)

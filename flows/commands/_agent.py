@@ -24,7 +24,7 @@ from gpuledger.flows.setup.settings import SettingsError
 from gpuledger.transform.answers import card as cards
 from gpuledger.transform.answers import described, markets, runs, workloads
 from gpuledger.transform.answers.asking import Rows
-from gpuledger.transform.answers.value import Asked, Basis
+from gpuledger.transform.answers.value import Basis, Scope
 from gpuledger.warehouse.bounded_query import QueryLimits, ask
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.outputs.cells import plain
@@ -121,7 +121,7 @@ class Tools:
         from gpuledger.transform.answers.value import value
 
         workload_id, heading = _workload.check(self._data, workload)
-        table = value(self._data, workload_id, price_basis, Asked(self._day(as_of), self._market(market)), short=False)
+        table = value(self._data, workload_id, price_basis, Scope(self._day(as_of), self._market(market)), short=False)
         return self._answer(
             table, limit, note="" if table[1] else "no card with a figure here has a price there", what=heading
         )
@@ -147,7 +147,7 @@ class Tools:
         what would.
         """
         from gpuledger.flows.commands import _buy_answer, buy
-        from gpuledger.transform.buying.need import Asked as Load
+        from gpuledger.transform.buying.need import Usage as Load
 
         _positive(budget_usd=budget_usd, min_tokens_per_s=min_tokens_per_s, users=users, context=context)
         load = Load(context=context, users=users, prompt=None, answer=None)

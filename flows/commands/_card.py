@@ -9,7 +9,7 @@ import click
 
 from gpuledger.flows.setup import identities
 from gpuledger.flows.setup.lang import gettext
-from gpuledger.transform.answers.card import Named, named
+from gpuledger.transform.answers.card import CardMatch, match_cards
 from gpuledger.transform.identity import own
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.warehouse.paths import DataDir
@@ -26,10 +26,10 @@ def gpu_ids(data: DataDir, name: str) -> tuple[str, ...]:
     return _meant(data, name).gpu_ids
 
 
-def _meant(data: DataDir, name: str) -> Named:
+def _meant(data: DataDir, name: str) -> CardMatch:
     if len(name) > _LONGEST_NAME:
         raise click.UsageError(gettext("no card is called {name!r}").format(name=f"{name[:60]}…"))
-    meant = named(name, identities.resolver_of(data), own.gpus(data.gpus))
+    meant = match_cards(name, identities.resolver_of(data), own.gpus(data.gpus))
     if not meant.gpu_ids:
         message = gettext("no card is called {name!r}").format(name=name)
         if re.fullmatch(r"\d{4}-\d\d?-\d\d?.*|\d\d?[./]\d\d?[./]\d{4}", name):
@@ -73,7 +73,7 @@ def _is_name(data: DataDir, text: str, ending: str) -> bool:
     """Whether `ending` is part of the name of all cards that `text` means, as in Radeon R9 390 X2."""
     from gpuledger.transform.identity.catalogue import by_id
 
-    meant = named(text, identities.resolver_of(data), own.gpus(data.gpus)).gpu_ids
+    meant = match_cards(text, identities.resolver_of(data), own.gpus(data.gpus)).gpu_ids
     return bool(meant) and all(gpu_id in by_id() and by_id()[gpu_id].name.lower().endswith(ending) for gpu_id in meant)
 
 

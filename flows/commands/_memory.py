@@ -21,17 +21,17 @@ _KV_BITS = {
 def serving_options(function: F) -> F:
     """Adds the options --kv-bits, --offload, --embedding, --train and --batch.
 
-    The command gets all options on how the model is used as one argument `load`, a need.Asked. It combines these options
+    The command gets all options on how the model is used as one argument `load`, a need.Usage. It combines these options
     with the command's own options context, users, prompt and answer. Only the bits of the cache stay an argument of their
     own, `kv_bits`, because they are an assumption.
     """
 
     @functools.wraps(function)
     def with_load(**arguments: Any) -> Any:
-        from gpuledger.transform.buying.need import Asked
+        from gpuledger.transform.buying.need import Usage
 
-        usage = {name: arguments.pop(name) for name in Asked.__annotations__ if name in arguments}
-        return function(load=Asked(**usage), **arguments)
+        usage = {name: arguments.pop(name) for name in Usage.__annotations__ if name in arguments}
+        return function(load=Usage(**usage), **arguments)
 
     command: Callable[..., Any] = with_load
     for option in (

@@ -17,7 +17,7 @@ from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
     from gpuledger.transform.answers.asking import Rows
-    from gpuledger.transform.answers.predicted import Wanted
+    from gpuledger.transform.answers.predicted import PredictionRequest
     from gpuledger.transform.answers.value import Basis
 
 
@@ -74,11 +74,11 @@ def _predictable(as_of: datetime | None) -> Iterator[None]:
         raise click.UsageError(str(error)) from None
 
 
-def _wanted(data: DataDir, workload: str) -> Wanted:
+def _wanted(data: DataDir, workload: str) -> PredictionRequest:
     from gpuledger.flows.commands._assume import of_settings
-    from gpuledger.transform.answers.predicted import Wanted
+    from gpuledger.transform.answers.predicted import PredictionRequest
 
-    return Wanted(workload, data.models, of_settings(()))
+    return PredictionRequest(workload, data.models, of_settings(()))
 
 
 def about_predictions() -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from gpuledger.flows.commands._buy_answer import Answer
     from gpuledger.transform.assumptions import Assumptions
-    from gpuledger.transform.buying.need import Asked, Need
+    from gpuledger.transform.buying.need import Need, Usage
     from gpuledger.warehouse.paths import DataDir
 
 
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 def command(
     model_id: str,
     precision: str | None,
-    load: Asked,
+    load: Usage,
     budget: float | None,
     min_tokens_per_s: float | None,
     kv_bits: str | None,
@@ -114,7 +114,7 @@ class Question:
 
     model_id: str
     precision: str | None
-    load: Asked
+    load: Usage
     budget: float | None
     min_tokens_per_s: float | None
     country: str | None

@@ -25,7 +25,7 @@ from gpuledger.flows.telling import terminal
 
 if TYPE_CHECKING:
     from gpuledger.transform.buying.hosts import Host
-    from gpuledger.transform.buying.need import Asked, Need
+    from gpuledger.transform.buying.need import Need, Usage
     from gpuledger.transform.identity.gpu import Gpu
     from gpuledger.transform.speed.learned import Learned
     from gpuledger.transform.speed.offload import Moved
@@ -86,7 +86,7 @@ def command(
     precision: str,
     engine: str | None,
     split: str | None,
-    load: Asked,
+    load: Usage,
     kv_bits: str | None,
     explain: bool,
     assumed: tuple[str, ...],
@@ -184,7 +184,7 @@ def _show_training(need: Need, gpu: Gpu, count: int, form: str) -> None:
             "precision": need.precision, "context": tuning.tokens, "batch": tuning.batch, "verdict": verdict,
             "memory_needed_gb": round(needed / 1e9, 3), "memory_usable_gb": round(usable / 1e9, 3),
             "training": {"expected": None, "bound": bound and round(bound), "basis": "unknown"},
-            "assumptions": [tuning.words], "explanation": as_objects(steps),
+            "assumptions": [tuning.description], "explanation": as_objects(steps),
         }  # fmt: skip
         click.echo(terminal.json_text(answer, indent=1))
         return
@@ -193,7 +193,7 @@ def _show_training(need: Need, gpu: Gpu, count: int, form: str) -> None:
     click.echo(f"{title} · {cards}: {_verdicts()[verdict]}, {_gigabytes(needed, usable)}")
     if bound is not None:
         click.echo(f"  {spoken(f'trains {bound:,.0f} tokens/s at most, by the matrix rate; nobody measured it')}")
-    terminal.say(f"  {reckoned(tuning.words)}")
+    terminal.say(f"  {reckoned(tuning.description)}")
     show_steps(steps)
 
 

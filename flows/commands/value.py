@@ -53,7 +53,7 @@ def command(
     from gpuledger.flows.setup import market_words
     from gpuledger.flows.setup.money import money
     from gpuledger.transform.answers.ranking import published_after
-    from gpuledger.transform.answers.value import Asked, value
+    from gpuledger.transform.answers.value import Scope, value
 
     data = read_from(data_dir)
     workload, heading = _workload.check(data, workload)
@@ -62,7 +62,7 @@ def command(
     if is_predicted:
         columns, rows = _workload.value_with(data, workload, basis, as_of, short=form == "table")
     else:
-        columns, rows = value(data, workload, basis, Asked(day, showing.market()), short=form == "table")
+        columns, rows = value(data, workload, basis, Scope(day, showing.market()), short=form == "table")
     basis_words = gettext("by street price") if basis == "street" else gettext("by launch price")
     if basis == "street":
         basis_words = f"{basis_words} · {market_words.heading(data, day)}"

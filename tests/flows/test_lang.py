@@ -26,7 +26,7 @@ from gpuledger.flows.setup.sentences import spoken
 from gpuledger.transform import workloads
 from gpuledger.transform.answers import claims, described
 from gpuledger.transform.buying import market
-from gpuledger.transform.buying.need import Asked, need_of, shape_of
+from gpuledger.transform.buying.need import Usage, need_of, shape_of
 from gpuledger.transform.buying.options import Limits, Market, options
 from gpuledger.warehouse.outputs.report import files
 from gpuledger.warehouse.outputs.report.words import of_scripts
@@ -348,7 +348,7 @@ def test_what_speaks_against_a_way_to_run_a_model_is_korean(nights: dict[int, Ni
     with reader(DataDir(nights[2].data)) as con:
         assumptions = market.assumptions(con)
         shape = shape_of("llama-2-70b", DataDir(nights[2].data).models)
-        need = need_of("llama-2-70b", shape, "fp16", Asked(offload="layers"), assumptions)
+        need = need_of("llama-2-70b", shape, "fp16", Usage(offload="layers"), assumptions)
         cards = market.cards(con)
         chips = market.chips(con, [card.gpu_id for card in cards])
     offered = Market(cards=cards, instances=[], measured={}, chips=chips)

@@ -57,14 +57,14 @@ def test_what_is_predicted_is_marked_and_what_was_measured_stays_as_it_is(comman
 def test_the_range_holds_for_measured_cards_that_are_hidden_in_turn(data: Path) -> None:
     """What is said of a card must not rest on that card's own figure."""
     wanted = _workload._wanted(DataDir(data), TEXT)
-    job, plan = predicted._job(predicted._ran(DataDir(data), TEXT), wanted)
+    job, plan = predicted._job(predicted._workload_facts(DataDir(data), TEXT), wanted)
     scores = dict(rows(data, f"SELECT gpu_id, score::DOUBLE FROM mart.ranking WHERE workload_id = '{TEXT}'"))
     with reader(DataDir(data)) as con:
         chips = market.chips(con, scores)
     within = 0
     for hidden, gpu in chips.items():
         others = {other: scores[gpu_id] for gpu_id, other in chips.items() if gpu_id != hidden}
-        rate = predicted.Level.of(job, plan, others).brought(
+        rate = predicted.Level.of(job, plan, others).adjusted(
             gpu, predicted.predict(job, predicted.replace(plan, gpu=gpu)).decode
         )
         assert rate.low is not None

@@ -13,7 +13,7 @@ from gpuledger.flows.cli import cli
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.market import Evidence, Instance
-from gpuledger.transform.buying.need import Asked, need_of
+from gpuledger.transform.buying.need import Usage, need_of
 from gpuledger.transform.buying.options import Limits, Market, options
 from gpuledger.transform.identity.catalogue import gpus
 from gpuledger.transform.identity.resolver import Resolver
@@ -140,7 +140,7 @@ def test_a_rented_node_is_an_option_without_a_speed(users: int, precision: str, 
             source="own_rates", price_since=seen, seen_at=seen, url=None, snapshot_sha256="0" * 64, market=None
         ),
     )  # fmt: skip
-    need = need_of("llama-3.3-70b", catalogue.architecture("llama-3.3-70b"), precision, Asked(users=users), A)
+    need = need_of("llama-3.3-70b", catalogue.architecture("llama-3.3-70b"), precision, Usage(users=users), A)
     # Nobody sells one, so nothing but the rental is there, and a card that others were measured on says nothing of it.
     market = Market(cards=(), instances=(node,), measured={}, chips={gaudi.gpu_id: gaudi})
     (option,) = options(need, Limits(), market, A)

@@ -12,7 +12,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import what_would
 from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.market import Card, Evidence
-from gpuledger.transform.buying.need import Asked, need_of
+from gpuledger.transform.buying.need import Usage, need_of
 from gpuledger.transform.buying.options import Limits, Market, options
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
@@ -32,7 +32,7 @@ def test_a_card_whose_speed_nobody_knows_is_not_taken_for_one_that_is_fast_enoug
         )
         for gpu in (known, unknown)
     ]  # fmt: skip
-    need = need_of("llama-3.1-8b", catalogue.architecture("llama-3.1-8b"), "int4", Asked(), Assumptions())
+    need = need_of("llama-3.1-8b", catalogue.architecture("llama-3.1-8b"), "int4", Usage(), Assumptions())
     limits = Limits(min_tokens_per_s=100_000)
     market = Market(cards=cards, instances=[], measured={}, chips={gpu.gpu_id: gpu for gpu in (known, unknown)})
     found = options(need, limits, market, Assumptions())

@@ -11,7 +11,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import explained
 from gpuledger.transform.buying.copies import Copies
 from gpuledger.transform.buying.market import Card, Evidence
-from gpuledger.transform.buying.need import Asked, Need, need_of
+from gpuledger.transform.buying.need import Need, Usage, need_of
 from gpuledger.transform.buying.options import Limits, Market, Option, options
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
@@ -24,7 +24,7 @@ SEEN = Evidence(source="shop", price_since=datetime(2026, 1, 1, tzinfo=UTC), see
 
 
 def need(users: int, precision: str = "fp16", model_id: str = "llama-3.1-8b") -> Need:
-    asked = Asked(users=users, prompt=1024, answer=256)
+    asked = Usage(users=users, prompt=1024, answer=256)
     return need_of(model_id, catalogue.architecture(model_id), precision, asked, Assumptions())
 
 

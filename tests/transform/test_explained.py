@@ -14,7 +14,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import explained as buying
 from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.market import Card, Evidence, Instance
-from gpuledger.transform.buying.need import Asked, Need, need_of
+from gpuledger.transform.buying.need import Need, Usage, need_of
 from gpuledger.transform.buying.options import Limits, Market, options
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
@@ -43,7 +43,7 @@ def check(steps: Iterable[Step]) -> dict[str, Step]:
     return {step.figure: step for step in found}
 
 
-def need(model_id: str, precision: str, asked: Asked, assumptions: Assumptions | None = None) -> Need:
+def need(model_id: str, precision: str, asked: Usage, assumptions: Assumptions | None = None) -> Need:
     shape = catalogue.architecture(model_id)
     return need_of(model_id, shape, precision, asked, assumptions or Assumptions())
 
@@ -59,18 +59,18 @@ def on(asked: Need, gpu_id: str, count: int) -> Prediction:
 @pytest.mark.parametrize(
     ("model_id", "precision", "asked", "gpu_id", "count"),
     [
-        ("llama-3.1-8b", "Q4_K_M", Asked(), "nvidia-geforce-rtx-3090", 1),
-        ("llama-3.3-70b", "Q4_K_M", Asked(context=8192), "nvidia-geforce-rtx-4090", 4),
-        ("llama-3.3-70b", "fp8", Asked(users=16, prompt=1024, answer=256), "nvidia-h100-sxm5", 8),
-        ("gpt-oss-120b", "mxfp4", Asked(offload="experts"), "nvidia-geforce-rtx-3090", 1),
-        ("qwen3-32b", "Q4_K_M", Asked(offload="layers", embedding="cards"), "nvidia-geforce-rtx-3060-12gb", 1),
-        ("gemma-3-27b", "Q4_K_M", Asked(context=32768), "apple-m2-ultra-64gb", 1),
-        ("qwen3-next-80b-a3b", "fp8", Asked(users=8, prompt=1024, answer=512), "nvidia-h100-sxm5", 8),
-        ("deepseek-v3", "fp8", Asked(users=4), "nvidia-b200", 8),
+        ("llama-3.1-8b", "Q4_K_M", Usage(), "nvidia-geforce-rtx-3090", 1),
+        ("llama-3.3-70b", "Q4_K_M", Usage(context=8192), "nvidia-geforce-rtx-4090", 4),
+        ("llama-3.3-70b", "fp8", Usage(users=16, prompt=1024, answer=256), "nvidia-h100-sxm5", 8),
+        ("gpt-oss-120b", "mxfp4", Usage(offload="experts"), "nvidia-geforce-rtx-3090", 1),
+        ("qwen3-32b", "Q4_K_M", Usage(offload="layers", embedding="cards"), "nvidia-geforce-rtx-3060-12gb", 1),
+        ("gemma-3-27b", "Q4_K_M", Usage(context=32768), "apple-m2-ultra-64gb", 1),
+        ("qwen3-next-80b-a3b", "fp8", Usage(users=8, prompt=1024, answer=512), "nvidia-h100-sxm5", 8),
+        ("deepseek-v3", "fp8", Usage(users=4), "nvidia-b200", 8),
     ],
 )
 def test_every_step_of_a_prediction_is_a_sum_that_comes_out(
-    model_id: str, precision: str, asked: Asked, gpu_id: str, count: int
+    model_id: str, precision: str, asked: Usage, gpu_id: str, count: int
 ) -> None:
     wanted = need(model_id, precision, asked)
     comes_out(on(wanted, gpu_id, count))
@@ -99,7 +99,7 @@ def test_boards_of_four_gpus_are_asked_about_up_to_what_a_machine_holds() -> Non
         gpu_id="own", gpu="Board", condition="new", price_usd=Decimal(900), memory_gb=16, bandwidth_gb_s=300, tdp_w=200,
         gpus_on_board=4, value_kept=None, history_years=None, evidence=SEEN,
     )  # fmt: skip
-    asked = need("llama-3.1-8b", "Q4_K_M", Asked())
+    asked = need("llama-3.1-8b", "Q4_K_M", Usage())
     found = options(asked, Limits(), Market(cards=[board], instances=[], measured={}, chips={}), asked.assumptions)
     assert sorted(option.gpu_count for option in found) == [4, 8, 12, 16]
 
@@ -109,7 +109,7 @@ def test_every_dollar_of_owning_and_renting_is_a_sum_that_comes_out() -> None:
     assert gpu.memory_gb
     assert gpu.memory_bandwidth_gb_s
     texts = {"sales_tax_share": "0.2", "storage_usd_per_month": "10", "building_overhead": "0.3"}
-    asked = need("llama-3.1-8b", "fp16", Asked(users=4), Assumptions().with_text(texts))
+    asked = need("llama-3.1-8b", "fp16", Usage(users=4), Assumptions().with_text(texts))
     card = Card(
         gpu_id=gpu.gpu_id, gpu=gpu.display_name, condition="new", price_usd=Decimal(1600), memory_gb=gpu.memory_gb,
         bandwidth_gb_s=gpu.memory_bandwidth_gb_s, tdp_w=gpu.tdp_w, gpus_on_board=1, value_kept=None, history_years=None,

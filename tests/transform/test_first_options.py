@@ -9,7 +9,7 @@ import pytest
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.market import Card, Evidence
-from gpuledger.transform.buying.need import Asked, Need, need_of
+from gpuledger.transform.buying.need import Need, Usage, need_of
 from gpuledger.transform.buying.options import Limits, Market, first_options, options
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
@@ -17,7 +17,7 @@ from gpuledger.transform.speed.features import memory_kind
 
 SEEN = Evidence(source="shop", price_since=datetime(2026, 1, 1, tzinfo=UTC), seen_at=datetime(2026, 1, 2, tzinfo=UTC),
                 url=None, snapshot_sha256="0" * 64, market="us")  # fmt: skip
-SERVED = Asked(users=32, prompt=1024, answer=256)
+SERVED = Usage(users=32, prompt=1024, answer=256)
 
 
 def market() -> Market:
@@ -37,23 +37,23 @@ def market() -> Market:
     return Market(cards=cards, instances=[], measured={}, chips=chips, machines=machines)
 
 
-def need(model_id: str, precision: str, asked: Asked) -> Need:
+def need(model_id: str, precision: str, asked: Usage) -> Need:
     return need_of(model_id, catalogue.architecture(model_id), precision, asked, Assumptions())
 
 
 @pytest.mark.parametrize(
     ("model_id", "precision", "asked", "limits"),
     [
-        ("llama-2-13b", "int4", Asked(), Limits(copies=True)),
-        ("llama-3.1-70b", "int4", Asked(), Limits(budget_usd=Decimal(4000), country="DE")),
+        ("llama-2-13b", "int4", Usage(), Limits(copies=True)),
+        ("llama-3.1-70b", "int4", Usage(), Limits(budget_usd=Decimal(4000), country="DE")),
         ("llama-3.1-8b", "fp16", SERVED, Limits(copies=True)),
         ("llama-3.1-8b", "fp16", SERVED, Limits(copies=True, min_tokens_per_s=20)),
-        ("llama-3.1-70b", "int4", Asked(offload="layers"), Limits(copies=True, min_tokens_per_s=2)),
-        ("llama-3.1-70b", "int4", Asked(train="qlora"), Limits(copies=True)),
-        ("bert-base", "fp16", Asked(context=512), Limits(copies=True)),
+        ("llama-3.1-70b", "int4", Usage(offload="layers"), Limits(copies=True, min_tokens_per_s=2)),
+        ("llama-3.1-70b", "int4", Usage(train="qlora"), Limits(copies=True)),
+        ("bert-base", "fp16", Usage(context=512), Limits(copies=True)),
     ],
 )
-def test_the_first_options_are_those_of_all(model_id: str, precision: str, asked: Asked, limits: Limits) -> None:
+def test_the_first_options_are_those_of_all(model_id: str, precision: str, asked: Usage, limits: Limits) -> None:
     wanted, offered = need(model_id, precision, asked), market()
     every = options(wanted, limits, offered, Assumptions())
     answers = sum(not one.against for one in every)
@@ -70,6 +70,6 @@ def test_the_first_options_are_those_of_all(model_id: str, precision: str, asked
 
 
 def test_not_every_option_is_reckoned_for_the_first() -> None:
-    wanted, offered = need("llama-2-13b", "int4", Asked()), market()
+    wanted, offered = need("llama-2-13b", "int4", Usage()), market()
     every = options(wanted, Limits(), offered, Assumptions())
     assert len(first_options(wanted, Limits(), offered, Assumptions(), 3).options) < len(every) / 4

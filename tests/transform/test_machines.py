@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.market import Evidence, Node
-from gpuledger.transform.buying.need import Asked, Need, need_of
+from gpuledger.transform.buying.need import Need, Usage, need_of
 from gpuledger.transform.buying.options import Limits, Market, Option, options
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
@@ -19,7 +19,7 @@ SEEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def need(model_id: str = "gpt-oss-120b", precision: str = "mxfp4") -> Need:
-    return need_of(model_id, catalogue.architecture(model_id), precision, Asked(), Assumptions())
+    return need_of(model_id, catalogue.architecture(model_id), precision, Usage(), Assumptions())
 
 
 def of(market: Market, limits: Limits | None = None) -> Sequence[Option]:

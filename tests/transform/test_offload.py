@@ -8,7 +8,7 @@ import pytest
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.hosts import host_for, host_with_room
-from gpuledger.transform.buying.need import Asked, need_of
+from gpuledger.transform.buying.need import Usage, need_of
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import SizingError
@@ -16,7 +16,7 @@ from gpuledger.transform.speed.offload import Offload
 from gpuledger.transform.speed.predict import Prediction
 
 
-def ask(gpu_id: str, model_id: str, precision: str, asked: Asked, texts: dict[str, str] | None = None) -> Prediction:
+def ask(gpu_id: str, model_id: str, precision: str, asked: Usage, texts: dict[str, str] | None = None) -> Prediction:
     assumptions = Assumptions().with_text(texts or {})
     gpu = by_id()[gpu_id]
     host = host_for(gpu, 1, gpu.tdp_w)
@@ -29,18 +29,18 @@ def ask(gpu_id: str, model_id: str, precision: str, asked: Asked, texts: dict[st
 
 def test_no_more_stays_behind_than_has_to() -> None:
     for offload in ("experts", "layers"):
-        found = ask("nvidia-geforce-rtx-3090", "gpt-oss-120b", "mxfp4", Asked(offload=offload))  # type: ignore[arg-type]
+        found = ask("nvidia-geforce-rtx-3090", "gpt-oss-120b", "mxfp4", Usage(offload=offload))  # type: ignore[arg-type]
         assert found.moved is not None
         each = found.moved.size / found.moved.layers
         assert found.verdict == "fits"
         assert found.needed <= 0.95 * found.usable < found.needed + each
-    held = ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "Q4_K_M", Asked(offload="layers"))
+    held = ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "Q4_K_M", Usage(offload="layers"))
     assert (held.moved, held.decode.basis) == (None, "calibrated")
 
 
 def test_experts_are_the_cheaper_part_to_leave_and_no_speed_is_called_calibrated() -> None:
     kinds: tuple[Offload, ...] = ("experts", "layers")
-    experts, layers = (ask("nvidia-geforce-rtx-3090", "gpt-oss-120b", "mxfp4", Asked(offload=o)).decode for o in kinds)
+    experts, layers = (ask("nvidia-geforce-rtx-3090", "gpt-oss-120b", "mxfp4", Usage(offload=o)).decode for o in kinds)
     assert experts.expected is not None
     assert layers.expected is not None
     # 40.7 GB of 128 experts are left, of which a token reads 4: 1.27 GB at 89.6 GB/s are 14 ms, which no card makes up for.
@@ -50,21 +50,21 @@ def test_experts_are_the_cheaper_part_to_leave_and_no_speed_is_called_calibrated
 
 
 def test_the_memory_of_the_machine_has_to_hold_it() -> None:
-    asked = Asked(offload="experts")
+    asked = Usage(offload="experts")
     small = ask("nvidia-geforce-rtx-3090", "gpt-oss-120b", "mxfp4", asked, {"host_memory_gb": "40"})
     assert (small.moved, small.verdict) == (None, "no")
 
 
 def test_how_processors_serve_several_people_is_not_known() -> None:
-    found = ask("nvidia-geforce-rtx-3090", "qwen3-32b", "Q8_0", Asked(offload="layers", users=4))
+    found = ask("nvidia-geforce-rtx-3090", "qwen3-32b", "Q8_0", Usage(offload="layers", users=4))
     assert found.moved is not None
     assert (found.decode.expected, found.decode.basis) == (None, "unknown")
     assert found.decode.bound is not None
 
 
 def test_a_cache_of_eight_bits_is_half_as_large_and_faster_to_read() -> None:
-    full = ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "Q4_K_M", Asked(context=65536))
-    half = ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "Q4_K_M", Asked(context=65536), {"kv_cache_bits": "8"})
+    full = ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "Q4_K_M", Usage(context=65536))
+    half = ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "Q4_K_M", Usage(context=65536), {"kv_cache_bits": "8"})
     assert half.job.cache * 2 == full.job.cache
     assert half.needed == full.needed - half.job.cache
     assert (half.decode.expected or 0) > 1.1 * (full.decode.expected or 0)
@@ -72,13 +72,13 @@ def test_a_cache_of_eight_bits_is_half_as_large_and_faster_to_read() -> None:
 
 def test_what_a_program_cannot_do_is_refused() -> None:
     with pytest.raises(SizingError, match=r"vllm leaves no weights with the processor; llama\.cpp and ollama do"):
-        ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "fp8", Asked(offload="layers"))
+        ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "fp8", Usage(offload="layers"))
     with pytest.raises(SizingError, match="has no experts; --offload layers"):
-        ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "Q4_K_M", Asked(offload="experts"))
+        ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "Q4_K_M", Usage(offload="experts"))
     with pytest.raises(SizingError, match="vllm keeps token embeddings on the cards"):
-        ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "fp8", Asked(embedding="host"))
-    cards = ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "Q4_K_M", Asked(embedding="cards"))
-    assert cards.needed - ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "Q4_K_M", Asked()).needed == (
+        ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "fp8", Usage(embedding="host"))
+    cards = ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "Q4_K_M", Usage(embedding="cards"))
+    assert cards.needed - ask("nvidia-geforce-rtx-3090", "llama-3.1-8b", "Q4_K_M", Usage()).needed == (
         cards.job.size.total - cards.job.size.on_cards
     )
 
@@ -87,7 +87,7 @@ def test_the_machine_is_the_smallest_with_room_for_what_stays_behind() -> None:
     assumptions, gpu = Assumptions(), by_id()["nvidia-geforce-rtx-5080"]
 
     def machine(model_id: str, precision: str) -> str | None:
-        need = need_of(model_id, catalogue.architecture(model_id), precision, Asked(offload="experts"), assumptions)
+        need = need_of(model_id, catalogue.architecture(model_id), precision, Usage(offload="experts"), assumptions)
         found = host_with_room(gpu, 1, gpu.tdp_w, lambda host: need.on(gpu, 1, host.memory(assumptions)))
         return found.name if found else None
 

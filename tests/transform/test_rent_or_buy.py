@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.transform.assumptions import Assumptions, from_table, kept
+from gpuledger.transform.assumptions import Assumptions, from_table, with_value_kept
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.rent_or_buy import Pair, compare, moves
 
@@ -49,7 +49,7 @@ def test_what_a_card_kept_goes_before_the_assumption() -> None:
     seen = dataclasses.replace(PAIR, value_kept=Decimal("0.9"))
     assert compare(seen, Assumptions()).own.resale == Decimal(1600) * Decimal("0.9") ** 3
     assert compare(PAIR, Assumptions()).own.resale == Decimal(1600) * Decimal("0.75") ** 3
-    assert kept(Assumptions(), None) == Assumptions()
+    assert with_value_kept(Assumptions(), None) == Assumptions()
 
 
 def test_moves_are_around_what_the_card_kept() -> None:

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.need import Asked, need_of
+from gpuledger.transform.buying.need import Usage, need_of
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.flops import decode_flops
@@ -45,7 +45,7 @@ def test_whisper_keeps_what_it_hears_beside_what_it_writes() -> None:
 
 @pytest.mark.parametrize("model_id", ["falcon-mamba-7b", "qwen3-next-80b-a3b"])
 def test_nobody_measured_such_a_model_so_its_speed_is_a_bound_with_a_wide_range(model_id: str) -> None:
-    need = need_of(model_id, catalogue.architecture(model_id), "Q4_K_M", Asked(), Assumptions())
+    need = need_of(model_id, catalogue.architecture(model_id), "Q4_K_M", Usage(), Assumptions())
     found = need.on(dataclasses.replace(by_id()["nvidia-geforce-rtx-4090"], memory_gb=96), 1)
     assert found is not None
     assert (found.decode.basis, found.prefill.basis) == ("bound", "bound")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.need import Asked, Need, need_of
+from gpuledger.transform.buying.need import Need, Usage, need_of
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import SizingError
@@ -13,7 +13,7 @@ from gpuledger.transform.sizing.tuning import Way, tuning
 
 
 def need(model_id: str, way: Way, **more: object) -> Need:
-    asked = Asked(train=way, **more)  # type: ignore[arg-type]
+    asked = Usage(train=way, **more)  # type: ignore[arg-type]
     return need_of(model_id, catalogue.architecture(model_id), "ignored", asked, Assumptions())
 
 

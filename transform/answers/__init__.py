@@ -1,3 +1,4 @@
-"""What people ask of the published file, one module a question: the SQL stands here, and a command only reads its options,
-asks and prints.
+"""Answers to the questions that people ask of the published file, with one module for each question.
+
+The SQL is here. A command only reads its options, calls a module and prints the answer.
 """

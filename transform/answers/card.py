@@ -1,4 +1,4 @@
-"""All that is known of one card: what it is, what it costs and where, how fast it is, what owning and renting it cost."""
+"""Everything that we know about one card: its data, prices and shops, its speed, and the cost of owning and renting it."""
 
 from __future__ import annotations
 
@@ -19,50 +19,54 @@ from gpuledger.warehouse.read import query
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """The cards that a person's words mean: one, several versions of one name, or none with the names that are near."""
+class CardMatch:
+    """The cards that a text means: one card, several versions of one name, or no card but similar names (`near`)."""
 
     gpu_ids: tuple[str, ...]
     near: tuple[str, ...] = ()
-    #: What the words say otherwise than the cards are sold, such as another size of memory.
+    #: How the text contradicts the cards as they are sold, such as by another size of memory.
     contradiction: str | None = None
 
 
-def named(words: str, resolver: Resolver, own: Iterable[Gpu] = ()) -> Named:
-    """The cards, of the catalogue and added, that `words` mean: a `gpu_id`, a title as shops write it, a name as people
-    shorten it ("4090"), or a machine of shared memory ("M2 Ultra 192GB").
+def match_cards(text: str, resolver: Resolver, own: Iterable[Gpu] = ()) -> CardMatch:
+    """The cards that `text` means, from the catalogue and from the user's `own` cards.
+
+    `text` may be a `gpu_id`, a title as shops write it, a short name ("4090"), or a machine with shared memory ("M2 Ultra
+    192GB").
     """
     known = {gpu_id: f"{gpu.vendor} {gpu.name}" for gpu_id, gpu in catalogue.by_id().items()}
     known |= {gpu.gpu_id: gpu.display_name for gpu in own}
-    if words in known:
-        return Named((words,))
+    if text in known:
+        return CardMatch((text,))
     machines = Names.of(gpu for gpu in catalogue.gpus() if gpu.form_factor == MACHINE)
-    if (machine := machines.find(words)) is not None:
-        return Named((machine.gpu_id,))
-    resolution = resolver.resolve(words)
+    if (machine := machines.find(text)) is not None:
+        return CardMatch((machine.gpu_id,))
+    resolution = resolver.resolve(text)
     if resolution.status == "matched" and resolution.gpu_id:
-        return Named((resolution.gpu_id,))
+        return CardMatch((resolution.gpu_id,))
     if resolution.status == "ambiguous":
         against = resolution.explanation if resolution.rule == "conflict" else None
-        return Named(_of_form(words, resolution.candidates, known), contradiction=against)
-    if several := machines.near(words):
-        return Named(tuple(sorted(gpu.gpu_id for gpu in several)))
+        return CardMatch(_of_form(text, resolution.candidates, known), contradiction=against)
+    if several := machines.near(text):
+        return CardMatch(tuple(sorted(gpu.gpu_id for gpu in several)))
     bare = {_bare(name): name for name in known.values()}
-    wanted = _bare(words)
-    exact = [gpu_id for gpu_id, name in known.items() if _bare(name) == wanted]
-    # "Strix Halo" is what people call the machines around that chip.
-    exact += [gpu.gpu_id for gpu in catalogue.gpus() if gpu.form_factor == MACHINE and _bare(gpu.chip or "") == wanted]
+    bare_text = _bare(text)
+    exact = [gpu_id for gpu_id, name in known.items() if _bare(name) == bare_text]
+    # People call the machines with the chip "Strix Halo" by the name of the chip.
+    exact += [
+        gpu.gpu_id for gpu in catalogue.gpus() if gpu.form_factor == MACHINE and _bare(gpu.chip or "") == bare_text
+    ]
     if exact:
-        return Named(tuple(sorted(exact)))
-    candidates = [known[one] for one in resolution.candidates if one in known]
-    close = near(wanted, bare, most=5)
-    return Named((), tuple(dict.fromkeys([*candidates, *(bare[one] for one in close)]))[:5])
+        return CardMatch(tuple(sorted(exact)))
+    candidates = [known[gpu_id] for gpu_id in resolution.candidates if gpu_id in known]
+    close = near(bare_text, bare, most=5)
+    return CardMatch((), tuple(dict.fromkeys([*candidates, *(bare[name] for name in close)]))[:5])
 
 
-def _of_form(words: str, candidates: Iterable[str], known: Mapping[str, str]) -> tuple[str, ...]:
-    """The candidates whose module is the one that `words` name (SXM2, of SXM2 and SXM3), all of them where none is."""
-    forms = set(_FORM.findall(words.lower()))
-    of_form = tuple(one for one in candidates if forms & set(_FORM.findall(known.get(one, "").lower())))
+def _of_form(text: str, candidates: Iterable[str], known: Mapping[str, str]) -> tuple[str, ...]:
+    """The candidates with the module form that `text` names (SXM2, not SXM3). All candidates if none has it."""
+    forms = set(_FORM.findall(text.lower()))
+    of_form = tuple(gpu_id for gpu_id in candidates if forms & set(_FORM.findall(known.get(gpu_id, "").lower())))
     return of_form or tuple(candidates)
 
 
@@ -70,7 +74,7 @@ _FORM = re.compile(r"\bsxm\d\b")
 
 
 def _bare(name: str) -> str:
-    """A name without what people leave out: makers, lines, spaces and case."""
+    """A name without the parts that people leave out: makers, product lines, spaces and upper case."""
     return "".join(_LEFT_OUT.sub(" ", name.lower().replace("-", " ")).split())
 
 
@@ -78,7 +82,7 @@ _LEFT_OUT = re.compile(r"\b(?:nvidia|amd|intel|geforce|radeon|(?:rtx|gtx|rx)(?=\
 
 
 def facts(data: DataDir, gpu_ids: Sequence[str]) -> Rows:
-    """One row a card: what the catalogue, the shops and the price history say."""
+    """A row for each card with what the catalogue, the shops and the price history say."""
     return query(
         data,
         """SELECT g.gpu_id, g.gpu, g.architecture, g.segment, g.form_factor, g.memory_gb, g.memory_type,
@@ -93,7 +97,7 @@ def facts(data: DataDir, gpu_ids: Sequence[str]) -> Rows:
 
 
 def daily_lows(data: DataDir, gpu_id: str, days: int, currency: str = "USD") -> list[float]:
-    """The lowest price of each of the last `days` days that have one, each at its own day's rate, oldest first."""
+    """The lowest price on each of the last `days` days that have one, at the exchange rate of that day, oldest first."""
     _, rows = query(
         data,
         f"""SELECT low::DOUBLE FROM {rates.DAILY_LOWS}
@@ -116,7 +120,7 @@ def daily(data: DataDir, gpu_ids: Sequence[str], days: int) -> Rows:
 
 
 def offers(data: DataDir, gpu_id: str, most: int) -> Rows:
-    """What shops offer of a card now: what counts first, the cheapest first, then the others with the reason why not."""
+    """The offers of a card now. First the offers that count, by price, then the others, with the reason why they do not."""
     return query(
         data,
         """SELECT price_usd, price, currency, source AS shop, condition, availability, valid_from::DATE AS price_since,
@@ -128,7 +132,7 @@ def offers(data: DataDir, gpu_id: str, most: int) -> Rows:
 
 
 def scores(data: DataDir, gpu_id: str) -> Rows:
-    """A card's place in each workload, with the value for money where it has a price."""
+    """A card's place in each workload, and its place by value for money if it has a price."""
     return query(
         data,
         """SELECT w.workload, r.rank, r.score, r.unit,
@@ -143,7 +147,7 @@ def scores(data: DataDir, gpu_id: str) -> Rows:
 
 
 def rentals(data: DataDir, gpu_id: str, most: int) -> Rows:
-    """What renting instead costs, the cheapest hour first, and after how many hours of use owning is cheaper."""
+    """The cost of renting instead, the cheapest hour first, and the hours of use after which owning is cheaper."""
     return query(
         data,
         """SELECT provider, instance, region, pricing_model, comparability, instance_hour_usd,

@@ -1,4 +1,4 @@
-"""What changed at the shops: a price, an availability, a listing that came or went."""
+"""What changed at the shops: prices, availability, and listings that came or went."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuledger.warehouse.read import query
 
 
 def changes(data: DataDir, since: date | None, gpu_ids: Sequence[str] | None, most: int | None) -> Rows:
-    """Changes from the newest to the oldest, those since the start of the day `since` (UTC), of the cards `gpu_ids`."""
+    """Changes of the cards `gpu_ids` since the start of the day `since` (UTC), the newest first."""
     cards = None if gpu_ids is None else list(gpu_ids)
     return query(
         data,

@@ -1,4 +1,4 @@
-"""What do the source documents publish, and what comes out when it is recomputed?"""
+"""Which figures do the source documents publish, and what does recomputing them give?"""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from gpuledger.warehouse.read import query
 
 
 def documents(data: DataDir) -> list[str]:
-    """Names of the documents."""
+    """The names of the documents."""
     return [name for (name,) in query(data, "SELECT DISTINCT document FROM mart.claim_audit ORDER BY 1")[1]]
 
 
 def figures(data: DataDir, chosen: Sequence[str], *, short: bool) -> Rows:
-    """Every figure of the chosen documents, as published and recomputed; `short` for people."""
+    """Every figure of the chosen documents, as published and as recomputed. `short` gives only the columns for people."""
     columns = (
         """document, statement, published, recomputed::DECIMAL(38, 6) AS recomputed, coalesce(unit, '') AS unit, verdict,
            coalesce(erratum, '') AS reason"""
@@ -30,7 +30,7 @@ def figures(data: DataDir, chosen: Sequence[str], *, short: bool) -> Rows:
 
 
 def verdicts(data: DataDir, chosen: Sequence[str]) -> dict[str, str]:
-    """How many figures of each document got which verdict, in words."""
+    """How many figures of each document have which verdict, in words."""
     _, rows = query(
         data,
         """SELECT document, string_agg(n || ' ' || verdict, ', ' ORDER BY verdict) FROM (

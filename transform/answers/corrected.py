@@ -1,4 +1,4 @@
-"""What became of the corrections?"""
+"""What is the state of the corrections?"""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from gpuledger.warehouse.read import query
 
 
 def states(data: DataDir) -> dict[tuple[str, str, str], tuple[str, str | None, datetime]]:
-    """For each correction by source, key and field: its status, what the source says, and on which night. Nothing where
-    nothing was ever published.
+    """The status of each correction, the value that the source gives, and the night of that value.
+
+    The keys are source, key and field. Empty if nothing was ever published.
     """
     try:
         _, rows = query(

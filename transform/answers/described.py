@@ -1,4 +1,4 @@
-"""Which tables, macros and assumptions are there, and what do they mean?"""
+"""Which tables, macros and assumptions exist, and what do they mean?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpuledger.warehouse.read import query
 
 
 def everything(data: DataDir) -> list[tuple[Any, ...]]:
-    """Name, kind (table, view or macro), estimated rows and meaning of all that can be asked."""
+    """Every table, view and macro that can be queried: its name, kind, estimated number of rows and meaning."""
     return query(
         data,
         """SELECT schema_name || '.' || table_name, 'table', estimated_size, comment FROM duckdb_tables()
@@ -36,7 +36,7 @@ def table(data: DataDir, name: str) -> Rows:
 
 
 def macro(data: DataDir, name: str) -> Rows:
-    """Columns of a macro's answer. DuckDB has no place for their comments, so the words are those of the model."""
+    """Columns of a macro's answer. DuckDB cannot store comments for these, so the descriptions come from the model."""
     schema, _, function = name.partition(".")
     _, parameters = query(
         data,
@@ -52,7 +52,7 @@ def macro(data: DataDir, name: str) -> Rows:
 
 
 def assumptions(data: DataDir) -> Rows:
-    """Every assumption with its value here, unit, default, bounds, meaning and source; the first two name it."""
+    """Every assumption with its value in this file, unit, default, bounds, meaning and source."""
     return query(
         data,
         """SELECT assumption, amount, unit, default_amount AS "default", lowest_amount AS lowest, highest_amount AS highest,

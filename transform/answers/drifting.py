@@ -1,4 +1,4 @@
-"""Which pages of a source read otherwise than they did?"""
+"""Which pages of a source can no longer be read as before?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpuledger.warehouse.read import query
 
 @dataclass(frozen=True, slots=True)
 class Drifting:
-    """A trait of a source that drifted on its newest night: what is seen, and the pages of now and of then."""
+    """A trait of a source that drifted on its newest night, with a page of that night and a page from before."""
 
     trait: str
     message: str

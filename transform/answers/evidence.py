@@ -1,4 +1,4 @@
-"""Which figures rest on an archived page."""
+"""Which figures come from an archived page?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gpuledger.warehouse.read import query
 
 
 def figures(data: DataDir, sha256: str) -> Rows:
-    """What was read from the page `sha256`: the kind of figure, what it is of, the figure, the text as printed."""
+    """The figures that were read from the page `sha256`: kind, name, value, and the text as printed."""
     return query(
         data,
         """SELECT 'price' AS figure, l.title AS name, '' AS more,

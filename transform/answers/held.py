@@ -1,4 +1,4 @@
-"""Which prices are held, why, and by which setting? Which sources show far fewer rows than usual?"""
+"""Which prices are held, why, and because of which setting? Which sources show far fewer rows than usual?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpuledger.warehouse.read import query
 
 @dataclass(frozen=True, slots=True)
 class HeldPrice:
-    """A row of core.held, whose comments say what each column is."""
+    """A row of core.held. The comments of that table explain each column."""
 
     listing_id: str
     source: str
@@ -30,15 +30,16 @@ class HeldPrice:
 
 
 def held(data: DataDir) -> list[HeldPrice]:
-    """Every price that is held now, by source and listing."""
+    """Every price that is held now, in the order of source and listing."""
     _, rows = query(data, f"SELECT {columns_of(HeldPrice)} FROM {view('core.held')} ORDER BY source, listing_id")
     return [HeldPrice(*row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
 class DegradedSource:
-    """A source that shows far fewer rows than usual, or other pages: how many rows on its last night, and the reason in
-    words.
+    """A source that shows far fewer rows than usual, or whose pages drift.
+
+    It has the number of rows on its last night, and the reason in words.
     """
 
     source: str
@@ -48,7 +49,7 @@ class DegradedSource:
 
 
 def degraded(data: DataDir) -> list[DegradedSource]:
-    """Every source that is degraded now, or whose pages drift, by name."""
+    """Every source that is degraded now, or whose pages drift, in the order of the names."""
     _, rows = query(
         data,
         """WITH newest AS (SELECT source, arg_max(run_id, rowid) AS run_id FROM ops.source_run GROUP BY source),

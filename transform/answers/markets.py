@@ -1,4 +1,4 @@
-"""Whose prices does an answer show, and is tax in them?"""
+"""Of which market are the prices in an answer, and do they include tax?"""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gpuledger.warehouse.errors import BadQuery
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
-#: The table of every market, net of tax.
+#: The name for the table of all markets together, net of tax.
 ALL = "all"
 
-#: What people type for a country, by the code that it has.
+#: The codes of countries, by other names that people type.
 _ALSO_CALLED = {
     "uk": "gb", "usa": "us", "america": "us", "britain": "gb", "england": "gb", "korea": "kr", "kor": "kr", "한국": "kr",
     "미국": "us", "deutschland": "de", "ger": "de", "jpn": "jp", "holland": "nl", "europe": "eu", "polska": "pl",
@@ -24,7 +24,7 @@ _ALSO_CALLED = {
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """A market as an answer names it. `is_net`: it is several, whose prices are compared without tax."""
+    """A market with its tax. `is_net` is true for a region of several markets, whose prices are compared without tax."""
 
     market: str
     name: str
@@ -34,15 +34,15 @@ class Market:
     is_net: bool
 
 
-def market(data: DataDir, asked: str | None, day: date | None = None) -> Market:
-    """The market that was asked for, or the home market, now or at the end of `day`.
+def market(data: DataDir, name: str | None, day: date | None = None) -> Market:
+    """The market called `name`, or the home market if that is None, now or at the end of `day`.
 
-    Raises BadQuery with the known ones where there is none of this name.
+    Raises BadQuery, with the known markets, if there is no market with this name.
     """
-    if asked is None:
+    if name is None:
         home = "home_market_as_of($day)" if day else "core.home_market"
-        asked = query(data, f"SELECT market FROM {home}", {"day": day} if day else {})[1][0][0]
-    if asked == ALL:
+        name = query(data, f"SELECT market FROM {home}", {"day": day} if day else {})[1][0][0]
+    if name == ALL:
         return Market(ALL, "all markets", None, None, None, True)
     rate = "t.tax_rate" if day else "m.tax_rate"
     _, rows = query(
@@ -52,13 +52,13 @@ def market(data: DataDir, asked: str | None, day: date | None = None) -> Market:
            LEFT JOIN core.tax_rate t ON t.market = m.market AND $day::DATE >= t.taxed_from
                AND (t.taxed_until IS NULL OR $day::DATE < t.taxed_until)
            WHERE m.market = $market""",
-        {"market": asked, "day": day},
+        {"market": name, "day": day},
     )
     if not rows:
         known = dict(query(data, "SELECT market, market_name FROM core.market ORDER BY market")[1])
-        by_name = {name: code for code, name in known.items()}
-        code = _ALSO_CALLED.get(asked) or next((by_name[name] for name in near(asked, by_name, most=1)), None)
+        by_name = {full_name: code for code, full_name in known.items()}
+        code = _ALSO_CALLED.get(name) or next((by_name[full_name] for full_name in near(name, by_name, most=1)), None)
         if code in known:
-            raise BadQuery(f"no market is called {asked!r}; did you mean {code} ({known[code]})?")
-        raise BadQuery(f"no market is called {asked!r}; known are {', '.join([*known, ALL])}")
+            raise BadQuery(f"no market is called {name!r}; did you mean {code} ({known[code]})?")
+        raise BadQuery(f"no market is called {name!r}; known are {', '.join([*known, ALL])}")
     return Market(*rows[0])

@@ -1,11 +1,11 @@
-"""How are workloads, models, cards and tables called? For whoever types the beginning of a name."""
+"""Which names do workloads, models, cards and tables have? This completes the beginning of a name that a user types."""
 
 from __future__ import annotations
 
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
-#: What there is names of, and the statement that finds them: the name to type, and what it is called, if otherwise.
+#: The statement that gives the names of each kind: the name to type, and the display name if there is another one.
 _NAMES = {
     "workload": "SELECT workload_id, workload FROM core.workload ORDER BY 1",
     "model": "SELECT model_id FROM core.model ORDER BY 1",
@@ -18,13 +18,13 @@ _NAMES = {
 
 
 def like(data: DataDir, kind: str, so_far: str) -> list[tuple[str, str | None]]:
-    """Names of a `kind` (workload, model, card, table) that begin with `so_far`, or else those in which a word does; each
-    with what it is called. `4090` finds nvidia-geforce-rtx-4090.
+    """The names of a `kind` (workload, model, card, table) that begin with `so_far`, each with its display name.
 
-    Raises what `warehouse.read.reader` raises.
+    If there are none, the names in which a later word begins with it: `4090` finds nvidia-geforce-rtx-4090. Raises what
+    `warehouse.read.reader` raises.
     """
     typed = so_far.lower().replace(" ", "-")
     rows = query(data, _NAMES[kind])[1]
-    named = [(str(name), called[0] if called else None) for name, *called in rows]
-    begun = [one for one in named if one[0].lower().startswith(typed)]
-    return begun or [one for one in named if f"-{typed}" in one[0].lower()]
+    names = [(str(name), display_name[0] if display_name else None) for name, *display_name in rows]
+    beginning = [pair for pair in names if pair[0].lower().startswith(typed)]
+    return beginning or [pair for pair in names if f"-{typed}" in pair[0].lower()]

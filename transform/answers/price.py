@@ -11,15 +11,17 @@ from gpuledger.warehouse.read import query
 
 
 class Cards(NamedTuple):
-    """Which cards: those `gpu_ids`, or where none is given those whose name holds every word of `name`."""
+    """Which cards: those with the `gpu_ids`, or without any `gpu_ids` those whose name contains every word of `name`."""
 
     name: str = ""
     gpu_ids: tuple[str, ...] = ()
 
 
 def street_prices(day: date | None, market: str | None) -> str:
-    """The relation with a row for each card that has a street price, now or at the end of `day`; NULL `market` for the home
-    market. It asks for the parameters of `asked`. `last_seen_at` is when its source last confirmed the price.
+    """The SQL of a relation with a row for each card that has a street price, now or at the end of `day`.
+
+    Without a `market` it is for the home market. It needs the parameters of `market_parameters`. `last_seen_at` is the time
+    when the source last confirmed the price.
     """
     if day:
         return "price_as_of($day, in_market := $market)"
@@ -30,17 +32,17 @@ def street_prices(day: date | None, market: str | None) -> str:
         LEFT JOIN ops.source_state st ON st.source = p.source{where})"""
 
 
-def asked(day: date | None, market: str | None) -> dict[str, date | str | None]:
-    """The parameters that `street_prices` asks for."""
+def market_parameters(day: date | None, market: str | None) -> dict[str, date | str | None]:
+    """The parameters that `street_prices` needs."""
     if day:
         return {"day": day, "market": market}
     return {"market": market} if market else {}
 
 
 def price(data: DataDir, cards: Cards, day: date | None, market: str | None = None, *, short: bool) -> Rows:
-    """Street prices of `cards`, now or as known at the end of `day`, of the market or the home market.
+    """Street prices of `cards` in the market or the home market, now or as known at the end of `day`.
 
-    `short` leaves the columns for people. A hint whether to buy is there for the home market alone.
+    `short` gives only the columns for people. Only the home market has a hint whether to buy.
     """
     prices = street_prices(day, market)
     if day:
@@ -59,14 +61,18 @@ def price(data: DataDir, cards: Cards, day: date | None, market: str | None = No
             if short
             else "p.*, t.change_30d, t.percentile_1y, t.hint, t.reason AS hint_reason"
         )
-        # DuckDB 1.5 takes no subquery where an outer join is asked what it joins on.
+        # DuckDB 1.5 does not accept a subquery in the condition of an outer join.
         trend = "t.gpu_id = p.gpu_id AND p.market = home.market"
         sql = f"""SELECT {columns} FROM {prices} p CROSS JOIN core.home_market home
             LEFT JOIN mart.price_trend t ON {trend}"""
-    # One parameter: a condition for each word of a long text took gigabytes of memory to plan.
-    words: dict[str, object] = {"words": [f"%{word}%" for word in cards.name.split()]}
-    named = "NOT EXISTS (FROM unnest($words::VARCHAR[]) said(word) WHERE gpu NOT ILIKE word)"
+    # All words are one parameter, because a condition for each word of a long text took gigabytes of memory to plan.
+    card_parameters: dict[str, object] = {"words": [f"%{word}%" for word in cards.name.split()]}
+    is_chosen = "NOT EXISTS (FROM unnest($words::VARCHAR[]) said(word) WHERE gpu NOT ILIKE word)"
     if cards.gpu_ids:
-        words = {"cards": list(cards.gpu_ids)}
-        named = "gpu IN (SELECT gpu FROM core.gpu WHERE list_contains($cards, gpu_id))"
-    return query(data, f"SELECT * FROM ({sql}) WHERE {named} ORDER BY gpu", {**words, **asked(day, market)})
+        card_parameters = {"cards": list(cards.gpu_ids)}
+        is_chosen = "gpu IN (SELECT gpu FROM core.gpu WHERE list_contains($cards, gpu_id))"
+    return query(
+        data,
+        f"SELECT * FROM ({sql}) WHERE {is_chosen} ORDER BY gpu",
+        {**card_parameters, **market_parameters(day, market)},
+    )

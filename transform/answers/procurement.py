@@ -8,9 +8,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal
 
-from gpuledger.transform.answers.price import asked, street_prices
-from gpuledger.transform.answers.value import Asked, value
-from gpuledger.transform.assumptions import Assumptions, from_table, kept
+from gpuledger.transform.answers.price import market_parameters, street_prices
+from gpuledger.transform.answers.value import Scope, value
+from gpuledger.transform.assumptions import Assumptions, from_table, with_value_kept
 from gpuledger.transform.buying import costs
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
@@ -103,7 +103,7 @@ def procurement(data: DataDir, market: str | None = None) -> Procurement:
         own = places.get(gpu_id, {})
         model, speed, models = fit_of.get(gpu_id, (None, None, 0))
         kept_a_year = keeps.get(gpu_id)
-        assumed = kept(base, Decimal(str(kept_a_year)) if kept_a_year is not None else None)
+        assumed = with_value_kept(base, Decimal(str(kept_a_year)) if kept_a_year is not None else None)
         cards.append(
             Card(
                 **facts, places=own,
@@ -175,7 +175,7 @@ def _places(data: DataDir, workloads: Iterable[str], market: str | None) -> dict
     }
     places: dict[str, dict[str, Place]] = {}
     for workload in workloads:
-        columns, found = value(data, workload, "street", Asked(None, market), short=False)
+        columns, found = value(data, workload, "street", Scope(None, market), short=False)
         rows = [dict(zip(columns, row, strict=True)) for row in found]
         for row in rows:
             other = beaten_by(row, rows)
@@ -188,7 +188,7 @@ def _places(data: DataDir, workloads: Iterable[str], market: str | None) -> dict
 
 
 def _prices(data: DataDir, market: str | None) -> tuple[list[str], list[tuple[Any, ...]]]:
-    parameters: dict[str, object] = {**asked(None, market)}
+    parameters: dict[str, object] = {**market_parameters(None, market)}
     # A hint is there for the home market alone.
     trend = "LEFT JOIN mart.price_trend t ON t.gpu_id = p.gpu_id" + (" AND false" if market else "")
     return query(

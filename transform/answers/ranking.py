@@ -1,4 +1,4 @@
-"""Who is fastest at a workload?"""
+"""Which card is fastest at a workload?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpuledger.warehouse.read import query
 
 
 def ranking(data: DataDir, workload: str, day: date | None, *, short: bool) -> Rows:
-    """Cards by their score, the fastest first, now or as known at the end of `day`; `short` for people."""
+    """Cards by score, the fastest first, now or as known at the end of `day`. `short` gives only the columns for people."""
     table = "ranking_as_of($day)" if day else "mart.ranking"
     columns = (
         "rank, gpu, score, unit, round(relative_to_baseline, 2) AS relative_to_baseline, claim, source, published_on"
@@ -22,9 +22,10 @@ def ranking(data: DataDir, workload: str, day: date | None, *, short: bool) -> R
 
 
 def published_after(data: DataDir, workload: str, day: date) -> date | None:
-    """The last publication of the figures that are counted as known at the end of `day`, where it is a later one: a backfill
-    takes in the figures of today, as a card was no slower before somebody measured it.
+    """The latest publication among the figures for the end of `day`, if it is later than `day`.
+
+    A backfill uses the figures of today for past days, because a card was not slower before somebody measured it.
     """
     sql = "SELECT max(published_on) FROM ranking_as_of($day) WHERE workload_id = $workload AND published_on > $day"
-    found: date | None = query(data, sql, {"workload": workload, "day": day})[1][0][0]
-    return found
+    published_on: date | None = query(data, sql, {"workload": workload, "day": day})[1][0][0]
+    return published_on

@@ -1,4 +1,4 @@
-"""What is a currency worth, now or on a past day?"""
+"""How many dollars is a currency worth, now or on a past day?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Rate(NamedTuple):
 
 
 def rate(data: DataDir, currency: str, day: date | None) -> Rate | None:
-    """The newest rate of a currency, or that known at the end of `day`; None where there is none that may be used."""
+    """The newest rate of a currency, or the rate known at the end of `day`. None if no rate may be used."""
     _, rows = query(
         data, f"SELECT usd_rate, fx_day FROM {_table(day)} WHERE currency = $currency AND usd_rate IS NOT NULL",
         {"currency": currency, **({"day": day} if day else {})},
@@ -25,7 +25,7 @@ def rate(data: DataDir, currency: str, day: date | None) -> Rate | None:
     return Rate(*rows[0]) if rows and rows[0][1] is not None else None
 
 
-#: The lowest prices of each day in the currency `$currency`, each at the rate of its own day; none where that is not known.
+#: The lowest price of each card and day in the currency `$currency`, at the rate of that day. NULL without a known rate.
 DAILY_LOWS = """(
     SELECT d.gpu_id, d.day, d.suspect,
         round(d.low_usd::DOUBLE / core.usd_rate_on($currency, r.usd_rate, r.fx_day, d.day), 2)::DECIMAL(18, 2) AS low

@@ -1,4 +1,4 @@
-"""Which rows of built tables did a run take out, since their contract refuses them?"""
+"""Which rows of built tables did a run remove, because a contract refuses them?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuledger.warehouse.read import query
 
 @dataclass(frozen=True, slots=True)
 class RefusedRow:
-    """A row of ops.refused_row, whose comments say what each column is."""
+    """A row of ops.refused_row. The comments of that table explain each column."""
 
     model: str
     row_key: str
@@ -19,6 +19,6 @@ class RefusedRow:
 
 
 def refused(data: DataDir, run_id: str) -> list[RefusedRow]:
-    """The rows that were taken out of the tables that a run built, by table and key."""
+    """The rows that a run removed from the tables that it built, in the order of table and key."""
     sql = f"SELECT {columns_of(RefusedRow)} FROM ops.refused_row WHERE run_id = ? ORDER BY model, row_key"
     return [RefusedRow(*row) for row in query(data, sql, [run_id])[1]]

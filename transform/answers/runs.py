@@ -1,4 +1,4 @@
-"""How did the last runs go, and how far do the published ones reach?"""
+"""How did the last runs go, and which days do the published runs cover?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpuledger.warehouse.read import query
 
 @dataclass(frozen=True, slots=True)
 class LastRun:
-    """The row of ops.last_run, whose comments say what each column is."""
+    """The row of ops.last_run. The comments of that table explain each column."""
 
     run_id: str
     status: str
@@ -29,7 +29,7 @@ class LastRun:
 
 @dataclass(frozen=True, slots=True)
 class RunHealth:
-    """One run on record. `status` is `running` where it has not ended."""
+    """One recorded run. `status` is `running` if it has not ended."""
 
     run_id: str
     started_at: datetime
@@ -44,13 +44,13 @@ class RunHealth:
 
 
 def last(data: DataDir) -> LastRun | None:
-    """The newest published run, None where every run failed. Raises NoWarehouse where there is nothing to ask."""
+    """The newest published run, None if every run failed. Raises NoWarehouse if there is no published file."""
     rows = query(data, _last())[1]
     return LastRun(*rows[0]) if rows else None
 
 
 def last_in(con: duckdb.DuckDBPyConnection) -> LastRun | None:
-    """`last` of the warehouse that is open."""
+    """The newest published run of an open warehouse, None if every run failed."""
     row = con.execute(_last()).fetchone()
     return LastRun(*row) if row else None
 
@@ -67,7 +67,7 @@ def first_day(data: DataDir) -> date | None:
 
 
 def newest(data: DataDir, most: int) -> list[RunHealth]:
-    """The runs that wrote their row, the last to start first; failed ones included."""
+    """The runs that wrote their row, failed runs too. The run that started last comes first."""
     _, rows = query(
         data, f"SELECT {columns_of(RunHealth)} FROM ops.run ORDER BY started_at DESC, rowid DESC LIMIT ?", [most]
     )
@@ -75,7 +75,7 @@ def newest(data: DataDir, most: int) -> list[RunHealth]:
 
 
 def sample_clock(data: DataDir) -> datetime | None:
-    """The time that the newest run counts as where it read the sample site, whose nights are long past."""
+    """The `as_of` of the newest run if that run read the sample site, whose nights are long past. Else None."""
     _, rows = query(data, "SELECT sample_night, as_of FROM ops.run ORDER BY rowid DESC LIMIT 1")
     if not rows or rows[0][0] is None:
         return None

@@ -1,4 +1,4 @@
-"""How is each source doing?"""
+"""Is each source healthy?"""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from datetime import datetime
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
-#: Good runs whose median number of rows counts as normal.
+#: The number of good runs whose median number of rows counts as normal.
 NORMAL_RUNS = 30
-#: What a reason says where rules were read and forbid the address (`extract.fetch.robots`).
+#: The part of a reason that says that the rules of a robots.txt were read and forbid the address (`extract.fetch.robots`).
 _FORBIDS = "/robots.txt forbids it"
 
 
 @dataclass(frozen=True, slots=True)
 class SourceHealth:
-    """One source. `age_hours` is of its last good batch, None where it never gave one; `normal_rows` the median of its
-    last good batches before the newest; `drift` what of its pages left what is usual on its newest night, None where
-    nothing did.
+    """The health of one source.
+
+    `age_hours` is the age of its last good batch, None if it never gave one. `normal_rows` is the median number of rows in
+    its last good batches before the newest. `drift` names the traits of its pages that drifted on its newest night, None if
+    none did.
     """
 
     source: str
@@ -34,25 +36,27 @@ class SourceHealth:
 
     @property
     def is_overdue(self) -> bool:
-        """Its data are older than they may be."""
+        """Whether its data are older than they may be."""
         return self.age_hours is None or self.age_hours > self.limit_hours
 
     @property
     def is_degraded(self) -> bool:
-        """It shows far fewer rows than usual."""
+        """Whether it shows far fewer rows than usual."""
         return self.status == "degraded"
 
     @property
     def is_failing(self) -> bool:
-        """Its last attempt gave nothing that could be used."""
+        """Whether its last attempt gave nothing that could be used."""
         return self.status in ("failed", "refused")
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """How often a source failed in its last nights, and how the last one ended. `robots` is the verdict of the site's
-    robots.txt as the last live night met it: allowed, in part or forbidden; None where no live night asked. `forbidden_at`
-    is that night, where its rules themselves forbade the source: one that cannot be read forbids for that night only.
+    """How often a source failed in its last nights, and how the last night ended.
+
+    `robots` is the verdict of the site's robots.txt on the last live night (allowed, in part or forbidden), None if no live
+    night read it. `forbidden_at` is that night if the rules themselves forbid the source. A robots.txt that cannot be read
+    forbids the source for that night only.
     """
 
     status: str
@@ -63,7 +67,7 @@ class Record:
 
 
 def records(data: DataDir) -> dict[str, Record]:
-    """The record of every source that was ever tried, over its last NORMAL_RUNS nights. Raises NoWarehouse."""
+    """The record of every source that a run ever tried, over its last NORMAL_RUNS nights. Raises NoWarehouse."""
     _, rows = query(
         data,
         f"""WITH tried AS (
@@ -92,7 +96,7 @@ def records(data: DataDir) -> dict[str, Record]:
 
 
 def sources(data: DataDir, now: datetime) -> list[SourceHealth]:
-    """Every source that was ever read, by name. No age is below zero: setting the clock back makes nothing newer."""
+    """Every source that was ever read, by name. No age is negative, even if somebody set the clock back."""
     _, rows = query(
         data,
         f"""WITH good AS (

@@ -1,4 +1,4 @@
-"""Which card gives most for its money?"""
+"""Which card gives the most speed for its price?"""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from datetime import date
 from typing import Literal, NamedTuple
 
 from gpuledger.transform.answers.asking import Rows, select_of
-from gpuledger.transform.answers.price import asked, street_prices
+from gpuledger.transform.answers.price import market_parameters, street_prices
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
-#: What a card is counted at: the lowest price of a shop, or its launch price.
+#: The price of a card in this table: the lowest price of a shop, or its launch price.
 Basis = Literal["street", "msrp"]
 
 
-class Asked(NamedTuple):
-    """When and where: now, or as known at the end of `day`; of `market`, or the home market."""
+class Scope(NamedTuple):
+    """The time and the market of an answer: now, or as known at the end of `day`, in `market` or in the home market."""
 
     day: date | None = None
     market: str | None = None
 
 
-def value(data: DataDir, workload: str, basis: Basis, at: Asked, *, short: bool) -> Rows:
-    """Cards by score per dollar, the best first; `short` for people."""
-    day, market = at
+def value(data: DataDir, workload: str, basis: Basis, scope: Scope, *, short: bool) -> Rows:
+    """Cards by score per dollar, the best first. `short` gives only the columns for people."""
+    day, market = scope
     prices = street_prices(day, market)
     sql = f"""SELECT * FROM {values(day, market)} WHERE workload_id = $workload AND price_basis = $basis
         ORDER BY value_rank, gpu_id"""
@@ -37,15 +37,17 @@ def value(data: DataDir, workload: str, basis: Basis, at: Asked, *, short: bool)
                 CASE WHEN v.on_pareto_frontier THEN '●' ELSE '' END AS frontier{shop if is_street else ""}
             FROM ({sql}) v {f"LEFT JOIN {prices} p USING (gpu_id)" if is_street else ""} ORDER BY v.value_rank, v.gpu_id"""
     needs_market = market is not None or (day is not None and short and is_street)
-    parameters = asked(day, market)
+    parameters = market_parameters(day, market)
     if not needs_market:
         parameters.pop("market", None)
     return query(data, sql, {"workload": workload, "basis": basis, **parameters})
 
 
 def values(day: date | None, market: str | None) -> str:
-    """The relation mart.value of a market and a day: its own SQL over the prices of that market, where it is not the home
-    market. It asks for the parameters of `asked`.
+    """The SQL of mart.value for a market and a day.
+
+    For another market than the home market it is the SQL of mart.value over the prices of that market. It needs the
+    parameters of `market_parameters`.
     """
     if market is None:
         return "value_as_of($day)" if day else "mart.value"
@@ -55,7 +57,7 @@ def values(day: date | None, market: str | None) -> str:
 
 
 def best(data: DataDir, most: int) -> Rows:
-    """The `most` best cards of every workload at street price, with the shop that the price is from."""
+    """The `most` best cards of every workload at street price, with the shop of the price."""
     return query(
         data,
         """SELECT v.workload_id AS workload, v.value_rank AS rank, v.gpu, v.score, v.unit, v.price_usd, v.score_per_usd,

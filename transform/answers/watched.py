@@ -1,4 +1,4 @@
-"""What a watch looks at: the price, place, history and fit of one card. One connection serves all questions of a watch."""
+"""What a watch looks at: the price, place, price history and fit of a card. A watch asks all of it over one connection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 
 
 def street_price(con: duckdb.DuckDBPyConnection, gpu_id: str | None) -> Row | None:
-    """The street price that decides, with where it stands; None where no offer counts."""
+    """The street price of a card, with the page of the offer. None if no offer counts."""
     return _one(
         con,
         """SELECT p.price_usd, p.price, p.currency, p.source, p.title, p.url, p.price_since, p.snapshot_sha256,
@@ -27,7 +27,7 @@ def street_price(con: duckdb.DuckDBPyConnection, gpu_id: str | None) -> Row | No
 
 
 def place(con: duckdb.DuckDBPyConnection, workload: str | None, basis: str, gpu_id: str | None) -> Row | None:
-    """The card's place by score per dollar, and `of` how many; None where it has no score or price."""
+    """The card's place by score per dollar, and the number of places (`of`). None if it has no score or no price."""
     return _one(
         con,
         """SELECT value_rank, score, unit, price_usd,
@@ -38,7 +38,7 @@ def place(con: duckdb.DuckDBPyConnection, workload: str | None, basis: str, gpu_
 
 
 class Before(NamedTuple):
-    """So many days before the day of `now`, in a currency."""
+    """The last `days` days before the day of `now`, and the currency of their prices."""
 
     now: datetime
     days: int | None
@@ -46,7 +46,7 @@ class Before(NamedTuple):
 
 
 def lowest_before(con: duckdb.DuckDBPyConnection, gpu_id: str | None, before: Before) -> Row | None:
-    """The lowest street price of these days, each at its own rate, with the day and how many of the days have one."""
+    """The lowest street price in these days, each at the rate of its day, its day, and the number of days with a price."""
     return _one(
         con,
         f"""SELECT min(low) AS low, arg_min(day, (low, day)) AS low_on, count(*) AS days, min(day) AS since
@@ -58,9 +58,9 @@ def lowest_before(con: duckdb.DuckDBPyConnection, gpu_id: str | None, before: Be
 
 
 def rate(con: duckdb.DuckDBPyConnection, currency: str) -> tuple[float, date | None] | None:
-    """Dollars for one unit of a currency, with the day of that rate; None where there is none now."""
-    found = con.execute("SELECT usd_rate, fx_day FROM core.fx_usd WHERE currency = ?", [currency]).fetchone()
-    return None if found is None or found[0] is None else (found[0], found[1])
+    """Dollars for one unit of a currency, with the day of the rate. None if there is no rate now."""
+    row = con.execute("SELECT usd_rate, fx_day FROM core.fx_usd WHERE currency = ?", [currency]).fetchone()
+    return None if row is None or row[0] is None else (row[0], row[1])
 
 
 def cheapest_fit(
@@ -70,7 +70,7 @@ def cheapest_fit(
     context_tokens: int | None,
     gpu_id: str | None,
 ) -> Row | None:
-    """The cheapest cards that hold a model; only `gpu_id`, where it is given. Raises BadQuery for what cannot be asked."""
+    """The cheapest cards that hold a model, of all cards or only of `gpu_id`. Raises BadQuery if the question is invalid."""
     try:
         return _one(
             con,

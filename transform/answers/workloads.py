@@ -1,4 +1,4 @@
-"""Which workloads are there?"""
+"""Which workloads exist?"""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from gpuledger.warehouse.read import query
 
 
 def known(data: DataDir) -> list[str]:
-    """Ids of all workloads."""
+    """The ids of all workloads."""
     return [workload for (workload,) in query(data, "SELECT workload_id FROM core.workload ORDER BY 1")[1]]
 
 
 def ranked(data: DataDir) -> dict[str, str]:
-    """Names of the workloads that a card has a score in, by their ids."""
+    """The names of the workloads in which any card has a score, by their ids."""
     sql = "SELECT workload_id, workload FROM core.workload SEMI JOIN mart.ranking USING (workload_id) ORDER BY 1"
     return dict(query(data, sql)[1])
 
 
 def listed(data: DataDir) -> Rows:
-    """All workloads with how many cards have a figure, and the newest and oldest day of those that count."""
+    """All workloads with the number of cards that have a score, and the newest and oldest day of these scores."""
     sql = """SELECT w.workload_id, w.workload, w.unit, w.direction, w.gpu_count, count(r.gpu_id) AS cards,
             max(r.published_on) AS newest_on, min(r.published_on) AS oldest_on
         FROM core.workload w LEFT JOIN mart.ranking r USING (workload_id)

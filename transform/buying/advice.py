@@ -1,4 +1,4 @@
-"""Why the answers are the answers: what rules out the next cheaper option, and what would help where there is none."""
+"""Explains the answers: what rules out the next cheaper option, and what would help if there is no answer."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import NODES, Limits, Option
 from gpuledger.transform.identity.gpu import Gpu
 
-#: What is said of a speed that is too low, or that nobody knows.
+#: Parts of the reasons against an option whose speed is too low or not known.
 _SLOW = ("tokens/s", "its speed is not known")
-#: Precisions to fall back to, from the most bits.
+#: Smaller precisions that may be suggested, the one with most bits first.
 _SMALLER = ("fp16", "int8", "Q4_K_M", "int4")
 
 
 def cheaper_ruled_out(options: Sequence[Option]) -> dict[int, str]:
-    """For each answer, by its position, what speaks against the option that is next cheaper; "" where that is an answer
-    too, or there is none.
+    """For each answer, by its position: the reasons against the next cheaper option.
+
+    An empty text if that option is an answer too, or if no option is cheaper.
     """
-    verdicts = {}
+    reasons = {}
     for position, option in enumerate(options):
         if option.against:
             continue
-        before = options[position - 1] if position and option.total_usd is not None else None
-        is_cheaper = before is not None and (before.pictures is None) == (option.pictures is None)
-        verdicts[position] = _verdict(before) if before is not None and is_cheaper and before.against else ""
-    return verdicts
+        cheaper = options[position - 1] if position and option.total_usd is not None else None
+        is_cheaper = cheaper is not None and (cheaper.pictures is None) == (option.pictures is None)
+        reasons[position] = _verdict(cheaper) if cheaper is not None and is_cheaper and cheaper.against else ""
+    return reasons
 
 
 def _verdict(option: Option) -> str:
@@ -43,26 +44,32 @@ def what_would(
     at: Callable[[str], Need | None],
     known: Sequence[Gpu],
 ) -> Iterator[str]:
-    """Sentences on what would give an answer, where there is none. `at` sizes the model at another precision, None where
-    that is not possible; `known` are all cards that there are, priced or not, the smallest first.
+    """Sentences that say what would give an answer, if there is none.
+
+    `at` sizes the model at another precision, and gives None if that is not possible. `known` holds all cards, with or
+    without a price, the smallest first.
     """
     holding = [option for option in options if option.fits]
     fitting = [option for option in holding if not any("is not known to run" in reason for reason in option.against)]
     if holding and not fitting:
         yield f"{holding[0].what} would hold it, but {need.engine.name} is not known to run {need.precision} there"
-    # A machine whose price nobody stated is within no budget.
-    counting = [option for option in fitting if option.price_usd is not None or limits.budget_usd is None]
-    if not counting:
+    # Without a price nobody can say that a machine is within a budget.
+    candidates = [option for option in fitting if option.price_usd is not None or limits.budget_usd is None]
+    if not candidates:
         yield from _what_would_fit(options, need, at)
         if fitting:
             yield f"{fitting[0].what} would hold it as asked, and has no price here"
         else:
             yield from _what_would_hold(need, known)
         return
-    held = [option for option in fitting if not any("no machine" in reason for reason in option.against)]
-    fast = [option for option in held if not any(one in reason for one in _SLOW for reason in option.against)]
-    if limits.min_tokens_per_s is not None and not fast:
-        best = max((o for o in held if o.speed), key=lambda o: o.speed.each if o.speed else 0, default=None)
+    in_machine = [option for option in fitting if not any("no machine" in reason for reason in option.against)]
+    fast_enough = [
+        option
+        for option in in_machine
+        if not any(reason_part in reason for reason_part in _SLOW for reason in option.against)
+    ]
+    if limits.min_tokens_per_s is not None and not fast_enough:
+        best = max((o for o in in_machine if o.speed), key=lambda o: o.speed.each if o.speed else 0, default=None)
         if best is not None and best.speed is not None:
             yield (
                 f"the fastest that fits is {best.what}, at {best.speed.each:.1f} tokens/s: ask for that, or for a "
@@ -70,15 +77,15 @@ def what_would(
             )
         return
     if limits.budget_usd is not None:
-        priced = [option for option in fast or held or fitting if option.outlay_usd is not None]
+        priced = [option for option in fast_enough or in_machine or fitting if option.outlay_usd is not None]
         cheapest = min(priced, key=lambda option: option.outlay_usd or 0, default=None)
         if cheapest is not None and cheapest.outlay_usd is not None:
-            asked = math.ceil(cheapest.outlay_usd)
-            yield f"the cheapest that does it is {cheapest.what}: raise the budget to {asked:,} USD"
+            budget = math.ceil(cheapest.outlay_usd)
+            yield f"the cheapest that does it is {cheapest.what}: raise the budget to {budget:,} USD"
 
 
 def without_prices(options: Sequence[Option]) -> Iterator[str]:
-    """That nothing has a price, where that is so: after weeks without a night no shop's price counts any more."""
+    """Says that nothing has a price, if that is so. After weeks without a night no price of a shop counts any more."""
     if all(option.price_usd is None for option in options):
         yield (
             "nothing has a price that counts today: run `gpuledger refresh`; `gpuledger status` says how old each source "
@@ -89,12 +96,12 @@ def without_prices(options: Sequence[Option]) -> Iterator[str]:
 def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], Need | None]) -> Iterator[str]:
     priced = (option for option in options if option.price_usd is not None)
     largest = max(priced, key=lambda option: option.available_gb, default=None)
-    one = need.needed_bytes(1) / 1e9
+    needed_gb = need.needed_bytes(1) / 1e9
     if largest is None:
         yield from without_prices(options)
         return
     yield (
-        f"it needs {one:.1f} GB on one card; the most that has a price here is {largest.what} "
+        f"it needs {needed_gb:.1f} GB on one card; the most that has a price here is {largest.what} "
         f"with {largest.available_gb:.1f} GB for it"
     )
     for precision in _SMALLER:
@@ -118,7 +125,7 @@ def _holds(need: Need, option: Option) -> bool:
 
 
 def _what_would_hold(need: Need, known: Sequence[Gpu]) -> Iterator[str]:
-    """The smallest card, or node of one card, that would hold the model, whether it has a price or not."""
+    """The smallest card, or node of equal cards, that would hold the model, with or without a price."""
     for count in NODES if need.splits else (1,):
         holds = (
             gpu

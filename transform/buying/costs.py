@@ -1,6 +1,6 @@
-"""What it costs to own a card or to rent one, as plain arithmetic on prices, watts and named assumptions.
+"""What it costs to own or to rent a card, as plain arithmetic on prices, watts and named assumptions.
 
-Money is Decimal. A price of None does not exist here: who has no price asks no question.
+Money is Decimal. No price here is None: callers without a price must not call these functions.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from gpuledger.transform.assumptions import Assumptions
 DAYS_A_YEAR = 365
 SECONDS_AN_HOUR = 3600
 
-#: Years that a reservation is paid for at once; None where only hours of use are billed.
+#: The years for which a reservation is paid, None if only the hours of use are billed.
 TERM_YEARS: Mapping[str, int | None] = MappingProxyType(
     {"on_demand": None, "spot": None, "reserved_1y": 1, "reserved_3y": 3}
 )
 
 
 class ImpossibleCost(ValueError):
-    """A price, a power or a speed that cannot be; the message names it."""
+    """An impossible price, power or speed. The message names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ElectricityPrice:
-    """One kilowatt-hour in `currency`, the average of `period`."""
+    """The price of one kilowatt-hour in `currency`, as the average of `period`."""
 
     country: str
     price: Decimal
@@ -41,10 +41,10 @@ class ElectricityPrice:
 
 
 class Ownership(NamedTuple):
-    """What `count` cards cost over the horizon, in US dollars. `total` is purchase + host + electricity + other − resale.
+    """What cards cost over the horizon, in US dollars. `total` is purchase + host + electricity + other − resale.
 
-    `hours` is how long the machine is on, `busy_hours` how long it computes. `other` is tax, spare and failed cards,
-    interest, and a place in a data center.
+    `hours` is the time for which the machine is on, and `busy_hours` the time for which it computes. `other` is tax, spare
+    and failed cards, interest, and a place in a data center.
     """
 
     purchase: Decimal
@@ -57,17 +57,17 @@ class Ownership(NamedTuple):
 
     @property
     def total(self) -> Decimal:
-        """Everything paid less what comes back."""
+        """Everything that is paid, minus the resale."""
         return self.purchase + self.host + self.electricity + self.other - self.resale
 
     @property
     def running_per_hour(self) -> Decimal:
-        """Electricity of one hour in which the machine is on."""
+        """The cost of electricity for one hour in which the machine is on."""
         return self.electricity / self.hours
 
 
 class Machine(NamedTuple):
-    """What stands around the cards: the dollars of it that this use bears, and the watts that it draws beside them."""
+    """The machine around the cards: the dollars of it that this use pays, and the watts that it draws without the cards."""
 
     usd: Decimal
     watts: Decimal
@@ -75,7 +75,7 @@ class Machine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RentVsBuy:
-    """Owning and renting over the same hours. `break_even_hours` is None where renting costs less an hour than running."""
+    """Owning and renting over the same hours. `break_even_hours` is None if an hour of rent costs less than electricity."""
 
     own: Ownership
     rent: Decimal
@@ -101,9 +101,9 @@ def electricity_prices() -> Mapping[str, ElectricityPrice]:
 def wall_watts(
     tdp_w: int, count: int, assumptions: Assumptions, *, busy: bool, host_w: Decimal | None = None
 ) -> Decimal:
-    """Power that the meter counts for a machine with `count` cards: (share of TDP × cards + host) / supply efficiency.
+    """The power that the meter measures for a machine with `count` cards.
 
-    Without `host_w` the host draws what is assumed of a desktop.
+    It is (share of TDP × cards + host) / supply efficiency. Without `host_w` the host is the desktop of the assumptions.
     """
     share = assumptions.load_power_share if busy else assumptions.idle_power_share
     host = assumptions.host_power_w if host_w is None else host_w
@@ -111,7 +111,7 @@ def wall_watts(
 
 
 def resale_usd(price_usd: Decimal, years: Decimal, assumptions: Assumptions) -> Decimal:
-    """What a card still brings after `years`: price × value_kept_per_year^years."""
+    """The price for which a card can be sold after `years`: price × value_kept_per_year^years."""
     _check(price_usd, "a price")
     return price_usd * assumptions.value_kept_per_year**years
 
@@ -119,9 +119,10 @@ def resale_usd(price_usd: Decimal, years: Decimal, assumptions: Assumptions) -> 
 def ownership(
     price_usd: Decimal, tdp_w: int, assumptions: Assumptions, *, count: int = 1, machine: Machine | None = None
 ) -> Ownership:
-    """The cost of `count` cards of `price_usd` and `tdp_w` watts each over the horizon, in `machine` (else a desktop).
+    """The cost over the horizon of `count` cards that each cost `price_usd` and draw `tdp_w` watts.
 
-    Raises ImpossibleCost for a price or a power below zero, or fewer than one card.
+    They are in `machine`, or in a desktop if that is None. Raises ImpossibleCost for a price that is not above zero, a
+    negative power, or less than one card.
     """
     _check(price_usd, "a price")
     if tdp_w < 0 or count < 1:
@@ -147,7 +148,7 @@ def ownership(
 
 
 def _other_costs(purchase: Decimal, host: Decimal, busy_watts: Decimal, assumptions: Assumptions) -> Decimal:
-    """What many leave out: spare cards, tax on all that is bought, interest on that, cards bought anew, and the place.
+    """Costs that many people forget: spare cards, tax and interest on everything bought, failed cards, and the place.
 
     (purchase × spare + tax) + interest × all of it + purchase × failures × years + kW × rent × months.
     """
@@ -160,29 +161,29 @@ def _other_costs(purchase: Decimal, host: Decimal, busy_watts: Decimal, assumpti
 
 
 def rent_per_used_hour(hour_usd: Decimal, pricing_model: str, assumptions: Assumptions) -> Decimal:
-    """What an hour of use costs, in US dollars.
+    """The cost of an hour of use, in US dollars.
 
-    On demand and spot bill the hours of use. A reservation (`reserved_1y`, `reserved_3y`) bills all 24 hours of whole
-    terms that cover the horizon, used or not. Storage and egress are paid by the month, whatever is used. Raises
-    ImpossibleCost for another pricing model.
+    On-demand and spot instances bill the hours of use. A reservation (`reserved_1y`, `reserved_3y`) bills all 24 hours of
+    each day, for as many whole terms as the horizon needs. Storage and egress cost the same each month, whatever the use.
+    Raises ImpossibleCost for an unknown pricing model, or a rent that is not above zero.
     """
     _check(hour_usd, "a rent")
     if pricing_model not in TERM_YEARS:
         raise ImpossibleCost(f"pricing model {pricing_model!r} is not known; known are {', '.join(TERM_YEARS)}")
     years = TERM_YEARS[pricing_model]
     monthly = assumptions.storage_usd_per_month + assumptions.egress_usd_per_month
-    beside = monthly * 12 / (assumptions.hours_per_day * DAYS_A_YEAR)
+    monthly_per_hour = monthly * 12 / (assumptions.hours_per_day * DAYS_A_YEAR)
     if years is None:
-        return hour_usd + beside
+        return hour_usd + monthly_per_hour
     terms = (assumptions.horizon_years / years).to_integral_value(ROUND_CEILING)
-    return hour_usd * 24 * terms * years / (assumptions.hours_per_day * assumptions.horizon_years) + beside
+    return hour_usd * 24 * terms * years / (assumptions.hours_per_day * assumptions.horizon_years) + monthly_per_hour
 
 
 def break_even_hours(own: Ownership, rent_usd_per_hour: Decimal) -> Decimal | None:
-    """Hours of use after which owning has cost less than renting, None where it never does.
+    """The hours of use after which owning has cost less than renting, None if that never happens.
 
-    (purchase + host + other − resale) / (rent − electricity an hour). The resale is that at the horizon, so an answer beyond
-    the horizon's hours means: not within it.
+    They are (purchase + host + other − resale) / (rent − electricity of an hour). The resale is the one at the end of the
+    horizon. So if the answer exceeds the hours of the horizon, owning does not pay within the horizon.
     """
     _check(rent_usd_per_hour, "a rent")
     saved = rent_usd_per_hour - own.running_per_hour
@@ -192,7 +193,7 @@ def break_even_hours(own: Ownership, rent_usd_per_hour: Decimal) -> Decimal | No
 
 
 def rent_vs_buy(own: Ownership, rent_usd_per_hour: Decimal) -> RentVsBuy:
-    """Owning cards against renting an instance for the same hours; hours of waiting are paid too."""
+    """Compares owning cards with renting an instance for the same hours. Hours without work are paid too."""
     rent = rent_usd_per_hour * own.hours
     return RentVsBuy(
         own=own,
@@ -203,9 +204,9 @@ def rent_vs_buy(own: Ownership, rent_usd_per_hour: Decimal) -> RentVsBuy:
 
 
 def cost_per_units(total_usd: Decimal, busy_hours: Decimal, units_per_s: float, units: int) -> Decimal:
-    """US dollars for `units` of output (tokens, images) that come at `units_per_s` while the machine computes.
+    """US dollars for `units` of output (tokens, images), if the machine makes `units_per_s` while it computes.
 
-    Raises ImpossibleCost where nothing is produced.
+    Raises ImpossibleCost if it makes nothing.
     """
     if units_per_s <= 0 or busy_hours <= 0:
         raise ImpossibleCost(f"nothing is produced in {busy_hours} busy hours at {units_per_s} a second")

@@ -1,4 +1,4 @@
-"""An option as arithmetic, to the last step: memory and speed (see speed/explained.py), and money."""
+"""Shows an option as arithmetic, step by step: memory and speed (see speed/explained.py), and money."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gpuledger.transform.speed.explained import Step, assumed, number
 from gpuledger.transform.speed.predict import Prediction
 from gpuledger.transform.speed.serving import serving
 
-#: What many leave out, each with what it is a share or a price of.
+#: The assumptions behind the costs that many people forget.
 _OTHER = (
     "sales_tax_share", "cost_of_capital", "failure_share_per_year", "spare_share", "colocation_usd_per_kw_month",
 )  # fmt: skip
 
 
 def steps(option: Option, need: Need) -> Iterator[Step]:
-    """Memory, speed and money of one option, in this order."""
+    """The steps of memory, speed and money of one option, in this order."""
     prediction, speed = option.prediction, option.speed
     if need.tuning is not None:
         yield from tuning_steps(need.tuning, option.gpu_count)
@@ -47,7 +47,7 @@ def steps(option: Option, need: Need) -> Iterator[Step]:
 
 
 def _copies_steps(option: Option, prediction: Prediction, need: Need) -> Iterator[Step]:
-    """What all copies need and give: what stands above is of one of them."""
+    """The memory and speed of all copies together. The steps before these are about one copy."""
     served, users = serving(prediction, need.answer_tokens), prediction.job.load.users
     yield Step("all copies need", f"{option.copies} × {number(prediction.needed / 1e9)}", option.needed_gb, "GB",
                "the figures above are of one copy, with the users that it has")  # fmt: skip
@@ -58,7 +58,7 @@ def _copies_steps(option: Option, prediction: Prediction, need: Need) -> Iterato
 
 
 def tuning_steps(trained: Tuning, count: int) -> Iterator[Step]:
-    """The memory of training on so many cards."""
+    """The memory for training on `count` cards."""
     parts = (
         ("weights", trained.weights, "of the model and of what is trained beside it"),
         ("gradients", trained.gradients, "2 bytes of each trained weight"),
@@ -69,7 +69,8 @@ def tuning_steps(trained: Tuning, count: int) -> Iterator[Step]:
         yield Step(name, f"{size:,} ÷ 10^9", size / 1e9, "GB", source)
     yield Step(
         "activations of each card", f"({trained.activations:,} + {trained.scores:,}) ÷ 10^9", trained.each / 1e9, "GB",
-        f"2 bytes × tokens × hidden × layers, 8 bytes × tokens × vocabulary for scores and their gradient; {trained.words}",
+        f"2 bytes × tokens × hidden × layers, 8 bytes × tokens × vocabulary for scores and their gradient; "
+        f"{trained.description}",
     )  # fmt: skip
     sums = " + ".join(number(size / 1e9) for _, size, _ in parts)
     yield Step("needed", f"{sums} + {count} × {number(trained.each / 1e9)}",
@@ -78,7 +79,7 @@ def tuning_steps(trained: Tuning, count: int) -> Iterator[Step]:
 
 
 def money_steps(option: Option, need: Need) -> Iterator[Step]:
-    """What it costs over the horizon, and what a million tokens cost; nothing where a price or a power is not known."""
+    """The cost over the horizon and of a million tokens. No steps if a price or a power is not known."""
     assumptions = need.assumptions
     if option.total_usd is None or option.price_usd is None:
         return
@@ -104,8 +105,8 @@ def _rent(option: Option, assumptions: Assumptions) -> Iterator[Step]:
         if option.evidence is None
         else f"{option.evidence.source}, {option.evidence.price_since:%Y-%m-%d}"
     )
-    beside = assumptions.storage_usd_per_month + assumptions.egress_usd_per_month
-    months = f" + {number(beside)} × 12 × {number(assumptions.horizon_years)}" if beside else ""
+    monthly_usd = assumptions.storage_usd_per_month + assumptions.egress_usd_per_month
+    months = f" + {number(monthly_usd)} × 12 × {number(assumptions.horizon_years)}" if monthly_usd else ""
     if years is None:
         hours = f"{number(assumptions.hours_per_day)} × {costs.DAYS_A_YEAR} × {number(assumptions.horizon_years)}"
         sum_, why = f"{number(option.price_usd)} × {hours}", "the hours of use, at the price of"
@@ -123,9 +124,9 @@ def _owning(option: Option, own: costs.Ownership, assumptions: Assumptions) -> I
     yield Step("cards", number(price), float(own.purchase), "USD", f"the price as it is offered{where}")
     yield _machine(own, host, assumptions)
     yield from _electricity(option, own, assumptions)
-    years, kept = assumptions.horizon_years, _kept(own, assumptions)
+    years, kept_a_year = assumptions.horizon_years, _kept_each_year(own, assumptions)
     yield Step(
-        "sold at the end", f"{number(own.purchase)} × {kept:.9g} ^ {number(years)}", float(own.resale), "USD",
+        "sold at the end", f"{number(own.purchase)} × {kept_a_year:.9g} ^ {number(years)}", float(own.resale), "USD",
         "price × part that is kept each year, of this card's own price history where that is long enough; "
         f"{assumed(assumptions, 'value_kept_per_year')}",
     )  # fmt: skip
@@ -173,10 +174,10 @@ def _electricity(option: Option, own: costs.Ownership, assumptions: Assumptions)
     )  # fmt: skip
 
 
-def _kept(own: costs.Ownership, assumptions: Assumptions) -> float:
-    """The part of its price that was reckoned with: the card's own, where it was observed, else the assumed."""
-    kept: float = float(own.resale / own.purchase) ** (1 / float(assumptions.horizon_years))
-    return kept
+def _kept_each_year(own: costs.Ownership, assumptions: Assumptions) -> float:
+    """The part of its price that the calculation let the card keep each year, as observed for the card, else as assumed."""
+    kept_a_year: float = float(own.resale / own.purchase) ** (1 / float(assumptions.horizon_years))
+    return kept_a_year
 
 
 def _per_million(option: Option, need: Need, hours: Decimal) -> Iterator[Step]:
@@ -184,12 +185,12 @@ def _per_million(option: Option, need: Need, hours: Decimal) -> Iterator[Step]:
     if speed is None or cost is None or total is None:
         return
     busy = hours * need.assumptions.utilisation
-    rate, shared, words = speed.expected, total, "all of it is put on what is written, for one user"
+    rate, writing_usd, description = speed.expected, total, "all of it is put on what is written, for one user"
     if need.users > 1 and speed.serving is not None:
         rate = speed.serving.all_tokens_per_s
-        shared = total * (1 - Decimal(str(speed.serving.read_share)))
-        words = f"the part of the time in which is written ({1 - speed.serving.read_share:.1%})"
+        writing_usd = total * (1 - Decimal(str(speed.serving.read_share)))
+        description = f"the part of the time in which is written ({1 - speed.serving.read_share:.1%})"
     yield Step(
-        "a million tokens written", f"{number(shared)} ÷ ({number(rate)} × 3600 × {number(busy)}) × 10^6", float(cost),
-        "USD", f"{words}; {assumed(need.assumptions, 'utilisation')}",
+        "a million tokens written", f"{number(writing_usd)} ÷ ({number(rate)} × 3600 × {number(busy)}) × 10^6", float(cost),
+        "USD", f"{description}; {assumed(need.assumptions, 'utilisation')}",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What can be had today: cards with a street price and instances with an hourly one, each with its evidence."""
+"""What can be bought or rented today: cards with a street price and instances with an hourly price, each with evidence."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Lea
 
 
 class Evidence(NamedTuple):
-    """Where a price is from: the shop or cloud, since when it has stood, when it was last confirmed, page and archived
-    bytes, and the market that it is offered in; a cloud has none.
+    """Where a price comes from.
+
+    `source` is the shop or the cloud, `seen_at` the time at which the price was last confirmed, and `snapshot_sha256` the
+    archived page. `market` is the market of the offer, None for a cloud.
     """
 
     source: str
@@ -32,9 +34,10 @@ class Evidence(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A card that can be bought. Memory and bandwidth are of each of its `gpus_on_board` GPUs, power and price of all.
+    """A card that can be bought. Memory and bandwidth are those of each of its `gpus_on_board` GPUs, power and price those
+    of the whole card.
 
-    `condition` is the listing's: `new`, `open_box`, `refurbished` or `used`.
+    `condition` is that of the listing: `new`, `open_box`, `refurbished` or `used`.
     """
 
     gpu_id: str
@@ -51,9 +54,10 @@ class Card(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A product on sale that holds cards: a server, a laptop, a lot. `gpus` GPUs are in it; memory and bandwidth are of one.
+    """A product on sale that contains cards, such as a server, a laptop or a lot, with `gpus` GPUs in all.
 
-    `price_usd` is of all of it, `tdp_w` the power of all its cards. `contents` is what else the offer names.
+    Memory and bandwidth are those of one GPU. `price_usd` is the price of the whole product, and `tdp_w` the power of all
+    its cards. `contents` is what the offer names besides the cards.
     """
 
     kind: str
@@ -71,13 +75,14 @@ class Node(NamedTuple):
 
     @property
     def is_machine(self) -> bool:
-        """It runs by itself: an eGPU box, a kit and a lot need a host."""
+        """Whether the product runs by itself. An eGPU box, a kit or a lot needs a host."""
         return self.kind in ("server", "workstation", "computer", "laptop")
 
 
 class Instance(NamedTuple):
-    """An instance that can be rented. `gpu_id` is None where the name may mean several cards; memory and bandwidth are then
-    the least of them.
+    """An instance that can be rented.
+
+    `gpu_id` is None if the name may mean several cards. Memory and bandwidth are then the smallest among these cards.
     """
 
     offer_id: str
@@ -95,7 +100,7 @@ class Instance(NamedTuple):
 
 
 class Measurement(NamedTuple):
-    """A measured speed of one card, with the bandwidth of that card and where it is published."""
+    """A measured speed of one card, with the bandwidth of the card and the publication."""
 
     gpu_id: str
     tokens_per_s: float
@@ -105,7 +110,7 @@ class Measurement(NamedTuple):
 
 
 class Pictures(NamedTuple):
-    """A measured speed of one card at making pictures, `iterations` of which are one picture, with where it is published."""
+    """A measured speed of one card in making pictures, with the publication. One picture takes `iterations` iterations."""
 
     gpu_id: str
     iterations_per_s: float
@@ -121,7 +126,7 @@ class Pictures(NamedTuple):
 
 
 def known(con: duckdb.DuckDBPyConnection) -> list[Gpu]:
-    """Every desktop, workstation and data-center card, those of less memory first, of equal ones the newest first."""
+    """Every desktop, workstation and data-center card. Cards with less memory come first, then newer cards."""
     return _gpus(
         con,
         """memory_gb > 0 AND segment IN ('consumer', 'workstation', 'data_center')
@@ -130,26 +135,27 @@ def known(con: duckdb.DuckDBPyConnection) -> list[Gpu]:
 
 
 def machines(con: duckdb.DuckDBPyConnection, sold: Iterable[str] = ()) -> list[Gpu]:
-    """Every machine whose memory processor and graphics share, but those of `sold`: what is in it is one chip, and that is
-    bought with all around it. Laptops and consoles are no machines, nor are boards for other products.
+    """Every machine in which processor and graphics share the memory, without the machines in `sold`.
+
+    Such a machine has one chip, and it is bought complete. Laptops, consoles and boards for other products do not count.
     """
-    found = _gpus(con, "memory_gb >= 16 AND segment IN ('integrated', 'data_center') ORDER BY memory_gb, gpu_id")
-    known = set(sold)
-    return [gpu for gpu in found if memory_kind(gpu) == "shared" and gpu.gpu_id not in known]
+    candidates = _gpus(con, "memory_gb >= 16 AND segment IN ('integrated', 'data_center') ORDER BY memory_gb, gpu_id")
+    sold_ids = set(sold)
+    return [gpu for gpu in candidates if memory_kind(gpu) == "shared" and gpu.gpu_id not in sold_ids]
 
 
 def assumptions(con: duckdb.DuckDBPyConnection) -> Assumptions:
-    """The assumptions that the warehouse was built with."""
+    """The assumptions with which the warehouse was built."""
     return from_table(con.execute("SELECT assumption, amount FROM core.assumption").fetchall())
 
 
 def now(con: duckdb.DuckDBPyConnection, clock: datetime) -> datetime:
-    """The time that prices are aged by: the clock, or on the sample, whose nights are long past, its newest night."""
+    """The time for the age of prices: the clock, or for the sample its newest night, since its nights are long past."""
     last = last_in(con)
     return last.sample_as_of if last and last.sample_as_of else clock
 
 
-#: What `buy --condition` may ask for, and the conditions of listings that it means.
+#: The conditions of listings that each value of `buy --condition` means.
 CONDITIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "new": ("new",),
@@ -162,9 +168,10 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 def cards(
     con: duckdb.DuckDBPyConnection, conditions: Sequence[str] = CONDITIONS["new"], market: str | None = None
 ) -> list[Card]:
-    """The cheapest offer of every card that is on sale in one of `conditions`: one new and one other, if both are asked for.
+    """The cheapest offer of every card that is on sale in one of `conditions`, in `market` or in the home market.
 
-    Of `market`, or the home market; the new ones are those of mart.gpu_price.
+    If `conditions` has `new` and others, a card may have two offers: one that is new, and one that is not. The new ones are
+    those of mart.gpu_price.
     """
     rows = con.execute(
         f"""SELECT p.gpu_id, g.gpu, p.condition, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s, g.tdp_w, g.gpus_on_board,
@@ -192,8 +199,10 @@ def cards(
 def nodes(
     con: duckdb.DuckDBPyConnection, conditions: Sequence[str] = CONDITIONS["new"], market: str | None = None
 ) -> list[Node]:
-    """The cheapest offer of every kind of product with as many of the same GPUs, in one of `conditions`, as mart.node_offer
-    has them. Of `market`, or the home market; of several markets net of tax.
+    """The cheapest offer in mart.node_offer for each kind of product and each number of the same GPUs.
+
+    Offers are in one of `conditions`, in `market` or in the home market. If `market` covers several markets, prices are net
+    of tax.
     """
     rows = con.execute(
         f"""WITH asked AS (SELECT coalesce($market, (SELECT market FROM core.home_market)) AS market)
@@ -221,7 +230,7 @@ def nodes(
 
 
 def chips(con: duckdb.DuckDBPyConnection, gpu_ids: Iterable[str]) -> dict[str, Gpu]:
-    """What memory and speed of these cards follow from: cores, clock, architecture and published figures of core.gpu."""
+    """The figures of core.gpu for these cards from which memory and speed follow, such as cores, clock and architecture."""
     return {gpu.gpu_id: gpu for gpu in _gpus(con, "list_contains(?, gpu_id)", sorted(set(gpu_ids)))}
 
 
@@ -239,7 +248,7 @@ def _gpus(con: duckdb.DuckDBPyConnection, where: str, *parameters: object) -> li
 
 
 def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
-    """The cheapest instance of every kind: of the same GPUs, as many of them, under the same pricing model."""
+    """The cheapest instance for each GPU, number of GPUs and pricing model."""
     rows = con.execute(
         """SELECT r.offer_id, r.gpu_id, coalesce(g.gpu, r.gpu_name), r.gpu_count, r.provider, coalesce(r.region, ''),
                coalesce(r.instance, ''), r.pricing_model, r.instance_hour_usd, r.gpu_memory_gb, r.gpu_bandwidth_gb_s,
@@ -287,10 +296,11 @@ def measurements(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) 
 
 
 def learned(con: duckdb.DuckDBPyConnection) -> Learned:
-    """How far programs lie from what is expected of them, by the measurements of the warehouse; nothing where an earlier
-    version of this program built it.
+    """How far programs differ from their expected speed, by the measurements of the warehouse.
+
+    Nothing is learned if an earlier version of this program built the warehouse.
     """
-    try:  # at once: to list the tables first takes ten times as long
+    try:  # not after a look whether the table exists, which would take ten times as long
         rows = con.execute(
             """SELECT engine, for_several, level, name, effect, deviation, measurements FROM core.calibration
                WHERE level <> 'measurement'"""
@@ -301,9 +311,10 @@ def learned(con: duckdb.DuckDBPyConnection) -> Learned:
 
 
 def pictures(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) -> dict[str, Pictures]:
-    """Measured speeds of the image model, by card: one's own first, then the newest publication.
+    """Measured speeds of the image model, by card. A measurement of the user's own counts first, then the newest
+    publication.
 
-    A benchmark that states no precision ran at 16 bits or more, and says nothing of packed weights.
+    A benchmark that states no precision ran at 16 bits or more, so it says nothing about packed weights.
     """
     rows = con.execute(
         """SELECT r.gpu_id, r.score::DOUBLE, coalesce(w.iterations_per_output, 1), w.workload, r.article_url,
@@ -327,7 +338,7 @@ def pictures(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) -> d
 def electricity_usd(con: duckdb.DuckDBPyConnection, country: str) -> Decimal:
     """Dollars for a kilowatt-hour in a country.
 
-    Raises LookupError with the known countries, or where no exchange rate is known.
+    Raises LookupError, with the known countries, for an unknown country, and if no exchange rate is known.
     """
     prices = {
         row[0]: row[1:]

@@ -1,7 +1,7 @@
-"""How fast a card can write at most, and what a measurement says beside it.
+"""The largest speed at which a card can write, and what a measurement says in comparison.
 
-Writing text token by token reads every weight once a token, so memory bandwidth bounds it. Source: Williams, Waterman &
-Patterson 2009, "Roofline"; Pope et al. 2022.
+To write text token by token, a card reads every weight once for each token, so memory bandwidth bounds the speed. Source:
+Williams, Waterman & Patterson 2009, "Roofline"; Pope et al. 2022.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Verdict = Literal["error in data or formula", "limited by software or CPU, not b
 
 @dataclass(frozen=True, slots=True)
 class Utilisation:
-    """A measured speed against its bound: `share` is measured / bound, and what that says."""
+    """A measured speed, its bound, the `share` measured / bound, and what this share says."""
 
     measured: float
     bound: float
@@ -26,20 +26,20 @@ class Utilisation:
 
 
 def decode_bound(weights: Weights, kv_bytes_per_sequence: int, bandwidth_gb_s: float, *, batch: int = 1) -> float:
-    """Tokens a second at most, all `batch` sequences together, while writing.
+    """The most tokens a second in writing, for all `batch` sequences together.
 
-    A step reads the weights that its tokens use and the key-value cache of every sequence (`kv_bytes_per_sequence` at
-    the context reached).
+    A step reads the weights that its tokens use, and the key-value cache of every sequence (`kv_bytes_per_sequence`, at its
+    present length).
     """
     bytes_moved = weights.read_bytes(batch) + batch * kv_bytes_per_sequence
     return batch * bandwidth_gb_s * 1e9 / bytes_moved
 
 
 def utilisation(measured: float, bound: float, assumptions: Assumptions) -> Utilisation:
-    """What a measured speed says beside its bound.
+    """What a measured speed says in comparison with its bound.
 
-    Above 1 is impossible, so the data or the formula is wrong. Below `low_utilisation` the card was waiting for
-    something else.
+    A share above 1 is impossible, so the data or the formula is wrong. A share below `low_utilisation` means that the card
+    was waiting for something else.
     """
     if measured < 0 or bound <= 0:
         raise ValueError(f"a speed must not be negative and its bound must be above zero, not {measured} and {bound}")

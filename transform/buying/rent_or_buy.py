@@ -1,11 +1,11 @@
-"""The question of each night for one card and one instance: which costs less over the horizon, and how sure is that?"""
+"""Answers a question of each night: does a card or an instance cost less over the horizon, and how sure is that?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gpuledger.transform.assumptions import Assumptions, kept
+from gpuledger.transform.assumptions import Assumptions, with_value_kept
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.costs import RentVsBuy
 from gpuledger.transform.buying.hosts import Host
@@ -14,10 +14,11 @@ from gpuledger.transform.buying.sensitivity import Sensitivity, sensitivity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """`cards` cards of `price_usd` and `tdp_w` each, and an instance of `hour_usd` an hour under `pricing_model`.
+    """A number of equal cards, and an instance that costs `hour_usd` an hour under `pricing_model`.
 
-    `host` is the machine that they go into, None for the desktop that the assumptions describe. `value_kept` is what the
-    card was seen to keep of its price a year, None where that is not known for long enough.
+    Each of the cards costs `price_usd` and draws `tdp_w` watts. `host` is the machine for the cards, None for the desktop of
+    the assumptions. `value_kept` is the observed share of its price that the card keeps each year, None if the price history
+    is too short.
     """
 
     price_usd: Decimal
@@ -31,30 +32,30 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """How one assumption moves the two answers: hours until owning pays, and dollars that owning saves."""
+    """How one assumption changes the two answers: the hours until owning pays, and the dollars that owning saves."""
 
     break_even: Sensitivity
     saving: Sensitivity
 
     @property
     def flips(self) -> bool:
-        """Whether the cheaper way is another one at the lower or the higher value."""
+        """Whether the lower or the higher value of the assumption changes which way is cheaper."""
         answers = (self.saving.low_answer, self.saving.answer, self.saving.high_answer)
         return len({answer > 0 for answer in answers if answer is not None}) > 1
 
 
 def compare(pair: Pair, assumptions: Assumptions) -> RentVsBuy:
-    """Owning against renting over the horizon. Raises costs.ImpossibleCost, ImpossibleAssumption."""
-    return _compare(pair, kept(assumptions, pair.value_kept))
+    """Compares owning with renting over the horizon. Raises costs.ImpossibleCost, ImpossibleAssumption."""
+    return _compare(pair, with_value_kept(assumptions, pair.value_kept))
 
 
 def moves(pair: Pair, assumptions: Assumptions) -> dict[str, Moved]:
-    """How the answers move when each assumption moves by half, by its name; those that move nothing are left out."""
-    assumed = kept(assumptions, pair.value_kept)
+    """How the answers change if each assumption changes by half, by its name. Only assumptions that change something."""
+    assumed = with_value_kept(assumptions, pair.value_kept)
     savings = sensitivity(lambda a: _saving(_compare(pair, a)), assumed)
     hours = {s.name: s for s in sensitivity(lambda a: _compare(pair, a).break_even_hours, assumed)}
     stays = _compare(pair, assumed).break_even_hours
-    # An hour costs the same however many there are a day: then the break-even stays, which is not the same as none.
+    # Some assumptions, such as the hours a day, do not change the break-even. It then stays as it is, instead of being None.
     return {
         s.name: Moved(hours.get(s.name) or Sensitivity(s.name, s.low_value, stays, stays, s.high_value, stays), s)
         for s in savings
@@ -69,7 +70,7 @@ def _compare(pair: Pair, assumptions: Assumptions) -> RentVsBuy:
 
 
 def around(host: Host, assumptions: Assumptions) -> costs.Machine:
-    """What stands around the cards: the dollars of the machine that this use bears, and its watts."""
+    """The machine around the cards: the dollars of it that this use pays, and its watts."""
     return costs.Machine(host.cost_usd(assumptions), host.power_w(assumptions))
 
 

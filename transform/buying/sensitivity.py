@@ -1,4 +1,4 @@
-"""How an answer moves when one assumption moves by half."""
+"""How an answer changes if one assumption changes by half."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gpuledger.transform.assumptions import Assumptions, Number, settings
 
 HALF = Decimal("0.5")
 
-#: The value that one setting was moved to, and all settings with it there.
+#: The changed value of one setting, and all settings with this change.
 _Moved = tuple[Number, Assumptions]
 
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The answer at a setting's lower and higher value, others unchanged.
+    """The answers at a lower and a higher value of one setting, with all other settings unchanged.
 
-    A value that would leave the setting's bounds stops there, so `low_value` and `high_value` say what was really
-    asked. An answer is None where the question has none at that value (a break-even that never comes).
+    `low_value` and `high_value` are the values that were really used: a value beyond the setting's bounds is replaced by the
+    bound. An answer is None if the question has no answer at that value (a break-even that never comes).
     """
 
     name: str
@@ -33,7 +33,7 @@ class Sensitivity:
 
     @property
     def swing(self) -> Decimal:
-        """How far apart the two answers are, 0 where one of them does not exist."""
+        """The distance between the two answers, 0 if one of them does not exist."""
         if self.low_answer is None or self.high_answer is None:
             return Decimal(0)
         return abs(self.high_answer - self.low_answer)
@@ -46,9 +46,9 @@ def sensitivity(
     *,
     share: Decimal = HALF,
 ) -> list[Sensitivity]:
-    """`question` asked with each setting moved down and up by `share` of its value; the widest swing first.
+    """The answers to `question` with each setting lowered and raised by `share` of its value, the widest swing first.
 
-    Without `names`, every setting that changes the answer. Settings that change nothing are left out.
+    `names` are the settings to try, None for all. Settings that do not change the answer are left out.
     """
     answer = question(assumptions)
     effects = []
@@ -60,7 +60,8 @@ def sensitivity(
     return sorted(effects, key=lambda item: (-item.swing, item.name))
 
 
-# Making assumptions checks all of them, which takes longer than asking, and many questions are asked of the same ones.
+# Cached, because creating assumptions checks all of them, which takes longer than a question does, and many questions use
+# the same assumptions.
 @lru_cache(maxsize=256)
 def _both_ways(assumptions: Assumptions, name: str, share: Decimal) -> tuple[_Moved, _Moved]:
     lower, higher = (_moved(assumptions, name, factor) for factor in (1 - share, 1 + share))
@@ -77,5 +78,5 @@ def _moved(assumptions: Assumptions, name: str, factor: Decimal) -> Number:
 
 
 def _replaced(assumptions: Assumptions, name: str, value: Number) -> Assumptions:
-    # mypy cannot see that `name` is a field and `value` of its type.
+    # mypy cannot see that `name` is a field and that `value` has the type of this field.
     return dataclasses.replace(assumptions, **{name: value})  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
-"""The figures that the source documents publish, each beside the value recomputed from its inputs.
+"""The figures that the source documents publish, and the values that we recompute from their inputs.
 
-One pair of files for each document: `<name>.toml` holds what is published, `<name>.py` recomputes it. There is no list of
-them: what is in the folder counts.
+Each document has a pair of files: `<name>.toml` holds the published figures, and `<name>.py` recomputes them. Every pair in
+this folder counts, without any list.
 """
 
 from gpuledger.transform.claims.audit import Claim, recompute

@@ -1,4 +1,4 @@
-"""Recomputes what the third source document publishes: peak operations, Amdahl, the matrix ladder, the A100, the TOP500."""
+"""Recomputes the figures of the third source document: peak operations, Amdahl, matrix ladder, A100 and TOP500."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpuledger.transform.identity.gpu import Gpu
 
 @dataclass(frozen=True, slots=True)
 class Supercomputer:
-    """One TOP500 system: the share of its peak that LINPACK reaches, and PFlop/s a megawatt (None without a power)."""
+    """One TOP500 system: the share of its peak that LINPACK reaches, and PFlop/s for a megawatt (None without a power)."""
 
     system: str
     cores: int
@@ -31,19 +31,19 @@ def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:
         "amdahl-60-percent": _amdahl(**inputs["amdahl"]["first"]),
         "amdahl-95-percent": _amdahl(**inputs["amdahl"]["second"]),
         **{f"ladder-{step}": seconds["python"] / time for step, time in seconds.items() if step != "python"},
-        "a100-multiprocessors": Fraction(_known(card.shading_units), a100["cuda_cores_each"]),
+        "a100-multiprocessors": Fraction(_required(card.shading_units), a100["cuda_cores_each"]),
         "a100-cuda-cores": Fraction(a100["multiprocessors"] * a100["cuda_cores_each"]),
         "a100-tensor-cores": Fraction(a100["multiprocessors"] * a100["tensor_cores_each"]),
-        "a100-memory": Fraction(_known(card.memory_gb)),
+        "a100-memory": Fraction(_required(card.memory_gb)),
         "pixar-frame": Fraction(inputs["pixar_hours"] * 3600),
-        # Two multiprocessors to a cluster: NVIDIA, A100 white paper, 2020.
+        # A cluster has two multiprocessors. Source: NVIDIA, A100 white paper, 2020.
         "a100-tpcs": Fraction(inputs["a100"]["graphics_clusters"] * inputs["a100"]["clusters_each"]),
-        "gtx-580-memory": Fraction(_known(_gpu(inputs["gtx_580"]).memory_gb)),
+        "gtx-580-memory": Fraction(_required(_gpu(inputs["gtx_580"]).memory_gb)),
     }
 
 
 def input_ranges(inputs: Mapping[str, Any]) -> dict[str, tuple[Fraction, Fraction]]:
-    """Lowest and highest value of the claims whose inputs are rounded: the ladder's times are known to half of 0.01 s."""
+    """The lowest and highest value of the claims with rounded inputs. The ladder's times are exact to half of 0.01 s."""
     half = Fraction(5, 1000)
     seconds = {step: Fraction(value) for step, value in inputs["ladder_seconds"].items()}
     python = seconds["python"]
@@ -55,9 +55,9 @@ def input_ranges(inputs: Mapping[str, Any]) -> dict[str, tuple[Fraction, Fractio
 
 
 def top500(inputs: Mapping[str, Any]) -> list[Supercomputer]:
-    """LINPACK efficiency (Rmax / Rpeak) and PFlop/s a megawatt of the document's five systems.
+    """LINPACK efficiency (Rmax / Rpeak) and PFlop/s for each megawatt of the document's five systems.
 
-    The document prints the four columns that these follow from, not the two themselves, so they are no claims.
+    The document does not print these two figures, only the four columns from which they follow. So they are not claims.
     """
     return [
         Supercomputer(
@@ -71,7 +71,7 @@ def top500(inputs: Mapping[str, Any]) -> list[Supercomputer]:
 
 
 def _amdahl(p: Fraction, n: int) -> Fraction:
-    """Exact, to be compared to the last printed digit; `links.amdahl_speedup` is the same in floats."""
+    """The exact speedup, for a comparison to the last printed digit. `links.amdahl_speedup` is the same in floats."""
     share = Fraction(p)
     return 1 / ((1 - share) + share / n)
 
@@ -80,7 +80,7 @@ def _gpu(gpu_id: str) -> Gpu:
     return catalogue.by_id()[gpu_id]
 
 
-def _known(value: float | None) -> int | Fraction:
+def _required(value: float | None) -> int | Fraction:
     if value is None:
         raise ValueError("the specification catalogue does not know a figure that a claim is checked against")
     return Fraction(value)

@@ -1,4 +1,4 @@
-"""Puts published and recomputed figures side by side, exactly, and says whether they agree."""
+"""Compares published with recomputed figures, in exact numbers, and says whether they agree."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any, Literal, get_args
 
 FOLDER = Path(__file__).parent
 
-#: `half_up` and `down` round the recomputed value to the printed decimals; `within_inputs` asks whether the printed
-#: value lies in the range that the inputs' own rounding allows.
+#: `half_up` and `down` round the recomputed value to the printed decimals. `within_inputs` checks whether the printed value
+#: lies in the range that the rounding of the inputs allows.
 Rounding = Literal["half_up", "down", "within_inputs"]
 
 
@@ -23,9 +23,9 @@ Rounding = Literal["half_up", "down", "within_inputs"]
 class Claim:
     """One published figure. `statement` is in our own words.
 
-    `recomputed` is exact up to 28 digits, None where it follows from nothing that is published; then `agrees` is None
-    too. `decimals` and `rounding` say how the two are compared: a published value from `lowest` to `highest` agrees.
-    `erratum` says why a figure that does not agree is wrong.
+    `recomputed` is exact up to 28 digits. It is None, as is `agrees`, if the figure cannot be computed from anything that is
+    published. `decimals` and `rounding` say how the two values are compared: a published value from `lowest` to `highest`
+    agrees. `erratum` says why a figure that does not agree is wrong.
     """
 
     document: str
@@ -43,16 +43,16 @@ class Claim:
 
 
 def recompute() -> list[Claim]:
-    """Every claim of every document here, in the order of the files.
+    """Every claim of every document in this folder, in the order of the files.
 
-    Raises ValueError where a file is not as it must be: a claim that is not recomputed or a value without a claim, a
-    figure that does not agree without an erratum, an erratum on one that does.
+    Raises ValueError if a file has a mistake: a claim that is not recomputed, a value without a claim, a figure that does
+    not agree and has no erratum, or a figure that agrees and has one.
     """
     return [claim for path in sorted(FOLDER.glob("*.toml")) for claim in _document(path)]
 
 
 def load(name: str) -> dict[str, Any]:
-    """One document's file; numbers with a point are Decimal, as printed. `name` is its module's (`ai_computing`)."""
+    """The file of one document. Numbers with a point become Decimal, as printed. `name` is that of its module."""
     return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"), parse_float=Decimal)
 
 
@@ -94,8 +94,7 @@ def _claim(
         statement=entry["statement"],
         published=published,
         unit=entry["unit"],
-        # Division rounds to the 28 digits of Python's default context; the comparison above was made on the exact
-        # value.
+        # Division rounds to the 28 digits of Python's default context. The comparison above used the exact value.
         recomputed=None if value is None else _decimal(value),
         lowest=None if bounds is None else _decimal(bounds[0]),
         highest=None if bounds is None else _decimal(bounds[1]),
@@ -109,7 +108,7 @@ def _claim(
 def _bounds(
     value: Fraction, decimals: int, rounding: Rounding, allowed: tuple[Fraction, Fraction] | None
 ) -> tuple[Fraction, Fraction]:
-    """Lowest and highest published value that agrees with the recomputed one."""
+    """The lowest and the highest published value that agree with the recomputed value."""
     if rounding == "within_inputs":
         if allowed is None:
             raise ValueError("a claim compared within its inputs needs the range that they allow")
@@ -123,7 +122,7 @@ def _decimal(value: Fraction) -> Decimal:
 
 
 def rounded(value: Fraction, decimals: int, *, half_up: bool) -> Fraction:
-    """`value` to `decimals` places, once and exactly: half up (away from zero), or cut off."""
+    """`value` rounded once and exactly to `decimals` places: half up (away from zero), or cut off."""
     scaled = abs(value) * 10**decimals
     whole = math.floor(scaled + Fraction(1, 2)) if half_up else math.floor(scaled)
     return Fraction(whole if value >= 0 else -whole, 10**decimals)

@@ -1,4 +1,4 @@
-"""Recomputes what the fourth source document publishes: prices of clouds, and cards against the catalogue."""
+"""Recomputes the figures of the fourth source document: prices of clouds, and data of cards from the catalogue."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuledger.transform.identity.gpu import Gpu
 
 
 def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:
-    """The recomputed value of every claim, by claim id; None where nothing is published that it would follow from."""
+    """The recomputed value of every claim, by claim id. None if nothing is published from which it could be computed."""
     cards = {name: catalogue.by_id()[gpu_id] for name, gpu_id in inputs["cards"].items()}
     azure, gcp, t4 = inputs["azure"], inputs["gcp"], cards["t4"]
     t4_fp32 = _peak_tera(t4.shading_units, t4, operations=2)
@@ -44,13 +44,13 @@ def _discounted_month(gcp: Mapping[str, Any], hour_usd: Any) -> Fraction:
     return Fraction(hour_usd) * int(gcp["hours_a_month"]) * (1 - Fraction(gcp["sustained_use_discount"]))
 
 
-def _board(of_one: float | None, card: Gpu) -> Fraction:
-    """A figure of one processor, of all processors on the board."""
-    if of_one is None:
+def _board(per_processor: float | None, card: Gpu) -> Fraction:
+    """The figure of the whole board, from the figure of one processor."""
+    if per_processor is None:
         raise ValueError(
             f"the specification catalogue does not know a figure of {card.gpu_id} that a claim is checked against"
         )
-    return Fraction(of_one) * card.gpus_on_board
+    return Fraction(per_processor) * card.gpus_on_board
 
 
 def _peak_tera(units: int | None, card: Gpu, operations: int) -> Fraction:

@@ -1,8 +1,8 @@
-"""Methods as others published them, right or wrong, under their own names; the exact ones are in `sizing`.
+"""Methods as others published them, right or wrong, under names of their own. The exact methods are in `sizing`.
 
 The second source document (Minwoo Park 2023, on the operations and memory of LLaMA-2 7B) estimates a forward pass from
-four numbers. Its total is three times the exact one, for reasons that `difference` lists, and it stands here to the
-last digit so that a reader who meets it elsewhere can see where it comes from.
+four numbers. Its total is three times the exact total, and `difference` lists the reasons. We compute it to the last digit,
+so that a reader who finds it elsewhere can see where it comes from.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from fractions import Fraction
 from gpuledger.transform.sizing.flops import prefill_flops
 from gpuledger.transform.sizing.tensors import Architecture
 
-#: Bytes a parameter that the optimizer keeps, as published.
+#: Bytes that the optimizer keeps for each parameter, as published.
 OPTIMIZER_BYTES = {"AdamW": 8, "Adafactor": 4, "8-bit AdamW": 2}
 
 
 @dataclass(frozen=True, slots=True)
 class TransformerFlops:
-    """The published estimate: operations of all attention, of all feed-forward, their sum, and the sum a token."""
+    """The published estimate: operations of all attention and of all feed-forwards, their sum, and the sum for a token."""
 
     attention: int
     feed_forward: int
@@ -29,7 +29,7 @@ class TransformerFlops:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step from the published total to the exact one. `flops` is what it adds; the steps sum to the difference."""
+    """One step from the published total to the exact one. The step adds `flops`, and all steps add up to the difference."""
 
     reason: str
     flops: int
@@ -49,14 +49,15 @@ def park_transformer_flops(*, tokens: int, hidden: int, inner: int, layers: int,
 def park_simplified_flops(*, hidden: int, layers: int, heads: int) -> int:
     """The value that the document prints for its simplified formula: layers² · H² · 4 · heads = 2,199,023,255,552.
 
-    The formula that it prints beside the value has further factors; see `park_simplified_as_printed`.
+    The formula that is printed beside the value has further factors (see `park_simplified_as_printed`).
     """
     return layers**2 * hidden**2 * 4 * heads
 
 
 def park_simplified_as_printed(*, hidden: int, layers: int, heads: int, inner: int) -> int:
-    """The simplified formula multiplied as it is printed: layers² · H² · 4D · heads · layers, which for its own numbers is
-    (32²)(4096²)(4 × 11008) × 32 × 32 = 774,619,135,907,725,312.
+    """The simplified formula exactly as printed: layers² · H² · 4D · heads · layers.
+
+    For the document's own numbers it gives (32²)(4096²)(4 × 11008) × 32 × 32 = 774,619,135,907,725,312.
     """
     return layers**2 * hidden**2 * 4 * inner * heads * layers
 
@@ -77,11 +78,11 @@ def park_conclusion_as_printed(*, tokens: int, hidden: int, inner: int, layers: 
 
 
 def difference(architecture: Architecture, tokens: int, *, inner: int, heads: int) -> list[Step]:
-    """Step by step from the published total to the exact one of `architecture` for a prompt of `tokens` tokens.
+    """The steps from the published total to the exact total of `architecture` for a prompt of `tokens` tokens.
 
-    Exact means every position's scores over the vocabulary and the full square of attention, as the document's own
-    formulas count positions. The last step holds what is left (0 for a model of this shape), so the steps always sum
-    up.
+    The exact total includes the scores over the vocabulary at every position and the full square of attention, because the
+    document's own formulas count positions in this way. The last step holds the remainder (0 for a model of the document's
+    shape), so the steps always add up.
     """
     hidden, layers = architecture.hidden, architecture.layers
     published = park_transformer_flops(tokens=tokens, hidden=hidden, inner=inner, layers=layers, heads=heads)
@@ -96,15 +97,15 @@ def difference(architecture: Architecture, tokens: int, *, inner: int, heads: in
         Step("SwiGLU has three matrices, not two", 2 * tokens * hidden * inner * layers),
         Step("the output projection over the vocabulary is left out", exact.output),
     ]
-    rest = exact.total - published.total - sum(step.flops for step in steps)
-    return [*steps, Step("other shapes than the document's own model", rest)]
+    remainder = exact.total - published.total - sum(step.flops for step in steps)
+    return [*steps, Step("other shapes than the document's own model", remainder)]
 
 
 def park_memory_gb(parameters_billion: int, bits: int, experts: int = 1) -> Fraction:
-    """The published rule: billions of parameters × bytes a parameter are GB; experts multiply it."""
+    """The published rule: billions of parameters × bytes of a parameter = GB, multiplied by the number of experts."""
     return Fraction(parameters_billion * experts * bits, 8)
 
 
 def park_optimizer_gb(parameters_billion: int, optimizer: str) -> int:
-    """The published rule for training: billions of parameters × the optimizer's bytes are GB (no weights, no gradients)."""
+    """The published rule for training: billions of parameters × bytes of the optimizer = GB (no weights, no gradients)."""
     return parameters_billion * OPTIMIZER_BYTES[optimizer]

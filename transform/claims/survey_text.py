@@ -1,4 +1,4 @@
-"""Recomputes what the survey says in words beside its tables: from the sizes of the models that it names."""
+"""Recomputes the figures in the survey's text (not its tables) from the sizes of the models that it names."""
 
 from __future__ import annotations
 

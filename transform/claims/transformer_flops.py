@@ -1,4 +1,4 @@
-"""Recomputes what the second source document publishes, from the shape of its model."""
+"""Recomputes the figures of the second source document from the shape of its model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:
         "hidden": hidden,
         "layers": layers,
         "heads": heads,
-        # Keys and values of all heads are kept for a token, each of key_dim elements.
+        # For each token the keys and values of all heads are kept, and each has key_dim elements.
         "kv-heads": Fraction(attention.cached, 2 * attention.key_dim),
         "ffn-inner": inner,
         "vocabulary": architecture.vocab,

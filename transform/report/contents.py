@@ -1,7 +1,7 @@
-"""What the report shows, read from the published file in one go: values that JSON has, in the order in which they are shown.
+"""Reads the contents of the report from the published file, as values that JSON can hold, in the order of the report.
 
-Every address is one that a browser may be sent to, every archived page a number in one list of pages. A `table` is its
-columns once and its rows.
+Every address is one that a browser may open. An archived page is a number in the list of pages. A table is an object with
+the names of its columns and its rows.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 
 import duckdb
 
-from gpuledger.transform.answers.price import asked
+from gpuledger.transform.answers.price import market_parameters
 from gpuledger.transform.answers.procurement import CONTEXT_TOKENS, PRECISION, advice, beaten_by, own_total
 from gpuledger.transform.answers.value import values
-from gpuledger.transform.assumptions import kept
+from gpuledger.transform.assumptions import with_value_kept
 from gpuledger.transform.buying import market
 from gpuledger.transform.report import running
 from gpuledger.transform.report.history import Day, packed
@@ -28,13 +28,13 @@ from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
 
 Row = dict[str, Any]
-#: Where archived bytes came from, and when they came first; None where the archive does not know them.
+#: Gives the address of an archived page and the time when it was first fetched, None if the archive does not have it.
 Origin = Callable[[str], tuple[str, datetime] | None]
 
 _SQL = Path(__file__).with_name("sql")
-#: Rows at most of the lists that grow with the market; what is left out is counted.
+#: The largest number of rows in lists that grow with the market. The report says how many rows are left out.
 MOST_CHANGES, MOST_UNMATCHED, MOST_OFFERS, MOST_RENTALS = 300, 100, 10, 6
-#: Tables that the report is made of, which it explains.
+#: The tables from which the report is made. The report explains them.
 TABLES = (
     "core.cloud_offer_history", "core.gpu", "core.held", "core.market_offer", "core.model", "core.price_change",
     "core.unmatched_title", "core.workload", "mart.claim_audit", "mart.cloud_price", "mart.gpu_price", "mart.market_price",
@@ -43,9 +43,10 @@ TABLES = (
 )  # fmt: skip
 
 
-def contents(data: DataDir, origin: Origin, on_model: running.OnModel = running.unheard) -> dict[str, Any]:
-    """All that the report of what is published now shows. Raises NoWarehouse, NotAWarehouse, OlderWarehouse, and
-    WarehouseError where no run was published.
+def contents(data: DataDir, origin: Origin, on_model: running.OnModel = running.no_progress) -> dict[str, Any]:
+    """The contents of the report on the version that is published now.
+
+    Raises NoWarehouse, NotAWarehouse, OlderWarehouse, and WarehouseError if no run was published.
     """
     with reader(data) as con:
         run = _rows(con, "run")
@@ -55,7 +56,7 @@ def contents(data: DataDir, origin: Origin, on_model: running.OnModel = running.
 
 
 class _Contents:
-    """One reading of one version."""
+    """The contents of one version. It numbers the archived pages while it reads."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection, data: DataDir, run: Row, origin: Origin) -> None:
         self._con, self._data, self._run, self._origin = con, data, run, origin
@@ -63,7 +64,7 @@ class _Contents:
 
     def all(self, on_model: running.OnModel) -> dict[str, Any]:
         markets = _rows(self._con, "markets")
-        if len(markets) == 2:  # one market, and all of them, which is the same
+        if len(markets) == 2:  # one market and the table of all markets, which then show the same
             markets = markets[:1]
         names = sorted((row["market"] for row in markets), key=lambda name: name != self._run["home"])
         prices, value = _rows(self._con, "prices"), self._value(names)
@@ -71,15 +72,15 @@ class _Contents:
         cards = _rows(self._con, "cards")
         self._advise(cards, prices, value, workloads)
         needs, ways = running.ways(
-            self._con, [one for one in names if one != "all"] or [self._run["home"]], self._data.models, on_model
+            self._con, [name for name in names if name != "all"] or [self._run["home"]], self._data.models, on_model
         )
         sellers: dict[tuple[Any, ...], int] = {}
         ways_rows = [
             running.row(way) | {"seller": sellers.setdefault(tuple(running.seller(way).items()), len(sellers))}
             for way in ways
         ]
-        found = {
-            "run": {name: _plain(one) for name, one in self._run.items()},
+        content = {
+            "run": {name: _plain(cell) for name, cell in self._run.items()},
             "markets": self._table(markets),
             "rates": self._table(_rows(self._con, "rates")),
             "workloads": self._table(workloads),
@@ -88,7 +89,7 @@ class _Contents:
             "value": self._table(value),
             "models": self._table(_models(_rows(self._con, "models"), needs)),
             "ways": self._table(ways_rows),
-            "sellers": self._table([dict(one) for one in sellers]),
+            "sellers": self._table([dict(seller) for seller in sellers]),
             "history": {
                 gpu_id: packed(Day(*(day[name] for name in Day._fields)) for day in days)
                 for gpu_id, days in groupby(_rows(self._con, "daily"), key=lambda day: str(day["gpu_id"]))
@@ -102,35 +103,37 @@ class _Contents:
                 for name in ("hours_per_day", "horizon_years", "utilisation", "electricity_usd_per_kwh")
             },
         }
-        asked_with: dict[str, dict[str, object]] = {
+        parameters_of: dict[str, dict[str, object]] = {
             "offers": {"most": MOST_OFFERS}, "left_out": {}, "scores": {}, "held": {}, "cloud": {}, "sources": {},
             "rentals": {"most": MOST_RENTALS}, "changes": {"most": MOST_CHANGES, "as_of": self._run["as_of"]},
             "claims": {}, "unmatched": {"most": MOST_UNMATCHED}, "quarantine": {}, "tables": {"tables": list(TABLES)},
         }  # fmt: skip
-        found |= {name: self._table(_rows(self._con, name, **words)) for name, words in asked_with.items()}
-        return found | {"pages": [self._page(sha256) for sha256 in self._pages]}
+        content |= {
+            name: self._table(_rows(self._con, name, **parameters)) for name, parameters in parameters_of.items()
+        }
+        return content | {"pages": [self._page(sha256) for sha256 in self._pages]}
 
     def _value(self, markets: Sequence[str]) -> list[Row]:
-        """mart.value of every market; the launch prices, which are the same in all, of the home market alone."""
-        found = []
+        """mart.value for every market. Launch prices are the same in all markets, so only the home market has them."""
+        rows = []
         for name in markets:
             is_home = name == self._run["home"]
             foreign = None if is_home else name
-            found += _fetched(
+            rows += _fetched(
                 self._con,
                 f"""SELECT $name AS market, workload_id, price_basis, value_rank, gpu_id, score::DOUBLE AS score, price_usd,
                        round(score_per_usd * 1000, 3)::DOUBLE AS per_1000_usd, round(score_ratio, 3)::DOUBLE AS score_ratio,
                        round(price_ratio, 3)::DOUBLE AS price_ratio, on_pareto_frontier AS is_front
                    FROM {values(None, foreign)} WHERE price_basis = 'street' OR $is_home
                    ORDER BY workload_id, price_basis DESC, value_rank, gpu_id""",
-                {"name": name, "is_home": is_home, **asked(None, foreign)},
+                {"name": name, "is_home": is_home, **market_parameters(None, foreign)},
             )
-        return found
+        return rows
 
     def _advise(
         self, cards: Iterable[Row], prices: Iterable[Row], value: Sequence[Row], workloads: Sequence[Row]
     ) -> None:
-        """Say of each price what to do about it, which card is better for no more money, and what owning one costs."""
+        """Adds to each price a piece of advice, a card that is better for no more money, and the cost of owning the card."""
         facts = {card["gpu_id"]: card for card in cards}
         assumptions = market.assumptions(self._con)
         keeps = dict(
@@ -154,17 +157,19 @@ class _Contents:
             ]
             hint = card.get("hint") if price["market"] == self._run["home"] else None
             price["advice"] = advice(price["price_usd"], [row["is_front"] for row, _ in own], hint)
-            better = next((other for row, rows in own if not row["is_front"] and (other := beaten_by(row, rows))), None)
+            better = next(
+                (winner for row, rows in own if not row["is_front"] and (winner := beaten_by(row, rows))), None
+            )
             price["beaten_by"] = better and better["gpu_id"]
             price["beaten_in"] = better and better["workload_id"]
             price["own_total_usd"] = own_total(
-                price["price_usd"], card.get("tdp_w"), kept(assumptions, keeps.get(price["gpu_id"]))
+                price["price_usd"], card.get("tdp_w"), with_value_kept(assumptions, keeps.get(price["gpu_id"]))
             )
 
     def _table(self, rows: Sequence[Row]) -> dict[str, Any]:
         return {
             "columns": list(rows[0]) if rows else [],
-            "rows": [[self._cell(name, one) for name, one in row.items()] for row in rows],
+            "rows": [[self._cell(name, cell) for name, cell in row.items()] for row in rows],
         }
 
     def _cell(self, name: str, value: Any) -> Any:
@@ -173,13 +178,13 @@ class _Contents:
         return web(value) if name.endswith("url") else _plain(value)
 
     def _page(self, sha256: str) -> dict[str, Any]:
-        found = self._origin(sha256)
-        url, fetched_at = found or (None, None)
+        origin = self._origin(sha256)
+        url, fetched_at = origin or (None, None)
         return {"sha256": sha256, "url": web(url), "fetched_at": _plain(fetched_at)}
 
 
 def web(url: Any) -> str | None:
-    """The address where a browser may be sent to it; None for `javascript:`, `file:` and what is no address."""
+    """The address if a browser may open it. None for `javascript:`, `file:` and anything that is not an address."""
     try:
         parts = urlsplit(str(url or ""))
     except ValueError:
@@ -188,8 +193,8 @@ def web(url: Any) -> str | None:
 
 
 def _models(models: Iterable[Row], needs: Iterable[Any]) -> list[Row]:
-    """The models, with what they need for one person where it can be said."""
-    asked = {need.model_id: need for need in needs}
+    """The models, with the memory that they need for one person if that is known."""
+    needs_by_id = {need.model_id: need for need in needs}
     return [
         row
         | {
@@ -197,17 +202,17 @@ def _models(models: Iterable[Row], needs: Iterable[Any]) -> list[Row]:
             "needed_gb": need and round(need.needed_bytes(1) / 1e9, 2),
         }
         for row in models
-        for need in (asked.get(row["model_id"]),)
+        for need in (needs_by_id.get(row["model_id"]),)
     ]  # fmt: skip
 
 
 def _short(row: Mapping[str, Any]) -> Row:
-    """A row with its speeds to one place: more is not known of them."""
-    return {name: round(one, 1) if isinstance(one, float) else one for name, one in row.items()}
+    """A row with its speeds rounded to one decimal, because they are not more exact than that."""
+    return {name: round(cell, 1) if isinstance(cell, float) else cell for name, cell in row.items()}
 
 
 def _plain(value: Any) -> Any:
-    """A value of JSON: numbers as numbers, times in ISO 8601 to the minute, UTC."""
+    """A value as JSON can hold it: numbers as numbers, times in ISO 8601 to the minute, in UTC."""
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%dT%H:%MZ")
     if isinstance(value, date):

@@ -1,4 +1,4 @@
-"""Three years of prices in little space: what changed, and by how much, instead of every day."""
+"""Stores three years of prices in little space: only the changes and their size, instead of every day."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Day(NamedTuple):
-    """Lowest, middle and highest price of a card on one day [USD]; `suspect` where the low is not believed."""
+    """Lowest, median and highest price of a card on one day [USD]. `suspect` is true if the lowest price is not believed."""
 
     day: date
     low: Decimal
@@ -19,8 +19,10 @@ class Day(NamedTuple):
 
 
 def packed(days: Iterable[Day]) -> dict[str, Any]:
-    """The days, in order and at least one, as steps: `days` since the step before, `low` in cents, `median` and `high` in
-    whole dollars, each as the difference to the last known one. None ends a stretch: from that day on no price is known.
+    """The days as steps. There must be at least one day, and the days must be in order.
+
+    A step has the `days` since the step before, and the differences to the last known prices: `low` in cents, `median` and
+    `high` in whole dollars. None instead of the differences means that from that day on no price is known.
     """
     steps: dict[str, list[int | None]] = {"days": [], "low": [], "median": [], "high": []}
     suspects: list[str] = []
@@ -39,16 +41,16 @@ def packed(days: Iterable[Day]) -> dict[str, Any]:
         known = values or known
 
     is_open = False
-    for one in days:
-        if before is not None and one.day != before.day + timedelta(days=1):
+    for current in days:
+        if before is not None and current.day != before.day + timedelta(days=1):
             step(before.day + timedelta(days=1), None)
             is_open = False
-        values = (round(one.low * 100), round(one.median), round(one.high))
+        values = (round(current.low * 100), round(current.median), round(current.high))
         if not is_open or values != known:
-            step(one.day, values)
-        if one.suspect:
-            suspects.append(one.day.isoformat())
-        before, is_open = one, True
+            step(current.day, values)
+        if current.suspect:
+            suspects.append(current.day.isoformat())
+        before, is_open = current, True
     assert before is not None, "a card without a day has no history"
     assert first is not None
     step(before.day + timedelta(days=1), None)

@@ -1,4 +1,4 @@
-"""Every model with the ways to run it: what `gpuledger buy` answers for each, kept to what can be somebody's answer."""
+"""Every model with the ways to run it, as `gpuledger buy` answers. Only ways that may be the best for somebody are kept."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import duckdb
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import market
 from gpuledger.transform.buying.market import Card
-from gpuledger.transform.buying.need import Asked, Need, need_of, shape_of, usual_precision
+from gpuledger.transform.buying.need import Need, Usage, need_of, shape_of, usual_precision
 from gpuledger.transform.buying.options import Limits, Market, Option, options
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.sizing.errors import SizingError
 
-#: People at once, each of whom reads and writes as one does.
+#: The numbers of users at once. Each of them reads and writes as much as a single user.
 LOADS = (1, 8, 32)
-#: Called with how many models were asked about, and how many there are.
+#: A function that is called with the number of models that are done, and the number of all models.
 OnModel = Callable[[int, int], None]
-#: Ways that are kept of each model, load and market, besides those that are faster for more money.
+#: The number of ways that are kept for each model, load and market, in addition to faster ways for more money.
 MOST = 5
 
 
@@ -39,31 +39,32 @@ class Way:
 
     @property
     def speed(self) -> float:
-        """Tokens or pictures a second of all its GPUs together, by which one way is better than another."""
+        """Tokens or pictures a second of all GPUs together. A way with a higher speed is better."""
         if self.option.speed is not None:
             return self.option.speed.expected
         return self.option.pictures.per_s * self.option.gpu_count if self.option.pictures else 0.0
 
 
-def unheard(done: int, total: int) -> None:
-    """For whom nobody listens."""
+def no_progress(done: int, total: int) -> None:
+    """The OnModel function for callers that do not follow the progress. Does nothing."""
 
 
 def ways(
-    con: duckdb.DuckDBPyConnection, markets: Sequence[str], own: Path, on_model: OnModel = unheard
+    con: duckdb.DuckDBPyConnection, markets: Sequence[str], own: Path, on_model: OnModel = no_progress
 ) -> tuple[list[Need], list[Way]]:
-    """What every model needs under the load of one, and the ways to run it: new cards of each market, nodes, and rentals.
+    """What every model needs for one user, and the ways to run it: new cards of each market, nodes, and rentals.
 
-    Loads of several people are asked of the first market alone. `own` is the folder of the models that were added.
+    Loads of several users are calculated only for the first market. `own` is the folder with the models that users added.
     """
     assumptions = market.assumptions(con)
     offered, learned = {name: _offered(con, name) for name in markets}, market.learned(con)
-    # What does not hold a model is no answer, and would be reckoned for nothing. Outlets are those of the market's country.
+    # Options that do not hold a model are no answers, so their speed need not be calculated. The country of the market
+    # decides the power of outlets.
     limits = {name: Limits(fitting=True, country=None if name == "all" else name) for name in markets}
-    # Of a hundred models a handful was measured: the others need not be asked about.
-    known = {row[0] for row in con.execute("SELECT DISTINCT model_id FROM core.workload").fetchall()}
+    # Only a few of a hundred models were measured, so the others need no query for measurements.
+    measured_ids = {row[0] for row in con.execute("SELECT DISTINCT model_id FROM core.workload").fetchall()}
     needs: list[Need] = []
-    found: list[Way] = []
+    all_ways: list[Way] = []
     models = con.execute(
         "SELECT model_id FROM core.model WHERE model_kind IN ('decoder', 'diffusion', 'video') ORDER BY model_id"
     ).fetchall()
@@ -76,39 +77,43 @@ def ways(
             need = replace(need, learned=learned)
             if users == 1:
                 needs.append(need)
-            is_known = users == 1 and need.model_id in known
+            is_known = users == 1 and need.model_id in measured_ids
             measured = market.measurements(con, need.model_id, need.precision) if is_known else {}
             pictures = market.pictures(con, need.model_id, need.precision) if is_known and not need.splits else {}
             for name in markets if users == 1 else markets[:1]:
-                asked = replace(offered[name], measured=measured, pictures=pictures)
-                found += [
-                    Way(model_id, users, name, one) for one in _kept(options(need, limits[name], asked, assumptions))
+                offers = replace(offered[name], measured=measured, pictures=pictures)
+                all_ways += [
+                    Way(model_id, users, name, option)
+                    for option in _best_answers(options(need, limits[name], offers, assumptions))
                 ]
     on_model(len(models), len(models))
-    return needs, found
+    return needs, all_ways
 
 
 def _need(model_id: str, users: int, own: Path, assumptions: Assumptions) -> Need | None:
-    """What the model needs; None where this load cannot be: an image model makes its pictures for one."""
+    """What the model needs. None if the load is impossible: an image model makes pictures for one user at a time."""
     with suppress(SizingError):
         shape = shape_of(model_id, own)
         if users > 1 and isinstance(shape, DiffusionModel):
             return None
-        return need_of(model_id, shape, usual_precision(shape), Asked(users=users), assumptions)
+        return need_of(model_id, shape, usual_precision(shape), Usage(users=users), assumptions)
     return None
 
 
 def _offered(con: duckdb.DuckDBPyConnection, name: str) -> Market:
     new = market.CONDITIONS["new"]
     cards, nodes, rented = market.cards(con, new, name), market.nodes(con, new, name), market.instances(con)
-    sold = chain((one.gpu_id for one in cards), (one.gpu_id for one in nodes), (one.gpu_id or "" for one in rented))
-    chips = market.chips(con, sold)
+    gpu_ids = chain((c.gpu_id for c in cards), (n.gpu_id for n in nodes), (r.gpu_id or "" for r in rented))
+    chips = market.chips(con, gpu_ids)
     return Market(cards=_unbeaten(cards, chips), instances=rented, measured={}, chips=chips, nodes=nodes)
 
 
 def _unbeaten(cards: Sequence[Card], chips: Mapping[str, Gpu]) -> list[Card]:
-    """Without the cards that another one beats: no dearer, and no worse in memory, bandwidth, rates, power and resale. A
-    hundred models are asked of each, and whatever runs on one of these runs on the other for no more.
+    """The cards that no other card beats.
+
+    A card beats another if it costs no more and is no worse in memory, bandwidth, rates, power and resale. Everything that
+    runs on the beaten card then runs on the other card for no more money, so calculating a hundred models for the beaten
+    card would be wasted time.
     """
 
     def figures(card: Card) -> tuple[float, ...]:
@@ -127,25 +132,28 @@ def _unbeaten(cards: Sequence[Card], chips: Mapping[str, Gpu]) -> list[Card]:
     ]
 
 
-def _kept(found: Sequence[Option]) -> Iterator[Option]:
-    """Of the answers, which come the cheapest first: the first ones, those that are faster than every cheaper one, and the
-    cheapest hour under each pricing model.
+def _best_answers(candidates: Sequence[Option]) -> Iterator[Option]:
+    """The answers to keep. The options come with the cheapest first.
+
+    These are the first answers, every answer that is faster than all cheaper ones, and the cheapest hour under each pricing
+    model.
     """
-    fastest, hired = 0.0, set[str]()
-    for number, option in enumerate(one for one in found if not one.against):
+    fastest, rented_ways = 0.0, set[str]()
+    for number, option in enumerate(candidate for candidate in candidates if not candidate.against):
         speed = Way("", 1, "", option).speed
-        if number < MOST or speed > fastest or (option.way != "buy" and option.way not in hired):
+        if number < MOST or speed > fastest or (option.way != "buy" and option.way not in rented_ways):
             yield option
         fastest = max(fastest, speed)
-        hired.add(option.way)
+        rented_ways.add(option.way)
 
 
 def row(way: Way) -> dict[str, Any]:
-    """A way as the report writes it down: figures of speed to one place, money in cents."""
+    """A way as a row of the report: speeds rounded to one decimal, money to cents."""
     option = way.option
     speed = option.speed
     rate = speed.rate if speed else None
-    # A card is called by its name, alone or with the number of boards before it; all else by what it is offered as.
+    # Cards have the name of the card, with the number of boards before it if there are several. Other options have the name
+    # of the offer.
     boards = option.what.removesuffix(option.gpu).removesuffix(" × ") or "1"
     is_card = option.way == "buy" and option.host is not None and boards.isdigit()
     return {
@@ -163,12 +171,12 @@ def row(way: Way) -> dict[str, Any]:
 
 
 def seller(way: Way) -> dict[str, Any]:
-    """Whose price it is, and where it was read."""
-    found = way.option.evidence
-    assert found is not None, "a machine whose price nobody has stated is not asked for"
+    """The shop or cloud of a price, and the page where the price was read."""
+    evidence = way.option.evidence
+    assert evidence is not None, "a machine whose price nobody has stated is not asked for"
     return {
-        "shop": found.source, "url": found.url, "price_since": found.price_since, "confirmed_at": found.seen_at,
-        "evidence": found.snapshot_sha256,
+        "shop": evidence.source, "url": evidence.url, "price_since": evidence.price_since, "confirmed_at": evidence.seen_at,
+        "evidence": evidence.snapshot_sha256,
     }  # fmt: skip
 
 

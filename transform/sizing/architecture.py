@@ -1,8 +1,8 @@
 """From a Hugging Face style `config.json` to the exact number of parameters.
 
-`read_config` turns the config into the list of weight tensors of that family (one module in `families/` each, found,
-not registered), `count_parameters` sums them. A family that is not known is refused: the same keys mean other tensors
-elsewhere.
+`read_config` turns the config into the list of weight tensors of its family, and `count_parameters` sums them. Each family
+is a module in `families/`; every module in that folder counts, without any list. An unknown family is refused, because the
+same keys mean other tensors in other families.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig, UnknownArchitecture
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
-#: Settings that mark weights already packed in another type. They change bytes, not the number of weights.
+#: Settings that say that the weights are already packed in another type. They change the bytes, not the number of weights.
 _IGNORED_PARTS = ("quantization_config",)
 
-#: Families whose makers leave the embedding table, of which a token uses one row, out of the active parameters.
+#: Families whose makers do not count the embedding table among the active parameters, since a token uses only one row of it.
 #: Source: OpenAI 2025, gpt-oss-120b & gpt-oss-20b model card, table 1 (5.13B and 3.61B active).
 _WITHOUT_EMBEDDING = ("gpt_oss",)
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterCount:
-    """Numbers of weights. `total` is all of them; the others are parts of it, except `active` and `multiplied`.
+    """Numbers of weights. `embedding`, `attention`, `feed_forward`, `output` and `other` add up to `total`.
 
-    `active` are those that one token uses: all but the experts that were not chosen (the whole embedding table
-    included, as most model cards count). `multiplied` are those that a token is multiplied with: matrices of chosen experts
-    and the output projection, also where it is the embedding itself; the rest is looked up or added.
+    `active` counts the weights that one token uses: all except the experts that were not chosen. It includes the whole
+    embedding table, as most model cards do. `multiplied` counts the weights that a token is multiplied with: all matrices,
+    of experts only the chosen ones, and the output projection even if it is the embedding table itself. The other weights
+    are looked up or added.
     """
 
     total: int
@@ -47,7 +48,7 @@ class ParameterCount:
 
 @functools.cache
 def known_model_types() -> dict[str, Callable[[Config], Architecture]]:
-    """`model_type` to the function that reads it, sorted by name."""
+    """The function that reads each `model_type`, sorted by the name of the type."""
     readers: dict[str, Callable[[Config], Architecture]] = {}
     for info in pkgutil.iter_modules(families.__path__):
         if not info.name.startswith("_"):
@@ -58,8 +59,8 @@ def known_model_types() -> dict[str, Callable[[Config], Architecture]]:
 def read_config(config: Mapping[str, object]) -> Architecture:
     """The architecture that a `config.json` describes.
 
-    Raises UnknownArchitecture for a `model_type` that is not known (the message names the known ones) and BadConfig
-    where a number is missing or contradicts another.
+    Raises UnknownArchitecture for an unknown `model_type` (the message names the known ones), and BadConfig if a number is
+    missing or contradicts another.
     """
     model_type = config.get("model_type")
     known = known_model_types()
@@ -73,10 +74,10 @@ def read_config(config: Mapping[str, object]) -> Architecture:
     return known[model_type](Config(values, model_type))
 
 
-# Asked for every precision and load of a model.
+# Cached, because this is called for every precision and load of a model.
 @functools.lru_cache(maxsize=256)
 def count_parameters(architecture: Architecture) -> ParameterCount:
-    """The exact number of weights, and its parts (see ParameterCount). A weight that is used twice is counted once."""
+    """The exact number of weights, and its parts (see ParameterCount). A weight that is used twice counts once."""
     tensors = architecture.tensors + architecture.extra
     multiplied = sum(tensor.active_parameters for tensor in tensors if tensor.kind == "matrix")
     if architecture.tied:

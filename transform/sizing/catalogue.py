@@ -1,7 +1,7 @@
-"""The models that people run, as data: `models/*.toml`, one file a family.
+"""The models that people run, as data: `models/*.toml`, with one file for each family.
 
-Shapes are facts of the published configs; a published parameter count stands beside them with its source, so that the
-count made here can be checked. Nothing that follows from a shape (parameters, bytes, operations) is stored.
+The shapes are facts from the published configs. A published parameter count stands beside a shape, with its source, so that
+our own count can be checked. Nothing that follows from a shape (parameters, bytes, operations) is stored.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from gpuledger.transform.sizing.architecture import read_config
 from gpuledger.transform.sizing.errors import UnknownModel
 from gpuledger.transform.sizing.tensors import Architecture
 
-#: A size as people write it, and where an id states one: of a mixture that of all its weights.
+#: A size as people write it ("13b"), and the size in an id. The size of a mixture is that of all its weights.
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)b")
 _SIZE_IN_NAME = re.compile(r"-(\d+(?:\.\d+)?)b\b")
-#: Names in an answer to a name that none has, and models of the next sizes.
+#: How many names an answer to an unknown name lists, and how many models of the next sizes.
 _MOST_LISTED, _NEXT = 12, 4
 _TUNED = frozenset({"instruct", "chat", "it", "hf", "base", "gguf"})
 
@@ -33,10 +33,11 @@ OF_DIFFUSION = ("diffusion", "video")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """One model. `family` is the file it stands in, `ollama` the tags under which Ollama offers it.
+    """One model. `family` is the name of its file, `ollama` the tags under which Ollama offers it.
 
-    `published_parameters` is somebody else's exact count, with where it stands; both are None where none was found.
-    `shape_source` is where its config was compared with another's, None where nobody here did.
+    `published_parameters` is an exact count that somebody else published, and `published_source` says where. Both are None
+    if we found no such count. `shape_source` names the publication that the config was compared with, None if we compared it
+    with none.
     """
 
     model_id: str
@@ -74,7 +75,7 @@ def models() -> Mapping[str, Model]:
 
 
 def get(model_id: str) -> Model:
-    """The model called `model_id`. Raises UnknownModel, with the known ids, where there is none."""
+    """The model called `model_id`. Raises UnknownModel, with the known ids, if there is none."""
     known = models()
     if model_id not in known:
         raise unknown(model_id, known)
@@ -82,8 +83,10 @@ def get(model_id: str) -> Model:
 
 
 def canonical(name: str) -> str | None:
-    """The id of the model that `name` means: its id, its repository (`meta-llama/Llama-3.1-8B-Instruct`) or its Ollama tag;
-    None where it is none of the catalogue's. Tuned to follow instructions or not, a model has the same shape.
+    """The id of the model that `name` means, None if the catalogue does not have it.
+
+    `name` may be an id, a repository (`meta-llama/Llama-3.1-8B-Instruct`) or an Ollama tag. A model that was tuned to follow
+    instructions has the same shape as one that was not.
     """
     if name in models():
         return name
@@ -92,54 +95,56 @@ def canonical(name: str) -> str | None:
 
 @functools.cache
 def _by_written_name() -> Mapping[str, str]:
-    """Model ids by the names under which people know them; a name that two models have is left out."""
-    found: dict[str, set[str]] = {}
+    """Model ids by the names under which people know them, without the names that two models share."""
+    ids_by_name: dict[str, set[str]] = {}
     for model in models().values():
-        for written in (model.model_id, model.repository, *model.ollama):
-            found.setdefault(_untuned(written), set()).add(model.model_id)
-    return MappingProxyType({written: ids.pop() for written, ids in found.items() if len(ids) == 1})
+        for name in (model.model_id, model.repository, *model.ollama):
+            ids_by_name.setdefault(_untuned(name), set()).add(model.model_id)
+    return MappingProxyType({name: ids.pop() for name, ids in ids_by_name.items() if len(ids) == 1})
 
 
 def _untuned(name: str) -> str:
-    """A name without its owner, its punctuation, and the words that say how the same shape was tuned."""
+    """A name without its owner, its punctuation, and the words that say how the model was tuned."""
     words = name.rpartition("/")[2].lower().replace(":", "-").replace("_", "-").split("-")
     return "".join(_plain(word) for word in words if word not in _TUNED)
 
 
 def unknown(name: str, known: Iterable[str]) -> UnknownModel:
-    """The error for a name that no model of `known` has: those that look like it first, by id, repository and Ollama tag."""
-    written = {_plain(model_id): model_id for model_id in known}
+    """The error for a name that no model of `known` has. It suggests models with a similar id, repository or Ollama tag."""
+    ids_by_name = {_plain(model_id): model_id for model_id in known}
     for model in models().values():
-        if model.model_id in written.values():
-            written |= {_plain(other): model.model_id for other in (model.repository, *model.ollama)}
-    if meant := _of_size(name, written.values()) or _of_line(name, written.values()):
+        if model.model_id in ids_by_name.values():
+            ids_by_name |= {_plain(alias): model.model_id for alias in (model.repository, *model.ollama)}
+    if meant := _of_size(name, ids_by_name.values()) or _of_line(name, ids_by_name.values()):
         return UnknownModel(f"no model is called {name!r}; {meant}. `gpuledger model list` lists all")
-    similar = dict.fromkeys(written[near] for near in difflib.get_close_matches(_plain(name), written, n=5, cutoff=0.7))
+    similar = dict.fromkeys(
+        ids_by_name[close] for close in difflib.get_close_matches(_plain(name), ids_by_name, n=5, cutoff=0.7)
+    )
     if similar:
         meant = " or ".join(list(similar)[:3])
         return UnknownModel(f"no model is called {name!r}; did you mean {meant}? `gpuledger model list` lists all")
-    return UnknownModel(f"no model is called {name!r}; known are {', '.join(sorted(set(written.values())))}")
+    return UnknownModel(f"no model is called {name!r}; known are {', '.join(sorted(set(ids_by_name.values())))}")
 
 
 def _of_size(name: str, known: Iterable[str]) -> str:
-    """What a size alone (`13b`) may mean: the models of that size by name, else those of the next ones; or empty."""
-    asked = _SIZE.fullmatch(name.strip().lower())
-    if asked is None:
+    """The models that a size alone (`13b`) may mean, else those of the next sizes, in words. Empty if `name` is no size."""
+    size_match = _SIZE.fullmatch(name.strip().lower())
+    if size_match is None:
         return ""
-    sizes = {model_id: float(found[1]) for model_id in sorted(set(known)) if (found := _SIZE_IN_NAME.search(model_id))}
-    same = [model_id for model_id, size in sizes.items() if size == float(asked[1])]
-    if same:
-        return f"of that size are {_listed(same)}"
-    near = sorted(sizes, key=lambda model_id: (abs(sizes[model_id] - float(asked[1])), model_id))
-    return f"none has that size, the next ones are {_listed(near[:_NEXT])}"
+    sizes = {model_id: float(match[1]) for model_id in sorted(set(known)) if (match := _SIZE_IN_NAME.search(model_id))}
+    same_size = [model_id for model_id, size in sizes.items() if size == float(size_match[1])]
+    if same_size:
+        return f"of that size are {_listed(same_size)}"
+    by_distance = sorted(sizes, key=lambda model_id: (abs(sizes[model_id] - float(size_match[1])), model_id))
+    return f"none has that size, the next ones are {_listed(by_distance[:_NEXT])}"
 
 
 def _of_line(name: str, known: Iterable[str]) -> str:
-    """The models whose names begin with a name (`qwen`), or have it as a word; empty where there are none."""
-    asked = _plain(name)
-    begin = [one for one in sorted(set(known)) if _plain(one).startswith(asked)]
-    found = [*begin, *(one for one in sorted(set(known)) if one not in begin and asked in one.split("-"))]
-    return f"names that have it are {_listed(found)}" if asked and found else ""
+    """The models whose names begin with `name` (`qwen`) or have it as a word, in words. Empty if there are none."""
+    plain_name = _plain(name)
+    first = [model for model in sorted(set(known)) if _plain(model).startswith(plain_name)]
+    listed = [*first, *(model for model in sorted(set(known)) if model not in first and plain_name in model.split("-"))]
+    return f"names that have it are {_listed(listed)}" if plain_name and listed else ""
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -148,7 +153,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _plain(name: str) -> str:
-    """Letters and digits of a name without its owner: `meta-llama/Llama-2-7b-hf` is llama27bhf."""
+    """The letters and digits of a name without its owner: `meta-llama/Llama-2-7b-hf` becomes llama27bhf."""
     return "".join(letter for letter in name.rpartition("/")[2].lower() if letter.isalnum())
 
 

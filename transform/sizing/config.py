@@ -1,4 +1,4 @@
-"""Reading a Hugging Face style `config.json`: every number is checked, and what is missing is named."""
+"""Reads a Hugging Face style `config.json`: checks every number, and names every key that is missing."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Mapping
 
 from gpuledger.transform.sizing.errors import BadConfig
 
-#: No published model has a tenth of that many layers or experts; a slip of the pen must not fill the memory with tensors.
+#: The most layers or experts that a config may have. No published model has a tenth of that. Without this limit a typing
+#: error could fill the memory with tensors.
 _MOST_REPEATED = 10_000
 _REPEATED = ("layers", "layer", "experts")
-#: Far above any width, vocabulary or context.
+#: The largest other number that a config may have, far above any width, vocabulary or context.
 _MOST = 10**9
 
 
 class Config:
     """One `config.json`, or a part of one, read key by key.
 
-    Names are tried in the order given, since the same quantity has several (`hidden_size`, `n_embd`).
+    The methods try several names in their order, since the same quantity has several names (`hidden_size`, `n_embd`).
     """
 
     def __init__(self, values: Mapping[str, object], model_type: str) -> None:
@@ -24,7 +25,7 @@ class Config:
         self.model_type = model_type
 
     def whole(self, *names: str, default: int | None = None) -> int:
-        """A whole number above zero. Raises BadConfig where it is absent without a default, or is not one."""
+        """A whole number above zero. Raises BadConfig if the value is anything else, or is absent and has no default."""
         value = self.optional_whole(*names)
         if value is not None:
             return value
@@ -36,7 +37,7 @@ class Config:
         return default
 
     def optional_whole(self, *names: str) -> int | None:
-        """A whole number above zero, or None where it is absent or null."""
+        """A whole number above zero, or None if it is absent or null. Raises BadConfig if the value is anything else."""
         for name in names:
             value = self.values.get(name)
             if value is None:
@@ -54,7 +55,7 @@ class Config:
         return None
 
     def flag(self, name: str, *, default: bool) -> bool:
-        """True or false. Raises BadConfig where it is something else; null means absent."""
+        """True or false, `default` if it is absent or null. Raises BadConfig if the value is anything else."""
         value = self.values.get(name)
         if value is None:
             return default
@@ -63,7 +64,7 @@ class Config:
         return value
 
     def text(self, name: str, *, default: str) -> str:
-        """A text. Raises BadConfig where it is something else; null means absent."""
+        """A text, `default` if it is absent or null. Raises BadConfig if the value is anything else."""
         value = self.values.get(name)
         if value is None:
             return default
@@ -72,7 +73,7 @@ class Config:
         return value
 
     def sequence(self, name: str) -> list[object] | None:
-        """A list, or None where it is absent or null. Raises BadConfig where it is something else."""
+        """A list, or None if it is absent or null. Raises BadConfig if the value is anything else."""
         value = self.values.get(name)
         if value is None:
             return None
@@ -81,7 +82,7 @@ class Config:
         return list(value)
 
     def part(self, name: str) -> Config | None:
-        """A nested part (`text_config`), or None where it is absent."""
+        """A nested part (`text_config`), or None if it is absent or null."""
         value = self.values.get(name)
         if value is None:
             return None
@@ -90,19 +91,19 @@ class Config:
         return Config(value, self.model_type)
 
     def head_dim(self, hidden: int, heads: int) -> int:
-        """Width of a head: given, or hidden / heads. Raises BadConfig where that does not divide."""
-        given = self.optional_whole("head_dim")
-        if given is not None:
-            return given
+        """Width of a head: as the config states it, else hidden / heads. Raises BadConfig if that does not divide."""
+        stated = self.optional_whole("head_dim")
+        if stated is not None:
+            return stated
         if hidden % heads:
             raise BadConfig(f"hidden size {hidden} of model_type {self.model_type!r} is not divisible by {heads} heads")
         return hidden // heads
 
     def kv_heads(self, heads: int) -> int:
-        """Key-value heads: given, or as many as heads. Raises BadConfig where heads cannot share them evenly."""
-        given = self.whole("num_key_value_heads", default=heads)
-        if heads % given:
+        """Key-value heads: as the config states them, else one for each head. Raises BadConfig if that does not divide."""
+        kv_heads = self.whole("num_key_value_heads", default=heads)
+        if heads % kv_heads:
             raise BadConfig(
-                f"{heads} heads of model_type {self.model_type!r} cannot share {given} key-value heads evenly"
+                f"{heads} heads of model_type {self.model_type!r} cannot share {kv_heads} key-value heads evenly"
             )
-        return given
+        return kv_heads

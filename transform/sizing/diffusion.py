@@ -1,4 +1,7 @@
-"""Models of images and of video as the parts that run for one picture or clip: `models/diffusion.toml` and `video.toml`."""
+"""Models of images and of video, each as the parts that run for one picture or clip.
+
+The models stand in `models/diffusion.toml` and `models/video.toml`.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _HEAD = 64
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One network of an image model. `source` says where the count comes from."""
+    """One network of an image model. `source` says where its number of parameters comes from."""
 
     role: Role
     name: str
@@ -34,10 +37,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clip:
-    """What a model of video makes by its makers' default: `frames` pictures of `width` × `height` pixels at `per_second`.
+    """The clip that a model of video makes by its makers' defaults.
 
-    `stride` and `pixel_stride` say how many frames and how many pixels of a side are one token, `hidden` and `inner` how
-    wide the denoiser is, `channels` how many values the decoder keeps of a pixel where it is widest.
+    It has `frames` pictures of `width` × `height` pixels, shown at `per_second`. One token covers `stride` frames and
+    `pixel_stride` pixels of each side. `hidden` and `inner` are the widths of the denoiser, `channels` the number of values
+    that the widest layer of the decoder keeps for each pixel.
     """
 
     frames: int
@@ -52,7 +56,7 @@ class Clip:
 
     @property
     def tokens(self) -> int:
-        """Tokens that the denoiser works on: the first frame is one by itself."""
+        """Tokens that the denoiser works on. The first frame has tokens of its own."""
         return (
             ((self.frames - 1) // self.stride + 1)
             * (self.width // self.pixel_stride)
@@ -61,12 +65,12 @@ class Clip:
 
     @property
     def activation_bytes(self) -> int:
-        """Estimate of the largest temporary tensors of one clip: of the denoiser or of the decoder, which run in turn.
+        """An estimate of the largest temporary tensors of one clip. Denoiser and decoder run in turn, so the larger counts.
 
-        The denoiser keeps of each token the stream and its normed copy at 32 bits and the widest projection at 16
-        (feed-forward, or query, key, value and output). The decoder writes `stride` frames at a time at 32 bits, with four
-        tensors of its widest layer alive, and keeps the whole clip. Runtimes differ; this is an estimate, not a bound. The
-        makers say 8.19 GB of Wan2.1's 1.3B without its text encoder; with weights of 32 bits this gives 9.0.
+        For each token the denoiser keeps the stream and its normed copy at 32 bits, and the widest projection at 16 bits
+        (feed-forward, or query, key, value and output). The decoder writes `stride` frames at a time at 32 bits, keeps four
+        tensors of its widest layer at once, and keeps the whole clip. Runtimes differ, so this is an estimate and not a
+        bound. The makers state 8.19 GB for Wan2.1's 1.3B without its text encoder; with weights of 32 bits this gives 9.0.
         """
         denoising = self.tokens * (2 * 4 * self.hidden + 2 * max(self.inner, 4 * self.hidden))
         pixels = self.width * self.height
@@ -76,8 +80,9 @@ class Clip:
 
 @dataclass(frozen=True, slots=True)
 class DiffusionModel:
-    """A model of images or, with a `clip`, of video; `steps` and `side` (pixels) are its makers' defaults for one square
-    picture.
+    """A model of images, or of video if it has a `clip`.
+
+    `steps` and `side` (pixels) are its makers' defaults for one square picture.
     """
 
     model_id: str
@@ -94,7 +99,7 @@ class DiffusionModel:
 
     @property
     def makes(self) -> str:
-        """One piece of what it makes, as it is asked for."""
+        """One piece of what the model makes, in words: a picture or a clip, with its size."""
         if self.clip is None:
             return f"picture of {self.side} × {self.side}"
         clip = self.clip
@@ -122,7 +127,7 @@ def diffusion_models() -> Mapping[str, DiffusionModel]:
 
 
 def get(model_id: str) -> DiffusionModel:
-    """The image model called `model_id`. Raises UnknownModel, with the known ids."""
+    """The image model called `model_id`. Raises UnknownModel, with the known ids, if there is none."""
     known = diffusion_models()
     if model_id not in known:
         raise UnknownModel(f"no image model is called {model_id!r}; known are {', '.join(known)}")
@@ -130,9 +135,9 @@ def get(model_id: str) -> DiffusionModel:
 
 
 def weights_bytes(model: DiffusionModel, precision: str, *, offload_text: bool = False) -> int:
-    """Bytes of the weights on the card, all parts at one uniform precision (`fp16`, `fp8`, `int4` …).
+    """Bytes of the weights on the card, with all parts at one uniform precision (`fp16`, `fp8`, `int4` …).
 
-    With `offload_text` the text encoders have done their work and left, as runtimes do on small cards.
+    With `offload_text` the text encoders are not counted: on small cards runtimes remove them after their work.
     Raises UnknownPrecision.
     """
     bits = UNIFORM_BITS.get(precision.lower())
@@ -147,9 +152,8 @@ def weights_bytes(model: DiffusionModel, precision: str, *, offload_text: bool =
 def image_memory(model: DiffusionModel, precision: str, pictures: int, assumptions: Assumptions) -> tuple[int, int]:
     """Bytes of the weights that stay on the card, and of temporary memory for `pictures` (or clips) at the makers' size.
 
-    Both follow assumptions (`text_encoders_on_card`, `image_activation_gb_per_megapixel`): runtimes differ widely. That of a
-    clip is counted (see Clip).
-    Raises UnknownPrecision.
+    Both follow from assumptions (`text_encoders_on_card`, `image_activation_gb_per_megapixel`), because runtimes differ
+    widely. Only the temporary memory of a clip is calculated from its shape (see Clip). Raises UnknownPrecision.
     """
     total = weights_bytes(model, precision)
     text = total - weights_bytes(model, precision, offload_text=True)
@@ -161,15 +165,15 @@ def image_memory(model: DiffusionModel, precision: str, pictures: int, assumptio
 
 
 def _linear(inputs: int, outputs: int) -> int:
-    """Weights of one linear layer with its bias."""
+    """Weights of one linear layer and its bias."""
     return inputs * outputs + outputs
 
 
 def mmdit_parameters(*, hidden: int, layers: int, dual_layers: int = 0, qk_norm: bool = False) -> int:
     """Weights of the transformer of Stable Diffusion 3 and 3.5.
 
-    Every layer holds, for picture and for text, a modulation (6 × hidden outputs), four attention matrices and a
-    feed-forward of 4 × hidden, all with biases; the last layer has no more text output. The first `dual_layers` have a
+    For the picture and for the text, every layer has a modulation (6 × hidden outputs), four attention matrices and a
+    feed-forward of 4 × hidden, all with biases. The last layer has no text output. The first `dual_layers` layers have a
     second attention on the picture (MMDiT-X). Source: Esser et al. 2024, "Scaling Rectified Flow Transformers",
     section 4; diffusers, SD3Transformer2DModel.
     """
@@ -194,11 +198,11 @@ def mmdit_parameters(*, hidden: int, layers: int, dual_layers: int = 0, qk_norm:
 
 
 def wan_parameters(*, hidden: int, inner: int, layers: int, channels: int) -> int:
-    """Weights of Wan's transformer of text to video.
+    """Weights of Wan's transformer from text to video.
 
-    Every layer has attention within the clip and to the text (four matrices each, with norms of query and key), a norm
-    between them, a feed-forward of two matrices, and a modulation of 6 × hidden. Source: Wan Team 2025, "Wan: Open and
-    Advanced Large-Scale Video Generative Models", section 4.1; Wan-Video/Wan2.1, wan/modules/model.py.
+    Every layer has attention within the clip and attention to the text (four matrices each, with norms of query and key), a
+    norm between the two, a feed-forward of two matrices, and a modulation of 6 × hidden. Source: Wan Team 2025, "Wan: Open
+    and Advanced Large-Scale Video Generative Models", section 4.1; Wan-Video/Wan2.1, wan/modules/model.py.
     """
 
     attention = 4 * _linear(hidden, hidden) + 2 * hidden

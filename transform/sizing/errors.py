@@ -1,4 +1,4 @@
-"""Why a model could not be sized. Every message says what was given, and the way out."""
+"""Why a model could not be sized. Every message repeats the input and says what to do about it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ class SizingError(ValueError):
 
 
 class UnknownArchitecture(SizingError):
-    """`model_type` is none that the program knows how to count: a guess would be a wrong number in a purchase."""
+    """The program does not know how to count this `model_type`. A guess would put a wrong number into a purchase."""
 
 
 class BadConfig(SizingError):

@@ -1,8 +1,8 @@
-"""Floating-point operations of a forward pass, exactly, and the rule of thumb beside it.
+"""The exact number of floating-point operations of a forward pass, and the rule of thumb for comparison.
 
-A multiplication and an addition are two operations. Counted: every matrix that a token passes, and the score and value
-products of attention. Not counted: norms, activations, softmax and rotations, which are under a hundredth of it in
-models of use.
+A multiplication and an addition are two operations. The count includes every matrix that a token passes, and the score and
+value products of attention. It does not include norms, activations, softmax and rotations, which are less than a hundredth
+of the total in the models that people use.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Logits = Literal["all", "last"]
 
 @dataclass(frozen=True, slots=True)
 class ForwardFlops:
-    """Operations by purpose; `total` is their sum. `rule_of_thumb` is 2 × active parameters × tokens, for comparison."""
+    """Operations by purpose. `total` is their sum, and `rule_of_thumb` is 2 × active parameters × tokens, for comparison."""
 
     projections: int
     scores: int
@@ -38,11 +38,12 @@ class ForwardFlops:
 def prefill_flops(
     architecture: Architecture, tokens: int, batch: int = 1, *, causal: bool = True, logits: Logits = "last"
 ) -> ForwardFlops:
-    """A forward pass over `batch` prompts of `tokens` tokens.
+    """Operations of a forward pass over `batch` prompts of `tokens` tokens.
 
-    A query multiplies with the keys up to itself, within the window: Σ min(t, window). With `causal` False it
-    multiplies with all of them (encoders always do, and so do kernels that mask instead of skipping). The output
-    projection runs on the `last` token only, as when answering, or on `all`, as in training. Raises ContextTooLong.
+    A query is multiplied with the keys up to its own position, within the window: Σ min(t, window). If `causal` is False,
+    a query is multiplied with all keys: encoders always do so, and so do kernels that mask pairs instead of skipping them.
+    `logits` says whether the output projection runs on the `last` token only, as in answering, or on `all` tokens, as in
+    training. Raises ContextTooLong.
     """
     _check_one_sequence(architecture)
     check_context(architecture, tokens)
@@ -65,9 +66,9 @@ def prefill_flops(
 
 
 def decode_flops(architecture: Architecture, context: int, batch: int = 1) -> ForwardFlops:
-    """One new token for each of `batch` sequences that hold `context` tokens, itself included.
+    """Operations of one new token for each of `batch` sequences. `context` is their length with the new token.
 
-    Latent attention is counted in its compressed form, as inference engines compute it. Raises ContextTooLong.
+    Latent attention counts in its compressed form, as inference engines compute it. Raises ContextTooLong.
     """
     _check_one_sequence(architecture)
     check_context(architecture, context)
@@ -96,7 +97,7 @@ def _check_one_sequence(architecture: Architecture) -> None:
 
 
 def _pairs(tokens: int, layer: AttentionLayer, *, causal: bool) -> int:
-    """How many query-key pairs are multiplied, per head; a layer with a state has one of them a token."""
+    """How many query-key pairs each head multiplies. A layer with a state multiplies one pair for each token."""
     if not causal and not layer.state_bytes:
         return tokens * tokens
     window = min(layer.window or tokens, tokens)

@@ -1,6 +1,6 @@
 """Bytes of a model in a GGUF file, tensor by tensor.
 
-Source of the block sizes: ggml's block structures (`ggml-common.h`), as listed in the gguf Python package's constants.
+Source of the block sizes: ggml's block structures (`ggml-common.h`), as the constants of the gguf Python package list them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from gpuledger.transform.sizing.errors import UnknownPrecision
 from gpuledger.transform.sizing.gguf_mix import BASE, Surroundings, block_type
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
-#: Block type to (weights a block, bytes a block). A row is packed in whole blocks.
+#: Weights and bytes of one block, by block type. A row is packed in whole blocks.
 BLOCKS = {
     "F32": (1, 4),
     "F16": (1, 2),
@@ -36,7 +36,7 @@ BLOCKS = {
     "MXFP4": (32, 17),
 }
 
-#: Where a row is no whole number of 256-weight blocks, the quantizer takes a type with blocks of 32.
+#: The types with blocks of 32 that the quantizer uses if a row is not a whole number of blocks of 256 weights.
 _NARROW = {
     **dict.fromkeys(
         ("IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "Q2_K", "IQ3_XXS", "IQ3_S", "Q3_K", "IQ4_XS"), "IQ4_NL"
@@ -45,9 +45,10 @@ _NARROW = {
 }  # fmt: skip
 
 #: Matrices that the quantizer never packs: the router decides which experts run, and the position tables are small.
-_KEPT = ("ffn_gate_inp", "ffn_gate_inp_shexp", "position_embd", "token_types", "attn_rel_b")
+_NEVER_PACKED = ("ffn_gate_inp", "ffn_gate_inp_shexp", "position_embd", "token_types", "attn_rel_b")
 
-#: The file also carries the tokenizer: 23 bytes a token (Llama 2) to 61 (Llama 3, with its merges) in published files.
+#: The file also holds the tokenizer, which takes 23 bytes (Llama 2) to 61 bytes (Llama 3, with its merges) for each token
+#: of the vocabulary in published files.
 TOKENIZER_BYTES_PER_TOKEN = 45
 
 
@@ -66,13 +67,13 @@ def tensor_bytes(architecture: Architecture, file_type: str) -> list[int]:
 
 
 def file_bytes(architecture: Architecture, file_type: str) -> int:
-    """Bytes of the whole file: tensors and, estimated, the tokenizer. A vision tower is a file of its own and not in it."""
+    """Bytes of the whole file: its tensors, and an estimate of its tokenizer. A vision tower is in another file."""
     tokenizer = architecture.vocab * TOKENIZER_BYTES_PER_TOKEN
     return sum(tensor_bytes(architecture, file_type)) + tokenizer
 
 
 def surroundings(architecture: Architecture) -> Surroundings:
-    """What the rules of the mixtures ask about the model."""
+    """The facts about the model that the rules of the mixtures need."""
     roles = {tensor.role for tensor in architecture.tensors}
     query = next((tensor.rows for tensor in architecture.tensors if tensor.role == "attn_q"), 1)
     value = next((tensor.rows for tensor in architecture.tensors if tensor.role == "attn_v"), query)
@@ -89,7 +90,7 @@ def bytes_of(tensor: Tensor, file_type: str, around: Surroundings) -> int:
     """Bytes of one tensor in a file of `file_type`. Raises UnknownPrecision for a file type that is not known."""
     if file_type not in BASE:
         raise UnknownPrecision(f"GGUF type {file_type!r} is not known; known are {', '.join(BASE)}")
-    packed = tensor.kind != "vector" and tensor.role not in _KEPT
+    packed = tensor.kind != "vector" and tensor.role not in _NEVER_PACKED
     chosen = block_type(file_type, tensor, around) if packed else "F32"
     if tensor.cols % BLOCKS[chosen][0]:
         chosen = _NARROW.get(chosen, "F16")

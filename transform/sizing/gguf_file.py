@@ -1,4 +1,4 @@
-"""The shape of a model from the head of a GGUF file: its tensors one by one, as the file names them.
+"""Reads the shape of a model from the head of a GGUF file: each tensor, as the file names it.
 
 Source: ggml's description of the format (docs/gguf.md), versions 2 and 3.
 """
@@ -18,40 +18,41 @@ from gpuledger.transform.sizing.gguf import BLOCKS
 _MAGIC = b"GGUF"
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
 _LAYER = re.compile(r"blk\.(\d+)\.(.+)")
-#: Value types of the format: how each is unpacked.
+#: The struct format of each value type.
 _NUMBERS = {
     0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d",
 }  # fmt: skip
 _STRING, _ARRAY = 8, 9
-#: ggml's numbers of block types. Source: ggml_type in ggml.h.
+#: Block types by their numbers in ggml. Source: ggml_type in ggml.h.
 _TYPES = {
     0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0", 10: "Q2_K", 11: "Q3_K", 12: "Q4_K",
     13: "Q5_K", 14: "Q6_K", 20: "IQ4_NL", 23: "IQ4_XS", 30: "BF16", 39: "MXFP4",
 }  # fmt: skip
-#: No file has more of either; a damaged one must not fill the memory.
+#: The most values or tensors, and the longest text, that are read. No real file has more; without these limits a damaged
+#: file could fill the memory.
 _MOST_ENTRIES, _MOST_TEXT = 1_000_000, 64_000_000
-#: Arrays up to this length are read, longer ones (the tokenizer's words) only counted.
+#: Arrays up to this length are read. Of longer arrays (the tokenizer's words) only the length is kept.
 _SHORT_ARRAY = 4096
-#: Every so many layers one reaches over the whole context, the others over the window, where the file does not list them.
-#: Source: llama.cpp, set_swa_pattern in llama-model.cpp.
+#: In these families one of so many layers reaches over the whole context, and the others reach over the window. A file does
+#: not list these layers. Source: llama.cpp, set_swa_pattern in llama-model.cpp.
 _EVERY = {"gemma2": 2, "gemma3": 6, "cohere2": 4, "gpt-oss": 2}
 _TABLES = ("token_embd", "position_embd", "token_types", "per_layer_token_embd")
 
 
 class BadGguf(SizingError):
-    """A GGUF file cannot be read; the message names it and the way out."""
+    """A GGUF file cannot be read. The message names the file and says what to do."""
 
 
 @dataclass(slots=True)
 class Head:
-    """What stands before the weights: `values` by key, and of each tensor its name, its dimensions and its type."""
+    """The part of a file before the weights: `values` by key, and the name, dimensions and type of each tensor."""
 
     values: dict[str, Any] = field(default_factory=dict)
     tensors: list[tuple[str, tuple[int, ...], int]] = field(default_factory=list)
 
 
 def is_gguf(path: Path) -> bool:
-    """Whether a file begins as GGUF files do. A pipe or a device is not waited for."""
+    """Whether a file begins as GGUF files do. False for a pipe or a device, without reading from it."""
     try:
         if not path.is_file():
             return False
@@ -62,11 +63,12 @@ def is_gguf(path: Path) -> bool:
 
 
 def config_of(path: Path) -> dict[str, Any]:
-    """The model in a GGUF file, as a config that `read_config` reads (model_type `gguf`). Any part of several will do.
+    """The model in a GGUF file, as a config that `read_config` reads (model_type `gguf`).
 
-    Raises BadGguf where the file is damaged, a part is missing, or it holds no language model that can be counted.
+    If the file has several parts, `path` may be any of them. Raises BadGguf if the file is damaged, if a part is missing, or
+    if it holds no language model that can be counted.
     """
-    heads = [_head(part) for part in _parts(path)]
+    heads = [_head_of(part) for part in _parts(path)]
     values = heads[0].values
     kind = values.get("general.architecture")
     if not isinstance(kind, str):
@@ -103,10 +105,10 @@ def config_of(path: Path) -> dict[str, Any]:
 
 
 def file_bytes(path: Path) -> int | None:
-    """Bytes of the tensors of a file and its other parts; None where one has a type whose size is not known here."""
+    """Bytes of all tensors in a file and its other parts. None if we do not know the size of a tensor's type."""
     total = 0
     for part in _parts(path):
-        for _, dims, kind in _head(part).tensors:
+        for _, dims, kind in _head_of(part).tensors:
             if kind not in _TYPES:
                 return None
             weights, size = BLOCKS[_TYPES[kind]]
@@ -118,11 +120,11 @@ def file_bytes(path: Path) -> int | None:
 
 
 def _parts(path: Path) -> list[Path]:
-    found = _PART.search(path.name)
-    if found is None:
+    match = _PART.search(path.name)
+    if match is None:
         return [path]
     parts = [
-        path.with_name(f"{path.name[: found.start()]}-{n:05}-of-{found[2]}.gguf") for n in range(1, int(found[2]) + 1)
+        path.with_name(f"{path.name[: match.start()]}-{n:05}-of-{match[2]}.gguf") for n in range(1, int(match[2]) + 1)
     ]
     missing = [part.name for part in parts if not part.is_file()]
     if missing:
@@ -131,7 +133,7 @@ def _parts(path: Path) -> list[Path]:
 
 
 def _whole(values: Mapping[str, Any], key: str, path: Path) -> int:
-    """A number above zero; of an array, which has one for each layer, the largest."""
+    """A whole number above zero. If the value is an array with a number for each layer, the largest of these."""
     value = values.get(key)
     if isinstance(value, list) and value:
         value = max(value)
@@ -141,10 +143,10 @@ def _whole(values: Mapping[str, Any], key: str, path: Path) -> int:
 
 
 def _tensor(name: str, dims: Sequence[int]) -> list[Any]:
-    """Role, layer, rows, columns, experts and kind, as tensors.py has them; the file counts dimensions from the inside."""
-    found = _LAYER.fullmatch(name)
-    layer, rest = (int(found[1]), found[2]) if found else (None, name)
-    role, _, kind = rest.rpartition(".")
+    """Role, layer, rows, columns, experts and kind, as in tensors.py. The file lists the innermost dimension first."""
+    match = _LAYER.fullmatch(name)
+    layer, short_name = (int(match[1]), match[2]) if match else (None, name)
+    role, _, kind = short_name.rpartition(".")
     if kind != "weight":
         role = f"{role}_{kind}" if role else kind
     cols, rows, experts = (*dims, 1, 1)[:3]
@@ -157,17 +159,17 @@ def _tensor(name: str, dims: Sequence[int]) -> list[Any]:
     return [role, layer, rows * experts, cols, 1, "vector"]
 
 
-def _head(path: Path) -> Head:
+def _head_of(path: Path) -> Head:
     try:
         with path.open("rb") as file:
-            return _read(file, path)
+            return _read_head(file, path)
     except OSError as error:
         raise BadGguf(f"{path} cannot be read ({error.strerror})") from None
     except (struct.error, UnicodeDecodeError, OverflowError, MemoryError):
         raise BadGguf(f"{path} is damaged or was not downloaded to its end") from None
 
 
-def _read(file: BinaryIO, path: Path) -> Head:
+def _read_head(file: BinaryIO, path: Path) -> Head:
     if file.read(4) != _MAGIC:
         raise BadGguf(f"{path} is no GGUF file")
     (version,) = struct.unpack("<I", file.read(4))

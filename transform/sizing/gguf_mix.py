@@ -1,9 +1,9 @@
 """Which block type each tensor gets in a GGUF file: the mixtures of llama.cpp's quantizer.
 
-A file called Q4_K_M is not 4 bits a weight: tensors that hurt most when rounded get more bits, by role and by layer.
-The rules are those of llama.cpp (`src/llama-quant.cpp`, 2025), stated here as tables and conditions: without an importance
-matrix, but for the types of less than 3 bits and IQ3_XXS, which are made with one. Files made before 2024 follow older
-rules; their Q2_K is about a tenth larger.
+A file called Q4_K_M does not have 4 bits for every weight. Tensors whose rounding does most harm get more bits, depending on
+their role and layer. The rules are those of llama.cpp (`src/llama-quant.cpp`, 2025), stated here as tables and conditions.
+They are the rules without an importance matrix, except for IQ3_XXS and the types of less than 3 bits, which need such a
+matrix. Files made before 2024 follow older rules, under which Q2_K is about a tenth larger.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from gpuledger.transform.sizing.tensors import Tensor
 
-#: File type to the block type that tensors have unless a rule says otherwise.
+#: The block type that tensors have unless a rule says otherwise, by file type.
 BASE = {
     "F32": "F32",
     "F16": "F16",
@@ -49,26 +49,27 @@ BASE = {
 
 _ATTENTION_OUTPUT = {"Q2_K": "Q3_K", "Q3_K_M": "Q4_K", "Q3_K_L": "Q5_K", "IQ3_XXS": "IQ3_S", "IQ3_M": "Q4_K"}
 _FUSED_ATTENTION = {"Q3_K_M": "Q4_K", "Q3_K_L": "Q4_K", "IQ3_M": "Q4_K", "Q4_K_M": "Q5_K", "Q5_K_M": "Q6_K"}
-#: Of eight experts only two run, so the small tensors that always run may cost more.
+#: File types that give more bits to the attention output of a mixture of eight experts. Only two of the experts run, so the
+#: small tensors that always run may have more bits.
 _EIGHT_EXPERTS_OUTPUT = {
     "Q2_K", "Q3_K_S", "Q3_K_M", "Q4_K_S", "Q4_K_M", "IQ4_NL", "IQ4_XS", "IQ3_XXS", "IQ3_XS", "IQ3_S", "IQ3_M",
 }  # fmt: skip
-#: Types of about 2 bits: what they keep for tensors that would suffer, the larger of them and the smaller.
+#: File types of about 2 bits, the larger ones among them, and the block type that each gives the token embedding.
 _TWO_BITS = ("IQ2_M", "IQ2_S", "IQ2_XS", "IQ2_XXS", "IQ1_M", "IQ1_S")
 _LARGER_TWO_BITS = ("IQ2_M", "IQ2_S")
 _TOKEN_TABLE = {
     "IQ3_XXS": "IQ3_S", "IQ2_M": "IQ3_S", "IQ2_S": "IQ3_S", "IQ2_XS": "Q2_K", "IQ2_XXS": "Q2_K", "IQ1_M": "Q2_K",
     "IQ1_S": "Q2_K",
 }  # fmt: skip
-#: Query and key matrices, which bear more than others, and the middle of the feed-forward.
+#: The block type of query and key matrices, which suffer less from rounding than others.
 _QUERY_KEY = {"IQ3_XS": "IQ3_XXS", "IQ3_XXS": "IQ2_S"}
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the rules ask about the model: its layers, experts, queries a key-value head, and whether it is a Falcon.
+    """The facts about a model that the rules need. `queries_per_kv` is the number of query heads for each key-value head.
 
-    `own_output` says that the output projection is a tensor of its own, not the token embedding.
+    `own_output` is true if the output projection is a tensor of its own, and not the token embedding.
     """
 
     layers: int
@@ -79,7 +80,7 @@ class Surroundings:
 
 
 def block_type(file_type: str, tensor: Tensor, around: Surroundings) -> str:
-    """The block type of one tensor in a file of `file_type` (a key of BASE), before its width is looked at."""
+    """The block type of one tensor in a file of `file_type` (a key of BASE), whatever the width of the tensor."""
     base = BASE[file_type]
     if base in ("F32", "F16", "BF16"):
         return base
@@ -111,7 +112,7 @@ def block_type(file_type: str, tensor: Tensor, around: Surroundings) -> str:
 
 
 def depends_on_layer(role: str) -> bool:
-    """Whether `block_type` looks at the layer of such a tensor."""
+    """Whether `block_type` looks at the layer of a tensor with this role."""
     return role == "attn_v" or role.startswith(("ffn_down", "ffn_gate", "ffn_up"))
 
 
@@ -120,14 +121,14 @@ def _in_the_middle(layer: int, layers: int) -> bool:
 
 
 def _two_bits_type(file_type: str, role: str, layer: int, around: Surroundings) -> str:
-    """Of a layer's tensor in a file of about 2 bits: values, outputs and the first layers get more."""
-    base, kept = BASE[file_type], "IQ3_S" if file_type in _LARGER_TWO_BITS else "Q2_K"
+    """The block type in a file of about 2 bits. Values, outputs and the first layers get more bits."""
+    base, better = BASE[file_type], "IQ3_S" if file_type in _LARGER_TWO_BITS else "Q2_K"
     if role == "attn_v":
-        return "Q4_K" if around.queries_per_kv >= 4 or around.experts >= 4 else kept
+        return "Q4_K" if around.queries_per_kv >= 4 or around.experts >= 4 else better
     if role == "attn_k" and around.experts == 8:
         return "Q4_K"
     if role.startswith("ffn_down") and layer < around.layers // 8:
-        return kept
+        return better
     if role == "attn_output":
         if around.experts == 8:
             return "Q5_K"
@@ -136,7 +137,7 @@ def _two_bits_type(file_type: str, role: str, layer: int, around: Surroundings) 
 
 
 def _more_bits(layer: int, layers: int) -> bool:
-    """The first and last eighth of the layers and every third between them are worth more bits."""
+    """Whether a layer gets more bits: the first and the last eighth of the layers, and every third layer between them."""
     return layer < layers // 8 or layer >= 7 * layers // 8 or (layer - layers // 8) % 3 == 2
 
 

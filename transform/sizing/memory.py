@@ -1,6 +1,6 @@
-"""Memory that a model needs on the card to answer: weights, key-value cache, activations.
+"""Memory that a model needs on the card to answer: weights, key-value cache and activations.
 
-Bytes everywhere; 1 GB is 10^9 bytes where a result is shown, since cards are sold so and a card's 24 GB are a little
+All amounts are in bytes. Results that are shown use 1 GB = 10^9 bytes, as cards are sold; the 24 GB of a card are a little
 more.
 """
 
@@ -16,7 +16,7 @@ from gpuledger.transform.sizing.weights import weights
 
 @dataclass(frozen=True, slots=True)
 class InferenceMemory:
-    """Bytes by purpose; `total` is their sum. What driver and runtime take is subtracted from the card (see parallel.py)."""
+    """Bytes by purpose. `total` is their sum. The memory that driver and runtime take is not in it (see speed/memory.py)."""
 
     weights: int
     kv_cache: int
@@ -28,12 +28,12 @@ class InferenceMemory:
         return self.weights + self.kv_cache + self.activations
 
     def on_cards(self, count: int) -> InferenceMemory:
-        """The same on `count` cards together, each of which holds activations of its own."""
+        """The memory on `count` cards together. Each card holds activations of its own."""
         return replace(self, activations=self.activations * count)
 
 
 def check_context(architecture: Architecture, context: int) -> None:
-    """Raise ContextTooLong where `context` tokens are more than the model was trained for, SizingError below one token."""
+    """Raises ContextTooLong if the model was trained for fewer than `context` tokens, SizingError if that is below 1."""
     if context < 1:
         raise SizingError(f"a context must have at least 1 token, not {context}")
     if context > architecture.context:
@@ -44,17 +44,17 @@ def check_context(architecture: Architecture, context: int) -> None:
 
 
 def kv_bytes_per_token(architecture: Architecture, bits: float = 16) -> int:
-    """Bytes that one token adds to the cache while no window is full.
+    """Bytes that one token adds to the cache as long as no window is full.
 
     Σ over layers of 2 × kv_heads × head_dim × bits / 8 (keys and values), or (kv_lora_rank + rope_dim) × bits / 8 for
     latent attention. Source: Pope et al. 2022, "Efficiently Scaling Transformer Inference"; DeepSeek-AI 2024,
-    DeepSeek-V2, table 1. Encoders keep none: 0.
+    DeepSeek-V2, table 1. Encoders keep nothing, so theirs are 0.
     """
     return int(sum(layer.cached for layer in architecture.attention) * bits // 8)
 
 
 def state_bytes(architecture: Architecture) -> int:
-    """Bytes that each sequence keeps however long it is, at the precision in which programs keep them."""
+    """Bytes of state that each sequence keeps, whatever its length, at the precision that programs use for it."""
     return sum(layer.state_bytes for layer in architecture.attention)
 
 
@@ -63,24 +63,24 @@ def kv_cache_bytes(
 ) -> int:
     """Bytes of the cache for `batch` sequences of `context` tokens.
 
-    A layer with a sliding window keeps only the window, one with a state that alone; with `rolling_window` False it keeps
-    all, as runtimes without a rolling buffer do. Raises ContextTooLong.
+    A layer with a sliding window keeps only the window, and a layer with a state keeps only the state. If `rolling_window`
+    is False, layers with a window keep all tokens, as in runtimes without a rolling buffer. Raises ContextTooLong.
     """
     check_context(architecture, context)
     elements = 0
     for layer in architecture.attention:
-        kept = min(context, layer.window) if layer.window and rolling_window else context
-        elements += layer.cached * kept
+        tokens_kept = min(context, layer.window) if layer.window and rolling_window else context
+        elements += layer.cached * tokens_kept
     return int(elements * batch * bits // 8) + batch * state_bytes(architecture)
 
 
 def activation_bytes(architecture: Architecture, tokens: int, batch: int = 1, bits: int = 16) -> int:
-    """Estimate of the largest temporary tensors while `tokens` of each of `batch` sequences pass one layer.
+    """An estimate of the largest temporary tensors while `tokens` tokens of each of `batch` sequences pass one layer.
 
-    Counted as alive at once: the residual stream and its normed copy (2 × hidden), the widest of the projections
-    (query, key and value, or gate and up of the feed-forward), and the 32-bit scores over the vocabulary of each
-    sequence's last token. Attention scores are not stored (FlashAttention; Dao et al. 2022). Runtimes differ; this is
-    an estimate, not a bound.
+    It adds up the tensors that exist at the same time: the residual stream and its normed copy (2 × hidden), the widest of
+    the projections (query, key and value, or gate and up of the feed-forward), and the 32-bit scores over the vocabulary for
+    the last token of each sequence. Attention scores are not stored (FlashAttention; Dao et al. 2022). Runtimes differ, so
+    this is an estimate and not a bound.
     """
     layers = [layer for layer in architecture.attention if not layer.state_bytes]
     attention = max((layer.heads * (layer.key_dim + layer.value_dim) for layer in layers), default=0)
@@ -93,9 +93,9 @@ def activation_bytes(architecture: Architecture, tokens: int, batch: int = 1, bi
 def inference_memory(
     architecture: Architecture, precision: str, context: int, batch: int, assumptions: Assumptions
 ) -> InferenceMemory:
-    """Everything that must fit on a card to run `batch` sequences of `context` tokens.
+    """The memory that a card needs to run `batch` sequences of `context` tokens.
 
-    The prompt passes in pieces of `prefill_chunk_tokens`, so activations do not grow with the context beyond that.
+    The prompt is read in pieces of `prefill_chunk_tokens`, so the activations stop growing with the context at that length.
     Raises ContextTooLong, UnknownPrecision.
     """
     chunk = min(context, assumptions.prefill_chunk_tokens)

@@ -1,4 +1,4 @@
-"""Models that a user added: the `config.json` of each as a file of its own, with the day on which it was added."""
+"""Models that a user added. Each has a file with its `config.json` and the day on which the user added it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
 class BadModelFile(SizingError):
-    """A file of an added model cannot be used; the message names it and the way out."""
+    """The file of an added model cannot be used. The message names the file and says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,10 @@ class OwnModel:
 
 
 def read_json(path: Path, *, follow: bool = True) -> Mapping[str, object]:
-    """A `config.json`. Raises BadModelFile where it is no JSON object. `follow` links: model hubs keep their files so."""
+    """The content of a `config.json`. Raises BadModelFile if it is not a JSON object.
+
+    With `follow` the file may be a link, because the local copies of model hubs are links.
+    """
     try:
         content = local_files.loads(local_files.read_bytes(path, follow=follow))
     except OSError as error:
@@ -44,7 +47,7 @@ def read_json(path: Path, *, follow: bool = True) -> Mapping[str, object]:
 
 
 def suggest_id(config: Mapping[str, object], path: Path) -> str | None:
-    """An id from the config's own name, else from the folder it stands in; None where neither makes one."""
+    """An id made from the name in the config, else from the name of its folder. None if neither gives one."""
     for name in (config.get("_name_or_path"), path.resolve().parent.name):
         slug = re.sub(r"[^a-z0-9._-]+", "-", str(name or "").split("/")[-1].lower()).strip("-._")
         if slug:
@@ -53,9 +56,9 @@ def suggest_id(config: Mapping[str, object], path: Path) -> str | None:
 
 
 def save(folder: Path, model_id: str, config: Mapping[str, object], day: date) -> Path:
-    """Keep `config` as the model `model_id`; returns its file.
+    """Saves `config` as the model `model_id` and returns its file.
 
-    Raises BadModelFile where the id is none or taken by another model, and what `read_config` raises where the config
+    Raises BadModelFile if the id is not valid or belongs to another model. Raises what `read_config` raises if the config
     cannot be counted.
     """
     if not _ID.fullmatch(model_id):
@@ -91,14 +94,14 @@ def _refuse_uncountable(config: Mapping[str, object]) -> None:
     read_config(config)
 
 
-def one(folder: Path, model_id: str) -> OwnModel | None:
-    """The added model of that id, None where there is none. Raises BadModelFile where its file cannot be used."""
+def own_model(folder: Path, model_id: str) -> OwnModel | None:
+    """The added model with that id, None if there is none. Raises BadModelFile if its file cannot be used."""
     path = folder / f"{model_id}.json"
     return _own_model_in(path) if _ID.fullmatch(model_id) and path.exists() else None
 
 
 def load(folder: Path) -> tuple[list[OwnModel], list[BadModelFile]]:
-    """The added models, and what is wrong with those that cannot be used: one bad file stops no other."""
+    """The added models, and an error for each file that cannot be used. A bad file does not stop the others."""
     own_models: list[OwnModel] = []
     wrong: list[BadModelFile] = []
     for path in sorted(folder.glob("*.json")):
@@ -119,7 +122,7 @@ def _own_model_in(path: Path) -> OwnModel:
         _refuse_uncountable(model.config)
     except BadModelFile:
         raise
-    except Exception as error:  # noqa: BLE001  whatever one file does stops no other
+    except Exception as error:  # noqa: BLE001  one bad file must not stop the others
         raise BadModelFile(
             f"{path}: {type(error).__name__}: {error}; remove the file and add the model with `gpuledger model add`"
         ) from None

@@ -1,4 +1,4 @@
-"""Everything that is known of a model's size, as named quantities: what `gpuledger size` prints."""
+"""Everything that we know about the size of a model, as named quantities. `gpuledger size` prints them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LORA_RANK = 16
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """One figure. `value` is exact where it is counted (bytes, weights, operations)."""
+    """One figure. `value` is exact if it was counted (bytes, weights, operations)."""
 
     quantity: str
     value: int | float
@@ -41,17 +41,17 @@ def sizes(
 ) -> Iterator[Quantity]:
     """Parameters, memory to answer and to train, and operations of a model of text, in this order.
 
-    Raises SizingError where the context or the precision cannot be.
+    Raises SizingError if the model does not allow the context or the precision.
     """
     count = count_parameters(shape)
-    packed = weights(shape, precision)
+    stored = weights(shape, precision)
     memory = inference_memory(shape, precision, context, batch, assumptions)
     yield Quantity("parameters", count.total, "weights", "exact, counted from the shape")
     if count.active != count.total:
         yield Quantity("active parameters", count.active, "weights", "that one token uses")
     yield Quantity("longest context", shape.context, "tokens")
     yield Quantity(
-        "weights", packed.total, "bytes", f"at {packed.precision}, {packed.bits_per_weight:.3f} bits a weight"
+        "weights", stored.total, "bytes", f"at {stored.precision}, {stored.bits_per_weight:.3f} bits a weight"
     )
     per_token = kv_bytes_per_token(shape, assumptions.kv_cache_bits)
     yield Quantity("key-value cache per token", per_token, "bytes", f"at {assumptions.kv_cache_bits:g} bits")
@@ -61,8 +61,8 @@ def sizes(
     yield Quantity("activations", memory.activations, "bytes", "an estimate, on each card")
     yield Quantity("memory to run", memory.total / _GB, "GB", "of 10^9 bytes; driver and runtime take more")
     for optimizer in OPTIMIZER_STATE_BYTES:
-        trained = training_memory(shape, Training(optimizer, context, batch))
-        yield Quantity(f"memory to train with {optimizer}", trained.total / _GB, "GB", "16-bit mixed precision")
+        training = training_memory(shape, Training(optimizer, context, batch))
+        yield Quantity(f"memory to train with {optimizer}", training.total / _GB, "GB", "16-bit mixed precision")
     roles = {tensor.role for tensor in shape.tensors}
     if set(LORA_DEFAULT_TARGETS) <= roles:
         adapted = lora_memory(shape, Adapter(_LORA_RANK), Training("adamw", context, batch))
@@ -89,15 +89,15 @@ def image_sizes(model: DiffusionModel, precision: str, batch: int, assumptions: 
 
 
 def _operations(shape: Architecture, tokens: int, batch: int) -> Iterator[Quantity]:
-    """The exact count, and the second source document's method beside it, step by step."""
+    """The exact count, and the count by the method of the second source document, with each step between the two."""
     exact = prefill_flops(shape, tokens, batch)
     yield Quantity("operations to read the prompt", exact.total, "FLOP", f"{tokens} tokens × {batch}, exact")
     yield Quantity("the same by 2 × parameters × tokens", exact.rule_of_thumb, "FLOP", "rule of thumb")
     if shape.kind == "decoder":
-        written = decode_flops(shape, tokens, batch)
-        yield Quantity("operations to write a token", written.total, "FLOP", f"after {tokens} tokens × {batch}, exact")
+        decoding = decode_flops(shape, tokens, batch)
+        yield Quantity("operations to write a token", decoding.total, "FLOP", f"after {tokens} tokens × {batch}, exact")
     if state_bytes(shape):
-        return  # the published method knows only attention
+        return  # the published method covers only attention
     inner, heads = shape.ffn, shape.attention[0].heads
     published = park_transformer_flops(
         tokens=tokens, hidden=shape.hidden, inner=inner, layers=shape.layers, heads=heads

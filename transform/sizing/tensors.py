@@ -1,7 +1,7 @@
 """A model as the list of its weight tensors, from which every other figure follows.
 
-Parameters, bytes in any file format, multiplications a token and the size of a LoRA adapter are sums over one list, so
-they cannot contradict each other.
+Parameters, bytes in any file format, multiplications for each token and the size of a LoRA adapter are all sums over the
+same list, so they cannot contradict each other.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ ArchitectureKind = Literal["decoder", "encoder", "encoder_decoder"]
 class Tensor:
     """One weight tensor, or one for each of `experts` experts.
 
-    `role` is llama.cpp's name without the layer (`attn_q`, `ffn_down_exps`, `output`): the rules of the GGUF formats
-    are written in these names. `cols` is the length of a row (the inputs of a matrix), since formats pack along rows.
-    A `matrix` is multiplied with every token, an `embedding` is looked up, a `vector` is a norm, a bias or the like.
-    A token uses `used_experts` of the `experts`.
+    `role` is llama.cpp's name without the layer (`attn_q`, `ffn_down_exps`, `output`), because the rules of the GGUF formats
+    use these names. `cols` is the length of a row (the number of inputs of a matrix), since formats pack along rows. A
+    `matrix` is multiplied with every token, an `embedding` is a table for lookups, and a `vector` is a norm, a bias or the
+    like. A token uses `used_experts` of the `experts`.
     """
 
     role: str
@@ -34,26 +34,26 @@ class Tensor:
 
     @property
     def parameters(self) -> int:
-        """All weights, every expert counted."""
+        """All weights, including those of every expert."""
         return self.rows * self.cols * self.experts
 
     @property
     def active_parameters(self) -> int:
-        """Weights that one token uses: of the experts only the chosen ones."""
+        """Weights that one token uses. Of the experts only the chosen ones count."""
         return self.rows * self.cols * self.used_experts
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionLayer:
-    """What one layer's attention computes and keeps.
+    """What the attention of one layer computes and keeps.
 
-    A query is compared with every key of its reach: `heads` × `key_dim` multiplications a key, and `heads` ×
-    `value_dim` to sum the values. `cached` elements (not bytes) are kept for each token. `window` is the reach in
-    tokens, None for all of the context. Where keys and values are kept compressed (latent attention), decoding works
-    in the compressed space, which has other dimensions: `decode_key_dim` and `decode_value_dim`.
+    A query is compared with every key that it reaches. That takes `heads` × `key_dim` multiplications for each key, and
+    `heads` × `value_dim` to sum the values. The layer keeps `cached` elements (not bytes) for each token. `window` is the
+    reach in tokens, None for the whole context. If keys and values are kept compressed (latent attention), decoding works in
+    the compressed space, whose dimensions are `decode_key_dim` and `decode_value_dim`.
 
-    A state-space or linear layer keeps `state_bytes` for each sequence, however long it is, and each token works on that
-    alone: its `window` is one token. So does a decoder that looks at an encoder's positions.
+    A state-space or linear layer keeps `state_bytes` for each sequence, whatever its length. Each token works on this state
+    alone, so `window` is one token. The same holds for a decoder layer that looks at the positions of an encoder.
     """
 
     heads: int
@@ -66,14 +66,14 @@ class AttentionLayer:
     state_bytes: int = 0
 
 
-# Without slots, for what is worked out once: every prediction asks for the experts, and a model has hundreds of tensors.
+# Has no slots, so that `experts` can be cached: every prediction needs it, and a model has hundreds of tensors.
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
     """Everything about a model that its sizing needs.
 
-    `context` is the longest sequence in tokens, `tied` says that the output projection is the token embedding itself,
-    `ffn` the widest inner width that one token passes through (of a mixture: used experts × expert width).
-    `extra` are tensors outside the language model (a vision tower), which GGUF puts in a file of its own.
+    `context` is the longest sequence in tokens. `tied` is true if the output projection is the token embedding itself. `ffn`
+    is the widest inner width that one token passes through (in a mixture: used experts × expert width). `extra` holds the
+    tensors outside the language model (a vision tower), which GGUF puts into a separate file.
     """
 
     model_type: str
@@ -90,5 +90,5 @@ class Architecture:
 
     @cached_property
     def experts(self) -> int:
-        """Experts of a mixture layer, 1 for a dense model."""
+        """The number of experts in a mixture layer, 1 for a dense model."""
         return max((tensor.experts for tensor in self.tensors), default=1)

@@ -1,4 +1,4 @@
-"""Memory to train a model: what the second source document publishes, and the full account, named apart."""
+"""Memory to train a model: by the rule that the second source document publishes, and by a full account."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpuledger.transform.sizing.errors import SizingError, UnknownPrecision
 from gpuledger.transform.sizing.memory import check_context
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
-#: Bytes a parameter that each optimizer keeps, as the second document publishes (it leaves out weights and gradients).
+#: Bytes that each optimizer keeps for each parameter, as the second document publishes (without weights and gradients).
 OPTIMIZER_STATE_BYTES = {"adamw": 8, "adafactor": 4, "adamw-8bit": 2}
 
 #: Matrices that LoRA adapts by default: query and value, as in Hu et al. 2021, section 4.2.
@@ -18,7 +18,7 @@ LORA_DEFAULT_TARGETS = ("attn_q", "attn_v")
 
 @dataclass(frozen=True, slots=True)
 class TrainingMemory:
-    """Bytes by purpose; `total` is their sum. `master` are the fp32 copies that mixed precision keeps."""
+    """Bytes by purpose. `total` is their sum. `master` holds the fp32 copies that mixed precision keeps."""
 
     weights: int
     gradients: int
@@ -33,10 +33,10 @@ class TrainingMemory:
 
 
 def optimizer_state_bytes(parameters: int, optimizer: str) -> int:
-    """The optimizer's state alone, at the published bytes a parameter: AdamW 8, Adafactor 4, 8-bit AdamW 2.
+    """The state of the optimizer alone, at the published bytes for each parameter: AdamW 8, Adafactor 4, 8-bit AdamW 2.
 
-    Source: the second source document, after Hugging Face's "Anatomy of model's memory". Raises SizingError for
-    another.
+    Source: the second source document, after Hugging Face's "Anatomy of model's memory". Raises SizingError for an unknown
+    optimizer.
     """
     if optimizer not in OPTIMIZER_STATE_BYTES:
         raise SizingError(f"optimizer {optimizer!r} is not known; known are {', '.join(OPTIMIZER_STATE_BYTES)}")
@@ -44,10 +44,10 @@ def optimizer_state_bytes(parameters: int, optimizer: str) -> int:
 
 
 def factored_state_bytes(architecture: Architecture) -> int:
-    """Adafactor as its paper describes it: fp32 sums of rows and columns of each matrix, full only for vectors.
+    """The state of Adafactor as its paper describes it: fp32 sums of the rows and columns of each matrix, and whole vectors.
 
-    Shazeer & Stern 2018, section 3. Thousands of times less than the published 4 bytes a parameter, which holds for
-    Adafactor with a momentum of 32 bits.
+    Source: Shazeer & Stern 2018, section 3. This is thousands of times less than the published 4 bytes for each parameter,
+    which are right for Adafactor with a momentum of 32 bits.
     """
 
     def state(tensor: Tensor) -> int:
@@ -59,11 +59,12 @@ def factored_state_bytes(architecture: Architecture) -> int:
 
 
 def layer_activation_bytes(architecture: Architecture, tokens: int, batch: int, *, checkpointing: bool) -> int:
-    """Activations kept for the backward pass, 16 bits.
+    """Bytes of the activations that are kept for the backward pass, at 16 bits.
 
-    Korthikanti et al. 2022, "Reducing Activation Recomputation", eq. 1 without the scores that FlashAttention does not
-    keep: 34 bytes × tokens × batch × hidden a layer; with full checkpointing only each layer's input, 2 bytes. Derived
-    for a plain feed-forward of four times the hidden size: an estimate for gated ones and mixtures.
+    A layer keeps 34 bytes × tokens × batch × hidden. With full checkpointing it keeps only its input, which is 2 bytes
+    instead of 34. The formula was derived for a plain feed-forward of four times the hidden size, so it is an estimate for
+    gated feed-forwards and mixtures. Source: Korthikanti et al. 2022, "Reducing Activation Recomputation", eq. 1 without the
+    scores that FlashAttention does not keep.
     """
     per_value = 2 if checkpointing else 34
     return per_value * tokens * batch * architecture.hidden * architecture.layers
@@ -77,7 +78,7 @@ class Training:
     tokens: int
     batch: int = 1
     mixed_precision: bool = True
-    #: Only each layer's input is kept for the backward pass, and the rest is computed again.
+    #: Keeps only the input of each layer for the backward pass, and computes the other activations again.
     checkpointing: bool = True
 
 
@@ -91,11 +92,11 @@ class Adapter:
 
 
 def training_memory(architecture: Architecture, training: Training) -> TrainingMemory:
-    """The full account of training every weight.
+    """The full account of the memory to train every weight.
 
-    Mixed precision: 2 bytes a weight, 2 a gradient, 4 for the fp32 master copy, and the optimizer's state; with AdamW
-    16 bytes a parameter (Rajbhandari et al. 2020, ZeRO, section 3.1). Without: 4 a weight, 4 a gradient, and the state.
-    Raises ContextTooLong, SizingError.
+    With mixed precision each parameter takes 2 bytes for the weight, 2 for the gradient, 4 for the fp32 master copy, and the
+    optimizer's state. With AdamW that makes 16 bytes (Rajbhandari et al. 2020, ZeRO, section 3.1). Without mixed precision
+    it takes 4 bytes for the weight, 4 for the gradient, and the state. Raises ContextTooLong, SizingError.
     """
     check_context(architecture, training.tokens)
     parameters = sum(tensor.parameters for tensor in architecture.tensors)
@@ -109,9 +110,9 @@ def training_memory(architecture: Architecture, training: Training) -> TrainingM
 
 
 def lora_parameters(architecture: Architecture, rank: int, targets: tuple[str, ...] = LORA_DEFAULT_TARGETS) -> int:
-    """Trainable weights of a LoRA adapter: rank × (rows + cols) of every adapted matrix, for each expert of it.
+    """Trainable weights of a LoRA adapter: rank × (rows + cols) for every adapted matrix, and for each of its experts.
 
-    Hu et al. 2021, section 4.1. Raises SizingError where a target names no matrix of this model.
+    Source: Hu et al. 2021, section 4.1. Raises SizingError if this model has no matrix that a target names.
     """
     if rank < 1:
         raise SizingError(f"a LoRA rank must be at least 1, not {rank}")
@@ -128,7 +129,7 @@ def _activations(architecture: Architecture, training: Training) -> int:
 
 
 def lora_memory(architecture: Architecture, adapter: Adapter, training: Training) -> TrainingMemory:
-    """The account of training an adapter, which is trained in mixed precision whatever the frozen weights have.
+    """The account of the memory to train an adapter, in mixed precision whatever the precision of the frozen weights.
 
     Raises ContextTooLong, SizingError, UnknownPrecision.
     """

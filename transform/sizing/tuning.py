@@ -1,7 +1,7 @@
-"""What training a model of text needs of cards: all of its weights, or an adapter over frozen ones.
+"""The memory that cards need to train a model of text: all of its weights, or an adapter over frozen weights.
 
-Several cards divide weights, gradients and the optimizer's state among them, as ZeRO's third stage and FSDP do (Rajbhandari
-et al. 2020, section 5); each keeps the activations of its own sequences.
+Several cards share weights, gradients and the optimizer's state, as in ZeRO's third stage and in FSDP (Rajbhandari et al.
+2020, section 5). Each card keeps the activations of its own sequences.
 """
 
 from __future__ import annotations
@@ -27,22 +27,23 @@ from gpuledger.transform.sizing.weights import weights
 Way = Literal["full", "lora", "qlora"]
 WAYS: tuple[str, ...] = get_args(Way)
 
-#: Forward passes that a step of training is worth where the layers' activations are computed again: forward, again, and
-#: twice as much backwards; without gradients of frozen weights once less.
+#: The work of a training step in forward passes, if the layers' activations are computed again. The step runs forward
+#: twice, and the backward pass costs as much as two. An adapter needs one less, as frozen weights have no gradients.
 #: Source: Chen et al. 2016 (checkpointing); Kaplan et al. 2020.
 _PASSES = {"full": 4, "lora": 3, "qlora": 3}
-#: The precision of the weights that are loaded.
+#: The precision at which each way loads the weights.
 PRECISIONS = {"full": "bf16", "lora": "bf16", "qlora": "nf4"}
-#: The scores over the vocabulary of every token, and their gradient, at 32 bits.
+#: Bytes for the score of each word of the vocabulary and for its gradient, both at 32 bits.
 _SCORE_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """One way to train, of `batch` sequences of `tokens` tokens on each card. Bytes; `trained` weights out of all.
+    """What one way to train needs, with `batch` sequences of `tokens` tokens on each card.
 
-    The first four parts are divided among cards, activations and scores are each card's own. `flops` are operations of a
-    token.
+    `trained` is the number of weights that are trained, and `flops` the number of operations for each token. The other
+    amounts are in bytes. The cards share `weights`, `gradients`, `master` and `optimizer`; each card has its own
+    `activations` and `scores`.
     """
 
     way: Way
@@ -60,7 +61,7 @@ class Tuning:
 
     @property
     def shared(self) -> int:
-        """Bytes that several cards divide among them."""
+        """Bytes that several cards share."""
         return self.weights + self.gradients + self.master + self.optimizer
 
     @property
@@ -69,8 +70,8 @@ class Tuning:
         return self.activations + self.scores
 
     @property
-    def words(self) -> str:
-        """What is assumed, in a line."""
+    def description(self) -> str:
+        """What the figures assume, in a line."""
         how = {
             "full": "all weights, AdamW in 16-bit mixed precision (16 bytes a weight)",
             "lora": f"an adapter on {', '.join(self.targets)} over weights of 16 bits, AdamW",
@@ -83,20 +84,20 @@ class Tuning:
 
 
 def tuning(shape: Architecture, way: Way, tokens: int, batch: int, assumptions: Assumptions) -> Tuning:
-    """What training in one of WAYS needs. Raises SizingError for an image or speech model, ContextTooLong."""
+    """What training in one of WAYS needs. Raises SizingError for a model of images or speech, and ContextTooLong."""
     if shape.kind != "decoder":
         raise SizingError(
             f"a {shape.model_type} model does not write token by token, and its training is not known here"
         )
     training = Training("adamw", tokens, batch)
     loaded, targets = weights(shape, PRECISIONS[way]).total, _targets(shape)
-    held = sum(tensor.parameters for tensor in shape.tensors)
+    parameters = sum(tensor.parameters for tensor in shape.tensors)
     if way == "full":
-        needed, trained = training_memory(shape, training), held
+        parts, trained = training_memory(shape, training), parameters
         frozen = 2 * sum(tensor.parameters for tensor in shape.extra)
     else:
-        adapter = Adapter(assumptions.lora_rank, targets, Fraction(loaded * 8, held))
-        needed, frozen = lora_memory(shape, adapter, training), 0
+        adapter = Adapter(assumptions.lora_rank, targets, Fraction(loaded * 8, parameters))
+        parts, frozen = lora_memory(shape, adapter, training), 0
         trained = lora_parameters(shape, assumptions.lora_rank, targets)
     forward = prefill_flops(shape, tokens, logits="all").total / tokens
     return Tuning(
@@ -105,18 +106,18 @@ def tuning(shape: Architecture, way: Way, tokens: int, batch: int, assumptions: 
         batch=batch,
         trained=trained,
         targets=targets,
-        weights=needed.weights + frozen,
-        gradients=needed.gradients,
-        master=needed.master,
-        optimizer=needed.optimizer,
-        activations=needed.activations,
+        weights=parts.weights + frozen,
+        gradients=parts.gradients,
+        master=parts.master,
+        optimizer=parts.optimizer,
+        activations=parts.activations,
         scores=_SCORE_BYTES * tokens * batch * shape.vocab,
         flops=_PASSES[way] * forward,
     )
 
 
 def _targets(shape: Architecture) -> tuple[str, ...]:
-    """Query and value, as the paper; where they are no matrices of their own, every matrix that mixes tokens."""
+    """Query and value, as in the paper. If the model has no such matrices, every matrix that mixes tokens."""
     roles = {tensor.role for tensor in shape.tensors if tensor.kind == "matrix" and tensor.layer is not None}
     if roles.issuperset(LORA_DEFAULT_TARGETS):
         return LORA_DEFAULT_TARGETS

@@ -1,7 +1,8 @@
-"""Bytes of a model's weights by precision or file format, and how many of them one step of decoding must read.
+"""Bytes of a model's weights by precision or file format, and how many of these bytes one step of decoding must read.
 
-Three kinds of precision: uniform (every weight has the same bits: `fp32`, `bf16`, `int4`, or just `16`), GGUF file
-types (`Q4_K_M`, see gguf_mix.py), and formats that pack only the matrices inside the layers (GPTQ, AWQ, NF4, MXFP4, NVFP4).
+There are three kinds of precision. In a uniform one every weight has the same number of bits (`fp32`, `bf16`, `int4`, or
+just `16`). GGUF file types have mixtures (`Q4_K_M`, see gguf_mix.py). Other formats pack only the matrices inside the layers
+(GPTQ, AWQ, NF4, MXFP4, NVFP4).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from gpuledger.transform.sizing.errors import UnknownPrecision
 from gpuledger.transform.sizing.gguf_mix import depends_on_layer
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
-#: Bits a weight where all weights are stored alike. `8` and `4` are what the source documents call 8-bit and 4-bit.
+#: Bits of each weight in formats that store all weights alike. `8` and `4` are the 8-bit and 4-bit of the source documents.
 UNIFORM_BITS = {
     "fp32": 32,
     "fp16": 16,
@@ -38,10 +39,10 @@ _ROUTER = ("ffn_gate_inp", "ffn_gate_inp_shexp")
 
 
 def _grouped(bits: int, group: int, *, index: bool) -> Callable[[Tensor], Fraction]:
-    """Bits of a weight packed by rows in groups that share an fp16 scale and a packed zero point.
+    """Bits of each weight in rows that are packed in groups. Each group has an fp16 scale and a packed zero point.
 
-    `index` adds GPTQ's int32 for each input column, shared by all rows. Source: the QuantLinear layers of AutoGPTQ and
-    AutoAWQ.
+    `index` adds the int32 that GPTQ keeps for each input column, shared by all rows. Source: the QuantLinear layers of
+    AutoGPTQ and AutoAWQ.
     """
 
     def bits_of(tensor: Tensor) -> Fraction:
@@ -54,7 +55,7 @@ def _grouped(bits: int, group: int, *, index: bool) -> Callable[[Tensor], Fracti
 
 
 def _mxfp4(tensor: Tensor) -> Fraction:
-    # Blocks of 32 four-bit values share one 8-bit scale; only experts are packed. Source: OCP Microscaling Formats 1.0.
+    # Blocks of 32 four-bit values share one 8-bit scale. Only experts are packed. Source: OCP Microscaling Formats 1.0.
     return Fraction(17 * 8, 32) if tensor.experts > 1 else Fraction(16)
 
 
@@ -64,12 +65,12 @@ def _nvfp4(_: Tensor) -> Fraction:
 
 
 def _nf4(tensor: Tensor) -> Fraction:
-    # Blocks of 64 share an 8-bit scale, blocks of 256 scales an fp32 one. Source: Dettmers et al., QLoRA, 2023,
-    # section 3.
+    # Blocks of 64 weights share an 8-bit scale, and blocks of 256 scales share an fp32 scale. Source: Dettmers et al.,
+    # QLoRA, 2023, section 3.
     return 4 + Fraction(8, 64) + Fraction(32, 64 * 256)
 
 
-#: Formats that pack only matrices of layers (not the router, embedding, output and norms, which stay at 16 bits).
+#: Formats that pack only the matrices of layers. Router, embedding, output and norms stay at 16 bits.
 _PACKED: dict[str, Callable[[Tensor], Fraction]] = {
     "gptq-int4-g128": _grouped(4, 128, index=True),
     "gptq-int8-g128": _grouped(8, 128, index=True),
@@ -79,16 +80,16 @@ _PACKED: dict[str, Callable[[Tensor], Fraction]] = {
     "nvfp4": _nvfp4,
 }
 
-#: Formats whose bits are a part of their name: `exl2-4.25bpw` of ExLlamaV2, `mlx-4bit` of MLX.
+#: Formats with the number of bits in their name: `exl2-4.25bpw` of ExLlamaV2, `mlx-4bit` of MLX.
 _EXL2 = re.compile(r"(?:exl2[-_ ]?(?P<bits>\d(?:\.\d{1,2})?)(?: ?bpw)?|(?P<before>\d(?:\.\d{1,2})?) ?bpw[-_ ]exl2)")
 _MLX = re.compile(r"mlx[-_ ]?(?P<bits>[234568])[-_ ]?bits?")
-#: Bits a weight of ExLlamaV2: what its converter takes. The output has 6 unless told otherwise. Source: turboderp/exllamav2,
-#: doc/convert.md (--bits, --head_bits).
+#: The least and the most bits for each weight that the converter of ExLlamaV2 accepts, and the bits that it gives the output
+#: by default. Source: turboderp/exllamav2, doc/convert.md (--bits, --head_bits).
 _EXL2_LEAST, _EXL2_MOST, _EXL2_HEAD = 2, 8, 6
 #: Groups of 64 weights have a scale and a bias of 16 bits each. Source: ml-explore/mlx-lm, convert (--q-group-size).
 _MLX_GROUP = Fraction(2 * 16, 64)
 
-#: Other names of the same: what model hubs and programs call them.
+#: Other names that model hubs and programs use for these formats.
 _ALSO = {
     "awq": "awq-int4-g128", "awq-int4": "awq-int4-g128", "awq-4bit": "awq-int4-g128",
     "gptq": "gptq-int4-g128", "gptq-int4": "gptq-int4-g128", "gptq-4bit": "gptq-int4-g128", "w4a16": "gptq-int4-g128",
@@ -103,9 +104,9 @@ _ALSO = {
 class Weights:
     """Bytes of all weights at one precision.
 
-    `always_read` bytes are read in every decoding step; of the `expert` bytes a token reads `used_experts` of
-    `experts`. The embedding table is resident but only a row of it is read; it belongs to neither unless it is the
-    output projection too.
+    Every decoding step reads the `always_read` bytes. The `expert` bytes belong to `experts` experts, and a token reads
+    `used_experts` of them. The embedding table is in memory, but a token reads only one row of it: the rest of the table
+    belongs to neither, unless the table is the output projection too.
     """
 
     precision: str
@@ -118,19 +119,19 @@ class Weights:
 
     @property
     def bits_per_weight(self) -> float:
-        """Average over all weights."""
+        """The average number of bits over all weights."""
         return self.total * 8 / self.parameters
 
     @property
     def on_cards(self) -> int:
-        """Bytes without an embedding table that is only looked up, which programs may leave with the processor."""
+        """Bytes without an embedding table that serves for lookups only. Programs may leave that with the processor."""
         return self.always_read + self.expert
 
     def read_bytes(self, batch: int = 1) -> float:
         """Bytes read from memory in one decoding step of `batch` sequences.
 
-        Weights are read once for the whole batch, but each sequence chooses its own experts: with even routing the
-        expected number of distinct ones is E·(1 − (1 − k/E)^batch).
+        Weights are read once for the whole batch, but each sequence chooses its own experts. If all experts are equally
+        likely, the expected number of different experts is E·(1 − (1 − k/E)^batch).
         """
         if self.experts == 1:
             return float(self.always_read)
@@ -139,19 +140,19 @@ class Weights:
 
 
 def known_precisions() -> list[str]:
-    """Every precision name that `weights` takes."""
+    """The names of all precisions that `weights` accepts, except those with any number of bits in their name."""
     return [*UNIFORM_BITS, *_PACKED, *gguf.gguf_types()]
 
 
 def normalise_precision(precision: str) -> str:
-    """The name as this module writes it, whatever the case. Raises UnknownPrecision with the known names."""
+    """The name as this module writes it; upper and lower case are alike. Raises UnknownPrecision with the known names."""
     # `fp16` and `bf16` are names of both a uniform precision and, in capitals, a GGUF type that keeps norms at 32 bits.
     known = known_precisions()
     if precision.strip() in known:
         return precision.strip()
     by_lower = {**_ALSO, **{name.lower(): name for name in reversed(known)}}
-    written = precision.strip().lower()
-    name = by_lower.get(written) or _named_by_bits(written)
+    lower_name = precision.strip().lower()
+    name = by_lower.get(lower_name) or _named_by_bits(lower_name)
     if name is None:
         close = near(precision, known)
         meant = f"did you mean {' or '.join(close)}? Known" if close else "known"
@@ -162,22 +163,22 @@ def normalise_precision(precision: str) -> str:
     return name
 
 
-def _named_by_bits(written: str) -> str | None:
-    """The name of a format that says its bits; None for any other."""
-    if found := _EXL2.fullmatch(written):
-        bits = Fraction(found["bits"] or found["before"])
+def _named_by_bits(text: str) -> str | None:
+    """The name of a format with its bits in its name, None for any other text."""
+    if match := _EXL2.fullmatch(text):
+        bits = Fraction(match["bits"] or match["before"])
         return f"exl2-{float(bits):g}bpw" if _EXL2_LEAST <= bits <= _EXL2_MOST else None
-    found = _MLX.fullmatch(written)
-    return f"mlx-{found['bits']}bit" if found else None
+    match = _MLX.fullmatch(text)
+    return f"mlx-{match['bits']}bit" if match else None
 
 
 def is_exl2(name: str) -> bool:
-    """Whether a precision, as normalised, is a format of ExLlamaV2."""
+    """Whether a normalised precision is a format of ExLlamaV2."""
     return name.startswith("exl2-")
 
 
 def is_mlx(name: str) -> bool:
-    """Whether a precision, as normalised, is a format of MLX."""
+    """Whether a normalised precision is a format of MLX."""
     return name.startswith("mlx-")
 
 
@@ -185,16 +186,16 @@ def is_mlx(name: str) -> bool:
 def weights(architecture: Architecture, precision: str) -> Weights:
     """Bytes of the weights of `architecture` at `precision` (see known_precisions).
 
-    Raises UnknownPrecision. For GGUF the tokenizer inside the file is left out: it is not loaded onto the card.
+    Raises UnknownPrecision. For GGUF the tokenizer in the file is not counted, since it is not loaded onto the card.
     """
     (size,) = weights_at(architecture, [precision])
     return size
 
 
 def weights_at(architecture: Architecture, precisions: Iterable[str]) -> list[Weights]:
-    """`weights` at each of `precisions`: what the layers have alike is looked at once for all of them."""
-    alike = Counter(_of_any_layer(tensor) for tensor in architecture.tensors)
-    # A GGUF file leaves the vision tower to another, which has 16 bits.
+    """`weights` at each of `precisions`. Equal tensors of different layers are looked at only once, for all precisions."""
+    counts = Counter(_of_any_layer(tensor) for tensor in architecture.tensors)
+    # The vision tower is not in the GGUF file of the model but in another file, at 16 bits.
     extra = Counter(architecture.extra)
     around = gguf.surroundings(architecture)
     sizes = []
@@ -204,7 +205,7 @@ def weights_at(architecture: Architecture, precisions: Iterable[str]) -> list[We
         is_file = name not in UNIFORM_BITS and name not in _PACKED and not is_named
         sized = [
             (tensor, count, 8 * gguf.bytes_of(tensor, name, around) if is_file else _bits(tensor, name))
-            for tensor, count in alike.items()
+            for tensor, count in counts.items()
         ]
         sized += [
             (tensor, count, 16 * tensor.parameters if is_file or is_named else _bits(tensor, name))
@@ -215,13 +216,14 @@ def weights_at(architecture: Architecture, precisions: Iterable[str]) -> list[We
 
 
 def _of_any_layer(tensor: Tensor) -> Tensor:
-    """One tensor for those of all layers that no format tells apart: a tenth of them is left."""
+    """The same tensor for all layers that no format tells apart. This leaves a tenth of the tensors."""
     return replace(tensor, layer=0) if tensor.layer and not depends_on_layer(tensor.role) else tensor
 
 
 def _added_up(architecture: Architecture, name: str, sized: Sequence[tuple[Tensor, int, int]]) -> Weights:
-    """The sums over tensors, each with how many there are and the bits of one: whole bits, since a tensor of odd length
-    at 4 bits has no whole bytes.
+    """The sums over tensors. Each comes with the number of such tensors and the bits of one of them.
+
+    The sizes are in bits, because a tensor of odd length at 4 bits is not a whole number of bytes.
     """
     total = always = expert = 0
     for tensor, count, size in sized:
@@ -254,7 +256,7 @@ def _bits(tensor: Tensor, name: str) -> int:
 
 
 def _bits_by_name(tensor: Tensor, name: str) -> Fraction:
-    """Bits a weight in a format that says them. MLX packs the table of embeddings too, ExLlamaV2 leaves it at 16."""
+    """Bits of each weight in a format with its bits in its name. MLX packs the embedding table too, ExLlamaV2 does not."""
     if tensor.kind == "vector" or tensor.role in _ROUTER:
         return Fraction(16)
     if is_mlx(name):

@@ -1,1 +1,1 @@
-"""How fast a card, or several, run a model: bounds from the data sheet, and what measurements say of the way to them."""
+"""How fast one or several cards run a model: bounds from data sheets, and from measurements how near cards come to them."""

@@ -1,11 +1,11 @@
-"""What measurements say of how near cards come to their bounds: the fitted efficiencies, and how far they may be off.
+"""How near cards come to their bounds according to measurements: the fitted efficiencies, and how far they may be off.
 
-Decoding on one card, or on several that each hold a share of the layers:
+Decoding on one card, or on several cards that each hold a share of the layers:
 
     seconds a token = (A × bytes / bandwidth + B × layers / clock + H × (cards − 1)) × card
 
-A is how much longer the memory takes than its data sheet says, B the time that starting the kernels of a layer takes, H what
-handing over from card to card takes. Reading a prompt:
+A says how many times longer the memory takes than its data sheet states. B is the time that starting the kernels of a layer
+takes, and H the time that handing over from card to card takes. Reading a prompt:
 
     tera-operations a second = C × (16-bit rate)^p × bandwidth^q × watts^w × (hidden / 4096)^s × pipeline × cards^k × card
 
@@ -26,38 +26,42 @@ from gpuledger.transform.speed.features import CardTraits, Work, pipeline_speedu
 
 FILE = Path(__file__).with_name("calibration.toml")
 
-#: A normal variable lies within ± so many standard deviations in 80 of 100 cases.
+#: In 80 of 100 cases a normal variable lies within ± this many standard deviations.
 EIGHTY_PERCENT = 1.2816
 
-#: Standard deviations (natural logarithm) that are added for another vendor's programs, and for mixtures of experts, where
-#: none was measured. Own choice: between Ollama's measurements of NVIDIA and AMD cards lies about as much.
+#: The standard deviation (natural logarithm) that is added if no card of that vendor was measured. Own choice: Ollama's
+#: measurements of NVIDIA and AMD cards differ by about as much.
 _OTHER_VENDOR = 0.4
-#: What mixtures reach of the operations a second of dense models when they read. Own choice: experts make small matrices.
+#: The share of a dense model's operations a second that a mixture reaches in reading. Own choice: its matrices are small.
 _MIXTURE_PREFILL = 0.6
+#: The standard deviation that is added for mixtures of experts if none was measured. Own choice.
 _OTHER_MODELS = 0.2
-#: The same for reading, where the model is none of those that were measured: later versions of the program read up to 1.6
-#: times as fast, other back ends half as fast; and for mixtures, where few tokens of a piece meet in one expert. Own choice.
+#: The standard deviations that are added to the speed of reading for a model that was not measured, and for a mixture that
+#: was not. Later versions of the program read up to 1.6 times as fast, and other back ends half as fast. In a mixture only
+#: few tokens of a piece meet in the same expert. Own choice.
 _OTHER_READING, _MIXTURE_READING = 0.3, 0.45
 
 
 @dataclass(frozen=True, slots=True)
 class DecodeTimes:
-    """Seconds of a written token: for each byte read, each layer, and each card after the first."""
+    """The parts of the time of a written token: seconds for each byte read, each layer, and each card after the first."""
 
     a_byte: float
     a_layer: float
     a_handover: float
 
     def seconds(self, work: Work, count: int) -> float:
-        """Of one token on `count` cards that share the layers."""
+        """The time of one token on `count` cards that share the layers."""
         return self.a_byte * work.bytes_a_token + self.a_layer * work.layers + self.a_handover * (count - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Fitted figures of one engine. `values` are its parameters, `groups` the effects by architecture, chip and card
-    (natural logarithms), `spread` the standard deviations of held-out residuals, by how near the nearest measurement is, and
-    `shapes` the models that were measured (see Work).
+    """The fitted figures of one engine.
+
+    `values` holds its parameters, and `groups` the effects of architecture, chip and card (natural logarithms). `spread`
+    holds the standard deviations of held-out residuals by how near the nearest measurement is. `shapes` lists the models
+    that were measured (see Work).
     """
 
     engine: str
@@ -71,7 +75,7 @@ class Calibration:
     source: str
 
     def decode_times(self, card: CardTraits, work: Work) -> DecodeTimes:
-        """How long the parts of a token take on `card`."""
+        """The parts of the time of a token on `card`."""
         v = self.values
         ln_a = v["memory"] + v.get(f"memory_{card.memory}", 0.0) + (v["memory_ecc"] if card.ecc else 0.0)
         ln_a += self._effect("decode_chip", card.chip)
@@ -89,7 +93,7 @@ class Calibration:
         )
 
     def prefill_tokens_per_s(self, card: CardTraits, work: Work, count: int, chunk_tokens: int) -> float | None:
-        """Prompt tokens a second; None where the rate of the card is not known."""
+        """Prompt tokens a second, None if the rate of the card is not known."""
         if not card.tflops or not work.flops_a_token:
             return None
         v = self.values
@@ -111,15 +115,13 @@ class Calibration:
         return "prefill_rate" in self.values
 
     def nearest(self, what: str, card: CardTraits) -> str:
-        """How near the nearest measurement behind a figure of `card` is: `card`, `architecture`, or `none`."""
+        """What was measured for `what` (`decode`, `prefill`): the `card` itself, its `architecture`, or `none`."""
         if card.gpu_id in self.groups[f"{what}_card"]:
             return "card"
         return "architecture" if card.architecture in self.groups[f"{what}_architecture"] else "none"
 
     def deviation(self, what: str, card: CardTraits, work: Work) -> float:
-        """Standard deviation of the logarithm of a speed: that of the card, and more where the model is none of the measured
-        ones.
-        """
+        """The standard deviation of the logarithm of a speed: that of the card, and more if the model was not measured."""
         parts = [self.card_deviation(what, card, work.is_mixture)]
         if work.shape not in self.shapes:
             parts.append(self.other_models)
@@ -128,8 +130,9 @@ class Calibration:
         return math.hypot(*parts)
 
     def card_deviation(self, what: str, card: CardTraits, is_mixture: bool) -> float:
-        """That of held-out cards which were as near to a measured one, and more where the vendor or this kind of model is
-        none of the measured ones.
+        """The standard deviation of held-out cards that were as near to a measured card.
+
+        It is larger if no card of the vendor, or no model of this kind, was measured.
         """
         nearest = self.nearest(what, card)
         if what == "decode" and nearest != "none":
@@ -143,7 +146,7 @@ class Calibration:
 
     @property
     def other_models(self) -> float:
-        """Standard deviation that is added for models that were not measured."""
+        """The standard deviation that is added for models that were not measured."""
         return self.spread.get("other_models", 0.0)
 
     def _effect(self, group: str, name: str) -> float:
@@ -153,18 +156,18 @@ class Calibration:
 @functools.cache
 def calibrations() -> Mapping[str, Calibration]:
     """Every calibrated engine by name."""
-    words: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    entries: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
     return {
         name: Calibration(
             engine=name,
-            values=one["values"],
-            groups=one["groups"],
-            spread=one["spread"],
-            measurements=one["measurements"],
-            cards=one["cards"],
-            has_mixtures=one["has_mixtures"],
-            shapes=tuple(one["shapes"]),
-            source=one["source"],
+            values=entry["values"],
+            groups=entry["groups"],
+            spread=entry["spread"],
+            measurements=entry["measurements"],
+            cards=entry["cards"],
+            has_mixtures=entry["has_mixtures"],
+            shapes=tuple(entry["shapes"]),
+            source=entry["source"],
         )
-        for name, one in words.items()
+        for name, entry in entries.items()
     }

@@ -1,4 +1,4 @@
-"""The programs that answer: how each divides a model over several cards, and what it needs of their memory."""
+"""The programs that run models: how each divides a model over several cards, and how much of their memory it needs."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from gpuledger.transform.sizing.gguf import gguf_types
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, is_exl2, is_mlx, normalise_precision
 from gpuledger.transform.speed.accelerators import accelerator_of
 
-#: `layer`: each card holds some layers, a sequence passes one after another: memory adds up, one sequence is no faster.
-#: `tensor`: each card holds a part of every layer, and they exchange twice a layer. `pipeline`: layers, kept busy by several
-#: sequences at once.
+#: `layer`: each card holds some of the layers, and a sequence passes the cards one after another. The memory of the cards
+#: adds up, but one sequence is not faster. `tensor`: each card holds a part of every layer, and the cards exchange data
+#: twice in each layer. `pipeline`: like `layer`, but several sequences keep all cards busy.
 Split = Literal["layer", "tensor", "pipeline"]
 SPLITS: tuple[str, ...] = get_args(Split)
 
-#: Where the table of token embeddings lies, of which a token reads one row.
+#: Where the table of token embeddings lies. A token reads one row of it.
 Embedding = Literal["host", "cards"]
 EMBEDDINGS: tuple[str, ...] = get_args(Embedding)
 
-#: What llama.cpp cannot load: formats of other programs.
+#: Formats of other programs, which llama.cpp cannot load.
 _FOR_SERVERS = ("fp8", "gptq-int4-g128", "gptq-int8-g128", "awq-int4-g128", "nf4", "nvfp4")
-#: The packing of the published weights, and the file that llama.cpp makes of them: 8 bits instead of 16 around the experts.
+#: The GGUF type that llama.cpp makes of weights that are published in a packed format. Around the experts it has 8 bits
+#: instead of 16.
 _AS_FILE = {"mxfp4": "MXFP4_MOE"}
-#: Names of GGUF files for what every program loads.
+#: The GGUF names of precisions that every program loads.
 _AS_PUBLISHED = {"F16": "fp16", "BF16": "bf16", "F32": "fp32"}
-#: Programs by their other names.
+#: Other names of programs.
 _ALSO = {
     "llamacpp": "llama.cpp", "llama-cpp": "llama.cpp", "llama-bench": "llama.cpp", "llama-server": "llama.cpp",
     "exllama": "exllamav2", "exl2": "exllamav2", "tabbyapi": "exllamav2", "trt-llm": "tensorrt-llm",
@@ -42,7 +43,7 @@ _ALSO = {
 
 
 class UnknownEngine(SizingError):
-    """No such program; the message names the known ones."""
+    """There is no such program. The message names the known ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,7 @@ class Engine:
     source: str
 
     def runs_on(self, gpu: Gpu, precision: str) -> bool:
-        """Whether it runs on a card at a precision; where nothing is known of either, it may, unless that is no GPU."""
+        """Whether the program runs on a card at a precision. True if we know nothing about that and the card is a GPU."""
         accelerator = accelerator_of(gpu)
         if accelerator is not None:
             return accelerator.runs(self.name, precision)
@@ -79,38 +80,38 @@ class Engine:
 @functools.cache
 def engines() -> Mapping[str, Engine]:
     """Every engine by name."""
-    words = tomllib.loads((Path(__file__).parent / "engines.toml").read_text(encoding="utf-8"))
+    entries = tomllib.loads((Path(__file__).parent / "engines.toml").read_text(encoding="utf-8"))
     return MappingProxyType(
         {
             name: Engine(
-                name=name, split=one["split"], calibrated_as=one.get("calibrated_as"),
-                reads_as=one.get("reads_as", one.get("calibrated_as")), memory_share=one["memory_share"],
-                overhead_gb=one["overhead_gb"], shared_overhead_gb=one["shared_overhead_gb"],
-                embedding_on_host=one["embedding_on_host"], loads=tuple(one["loads"]),
-                architectures=tuple(one.get("architectures", ())),
-                fp8_architectures=tuple(one.get("fp8_architectures", ())),
-                mxfp4_architectures=tuple(one.get("mxfp4_architectures", ())),
-                excluded_chips=tuple(one.get("excluded_chips", ())), source=one["source"],
+                name=name, split=entry["split"], calibrated_as=entry.get("calibrated_as"),
+                reads_as=entry.get("reads_as", entry.get("calibrated_as")), memory_share=entry["memory_share"],
+                overhead_gb=entry["overhead_gb"], shared_overhead_gb=entry["shared_overhead_gb"],
+                embedding_on_host=entry["embedding_on_host"], loads=tuple(entry["loads"]),
+                architectures=tuple(entry.get("architectures", ())),
+                fp8_architectures=tuple(entry.get("fp8_architectures", ())),
+                mxfp4_architectures=tuple(entry.get("mxfp4_architectures", ())),
+                excluded_chips=tuple(entry.get("excluded_chips", ())), source=entry["source"],
             )
-            for name, one in words.items()
+            for name, entry in entries.items()
         }
     )  # fmt: skip
 
 
 def engine_of(name: str) -> Engine:
-    """The engine called `name`, in any case. Raises UnknownEngine."""
+    """The engine called `name`, in upper or lower case. Raises UnknownEngine."""
     known = engines()
-    written = name.strip().lower().replace("_", "-")
-    found = known.get(_ALSO.get(written, written))
-    if found is None:
-        close = near(written, known)
+    lower_name = name.strip().lower().replace("_", "-")
+    engine = known.get(_ALSO.get(lower_name, lower_name))
+    if engine is None:
+        close = near(lower_name, known)
         meant = f"did you mean {' or '.join(close)}? Known" if close else "known"
         raise UnknownEngine(f"no engine is called {name!r}; {meant} are {', '.join(known)}")
-    return found
+    return engine
 
 
 def default_engine(precision: str, users: int = 1) -> Engine:
-    """What most people would run: llama.cpp for its formats and for one person, vLLM otherwise."""
+    """The program that most people would run: llama.cpp for its formats and for one person, vLLM otherwise."""
     name = normalise_precision(precision)
     if is_exl2(name) or is_mlx(name):
         return engines()["exllamav2" if is_exl2(name) else "mlx"]
@@ -120,11 +121,14 @@ def default_engine(precision: str, users: int = 1) -> Engine:
 
 
 def embedding_of(engine: Engine, where: Embedding | None) -> Engine:
-    """`engine` with its token embeddings there; None for its own way. Raises SizingError where it keeps all on the cards."""
+    """`engine` with its token embeddings at `where`, or where it keeps them by default if that is None.
+
+    Raises SizingError if the program can keep them on the cards only.
+    """
     if where is None or (where == "host") == engine.embedding_on_host:
         return engine
     if where == "host":
-        able = [one.name for one in engines().values() if one.embedding_on_host]
+        able = [candidate.name for candidate in engines().values() if candidate.embedding_on_host]
         raise SizingError(
             f"{engine.name} keeps token embeddings on the cards; {', '.join(able)} leave them with the processor"
         )
@@ -132,9 +136,9 @@ def embedding_of(engine: Engine, where: Embedding | None) -> Engine:
 
 
 def loaded_as(engine: Engine, precision: str) -> str:
-    """The precision under which `engine` loads weights that are published at `precision`: llama.cpp reads files of its own.
+    """The precision at which `engine` loads weights that are published at `precision`. llama.cpp has file types of its own.
 
-    Raises SizingError where it cannot load them.
+    Raises SizingError if the program cannot load them.
     """
     check_loads(engine, precision)
     name = normalise_precision(precision)
@@ -142,16 +146,16 @@ def loaded_as(engine: Engine, precision: str) -> str:
 
 
 def _of_hub(engine: Engine, precision: str) -> str:
-    """16 and 32 bits as programs call them that load no GGUF: F16 is fp16."""
+    """16 and 32 bits under the names that programs without GGUF use: F16 becomes fp16."""
     return _AS_PUBLISHED.get(precision, precision) if "gguf" not in engine.loads else precision
 
 
 def check_loads(engine: Engine, precision: str) -> None:
-    """Raise SizingError where `engine` cannot load weights at `precision`, with engines that can."""
+    """Raises SizingError, which names engines that can, if `engine` cannot load weights at `precision`."""
     kind = _format_of(_of_hub(engine, normalise_precision(precision)))
     if kind not in engine.loads:
-        others = [one.name for one in engines().values() if kind in one.loads]
-        raise SizingError(f"{engine.name} does not load {precision}; {', '.join(others)} do")
+        able = [candidate.name for candidate in engines().values() if kind in candidate.loads]
+        raise SizingError(f"{engine.name} does not load {precision}; {', '.join(able)} do")
 
 
 def _format_of(precision: str) -> str:

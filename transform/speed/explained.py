@@ -1,6 +1,6 @@
-"""Every figure of a prediction as arithmetic, to the last step: what is multiplied with what, and where each number is from.
+"""Shows every figure of a prediction as arithmetic, step by step, and where each number comes from.
 
-A step's `arithmetic` is a sum that anybody can type into a calculator: its result is the step's `value`.
+Anybody can type the `arithmetic` of a step into a calculator, and gets its `value`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from gpuledger.transform.speed.serving import Serving
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One figure: `value` in `unit` is what `arithmetic` gives; `source` names where its numbers are from, and how to change
-    them where they are assumed.
+    """One figure. `arithmetic` gives `value` in `unit`.
+
+    `source` says where the numbers come from, and how to change those that are assumptions.
     """
 
     figure: str
@@ -32,29 +33,29 @@ class Step:
 
 
 def number(value: float | Decimal) -> str:
-    """A number as it stands in a sum: whole ones with commas, others to seven digits."""
+    """A number as the arithmetic shows it: whole numbers with commas, others with seven digits."""
     amount = float(value)
     return f"{int(amount):,}" if amount.is_integer() and abs(amount) < 1e15 else f"{amount:.7g}"
 
 
 def assumed(assumptions: Assumptions, *names: str) -> str:
-    """Assumptions with their values, where those are from, and how to ask with others."""
+    """Assumptions in words: their values, where these come from, and the option that changes them."""
     known = settings()
     values: dict[str, float] = {name: getattr(assumptions, name) for name in names}
-    said = (f"{name} {value:g} {known[name].unit}: {known[name].source}" for name, value in values.items())
-    return "; ".join(said) + f" (--assume {names[0]}=…)"
+    descriptions = (f"{name} {value:g} {known[name].unit}: {known[name].source}" for name, value in values.items())
+    return "; ".join(descriptions) + f" (--assume {names[0]}=…)"
 
 
-def steps(found: Prediction) -> Iterator[Step]:
-    """Memory, writing and reading of a prediction, in this order."""
-    yield from memory_steps(found)
-    yield from writing_steps(found)
-    yield from reading_steps(found)
+def steps(prediction: Prediction) -> Iterator[Step]:
+    """The steps of memory, writing and reading of a prediction, in this order."""
+    yield from memory_steps(prediction)
+    yield from writing_steps(prediction)
+    yield from reading_steps(prediction)
 
 
-def memory_steps(found: Prediction) -> Iterator[Step]:
-    """What the model needs and what the cards have, in GB of 10^9 bytes."""
-    job, plan = found.job, found.plan
+def memory_steps(prediction: Prediction) -> Iterator[Step]:
+    """The memory that the model needs and that the cards have, in GB of 10^9 bytes."""
+    job, plan = prediction.job, prediction.plan
     size, assumptions, count = job.size, job.assumptions, plan.count
     resident = size.on_cards if plan.engine.embedding_on_host else size.total
     yield Step(
@@ -66,30 +67,31 @@ def memory_steps(found: Prediction) -> Iterator[Step]:
             "weights on the cards", f"{number(size.total / 1e9)} − {number((size.total - resident) / 1e9)}", resident / 1e9,
             "GB", f"the token embeddings stay with the processor: {plan.engine.source} (--embedding cards)",
         )  # fmt: skip
-    yield from _cache(found)
-    yield _activations(found)
+    yield from _cache(prediction)
+    yield _activations(prediction)
     parts = f"{number(resident / 1e9)} + {number(job.cache / 1e9)} + {count} × {number(job.activations / 1e9)}"
     source = "weights, cache, and activations of each card"
-    if found.moved is not None:
-        parts += f" − {number(found.moved.size / 1e9)}"
+    if prediction.moved is not None:
+        parts += f" − {number(prediction.moved.size / 1e9)}"
         source += (
-            f"; {found.moved.layers} of {found.moved.of_layers} layers' {found.moved.what} stay with the processor"
+            f"; {prediction.moved.layers} of {prediction.moved.of_layers} layers' {prediction.moved.what} "
+            "stay with the processor"
         )
-    yield Step("needed", parts, found.needed / 1e9, "GB", source)
+    yield Step("needed", parts, prediction.needed / 1e9, "GB", source)
     driver = memory.driver_memory(plan.gpu)
     if driver is None:
         return
     overhead = memory.overhead_gb(plan.engine, count, assumptions)
     yield Step(
         "usable", f"({number(driver.size / 1e9)} × {plan.engine.memory_share:g} − {overhead:g}) × {count}",
-        found.usable / 1e9, "GB",
+        prediction.usable / 1e9, "GB",
         f"{driver.source}; {plan.engine.name} takes {plan.engine.memory_share:.0%} of it and {overhead:g} GB of that for "
         f"itself ({plan.engine.source}); {assumed(assumptions, 'device_overhead_gb')}",
     )  # fmt: skip
 
 
-def _activations(found: Prediction) -> Step:
-    job = found.job
+def _activations(prediction: Prediction) -> Step:
+    job = prediction.job
     users, tokens = job.load.users, min(job.load.context, job.assumptions.prefill_chunk_tokens)
     logits = users * job.shape.vocab * 4 if job.shape.kind != "encoder" else 0
     widest = (job.activations - logits) // (2 * users * tokens) - 2 * job.shape.hidden
@@ -102,13 +104,13 @@ def _activations(found: Prediction) -> Step:
     )  # fmt: skip
 
 
-def _cache(found: Prediction) -> Iterator[Step]:
-    job = found.job
+def _cache(prediction: Prediction) -> Iterator[Step]:
+    job = prediction.job
     context, users, bits = job.load.context, job.load.users, job.assumptions.kv_cache_bits
     kinds = Counter(
         (layer.cached, min(context, layer.window or context)) for layer in job.shape.attention if layer.cached
     )
-    sums = [f"{layers} × {cached:,} × {kept:,}" for (cached, kept), layers in kinds.items()]
+    sums = [f"{layers} × {cached:,} × {reach:,}" for (cached, reach), layers in kinds.items()]
     joined = " + ".join(sums) or "0"
     state = job.state
     states = f" + {state:,} × {users} ÷ 10^9" if state else ""
@@ -121,9 +123,9 @@ def _cache(found: Prediction) -> Iterator[Step]:
     )  # fmt: skip
 
 
-def writing_steps(found: Prediction) -> Iterator[Step]:
-    """How fast text is written, in tokens a second of all users together."""
-    timed, job, plan, rate = found.writing, found.job, found.plan, found.decode
+def writing_steps(prediction: Prediction) -> Iterator[Step]:
+    """The speed of writing, in tokens a second of all users together."""
+    timed, job, plan, rate = prediction.writing, prediction.job, prediction.plan, prediction.decode
     if timed is None or rate.bound is None:
         return
     users, bandwidth = job.load.users, plan.gpu.memory_bandwidth_gb_s or 0.0
@@ -142,7 +144,7 @@ def writing_steps(found: Prediction) -> Iterator[Step]:
         yield Step("written", number(rate.expected), rate.expected, "tokens/s", "measured on this card, as published")
         yield from _range(rate, timed.deviation)
         return
-    yield from _seconds(found, timed, bandwidth)
+    yield from _seconds(prediction, timed, bandwidth)
     expected = users / timed.seconds
     what = "for several users together" if users > 1 else "for one user"
     yield Step("written", f"{users} ÷ {number(timed.seconds)}", expected, "tokens/s", what)
@@ -163,11 +165,11 @@ def _bound(timed: Writing, bound: float, bandwidth: float) -> Iterator[Step]:
     )  # fmt: skip
 
 
-def _seconds(found: Prediction, timed: Writing, bandwidth: float) -> Iterator[Step]:
-    """The time of a step: each part, then their sum, then what several cards make of it."""
-    job, plan, times = found.job, found.plan, timed.times
-    if times is not None and found.calibration is not None:
-        fitted = found.calibration
+def _seconds(prediction: Prediction, timed: Writing, bandwidth: float) -> Iterator[Step]:
+    """The time of a step on one card, and then on several cards together."""
+    job, plan, times = prediction.job, prediction.plan, timed.times
+    if times is not None and prediction.calibration is not None:
+        fitted = prediction.calibration
         layers, handovers = job.shape.layers, plan.count - 1
         parts = [
             f"{number(timed.card_bytes)} × {times.a_byte * bandwidth * 1e9:.7g} ÷ ({bandwidth:g} × 10^9)",
@@ -237,9 +239,9 @@ def _range(rate: Rate, deviation: float) -> Iterator[Step]:
         yield Step("high", f"{number(rate.expected)} × {factor:.7g}", rate.high, "tokens/s", "the same upwards")
 
 
-def reading_steps(found: Prediction) -> Iterator[Step]:
-    """How fast a prompt is read, in tokens a second."""
-    job, rate = found.job, found.prefill
+def reading_steps(prediction: Prediction) -> Iterator[Step]:
+    """The speed of reading a prompt, in tokens a second."""
+    job, rate = prediction.job, prediction.prefill
     if rate.expected is None or job.prefill_flops is None:
         return
     each = job.prefill_flops / job.load.prompt
@@ -248,7 +250,7 @@ def reading_steps(found: Prediction) -> Iterator[Step]:
         "every matrix and the attention of a prompt of that length, counted from the shape",
     )  # fmt: skip
     reached = rate.expected * each / 1e12
-    fitted = found.read_calibration
+    fitted = prediction.read_calibration
     if rate.basis == "calibrated" and fitted is not None:
         source = f"tera-operations a second by the fit to {fitted.measurements} measurements ({fitted.source})"
     else:
@@ -259,10 +261,10 @@ def reading_steps(found: Prediction) -> Iterator[Step]:
     yield Step("reads", f"{number(reached)} × 10^12 ÷ {number(each)}", rate.expected, "tokens/s", source)
 
 
-def serving_steps(found: Prediction, served: Serving, answer_tokens: int) -> Iterator[Step]:
-    """Several users in a steady state."""
-    writing, reading = found.decode.expected or 0.0, found.prefill.expected or 0.0
-    users, prompt = found.job.load.users, found.job.load.prompt
+def serving_steps(prediction: Prediction, served: Serving, answer_tokens: int) -> Iterator[Step]:
+    """The speeds that several users see in a steady state."""
+    writing, reading = prediction.decode.expected or 0.0, prediction.prefill.expected or 0.0
+    users, prompt = prediction.job.load.users, prediction.job.load.prompt
     read_s, step_s = prompt / reading, users / writing
     yield Step("time until the first token", f"{prompt:,} ÷ {number(reading)} + {users} ÷ {number(writing)}",
                served.first_token_s, "s", "the prompt is read, then a step of all")  # fmt: skip

@@ -1,4 +1,4 @@
-"""What of a card, and of a model's work, a speed depends on."""
+"""The traits of a card, and of a model's work, on which a speed depends."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from functools import lru_cache
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.peaks import matrix_tflops
 
-#: The clock that is taken where the catalogue has none: the middle of the cards that can run a language model.
+#: The clock of a card for which the catalogue has none: the median of the cards that can run a language model.
 MEDIAN_CLOCK_GHZ = 1.7
-#: The same of the power limit.
+#: The power limit of a card for which the catalogue has none, likewise.
 MEDIAN_WATTS = 300
 
-#: Cards that leave the factory with error correction on, which for GDDR memory costs bandwidth: NVIDIA's data-center line.
+#: The segment whose cards are shipped with error correction switched on: NVIDIA's data-center line. With GDDR memory this
+#: costs bandwidth.
 _ECC_SEGMENT = "data_center"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardTraits:
-    """What is known of one GPU of a card. Bandwidth in GB/s, clock in GHz, `tflops` dense at 16 bits, None if not known,
-    `watts` the power limit of one GPU.
+    """What is known about one GPU of a card.
 
-    `memory` is `hbm`, `gddr` or `shared` (with the processor); `ecc` says that GDDR memory corrects errors by default.
+    `tflops` is the dense rate at 16 bits, None if not known. `watts` is the power limit of one GPU. `memory` is `hbm`,
+    `gddr` or `shared` (with the processor). `ecc` is true if the card has GDDR memory that corrects errors by default.
     """
 
     gpu_id: str
@@ -39,9 +40,11 @@ class CardTraits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What one sequence asks of the cards: bytes that a written token reads, layers, hidden width, whether it is a mixture
-    of experts, the kind of its weights (`f16` for 16 bits and more, else `packed`), operations of a token that is read,
-    tokens of the prompt, and the `shape` by which a measured model is known again whatever it is called.
+    """The work of one sequence.
+
+    `bytes_a_token` are read to write a token, and `flops_a_token` are the operations to read a token of the prompt. `hidden`
+    is the hidden width. `is_mixture` is true for a mixture of experts. `weights` is `f16` for 16 bits and more, else
+    `packed`. `shape` identifies a measured model, whatever its name.
     """
 
     bytes_a_token: float
@@ -55,23 +58,23 @@ class Work:
 
 
 def memory_kind(gpu: Gpu) -> str:
-    """`hbm`, `gddr`, or `shared` where processor and graphics share LPDDR."""
+    """`hbm`, `gddr`, or `shared` if processor and graphics share the memory."""
     name = (gpu.memory_type or "").upper()
     return "hbm" if "HBM" in name else "shared" if "LPDDR" in name or "SYSTEM" in name else "gddr"
 
 
 def has_ecc_on(gpu: Gpu) -> bool:
-    """Whether GDDR memory gives a sixteenth away for error correction unless somebody switches it off.
+    """Whether the card has GDDR memory that uses a sixteenth for error correction by default.
 
-    NVIDIA's data-center cards from Pascal on do; workstation cards are shipped with it off.
+    NVIDIA's data-center cards from Pascal on do so. Workstation cards are shipped with error correction off.
     """
     return gpu.vendor == "NVIDIA" and gpu.segment == _ECC_SEGMENT and memory_kind(gpu) == "gddr"
 
 
-# Asked several times of each card for each count of it.
+# Cached, because this is called several times for each card and each number of cards.
 @lru_cache(maxsize=4096)
 def traits(gpu: Gpu) -> CardTraits | None:
-    """What the calibration asks of a card; None where its bandwidth is not known, from which everything else follows."""
+    """The traits of a card that the calibration needs, None without its bandwidth, on which everything else depends."""
     if not gpu.memory_bandwidth_gb_s:
         return None
     return CardTraits(
@@ -89,10 +92,10 @@ def traits(gpu: Gpu) -> CardTraits | None:
 
 
 def pipeline_speedup(prompt_tokens: int, count: int, chunk_tokens: int) -> float:
-    """How many times faster a prompt passes `count` cards that each hold a share of the layers than one card with all.
+    """How many times faster a prompt passes `count` cards that share the layers than one card that holds all layers.
 
-    The prompt goes in c pieces of `chunk_tokens`; c pieces pass n stations in c + n − 1 steps of 1/n of the time:
-    c·n / (c + n − 1).
+    The prompt is divided into c pieces of `chunk_tokens`. The c pieces pass n cards in c + n − 1 steps, and each step takes
+    1/n of the time of one card. So the speedup is c·n / (c + n − 1).
     Source: Huang et al. 2019, GPipe, section 2.3 (the bubble of a pipeline).
     """
     pieces = max(1, -(-prompt_tokens // chunk_tokens))

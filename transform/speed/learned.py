@@ -1,11 +1,12 @@
-"""What the measurements of a warehouse say beside the calibration that ships: how far a program lies from what is expected
-of it, on all cards, on those of an architecture, and on one.
+"""Learns from the measurements of a warehouse, in addition to the calibration that ships with the program.
 
-    ln(measured / expected) = program + architecture + card + what is left
+The fit says how far a program differs from its expected speed on all cards, on the cards of an architecture, and on a card:
 
-Each effect shrinks to none where little was measured (ridge; Hoerl & Kennard 1970), and a row that is far off pulls like a
-near one (Huber 1964). One person and several at once are fitted apart. `core.calibration` keeps the effects and what is
-left.
+    ln(measured / expected) = program + architecture + card + residual
+
+An effect shrinks towards zero if there are few measurements (ridge regression; Hoerl & Kennard 1970), and a row that is far
+off has a limited weight (Huber 1964). Measurements with one user and with several users at once are fitted separately.
+`core.calibration` keeps the effects and the residuals.
 """
 
 from __future__ import annotations
@@ -23,32 +24,33 @@ from gpuledger.transform.speed.engines import engines
 Level = Literal["engine", "architecture", "card"]
 LEVELS: tuple[Level, ...] = ("engine", "architecture", "card")
 
-#: How far the effects of a level are believed to lie from none before any measurement (natural logarithms): a program that
-#: nobody measured for the calibration may lie anywhere, one that was measured lies near it.
+#: How far from zero we expect the effects of each level before any measurement (natural logarithms). A program that was
+#: not measured for the calibration may differ a lot. A program that was measured differs little (_CALIBRATED).
 _BELIEVED: Mapping[Level, float] = MappingProxyType({"engine": 0.4, "architecture": 0.15, "card": 0.1})
 _CALIBRATED = 0.1
-#: The same of what is left of one row, and where a row begins to count as far off.
-_LEFT, _FAR = 0.1, 0.3
-#: Standard deviations of the next speed by the nearest measurement, where fewer cards than `_ENOUGH` say it themselves:
-#: another model on the same card, another card of the architecture, another architecture.
+#: How far from zero we expect the residual of one row, and from which residual on a row counts as far off.
+_RESIDUAL, _FAR = 0.1, 0.3
+#: The standard deviation of the next speed by the nearest measurement, used if fewer than `_ENOUGH` cards were measured: for
+#: another model on the same card, for another card of the architecture, and for another architecture.
 _UNSURE: Mapping[Level, float] = MappingProxyType({"card": 0.22, "architecture": 0.3, "engine": 0.4})
 _ENOUGH = 4
-#: What is added where all measurements are of one model; as between those of other publishers (calibration.toml).
+#: The standard deviation that is added if all measurements are of the same model, as for the measurements of other
+#: publishers (calibration.toml).
 _OTHER_MODELS = 0.2
-#: A normal variable lies within ± so many standard deviations in 80 of 100 cases.
+#: In 80 of 100 cases a normal variable lies within ± this many standard deviations.
 _EIGHTY_PERCENT = 1.2816
 _ROUNDS = 60
 
 
 class Kind(NamedTuple):
-    """What is fitted apart: a program, for one sequence or for several at once."""
+    """The measurements of one fit: those of a program, for one sequence or for several at once."""
 
     engine: str
     for_several: bool
 
 
 class Point(NamedTuple):
-    """A measurement: ln(measured / expected) of a card under a model. `name` says which it is."""
+    """A measurement. `ratio` is ln(measured / expected) of a card running a model. `name` identifies the measurement."""
 
     kind: Kind
     gpu_id: str
@@ -58,13 +60,15 @@ class Point(NamedTuple):
     name: str
 
     def at(self, level: Level) -> str:
-        """Its member of a level."""
+        """The program, architecture or card of this measurement, depending on the level."""
         return {"engine": self.kind.engine, "architecture": self.architecture, "card": self.gpu_id}[level]
 
 
 class Effect(NamedTuple):
-    """A member of a level: natural logarithm, the standard deviation of the next speed that rests on it, and of how many
-    measurements.
+    """The effect of one program, architecture or card (natural logarithm).
+
+    `deviation` is the standard deviation of the next speed that is predicted from it, and `measurements` is the number of
+    measurements behind it.
     """
 
     kind: Kind
@@ -76,48 +80,48 @@ class Effect(NamedTuple):
 
 
 class Residual(NamedTuple):
-    """What a measurement is off by (natural logarithm) when its card is left out of the fit."""
+    """How far a measurement is off (natural logarithm) if the fit leaves its card out."""
 
     point: Point
     off: float
 
 
 class Shift(NamedTuple):
-    """What is known of a card under a program: the sum of its effects, and the nearest of them."""
+    """What is known about a program on a card: the sum of the effects, and the effect of the nearest level."""
 
     effect: float
     nearest: Effect
 
     @property
     def factor(self) -> float:
-        """How many times as fast as expected otherwise."""
+        """How many times as fast the program is as expected without these measurements."""
         return math.exp(self.effect)
 
     @property
     def is_near(self) -> bool:
-        """Whether the card itself, or another one of its architecture, was measured."""
+        """Whether the card itself, or another card of its architecture, was measured."""
         return self.nearest.level != "engine"
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """The effects of a warehouse."""
+    """The effects that the measurements of a warehouse show."""
 
     effects: Mapping[tuple[Kind, Level, str], Effect] = field(default_factory=dict)
 
     @classmethod
     def of(cls, effects: Iterable[Effect]) -> Learned:
-        """By what they are of."""
-        return cls({(one.kind, one.level, one.name): one for one in effects})
+        """Indexes the effects by kind, level and name."""
+        return cls({(effect.kind, effect.level, effect.name): effect for effect in effects})
 
     def shift(self, engine: str, gpu: Gpu, users: int) -> Shift | None:
-        """What they say of a card; None where this program was not measured."""
+        """What the effects say about a program on a card, None if this program was not measured."""
         kind = Kind(engine, users > 1)
         names: Mapping[Level, str] = {"engine": engine, "architecture": gpu.architecture or "", "card": gpu.gpu_id}
-        found = [one for level in LEVELS if (one := self.effects.get((kind, level, names[level]))) is not None]
-        return Shift(sum(one.effect for one in found), found[-1]) if found else None
+        effects = [effect for level in LEVELS if (effect := self.effects.get((kind, level, names[level]))) is not None]
+        return Shift(sum(effect.effect for effect in effects), effects[-1]) if effects else None
 
-    # A plan is a key of caches; what was learned is one object in a process.
+    # A plan is a key of caches, and it holds this object. A process has only one such object, so its identity will do.
     def __hash__(self) -> int:
         return id(self)
 
@@ -126,39 +130,46 @@ NOTHING_LEARNED = Learned()
 
 
 def fit(points: Iterable[Point]) -> tuple[list[Effect], list[Residual]]:
-    """The effects of every kind of measurement, and what each is off by when its card is left out."""
+    """The effects of every kind of measurement, and how far each measurement is off if the fit leaves its card out."""
     by_kind: dict[Kind, list[Point]] = {}
     for point in points:
         by_kind.setdefault(point.kind, []).append(point)
     effects: list[Effect] = []
     residuals: list[Residual] = []
-    for kind, ours in sorted(by_kind.items()):
-        fitted = _effects(ours)
-        left = [one for card in sorted({p.gpu_id for p in ours}) for one in _left_out(ours, card)]
-        residuals += left
-        deviations = _deviations(left)
+    for kind, kind_points in sorted(by_kind.items()):
+        fitted = _effects(kind_points)
+        kind_residuals = [
+            residual for card in sorted({p.gpu_id for p in kind_points}) for residual in _left_out(kind_points, card)
+        ]
+        residuals += kind_residuals
+        deviations = _deviations(kind_residuals)
         for (level, name), effect in fitted.items():
-            count = sum(point.at(level) == name for point in ours)
+            count = sum(point.at(level) == name for point in kind_points)
             effects.append(Effect(kind, level, name, effect, deviations[level], count))
     return effects, residuals
 
 
 def _left_out(points: Sequence[Point], card: str) -> Iterable[Residual]:
-    rest = _effects([point for point in points if point.gpu_id != card])
+    others = _effects([point for point in points if point.gpu_id != card])
     for point in points:
         if point.gpu_id == card:
-            yield Residual(point, point.ratio - sum(rest.get((level, point.at(level)), 0.0) for level in LEVELS))
+            yield Residual(point, point.ratio - sum(others.get((level, point.at(level)), 0.0) for level in LEVELS))
 
 
 def _effects(points: Sequence[Point]) -> dict[tuple[Level, str], float]:
-    """Each effect in turn from what the others leave, until they stand."""
+    """Fits each effect in turn to what the other effects do not explain, in enough rounds for all to settle."""
     effects = dict.fromkeys(((level, point.at(level)) for level in LEVELS for point in points), 0.0)
     for _ in range(_ROUNDS):
         for level, name in effects:
-            mine = [point for point in points if point.at(level) == name]
-            rests = [p.ratio - sum(effects[other, p.at(other)] for other in LEVELS if other != level) for p in mine]
-            weights = [min(1.0, _FAR / max(abs(rest - effects[level, name]), 1e-9)) / _LEFT**2 for rest in rests]
-            total = sum(weight * rest for weight, rest in zip(weights, rests, strict=True))
+            members = [point for point in points if point.at(level) == name]
+            remainders = [
+                p.ratio - sum(effects[other, p.at(other)] for other in LEVELS if other != level) for p in members
+            ]
+            weights = [
+                min(1.0, _FAR / max(abs(remainder - effects[level, name]), 1e-9)) / _RESIDUAL**2
+                for remainder in remainders
+            ]
+            total = sum(weight * remainder for weight, remainder in zip(weights, remainders, strict=True))
             effects[level, name] = total / (sum(weights) + 1 / _believed(level, name) ** 2)
     return effects
 
@@ -168,19 +179,22 @@ def _believed(level: Level, name: str) -> float:
     return _CALIBRATED if known is not None and known.calibrated_as else _BELIEVED[level]
 
 
-def _deviations(left: Sequence[Residual]) -> Mapping[Level, float]:
-    """By the nearest measurement: what was left out says it where there are cards enough, every card weighing the same."""
+def _deviations(residuals: Sequence[Residual]) -> Mapping[Level, float]:
+    """The standard deviation of the next speed, by the nearest level that was measured.
+
+    With enough cards it comes from the residuals of cards that were left out, and every card has the same weight.
+    """
     cards: dict[str, list[float]] = {}
-    for one in left:
-        cards.setdefault(one.point.gpu_id, []).append(abs(one.off))
+    for residual in residuals:
+        cards.setdefault(residual.point.gpu_id, []).append(abs(residual.off))
     if len(cards) < _ENOUGH:
         return _UNSURE
     weighted = sorted((off, 1 / len(offs)) for offs in cards.values() for off in offs)
-    wanted = min(len(cards), 0.8 * (len(cards) + 1)) - 1e-9
-    reached = accumulate(weight for _, weight in weighted)
-    holding = next(off for (off, _), sum_ in zip(weighted, reached, strict=True) if sum_ >= wanted)
-    spread = max(_LEFT, holding / _EIGHTY_PERCENT)
-    if len({one.point.model_id for one in left}) == 1:
+    needed_weight = min(len(cards), 0.8 * (len(cards) + 1)) - 1e-9
+    weight_so_far = accumulate(weight for _, weight in weighted)
+    bound = next(off for (off, _), total in zip(weighted, weight_so_far, strict=True) if total >= needed_weight)
+    spread = max(_RESIDUAL, bound / _EIGHTY_PERCENT)
+    if len({residual.point.model_id for residual in residuals}) == 1:
         spread = math.hypot(spread, _OTHER_MODELS)
     return {
         "engine": max(spread, _UNSURE["architecture"]),
@@ -190,6 +204,6 @@ def _deviations(left: Sequence[Residual]) -> Mapping[Level, float]:
 
 
 def engine_named(software: str | None) -> str | None:
-    """The program that a publication calls `software` ("vLLM 0.9.1", "llama.cpp b4567"); None where it is none of ours."""
-    words = (software or "").strip().lower().replace(" ", "").replace("_", "-")
-    return next((name for name in engines() if words.startswith(name)), None)
+    """The engine that a publication calls `software` ("vLLM 0.9.1", "llama.cpp b4567"), None if we do not know it."""
+    written = (software or "").strip().lower().replace(" ", "").replace("_", "-")
+    return next((name for name in engines() if written.startswith(name)), None)

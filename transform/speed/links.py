@@ -1,4 +1,4 @@
-"""How fast cards exchange data: a property of card and host, not one constant."""
+"""How fast cards exchange data. This depends on the card and on its host, so it is not one constant."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.tensors import Architecture
 
-#: All-reduces of the hidden state in one layer under tensor parallelism: one after attention, one after the
+#: All-reduces of the hidden state in each layer under tensor parallelism: one after the attention, one after the
 #: feed-forward. Source: Shoeybi et al. 2019, Megatron-LM, section 3.
 EXCHANGES_PER_LAYER = 2
 
-#: GB/s in one direction over the fabric of whole nodes, by architecture. Source: data sheets of NVIDIA's SXM modules
+#: GB/s in one direction over the fabric of a whole node, by architecture. Source: data sheets of NVIDIA's SXM modules
 #: (NVLink, both directions: V100 300, A100 600, H100 900, B200 1800) and AMD's OAM modules (7 links of 128 GB/s).
 _FABRIC_GB_S = {
     "Volta": 150.0, "Ampere": 300.0, "Hopper": 450.0, "Blackwell": 900.0, "CDNA 2.0": 400.0, "CDNA 3.0": 448.0,
@@ -22,18 +22,22 @@ _FABRIC_GB_S = {
 }  # fmt: skip
 #: Modules that exist only in whole nodes with such a fabric.
 MODULES = ("SXM", "OAM", "SXM2", "SXM3", "SXM4", "SXM5", "SXM6")
-#: Models that were sold with a slower fabric. Source: NVIDIA's specifications for these (400 GB/s both directions).
+#: Cards that were sold with a slower fabric. Source: NVIDIA's specifications for these (400 GB/s both directions).
 _CUT = {"nvidia-a800-sxm4": 200.0, "nvidia-h800-sxm5": 200.0}
-#: What an exchange among four cards reaches of the fabric's rate. Source: nccl-tests on four A100, 64 MB in 603 µs over
-#: NVLink 3.0 (besthub.dev, "Why NVLink supercharges Llama 3 70B inference"); over PCIe 4.0 it took 11,369 µs (slot_share).
+#: The share of the fabric's rate that an exchange among four cards reaches. Source: nccl-tests on four A100, 64 MB in 603
+#: µs over NVLink 3.0 (besthub.dev, "Why NVLink supercharges Llama 3 70B inference"); over PCIe 4.0 it took 11,369 µs
+#: (slot_share).
 _FABRIC_SHARE = 0.56
 #: GB/s of one lane in one direction, by PCIe generation. Source: PCI-SIG, after line coding.
 _LANE_GB_S = {1: 0.25, 2: 0.5, 3: 0.985, 4: 1.969, 5: 3.938, 6: 7.563}
 
 
 class Link(NamedTuple):
-    """Between two cards, one direction: GB/s that an exchange reaches, microseconds before the first byte of a step, and
-    where that is from. Over slots (`is_ring`) an exchange has a step for each card there and back, over a fabric one.
+    """The connection between two cards, in one direction.
+
+    `gb_s` is the rate that an exchange reaches, `latency_us` the microseconds before the first byte of a step, and `source`
+    says where both come from. Over slots (`is_ring`) an exchange takes two steps for each card after the first. Over a
+    fabric it takes one step.
     """
 
     gb_s: float
@@ -43,29 +47,30 @@ class Link(NamedTuple):
 
 
 def is_module(gpu: Gpu) -> bool:
-    """Whether the card is a module that is bought and rented in whole nodes only."""
+    """Whether the card is a module, which can be bought and rented only in whole nodes."""
     return (gpu.form_factor or "").upper() in MODULES
 
 
 def link_between(gpu: Gpu, assumptions: Assumptions) -> Link:
-    """The fabric of a module; else the slot, at most the assumption `link_gb_s`, since the host has a slot too."""
+    """The fabric of a module, else the slot. A slot is at most as fast as `link_gb_s`, the assumed slot of the host."""
     fabric, share = fabric_gb_s(gpu), assumptions.slot_share
     if fabric is not None:
-        what = f"{_FABRIC_SHARE:.0%} of the fabric of its nodes (data sheet; nccl-tests)"
-        return Link(fabric, assumptions.link_latency_us, what)
+        source = f"{_FABRIC_SHARE:.0%} of the fabric of its nodes (data sheet; nccl-tests)"
+        return Link(fabric, assumptions.link_latency_us, source)
     slot = slot_gb_s(gpu)
     if slot is not None and slot < assumptions.link_gb_s:
-        what = f"slot_share of its slot, {gpu.bus_interface}"
-        return Link(slot * share, assumptions.link_latency_us, what, is_ring=True)
-    # Boards of this form take a bridge (H100 NVL of two, H200 NVL of two or four), which is bought beside them.
+        source = f"slot_share of its slot, {gpu.bus_interface}"
+        return Link(slot * share, assumptions.link_latency_us, source, is_ring=True)
+    # A bridge can join boards of this form (two H100 NVL, two or four H200 NVL), but it is bought separately.
     bridge = ", without the bridge that joins some of them" if gpu.form_factor == "NVL" else ""
-    what = f"slot_share of link_gb_s, the host's slots{bridge}"
-    return Link(assumptions.link_gb_s * share, assumptions.link_latency_us, what, is_ring=True)
+    source = f"slot_share of link_gb_s, the host's slots{bridge}"
+    return Link(assumptions.link_gb_s * share, assumptions.link_latency_us, source, is_ring=True)
 
 
 def fabric_gb_s(gpu: Gpu) -> float | None:
-    """GB/s in one direction that an exchange reaches over the fabric of a module's nodes; None for a card, and where no data
-    sheet is known.
+    """GB/s in one direction that an exchange reaches over the fabric of a module's nodes.
+
+    None for a card that is not a module, or if we do not know a data sheet for the fabric.
     """
     if not is_module(gpu):
         return None
@@ -73,21 +78,22 @@ def fabric_gb_s(gpu: Gpu) -> float | None:
     return None if published is None else published * _FABRIC_SHARE
 
 
-# Asked of each card for each model and count of it.
+# Cached, because this is called for each card with each model and each number of cards.
 @lru_cache(maxsize=4096)
 def slot_gb_s(gpu: Gpu) -> float | None:
-    """GB/s of the card's slot in one direction, None where the catalogue does not say."""
-    found = re.fullmatch(r"PCIe (\d)\.\d x(\d+)", gpu.bus_interface or "")
-    if found is None or int(found[1]) not in _LANE_GB_S:
+    """GB/s of the card's slot in one direction, None if the catalogue does not state the slot."""
+    match = re.fullmatch(r"PCIe (\d)\.\d x(\d+)", gpu.bus_interface or "")
+    if match is None or int(match[1]) not in _LANE_GB_S:
         return None
-    return _LANE_GB_S[int(found[1])] * int(found[2])
+    return _LANE_GB_S[int(match[1])] * int(match[2])
 
 
 def amdahl_speedup(parallel_fraction: float, count: int, communication: float = 0) -> float:
     """How many times faster `count` workers are than one.
 
-    1 / ((1 − p) + p / n + c): p is the part that divides, c the time of communication in units of one worker's whole
-    time. Amdahl 1967; the communication term because language models exchange data in every layer.
+    It is 1 / ((1 − p) + p / n + c). p is the part of the work that the workers can divide, and c is the time of
+    communication, in units of the time that one worker needs for all of the work. Source: Amdahl 1967; we added c because
+    the cards that share a language model exchange data in every layer.
     """
     if not 0 <= parallel_fraction <= 1:
         raise ValueError(f"a parallel fraction must be between 0 and 1, not {parallel_fraction}")
@@ -99,10 +105,10 @@ def amdahl_speedup(parallel_fraction: float, count: int, communication: float = 
 
 
 def exchange_seconds(architecture: Architecture, tokens: int, count: int, link: Link) -> float:
-    """Time that `count` cards spend exchanging the hidden state of `tokens` tokens in one forward pass (16 bits).
+    """Seconds in which `count` cards exchange the hidden state of `tokens` tokens in one forward pass (16 bits).
 
-    A ring all-reduce moves 2 × (n − 1) / n of the data over each link in 2 × (n − 1) steps, each after a latency; a fabric
-    with a switch takes one. Source: Patarasuk & Yuan 2009, "Bandwidth optimal all-reduce".
+    A ring all-reduce moves 2 × (n − 1) / n of the data over each link, in 2 × (n − 1) steps that each begin with a latency.
+    A fabric with a switch takes one step. Source: Patarasuk & Yuan 2009, "Bandwidth optimal all-reduce".
     """
     if count == 1:
         return 0.0

@@ -1,4 +1,4 @@
-"""Memory of cards as the driver shows it, what an engine leaves of it for a model, and whether the model fits."""
+"""The memory of cards as the driver shows it, the part that an engine leaves for a model, and whether the model fits."""
 
 from __future__ import annotations
 
@@ -16,25 +16,27 @@ from gpuledger.transform.speed.features import has_ecc_on, memory_kind
 
 Verdict = Literal["fits", "tight", "no"]
 
-#: Room left over, of what is usable, below which a fit is called tight: the next driver or a longer prompt takes it.
+#: If less than this share of the usable memory stays free, a fit is called tight, because the next driver or a longer prompt
+#: may need more.
 TIGHT_SHARE = 0.05
 
-#: Part of GDDR memory that error correction takes.
+#: The part of GDDR memory that error correction takes.
 #: Source: a 16 GB T4 shows 15,360 of 16,384 MiB, a 48 GB L40S 46,068 of 49,152.
 _ECC_SHARE = 1 / 16
-#: Part that the driver keeps otherwise. Source: an RTX 4090 shows 24,564 of 24,576 MiB, an RTX 5090 32,607 of 32,768.
+#: The part that the driver keeps on other cards. Source: an RTX 4090 shows 24,564 of 24,576 MiB, an RTX 5090 32,607 of
+#: 32,768.
 _DRIVER_SHARE = 0.002
-#: Part of a memory shared with the processor that graphics may take unless somebody raises it.
+#: The part of a memory shared with the processor that the graphics may take by default.
 #: Source: Metal's recommendedMaxWorkingSetSize, as llama.cpp prints it: 48 of 64 GiB and 144 of 192, but 21.3 of 32 (also
 #: stencel.io: 96 of 128 on an M1 Ultra, and 21 to 24 of 32); AMD gives up to 96 of the 128 GB of a Ryzen AI Max+ 395
-#: (computerbase.de, September 2024). Linux lets graphics take about 108 of them where somebody raises it (modelfit.io).
+#: (computerbase.de, September 2024). On Linux the limit can be raised to about 108 GB of these (modelfit.io).
 _SHARED_SHARE = 0.75
 _SMALL_APPLE_SHARE, _SMALL_APPLE_GIB = 2 / 3, 32
 
 
 @dataclass(frozen=True, slots=True)
 class DriverMemory:
-    """Bytes that the driver reports for one GPU, and where the figure is from."""
+    """Bytes that the driver reports for one GPU, and where the figure comes from."""
 
     size: int
     source: str
@@ -42,16 +44,18 @@ class DriverMemory:
 
 @functools.cache
 def _table() -> Mapping[str, DriverMemory]:
-    words = tomllib.loads((Path(__file__).parent / "driver_memory.toml").read_text(encoding="utf-8"))
+    sections = tomllib.loads((Path(__file__).parent / "driver_memory.toml").read_text(encoding="utf-8"))
     return {
-        gpu_id: DriverMemory(mib * 2**20, one["source"]) for one in words.values() for gpu_id, mib in one["mib"].items()
+        gpu_id: DriverMemory(mib * 2**20, section["source"])
+        for section in sections.values()
+        for gpu_id, mib in section["mib"].items()
     }
 
 
-# Asked of each card for each model and count of it.
+# Cached, because this is called for each card with each model and each number of cards.
 @functools.lru_cache(maxsize=4096)
 def driver_memory(gpu: Gpu) -> DriverMemory | None:
-    """What the driver shows of one GPU's memory; None where not even its size is known."""
+    """The memory of one GPU as the driver shows it, None if not even its size is known."""
     listed = _table().get(gpu.gpu_id)
     if listed is not None:
         return listed
@@ -66,15 +70,17 @@ def driver_memory(gpu: Gpu) -> DriverMemory | None:
         return DriverMemory(round(sold * _SHARED_SHARE), "three quarters of a memory shared with the processor")
     if has_ecc_on(gpu):
         return DriverMemory(round(sold * (1 - _ECC_SHARE)), "its size less the sixteenth that error correction takes")
-    # Odd sizes of HBM are sold in decimal gigabytes (141 GB), round ones hold as many binary ones (80 GB).
+    # HBM of odd sizes is sold in decimal gigabytes (141 GB). Round sizes (80 GB) are in binary gigabytes.
     if memory_kind(gpu) == "hbm" and gpu.memory_gb % 8:
         return DriverMemory(round(gpu.memory_gb * 1e9), "its size in decimal gigabytes")
     return DriverMemory(round(sold * (1 - _DRIVER_SHARE)), "its size less what drivers keep")
 
 
 def usable_bytes(per_gpu: float, count: int, engine: Engine, assumptions: Assumptions) -> int:
-    """Bytes for weights, cache and activations on `count` GPUs of which the driver shows `per_gpu` bytes each, never below
-    zero. llama.cpp's overhead is the assumption `device_overhead_gb`; the servers' is their own.
+    """Bytes for weights, cache and activations on `count` GPUs, if the driver shows `per_gpu` bytes for each. Never
+    negative.
+
+    The overhead of llama.cpp is the assumption `device_overhead_gb`. Servers have an overhead of their own.
     """
     if count < 1:
         raise ValueError(f"there must be at least 1 card, not {count}")
@@ -83,13 +89,13 @@ def usable_bytes(per_gpu: float, count: int, engine: Engine, assumptions: Assump
 
 
 def overhead_gb(engine: Engine, count: int, assumptions: Assumptions) -> float:
-    """GB that the engine takes on each of `count` cards beside the model."""
-    extra = engine.overhead_gb - 0.8  # what the engine takes more than a bare context and its buffers
+    """GB that the engine takes on each of `count` cards in addition to the model."""
+    extra = engine.overhead_gb - 0.8  # what the engine takes in addition to a bare context and its buffers
     return assumptions.device_overhead_gb + extra + (engine.shared_overhead_gb if count > 1 else 0.0)
 
 
 def verdict(needed: float, usable: float) -> Verdict:
-    """`fits`, `tight` where less than 5% of what is usable is left over, or `no`."""
+    """`fits`, `tight` if less than 5% of the usable memory stays free, or `no`."""
     if needed > usable:
         return "no"
     return "tight" if needed > usable * (1 - TIGHT_SHARE) else "fits"

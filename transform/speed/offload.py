@@ -1,7 +1,7 @@
-"""What does not fit on the cards stays with the processor, as llama.cpp does it: experts first, or whole layers.
+"""Leaves the part of a model that does not fit on the cards with the processor, as llama.cpp does.
 
-Of a mixture `--n-cpu-moe` leaves the experts of some layers in the memory of the machine, of any model `-ngl` whole
-layers with their share of the cache. The processor reads them there, a token at a time.
+llama.cpp's `--n-cpu-moe` leaves the experts of some layers of a mixture in the memory of the machine. Its `-ngl` leaves
+whole layers of any model there, with their share of the cache. The processor reads them there for each token.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from gpuledger.transform.speed.engines import Engine
 Offload = Literal["none", "experts", "layers"]
 OFFLOADS: tuple[str, ...] = get_args(Offload)
 
-#: Programs that can leave weights with the processor and compute there.
+#: Programs that can leave weights with the processor and compute with them there.
 PROGRAMS = ("llama.cpp", "ollama")
-#: Part of the machine's memory that a model may take. Own choice: a tenth is the system's.
+#: The part of the machine's memory that a model may take. Own choice: the system needs a tenth.
 _MEMORY_SHARE = 0.9
 
 
 class HostMemory(NamedTuple):
-    """Memory of the machine around the cards: GB, GB/s of one processor, and where both are from."""
+    """The memory of the machine around the cards: GB, GB/s of one processor, and where both figures come from."""
 
     gb: float
     gb_s: float
@@ -32,7 +32,10 @@ class HostMemory(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """What stays with the processor: `layers` of `of_layers`, their bytes, and those that a token of one sequence reads."""
+    """The part of a model that stays with the processor: `layers` out of `of_layers`.
+
+    `size` is the number of their bytes, and `bytes_a_token` how many of these a token of one sequence reads.
+    """
 
     what: Offload
     layers: int
@@ -42,7 +45,7 @@ class Moved(NamedTuple):
 
 
 def check_offload(offload: Offload, engine: Engine, shape: Architecture) -> Offload:
-    """`offload`, where that program can do it with that model. Raises SizingError otherwise."""
+    """Returns `offload` if the program can do it with the model, else raises SizingError."""
     if offload == "none":
         return offload
     if engine.name not in PROGRAMS:
@@ -53,7 +56,10 @@ def check_offload(offload: Offload, engine: Engine, shape: Architecture) -> Offl
 
 
 class Held(NamedTuple):
-    """What is to be held: the weights of a model, the cache of all users, and what a sequence holds while it writes."""
+    """What cards and processor must hold: the weights of a model, and the cache of all users (`cache`).
+
+    `cache_written` is the average cache of one sequence while it writes.
+    """
 
     shape: Architecture
     size: Weights
@@ -61,24 +67,25 @@ class Held(NamedTuple):
     cache_written: int
 
 
-def moved(held: Held, offload: Offload, excess: int, host: HostMemory | None) -> Moved | None:
-    """The fewest layers whose removal takes `excess` bytes off the cards; None where that is not asked for or not
-    possible: a model without experts has none to move, and the machine has to have room.
+def layers_to_move(held: Held, offload: Offload, excess: int, host: HostMemory | None) -> Moved | None:
+    """The fewest layers that must move so that the cards hold `excess` bytes less.
+
+    None if `offload` is `none`, if the model has no experts to move, or if the machine has no room for the layers.
     """
     if offload == "none" or host is None:
         return None
-    of_layers, each, read = _of_experts(held) if offload == "experts" else _of_layers(held)
+    of_layers, each, bytes_read = _of_experts(held) if offload == "experts" else _of_layers(held)
     if not of_layers or not each:
         return None
     layers = math.ceil(excess / each)
     embedding = held.size.total - held.size.on_cards
     if layers > of_layers or layers * each + embedding > host.gb * 1e9 * _MEMORY_SHARE:
         return None
-    return Moved(offload, layers, of_layers, round(layers * each), layers * read)
+    return Moved(offload, layers, of_layers, round(layers * each), layers * bytes_read)
 
 
 def _of_experts(held: Held) -> tuple[int, float, float]:
-    """Layers with experts, the bytes of the experts of one, and those that a token reads of them."""
+    """The number of layers with experts, the bytes of one layer's experts, and how many of these a token reads."""
     layers = len({tensor.layer for tensor in held.shape.tensors if tensor.experts > 1})
     if not layers:
         return 0, 0.0, 0.0
@@ -86,7 +93,10 @@ def _of_experts(held: Held) -> tuple[int, float, float]:
 
 
 def _of_layers(held: Held) -> tuple[int, float, float]:
-    """The same of whole layers with their cache: the output matrix counts as one more, as for `-ngl`, and all as alike."""
+    """The number of layers, the bytes of one layer with its cache, and how many of these a token reads.
+
+    All layers count as equal. The output matrix counts as one more layer, as it does for `-ngl`.
+    """
     layers = held.shape.layers
-    read = held.size.read_bytes(1) + held.cache_written
-    return layers, (held.size.on_cards + held.cache) / (layers + 1), read / (layers + 1)
+    bytes_read = held.size.read_bytes(1) + held.cache_written
+    return layers, (held.size.on_cards + held.cache) / (layers + 1), bytes_read / (layers + 1)

@@ -1,4 +1,4 @@
-"""Peak operations of a card: units × clock × operations a cycle, beside what the catalogue publishes."""
+"""Peak operations of a card, from the catalogue's published figures or from units × clock × operations in a cycle."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from functools import lru_cache
 
 from gpuledger.transform.identity.gpu import Gpu
 
-#: Multiply-adds of one tensor core in one cycle on dense 16-bit matrices (16-bit accumulation, the faster kind).
-#: Source: NVIDIA's architecture white papers (Volta to Blackwell). GA100 and GA10B differ from the other Ampere chips.
+#: Multiply-adds of one tensor core in one cycle on dense 16-bit matrices, with 16-bit accumulation, which is the faster
+#: kind. Source: NVIDIA's architecture white papers (Volta to Blackwell). GA100 and GA10B differ from the other Ampere
+#: chips.
 TENSOR_MULTIPLY_ADDS = {
     "Volta": 64,
     "Turing": 64,
@@ -18,8 +19,9 @@ TENSOR_MULTIPLY_ADDS = {
 }
 _CHIP_MULTIPLY_ADDS = {"GA100": 256, "GA10B": 256}
 
-#: How many times the 16-bit rate tensor cores reach on 8 and on 4 bits; an architecture without the type has no entry.
-#: Source: the same white papers. Volta multiplies 16 bits only, Hopper dropped 4-bit integers.
+#: The rates of tensor cores on 8 and on 4 bits, in multiples of the 16-bit rate. There is no entry for a type that the
+#: architecture does not have. Source: the same white papers. Volta multiplies only 16 bits, and Hopper dropped 4-bit
+#: integers.
 _NARROW_RATES = {
     "Turing": {8: 2, 4: 4},
     "Ampere": {8: 2, 4: 4},
@@ -28,40 +30,43 @@ _NARROW_RATES = {
     "Blackwell 2.0": {8: 2, 4: 4},
 }
 
-#: Architectures without matrix units (of Turing the GTX 16 cards, of Apple those before the M5), or whose matrix units
-#: run at the shader rate that the catalogue states (RDNA 3).
+#: Architectures without matrix units (of Turing only the GTX 16 cards, of Apple the chips before the M5), and RDNA 3, whose
+#: matrix units run at the shader rate that the catalogue states.
 _SHADER_MATRIX = frozenset(
     {"Fermi", "Fermi 2.0", "Kepler", "Kepler 2.0", "Maxwell", "Maxwell 2.0", "Pascal", "Turing"}
     | {"Apple M1", "Apple M2", "Apple M3", "Apple M4"}
     | {"GCN 1.0", "GCN 2.0", "GCN 3.0", "GCN 4.0", "GCN 5.0", "GCN 5.1", "RDNA 1.0", "RDNA 2.0", "RDNA 3.0"}
 )
 
-#: The same of matrix units that run at the shader rate. Source: AMD's product page of the RX 7900 XTX.
+#: The rates of these architectures on 8 and on 4 bits, in multiples of the 16-bit rate.
 _NARROW_SHADER_RATES = {
+    # Source: AMD's product page of the RX 7900 XTX.
     "RDNA 3.0": {8: 1, 4: 2},
-    # Dot products of four 8-bit or eight 4-bit integers, of the 16-bit rate.
+    # Dot products of four 8-bit integers or eight 4-bit integers.
     # Source: AMD's instruction sets of RDNA 2 and Vega 7nm.
     "RDNA 2.0": {8: 2, 4: 4},
     "GCN 5.1": {8: 2, 4: 4},
-    # The GTX 16 cards' dot product of four 8-bit integers. Source: NVIDIA, Turing white paper.
+    # Dot products of four 8-bit integers on the GTX 16 cards. Source: NVIDIA, Turing white paper.
     "Turing": {8: 2},
-    # Shaders that multiply wide numbers only.
+    # These shaders multiply only wide numbers.
     "Apple M1": {8: 1, 4: 1}, "Apple M2": {8: 1, 4: 1}, "Apple M3": {8: 1, 4: 1}, "Apple M4": {8: 1, 4: 1},
 }  # fmt: skip
-#: Intel's graphics with matrix engines (XMX), whose 16-bit rate is half of the published 8-bit one.
-#: Source: Intel, Xe-HPG architecture white paper (1,024 and 2,048 operations a clock of a core).
+#: Intel's graphics with matrix engines (XMX). Their 16-bit rate is half of the published 8-bit rate.
+#: Source: Intel, Xe-HPG architecture white paper (1,024 and 2,048 operations of a core in each clock).
 _XMX = ("Xe-HPG", "Xe2-HPG")
-#: Chips whose shaders multiply four 8-bit integers in the time of one number.
+#: Chips whose shaders multiply four 8-bit integers in the time of one wide number.
 #: Source: NVIDIA Tesla P40 data sheet, 12 TFLOPS and 47 TOPS.
 _DOT_PRODUCT_CHIPS = {"GP102": 4, "GP104": 4, "GP106": 4, "GP107": 4, "GP108": 4}
 
-#: Widths that an architecture has no matrix rate for, or none above its wider ones: nothing faster is missing there.
+#: Widths at which an architecture is no faster than at its wider ones, or has no matrix rate. A missing rate at such a width
+#: does not hide a faster one.
 _NO_NARROWER = {
     "Volta": (8, 4), "Hopper": (4,), "CDNA 3.0": (4,), "Pascal": (8, 4), "Turing": (4,),
     "Maxwell": (8, 4), "Maxwell 2.0": (8, 4), "Kepler": (8, 4), "Kepler 2.0": (8, 4), "Fermi": (8, 4), "Fermi 2.0": (8, 4),
 }  # fmt: skip
 
-#: RDNA from 3 on issues two multiply-adds a cycle; Fermi's shading units run at twice the stated clock.
+#: Architectures with two multiply-adds in a cycle: RDNA from 3 on issues two, and Fermi's shading units run at twice the
+#: stated clock.
 _TWICE_PER_CYCLE = ("RDNA 3.0", "RDNA 4.0", "Fermi", "Fermi 2.0")
 _OWN_SHADER_CLOCK = ("Tesla", "Tesla 2.0")
 
@@ -69,15 +74,15 @@ _OWN_SHADER_CLOCK = ("Tesla", "Tesla 2.0")
 def peak_flops(clock_hz: float, units: int, operations_per_cycle: float) -> float:
     """Peak floating-point operations a second: clock × units × operations of a unit in one cycle.
 
-    A fused multiply-add is 2 operations. Source: the third source document; 1.3 GHz × 1 unit × 2 = 2.6 GFLOPS.
+    A fused multiply-add counts as 2 operations. Source: the third source document; 1.3 GHz × 1 unit × 2 = 2.6 GFLOPS.
     """
     return clock_hz * units * operations_per_cycle
 
 
 def shader_tflops(shading_units: int, boost_clock_mhz: float, architecture: str | None = None) -> float | None:
-    """Peak 32-bit TFLOPS of a graphics card: one multiply-add a shading unit and cycle, two where the architecture has more.
+    """Peak 32-bit TFLOPS of a graphics card: one multiply-add for each shading unit and cycle, in some architectures two.
 
-    None for the Tesla architecture of 2006 to 2010, whose shading units run at a clock that no catalogue states.
+    None for the Tesla architecture of 2006 to 2010: no catalogue states the clock of its shading units.
     """
     if architecture in _OWN_SHADER_CLOCK:
         return None
@@ -88,7 +93,7 @@ def shader_tflops(shading_units: int, boost_clock_mhz: float, architecture: str 
 def tensor_tflops(
     tensor_cores: int, boost_clock_mhz: float, architecture: str, chip: str | None = None
 ) -> float | None:
-    """Peak dense 16-bit TFLOPS of NVIDIA's tensor cores, None for an architecture whose rate is not written down here.
+    """Peak dense 16-bit TFLOPS of NVIDIA's tensor cores, None for an architecture whose rate is not in our table.
 
     RTX 4090: 512 × 2 × 128 × 2.52 GHz = 330; A100: 432 × 2 × 256 × 1.41 GHz = 312.
     """
@@ -98,13 +103,14 @@ def tensor_tflops(
     return peak_flops(boost_clock_mhz * 1e6, tensor_cores, 2 * per_core) / 1e12
 
 
-# Asked several times of each card for each count of it.
+# Cached, because this is called several times for each card and each number of cards.
 @lru_cache(maxsize=8192)
 def matrix_tflops(gpu: Gpu, bits: int) -> float | None:
-    """Peak dense matrix operations of a card at 32, 16, 8 or 4 bits, in tera a second; None where no figure bounds it.
+    """Peak dense matrix operations of a card at 32, 16, 8 or 4 bits, in tera-operations a second. None if not known.
 
-    A published figure of the catalogue first, then tensor cores × clock, then the shader rate of cards without matrix units.
-    A bound must not be too low, so the rate of matrix units that nobody published is not replaced by the shaders'.
+    It is the published figure of the catalogue, else tensor cores × clock, else, for cards without matrix units, the shader
+    rate. A bound must not be too low. So if nobody published the rate of the matrix units, the shader rate does not replace
+    it.
     """
     published = {
         32: gpu.fp32_tflops,
@@ -134,12 +140,12 @@ def matrix_tflops(gpu: Gpu, bits: int) -> float | None:
 
 @lru_cache(maxsize=8192)
 def fastest_matrix_tflops(gpu: Gpu, weight_bits: float) -> float | None:
-    """The highest matrix rate of a card, in tera a second, at a width that holds weights of so many bits.
+    """The highest matrix rate of a card, in tera-operations a second, at any width that holds weights of `weight_bits` bits.
 
-    Programs multiply narrow weights at their own width or at a wider one, so this bounds all of them: 5 bits at 8 or 16.
-    None where one of those rates is not known.
+    Programs multiply narrow weights at their own width or at a wider one (5 bits at 8 or 16), so this bounds all programs.
+    None if one of these rates is not known.
     """
-    # A file of 16-bit matrices keeps a few vectors at 32, so that its average lies a hair above 16.
+    # A file of 16-bit matrices keeps a few vectors at 32 bits, so its average is slightly above 16.
     narrowest = round(weight_bits, 1)
     if narrowest > 16:
         return matrix_tflops(gpu, 32)

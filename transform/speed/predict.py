@@ -1,4 +1,4 @@
-"""What fits on so many cards of a kind, and how fast it will be: bounds, what to expect, and how sure that is."""
+"""Whether a model fits on a number of equal cards, and how fast it runs: bounds, expected speed, and uncertainty."""
 
 from __future__ import annotations
 
@@ -22,37 +22,39 @@ from gpuledger.transform.speed.engines import Engine, Split
 from gpuledger.transform.speed.features import CardTraits, Work, pipeline_speedup, traits
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned, Shift
 from gpuledger.transform.speed.links import Link, amdahl_speedup, exchange_seconds, link_between
-from gpuledger.transform.speed.offload import PROGRAMS, Held, HostMemory, Moved, Offload, moved
+from gpuledger.transform.speed.offload import PROGRAMS, Held, HostMemory, Moved, Offload, layers_to_move
 from gpuledger.transform.speed.peaks import fastest_matrix_tflops, matrix_tflops
 from gpuledger.transform.speed.work import work
 
 Basis = Literal["measured", "calibrated", "bound", "unknown"]
 
-#: Cards of one name whose speeds of writing and of reading differ by less are one answer: V100 of a slot or a socket.
+#: If several cards share a name (a V100 for a slot or a socket), and their speeds of writing and of reading differ by less
+#: than these factors, they get one answer.
 _ALIKE = (1.12, 1.2)
-#: Most cards of a kind that one machine is asked about.
+#: The largest number of equal cards in one machine that can be asked about.
 MOST_CARDS = 16
-#: A prompt has so many tokens at least, where the context has them: published benchmarks read 512 to 1,024.
+#: The least number of tokens in a prompt, if the context is as long as that. Published benchmarks read 512 to 1,024.
 _PROMPT = 1024
-#: Standard deviations (natural logarithm) added to a calibrated speed of one sequence: for several at once, which the
-#: measurements behind it do not cover; and for what nobody measured with that program at all. Own choice, wide on purpose.
+#: Standard deviations (natural logarithm) that are added to the calibrated speed of one sequence: for several sequences at
+#: once, which the measurements behind the calibration do not cover, and for anything that nobody measured with the program
+#: at all. Own choice, wide on purpose.
 _SEVERAL_AT_ONCE = 0.3
 _UNMEASURED = 0.4
-#: More of it for mixtures, whose programs became several times faster within a year.
+#: What is added to _UNMEASURED for mixtures, because their programs became several times faster within a year.
 _MIXTURE_UNMEASURED = 0.4
-#: The same of a measurement: two runs of one benchmark on one card.
+#: The standard deviation of a measurement: that of two runs of one benchmark on one card.
 _REPEATED = 0.05
-#: Share of the matrix rate that a program reaches where it was not measured. Own choice: half, as servers report for long
+#: The share of the matrix rate that a program reaches if it was not measured. Own choice: half, as servers report for long
 #: prompts.
 _COMPUTE_SHARE = 0.5
-#: What a calibrated card without matrix units reaches at best: the fit has none of them, and would promise more than their
-#: peak.
+#: The largest share of its peak that a calibrated card without matrix units reaches. No such card is in the fit,
+#: which would promise more than the peak without this limit.
 _SHADERS_AT_BEST = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """What is asked of the machine: `users` sequences at once, each of `context` tokens of which `prompt` are read."""
+    """The load of the machine: `users` sequences at once, each of `context` tokens. The first `prompt` of these are read."""
 
     context: int
     users: int
@@ -61,8 +63,10 @@ class Load:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Cards and the program on them. What does not fit may be left with the processor (`offload`), where the memory of the
-    machine (`host`) is known. `learned` is what a warehouse's own measurements say of the program.
+    """Cards and the program on them.
+
+    `offload` says which part of a model that does not fit may stay with the processor. This needs the memory of the machine
+    (`host`). `learned` is what the measurements of a warehouse say about the program.
     """
 
     gpu: Gpu
@@ -75,9 +79,10 @@ class Plan:
 
 
 class Rate(NamedTuple):
-    """Tokens a second of all users together: what to expect, an 80% range, what physics allows at most, and its basis.
+    """Tokens a second of all users together: the expected speed, its 80% range, the speed that physics allows at most, and
+    the basis of the expectation.
 
-    A field is None where nothing states it; then `basis` is `unknown`.
+    A field that is not known is None. `basis` is `unknown` if `expected` is None.
     """
 
     expected: float | None
@@ -89,8 +94,11 @@ class Rate(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A model at a precision under a load: all that does not depend on the cards, counted once. Bytes, and operations of a
-    token (`decode_flops`, None where nothing is written token by token) and of a prompt (`prefill_flops`).
+    """A model at a precision under a load: everything that does not depend on the cards, counted only once.
+
+    Memory is in bytes. `decode_flops` are the operations to write a token, None if the model does not write token by token.
+    `prefill_flops` are the operations to read a prompt. Speeds of writing hold while each user's cache has `written_at`
+    tokens.
     """
 
     shape: Architecture
@@ -100,7 +108,7 @@ class Job:
     cache: int
     cache_written: int
     activations: int
-    #: What each sequence keeps however long it is, which is in `cache` too.
+    #: The state that each sequence keeps, whatever its length. It is a part of `cache` too.
     state: int
     written_at: int
     work: Work
@@ -109,15 +117,16 @@ class Job:
 
 
 class Writing(NamedTuple):
-    """The parts of the time in which every user gets one token, in seconds, and what they follow from.
+    """The parts of the time of a step, in which every user gets one token, in seconds, and the figures behind them.
 
-    `alone_s` is the time before cards divide it: reading `card_bytes`, computing, and what the processor reads. Where they
-    divide it, they exchange for `exchange_s` and are `speedup` times faster. `times` are the calibration's, None without;
-    `layers_s` is what layers of a mixture take on however many cards, where no calibration has it.
-    `shift` is what the warehouse's measurements say beside that, None where they say nothing.
-    `held_reading_s` is reading all with the cache that is held.
-    The bound is `at_work` users times cards over the longer of `bound_reading_s` and `bound_computing_s`, or the processor's
-    reading at its full bandwidth beside the cards'.
+    `alone_s` is the time of the step if the cards do not share it: reading `card_bytes`, computing, and the reading of the
+    processor. If the cards share the step, they exchange data for `exchange_s` and are `speedup` times faster. `times` come
+    from the calibration, None without one. `layers_s` is the time of the layers of a mixture on any number of cards; it is 0
+    with a calibration, whose times include it. `shift` is what the warehouse's measurements say in addition, None if they
+    say nothing. `held_reading_s` is the time to read everything with the cache that is held on average.
+
+    The bound divides `at_work` (users, or users × cards that share every layer) by a time: the longer of `bound_reading_s`
+    and `bound_computing_s`, plus the time of the processor to read its part at full bandwidth (`bound_host_s`).
     """
 
     card_bytes: float
@@ -139,22 +148,22 @@ class Writing(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """All of it."""
+        """The time of the whole step."""
         return (self.alone_s / self.speedup + self.layers_s) / (self.shift.factor if self.shift else 1.0)
 
     @property
     def bound_of_held_cache(self) -> float | None:
-        """The same of one user while a share of the context is held; None for several, whose bound has it."""
+        """The bound for one user while a share of the context is held. None for several users, whose `bound` covers this."""
         return None if self.at_work > 1 else 1 / (self.held_reading_s + self.bound_host_s)
 
     @property
     def bound(self) -> float:
-        """Tokens a second of all users at most."""
+        """The largest possible number of tokens a second of all users together."""
         return self.at_work / (max(self.bound_reading_s, self.bound_computing_s) + self.bound_host_s)
 
 
 class Prediction(NamedTuple):
-    """The answer. Memory in bytes, on all cards together; `moved` is what stays with the processor beside that."""
+    """The answer. Memory is in bytes on all cards together, without the part that stays with the processor (`moved`)."""
 
     job: Job
     plan: Plan
@@ -167,35 +176,35 @@ class Prediction(NamedTuple):
 
     @property
     def writing(self) -> Writing | None:
-        """What the speed of writing follows from; None where nothing is written or the card's bandwidth is not known."""
-        return self._asked.writing()
+        """The figures behind the speed of writing, None if nothing is written or the card's bandwidth is not known."""
+        return self._question.writing()
 
     @property
     def calibration(self) -> Calibration | None:
-        """The measurements that writing rests on, if any."""
-        return self._asked.calibration
+        """The measurements behind the speed of writing, if there are any."""
+        return self._question.calibration
 
     @property
     def read_calibration(self) -> Calibration | None:
-        """The measurements that reading rests on, if any."""
-        return self._asked.read_calibration
+        """The measurements behind the speed of reading, if there are any."""
+        return self._question.read_calibration
 
     @property
-    def _asked(self) -> _Asked:
-        return _Asked(self.job, self.plan, self.moved)
+    def _question(self) -> _Question:
+        return _Question(self.job, self.plan, self.moved)
 
     @property
     def split(self) -> Split:
-        """How the cards really share the model."""
-        return self._asked.split
+        """How the cards really divide the model."""
+        return self._question.split
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was assumed, in the order in which it matters."""
-        return (*self._not_held(), *self._asked.notes())
+        """The assumptions in words, the most important ones first."""
+        return (*self._not_held(), *self._question.notes())
 
     def _not_held(self) -> Iterator[str]:
-        """How many of these cards, or how many users, would do where it does not fit."""
+        """If the model does not fit: how many of these cards would hold it, or how many users these cards can serve."""
         if self.verdict != "no":
             return
         enough = next((n for n in range(self.plan.count + 1, MOST_CARDS + 1) if holds(self.job, self.plan, n)), None)
@@ -207,10 +216,10 @@ class Prediction(NamedTuple):
         # Cache and activations grow with every user by the same bytes.
         users = self.job.load.users
         of_users = self.job.cache + self.plan.count * self.job.activations
-        held = (
+        users_held = (
             int((self.usable - self.needed + of_users) * users // of_users) if users > 1 and self.moved is None else 0
         )
-        fewer = f", and these hold {held} at once" if held > 0 else ""
+        fewer = f", and these hold {users_held} at once" if users_held > 0 else ""
         yield f"the speeds are those of cards with enough memory; {more}{fewer}"
 
 
@@ -218,9 +227,9 @@ NOTHING = Rate(None, None, None, None, "unknown")
 
 
 def load_of(shape: Architecture, context: int, users: int, prompt: int | None, assumptions: Assumptions) -> Load:
-    """The load of `users` at a context; without a `prompt` a share of the context is read (`context_read`).
+    """The load of `users` at a context. Without a `prompt` a share of the context is read (`context_read`).
 
-    Raises SizingError for what cannot be.
+    Raises SizingError if the model does not allow the context, or if a number is impossible.
     """
     check_context(shape, context)
     if users < 1:
@@ -233,7 +242,7 @@ def load_of(shape: Architecture, context: int, users: int, prompt: int | None, a
 
 
 def job_of(shape: Architecture, precision: str, load: Load, assumptions: Assumptions) -> Job:
-    """Everything about the work that is the same for all cards. Raises SizingError where the precision is not known."""
+    """The part of the work that is the same for all cards. Raises SizingError if the precision is not known."""
     size, kv = weights(shape, precision), assumptions.kv_cache_bits
     written_at = max(1, round(load.context * assumptions.context_read))
     is_decoder, reads = shape.kind == "decoder", shape.kind != "encoder_decoder"
@@ -254,65 +263,69 @@ def job_of(shape: Architecture, precision: str, load: Load, assumptions: Assumpt
 
 
 def predict(job: Job, plan: Plan) -> Prediction:
-    """Whether the model fits, and how fast it writes and reads. Raises SizingError for more cards than a machine holds."""
+    """Whether the model fits, and how fast it writes and reads. Raises SizingError if no machine has so many cards."""
     if not 1 <= plan.count <= MOST_CARDS:
         raise SizingError(f"between 1 and {MOST_CARDS} cards of a kind can be asked about, not {plan.count}")
     driver = memory.driver_memory(plan.gpu)
     needed = needed_bytes(job, plan)
     usable = memory.usable_bytes(driver.size, plan.count, plan.engine, job.assumptions) if driver else 0
-    away = None
+    moved_part = None
     if needed > usable and plan.engine.name in PROGRAMS:
-        # As much as leaves a twentieth of the cards free.
+        # Move so much that a twentieth of the usable memory stays free.
         held = Held(job.shape, job.size, job.cache, job.cache_written)
-        away = moved(held, plan.offload, math.ceil(needed - usable * (1 - memory.TIGHT_SHARE)), plan.host)
-    asked = _Asked(job, plan, away)
-    needed -= away.size if away else 0
+        moved_part = layers_to_move(
+            held, plan.offload, math.ceil(needed - usable * (1 - memory.TIGHT_SHARE)), plan.host
+        )
+    question = _Question(job, plan, moved_part)
+    needed -= moved_part.size if moved_part else 0
     return Prediction(
         job=job,
         plan=plan,
         verdict=memory.verdict(needed, usable),
         needed=needed,
         usable=usable,
-        decode=asked.decode(),
-        prefill=asked.prefill(),
-        moved=away,
+        decode=question.decode(),
+        prefill=question.prefill(),
+        moved=moved_part,
     )
 
 
 def holds(job: Job, plan: Plan, count: int) -> bool:
-    """Whether `count` cards of the plan's kind hold all of it."""
+    """Whether `count` cards of the plan's kind hold the whole model."""
     driver, of_count = memory.driver_memory(plan.gpu), replace(plan, count=count)
     usable = memory.usable_bytes(driver.size, count, plan.engine, job.assumptions) if driver else 0
     return memory.verdict(needed_bytes(job, of_count), usable) != "no"
 
 
 def needed_bytes(job: Job, plan: Plan) -> int:
-    """Bytes on all cards together: weights, cache of every user, and each card's activations."""
+    """Bytes on all cards together: weights, the cache of every user, and the activations of each card."""
     resident = job.size.on_cards if plan.engine.embedding_on_host else job.size.total
     return resident + job.cache + plan.count * job.activations
 
 
-def least_of_alike(found: Sequence[Prediction]) -> Prediction | None:
-    """The slowest of predictions for cards that share a name, where they answer alike: the same verdict, and speeds of which
-    none is more than so many times another. None where it matters which card is meant.
+def least_of_alike(predictions: Sequence[Prediction]) -> Prediction | None:
+    """The slowest of the predictions for cards that share a name, if the predictions are alike.
+
+    They are alike if they have the same verdict, and if their speeds differ by less than the factors in _ALIKE. None if they
+    are not alike, because then it matters which card the user means.
     """
-    slowest = min(found, key=lambda one: one.decode.expected or 0.0)
-    rates = [(one.decode.expected or 0.0, one.prefill.expected or 0.0) for one in found]
+    slowest = min(predictions, key=lambda prediction: prediction.decode.expected or 0.0)
+    rates = [(prediction.decode.expected or 0.0, prediction.prefill.expected or 0.0) for prediction in predictions]
     for most, each in zip(_ALIKE, zip(*rates, strict=True), strict=True):
         if max(each) > most * min(each):
             return None
-    return slowest if len({one.verdict for one in found}) == 1 else None
+    return slowest if len({prediction.verdict for prediction in predictions}) == 1 else None
 
 
-def with_measurement(rate: Rate, tokens_per_s: float, held: float | None = None) -> Rate:
-    """A measured speed in place of the expected one, never above the bound, nor above that of the cache that is `held`."""
-    value = min(one for one in (tokens_per_s, rate.bound, held) if one is not None)
+def with_measurement(rate: Rate, tokens_per_s: float, held_bound: float | None = None) -> Rate:
+    """The rate with a measured speed as the expected one, but never above its bound or above `held_bound`."""
+    value = min(speed for speed in (tokens_per_s, rate.bound, held_bound) if speed is not None)
     low, high = _range(value, _REPEATED, rate.bound)
     return Rate(value, low, high, rate.bound, "measured")
 
 
 def with_ceiling(rate: Rate, tokens_per_s: float) -> Rate:
-    """A rate that is expected no higher than `tokens_per_s`, with a range as wide as before."""
+    """The rate with an expected speed of at most `tokens_per_s`. The range stays as wide as before."""
     if rate.expected is None or rate.low is None or rate.expected <= tokens_per_s:
         return rate
     factor = rate.expected / rate.low
@@ -322,8 +335,8 @@ def with_ceiling(rate: Rate, tokens_per_s: float) -> Rate:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """One question, from which bound and expectation of both speeds follow: what both rest on is found once."""
+class _Question:
+    """A job on a plan, which gives the bound and the expectation of both speeds. Facts that both need are looked up once."""
 
     job: Job
     plan: Plan
@@ -331,7 +344,7 @@ class _Asked:
 
     @cached_property
     def split(self) -> Split:
-        """How the model is really divided: one whose heads cannot be shared evenly is divided by layers."""
+        """How the model is really divided. If its heads do not divide evenly among the cards, it is divided by layers."""
         attention, plan = self.job.shape.attention, self.plan
         if plan.split == "tensor" and (not attention or attention[0].heads % plan.count):
             return "pipeline"
@@ -343,14 +356,14 @@ class _Asked:
 
     @property
     def calibration(self) -> Calibration | None:
-        """Measurements of the engine, where it divides the model as it did when it was measured."""
+        """The measurements of the engine, None if it now divides the model in another way than when it was measured."""
         return self._fitted(self.plan.engine.calibrated_as)
 
     @property
     def read_calibration(self) -> Calibration | None:
-        """The same of prompts: Ollama's library is llama.cpp, whose reading was measured."""
-        found = self._fitted(self.plan.engine.reads_as)
-        return found if found is not None and found.reads_prompts else None
+        """The measurements of reading prompts. For Ollama these are llama.cpp's, which is its library."""
+        calibration = self._fitted(self.plan.engine.reads_as)
+        return calibration if calibration is not None and calibration.reads_prompts else None
 
     def _fitted(self, name: str | None) -> Calibration | None:
         is_same = self.plan.count == 1 or self.split in ("layer", "pipeline")
@@ -358,22 +371,22 @@ class _Asked:
 
     @cached_property
     def shift(self) -> Shift | None:
-        """What the warehouse's measurements of this program say of this card."""
+        """What the warehouse's measurements of this program say about this card."""
         return self.plan.learned.shift(self.plan.engine.name, self.plan.gpu, self.job.load.users)
 
     @property
-    def is_beyond(self) -> bool:
-        """Whether the work is of a kind that no measurement has: weights with the processor, layers that keep a state."""
+    def is_uncovered(self) -> bool:
+        """Whether no measurement covers this kind of work: weights with the processor, or layers that keep a state."""
         return self.moved is not None or bool(self.job.state)
 
     @property
     def runs(self) -> bool:
-        """Whether the program runs there at this precision."""
+        """Whether the program runs on the card at this precision."""
         return self.plan.engine.runs_on(self.plan.gpu, self.job.size.precision)
 
     @cached_property
     def is_accelerator(self) -> bool:
-        """Whether the cards are no GPUs, of which nobody here measured any."""
+        """Whether the cards are no GPUs. We have not measured any such card."""
         return accelerator_of(self.plan.gpu) is not None
 
     @cached_property
@@ -392,13 +405,13 @@ class _Asked:
         if self.is_accelerator:
             return Rate(None, None, None, timed.bound, "unknown")
         if timed.host_bytes and users > 1:
-            return Rate(None, None, None, timed.bound, "unknown")  # how processors serve several was not measured
+            return Rate(None, None, None, timed.bound, "unknown")  # nobody measured how processors serve several users
         is_known = timed.times is not None or (timed.shift is not None and timed.shift.is_near)
-        basis: Basis = "calibrated" if is_known and not self.is_beyond else "bound"
+        basis: Basis = "calibrated" if is_known and not self.is_uncovered else "bound"
         return _rate(users / timed.seconds, timed.deviation, timed.bound, basis)
 
     def writing(self) -> Writing | None:
-        """The parts of the time of a step; see Writing."""
+        """The parts of the time of a step (see Writing)."""
         card, job, flops = self.card, self.job, self.job.decode_flops
         if card is None or flops is None:
             return None
@@ -406,47 +419,52 @@ class _Asked:
             return None
         users, count, split = job.load.users, self.plan.count, self.split
         rate, bandwidth = self.tflops, card.bandwidth_gb_s * 1e9
-        # Cards that share the layers work at the same time only on different sequences.
+        # Cards that each hold some of the layers can work at the same time only on different sequences.
         at_once = 1 if split == "tensor" else min(count, users)
         group = users / at_once
-        away = self.moved.bytes_a_token if self.moved else 0.0
-        reading = job.size.read_bytes(users) + users * job.cache_written - away
-        computing = 0.0 if users == 1 else users * flops / self._flops_reached(_COMPUTE_SHARE)
+        moved_bytes = self.moved.bytes_a_token if self.moved else 0.0
+        bytes_read = job.size.read_bytes(users) + users * job.cache_written - moved_bytes
+        computing_s = 0.0 if users == 1 else users * flops / self._flops_reached(_COMPUTE_SHARE)
         calibrated, host = self.calibration, self.plan.host
         times = calibrated.decode_times(card, job.work) if calibrated else None
         if times is not None:
-            alone = (
-                times.a_byte * reading + times.a_layer * job.shape.layers + times.a_handover * (count - 1) + computing
+            alone_s = (
+                times.a_byte * bytes_read
+                + times.a_layer * job.shape.layers
+                + times.a_handover * (count - 1)
+                + computing_s
             )
         else:
-            alone = reading / (bandwidth * job.assumptions.expected_utilisation) + computing
-        host_s = away / (host.gb_s * 1e9 * job.assumptions.host_memory_utilisation) if host and away else 0.0
-        alone += host_s
-        exchange, speedup = self._divided(alone, users) if times is None and split == "tensor" else (0.0, 1.0)
-        # One user begins with an empty cache, and what is held at least is what a bound may count on.
-        held = job.cache_written if users > 1 else 0
-        per_card = job.size.read_bytes(math.ceil(group)) + group * held - away
+            alone_s = bytes_read / (bandwidth * job.assumptions.expected_utilisation) + computing_s
+        host_s = (
+            moved_bytes / (host.gb_s * 1e9 * job.assumptions.host_memory_utilisation) if host and moved_bytes else 0.0
+        )
+        alone_s += host_s
+        exchange_s, speedup = self._divided(alone_s, users) if times is None and split == "tensor" else (0.0, 1.0)
+        # A bound may count only the cache that is always held, and the cache of one user is empty at first.
+        held_cache = job.cache_written if users > 1 else 0
+        per_card = job.size.read_bytes(math.ceil(group)) + group * held_cache - moved_bytes
         return Writing(
-            card_bytes=reading,
-            computing_s=computing,
+            card_bytes=bytes_read,
+            computing_s=computing_s,
             times=times,
-            host_bytes=away,
+            host_bytes=moved_bytes,
             host_s=host_s,
-            alone_s=alone,
-            exchange_s=exchange,
+            alone_s=alone_s,
+            exchange_s=exchange_s,
             speedup=speedup,
             layers_s=self._layers_s(times),
             shift=self.shift,
             deviation=self._deviation_of_writing(calibrated, card),
             at_work=users * (count if split == "tensor" else 1),
             bound_reading_s=per_card / bandwidth,
-            held_reading_s=reading / bandwidth,
+            held_reading_s=bytes_read / bandwidth,
             bound_computing_s=group * flops / (rate * 1e12) if rate else 0.0,
-            bound_host_s=away / (host.gb_s * 1e9) if host and away else 0.0,
+            bound_host_s=moved_bytes / (host.gb_s * 1e9) if host and moved_bytes else 0.0,
         )
 
     def _layers_s(self, times: DecodeTimes | None) -> float:
-        """Seconds that layers of a mixture take beside their reading; a calibration has them in its own."""
+        """Seconds that the layers of a mixture take beside reading. 0 with a calibration, whose times include this."""
         if times is not None or self.job.shape.experts == 1:
             return 0.0
         return self.job.shape.layers * self.job.assumptions.mixture_layer_us * 1e-6
@@ -456,7 +474,7 @@ class _Asked:
         if calibrated is not None:
             several = _SEVERAL_AT_ONCE * (self.job.load.users > 1)
             deviation = math.hypot(calibrated.deviation("decode", card, self.job.work), several)
-        if self.is_beyond:
+        if self.is_uncovered:
             return deviation if calibrated is None else math.hypot(deviation, _UNMEASURED)
         shift = self.shift
         return deviation if shift is None else min(deviation, shift.nearest.deviation)
@@ -479,7 +497,7 @@ class _Asked:
             if expected is not None:
                 reached = min(expected, count * self._flops_reached(_SHADERS_AT_BEST) * tokens / flops)
                 deviation = calibrated.deviation("prefill", card, job.work)
-                if self.is_beyond:
+                if self.is_uncovered:
                     return _rate(self._with_transfers(reached), math.hypot(deviation, _UNMEASURED), bound, "bound")
                 return _rate(reached, deviation, bound, "calibrated")
         if bound is None:
@@ -488,12 +506,12 @@ class _Asked:
         if self.split == "tensor":
             seconds /= self._divided(seconds, tokens)[1]
         elif self.split == "pipeline":
-            # Prompts of several users follow one another through the cards.
+            # The prompts of several users pass the cards one after another.
             seconds /= pipeline_speedup(tokens * job.load.users, count, job.assumptions.prefill_chunk_tokens)
         return _rate(self._with_transfers(tokens / seconds), _UNMEASURED, bound, "bound")
 
     def _with_transfers(self, tokens_per_s: float) -> float:
-        """Prompt tokens a second where the weights that stay with the processor pass the slot once for each piece of it."""
+        """Prompt tokens a second, if weights that stay with the processor pass the slot once for each piece of it."""
         if self.moved is None:
             return tokens_per_s
         chunk, slot = self.job.assumptions.prefill_chunk_tokens, self.job.assumptions.link_gb_s * 1e9
@@ -501,15 +519,17 @@ class _Asked:
         return self.job.load.prompt / (self.job.load.prompt / tokens_per_s + pieces * self.moved.size / slot)
 
     def _divided(self, seconds: float, tokens: int) -> tuple[float, float]:
-        """Seconds in which the cards exchange, and how many times faster they are together than one: they divide all work
-        but what Amdahl leaves, and exchange in every layer.
+        """Seconds in which the cards exchange data, and how many times faster all cards together are than one.
+
+        They divide all of the work except the part that Amdahl's law leaves, and exchange data in every layer.
         """
         count, exchange = self.plan.count, exchange_seconds(self.job.shape, tokens, self.plan.count, self.link)
         return exchange, amdahl_speedup(self.job.assumptions.parallel_fraction, count, exchange / seconds)
 
     def _flops_reached(self, share: float) -> float:
-        """Operations a second of one card at a share of its 16-bit rate, to which programs unpack; without a known rate they
-        are taken to cost nothing.
+        """Operations a second of one card at a share of its 16-bit rate, since programs unpack weights to 16 bits.
+
+        Infinite if the rate is not known: then operations take no time.
         """
         rate = matrix_tflops(self.plan.gpu, 16)
         return rate * 1e12 * share if rate else math.inf
@@ -559,21 +579,21 @@ class _Asked:
             if self.job.shape.experts > 1:
                 lines.append(f"{assumed.mixture_layer_us:g} µs for each layer of a mixture (mixture_layer_us)")
         if (shift := self.shift) is not None:
-            of = {
+            levels = {
                 "engine": "none of its architecture",
                 "architecture": "others of its architecture",
                 "card": "this card",
             }
             lines.append(
-                f"{shift.nearest.measurements} measurements of {engine.name} in this warehouse ({of[shift.nearest.level]}) "
-                f"put writing at {shift.factor:.2f} times that (core.calibration)"
+                f"{shift.nearest.measurements} measurements of {engine.name} in this warehouse "
+                f"({levels[shift.nearest.level]}) put writing at {shift.factor:.2f} times that (core.calibration)"
             )
         if self.moved is not None and self.plan.host is not None:
-            away = self.moved
+            part = self.moved
             lines.insert(
                 1,
-                f"{_AWAY[away.what]} of {away.layers} of {away.of_layers} layers ({away.size / 1e9:.1f} GB) stay with the "
-                f"processor, at {assumed.host_memory_utilisation:.0%} of {self.plan.host.gb_s:g} GB/s "
+                f"{_MOVED_PARTS[part.what]} of {part.layers} of {part.of_layers} layers ({part.size / 1e9:.1f} GB) stay "
+                f"with the processor, at {assumed.host_memory_utilisation:.0%} of {self.plan.host.gb_s:g} GB/s "
                 f"({self.plan.host.source}); nobody measured this, so the range is wide",
             )
         if self.split == "tensor" and self.plan.count > 1 and not self.is_accelerator:
@@ -589,7 +609,7 @@ _SPLIT_WORDS = {
     "pipeline": "each card holds a share of the layers and works on another sequence",
     "tensor": "each card holds a part of every layer (tensor parallel)",
 }
-_AWAY = {"experts": "the experts", "layers": "weights and cache"}
+_MOVED_PARTS = {"experts": "the experts", "layers": "weights and cache"}
 _NEAREST = {
     "card": "this card is among them",
     "architecture": "this card is not among them, others of its architecture are",

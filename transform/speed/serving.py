@@ -1,7 +1,8 @@
-"""Several people at once: how fast each is answered, how long until the first token, and what a token costs.
+"""Several users at once: how fast each gets an answer, and how long it takes until the first token.
 
-Each of U users sends a prompt, gets an answer and sends the next. While one prompt is read nobody writes, so a round in
-which every user is answered once takes U × (time of a prompt) + (tokens of an answer) × (time of a step of all).
+Each of U users sends a prompt, gets the answer and sends the next prompt. While the machine reads a prompt, it writes for
+nobody. So a round in which every user gets one answer takes
+U × (time to read a prompt) + (tokens of an answer) × (time of a step for all users).
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ from gpuledger.transform.speed.predict import Prediction
 
 
 class Serving(NamedTuple):
-    """`first_token_s` until the first token where the machine is otherwise free, `each_tokens_per_s` what a user sees while
-    an answer is written, `all_tokens_per_s` written for all, `read_share` the part of the time that reading takes.
+    """The speed that several users see.
+
+    `first_token_s` is the time until the first token if the machine is otherwise free. `each_tokens_per_s` is the speed that
+    a user sees while an answer is written, and `all_tokens_per_s` the speed of all users together. `read_share` is the part
+    of the time that reading takes.
     """
 
     first_token_s: float
@@ -23,7 +27,7 @@ class Serving(NamedTuple):
 
 
 def serving(prediction: Prediction, answer_tokens: int) -> Serving | None:
-    """The load of a prediction in a steady state, by the expected speeds; None where one of them is not known."""
+    """The steady state under the load of a prediction, from its expected speeds. None if one of the speeds is not known."""
     writing, reading = prediction.decode.expected, prediction.prefill.expected
     if not writing or not reading:
         return None

@@ -1,4 +1,4 @@
-"""The work of a model of text, as the calibration asks for it."""
+"""The work of a model of text, with the figures that the calibration needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import weights
 from gpuledger.transform.speed.features import Work
 
-#: From so many bits a weight on, programs multiply the weights as they are instead of unpacking them.
+#: From this number of bits on, programs multiply the weights directly instead of unpacking them first.
 _UNPACKED_BITS = 15.5
 
 
@@ -22,9 +22,9 @@ def work_of(model_id: str, precision: str, written_at: int, prompt_tokens: int) 
 
 
 def work(shape: Architecture, precision: str, written_at: int, prompt_tokens: int, *, kv_bits: float = 16) -> Work:
-    """What one sequence asks: a token written after `written_at` others, and a prompt of `prompt_tokens`.
+    """The work of one sequence: a token that is written after `written_at` others, and a prompt of `prompt_tokens`.
 
-    Raises SizingError where the precision is not known or a length is beyond the model's.
+    Raises SizingError if the precision is not known, or if a length is longer than the model allows.
     """
     size = weights(shape, precision)
     cache = kv_cache_bytes(shape, written_at, 1, kv_bits)

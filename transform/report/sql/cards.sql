@@ -1,4 +1,4 @@
--- The cards of which anything but their data sheet is known.
+-- The cards about which we know more than their data sheet.
 WITH known AS (
     SELECT gpu_id FROM core.offer
     UNION SELECT gpu_id FROM mart.ranking

@@ -1,4 +1,4 @@
--- On a source's first night everything appears, which is no news of the market.
+-- Everything appears on the first night of a source, but that is not a change in the market.
 WITH first_night AS (
     SELECT source, min(seen_at) AS first_at FROM core.source_night GROUP BY source
 )

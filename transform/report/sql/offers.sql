@@ -1,4 +1,5 @@
--- What counts first, the cheapest first; then the others with the reason why not. What is beyond $most is counted in left_out.sql.
+-- First the offers that count, by price, then the others with the reason why they do not.
+-- left_out.sql counts the offers beyond $most.
 SELECT
     o.in_market AS market, o.gpu_id, o.price_usd, o.price, o.currency, o.market AS offered_in, o.source AS shop, o.condition,
     o.availability, o.channel, o.exclusion, o.title, o.url, o.valid_from AS price_since,

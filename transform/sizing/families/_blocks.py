@@ -1,4 +1,4 @@
-"""The pieces that model families are built of, as weight tensors named as llama.cpp names them."""
+"""The pieces of which model families are built, as weight tensors with the names that llama.cpp gives them."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def vector(role: str, layer: int | None, length: int) -> Tensor:
 
 
 def norm(role: str, layer: int | None, width: int, *, bias: bool = False) -> Iterator[Tensor]:
-    """RMSNorm has a gain; LayerNorm (`bias`) has a gain and a shift."""
+    """An RMSNorm, which has a gain, or with `bias` a LayerNorm, which has a gain and a shift."""
     yield vector(role, layer, width)
     if bias:
         yield vector(f"{role}_bias", layer, width)
 
 
 def embedding(role: str, rows: int, width: int) -> Tensor:
-    """A table that is looked up: tokens, positions, segments."""
+    """A table for lookups: tokens, positions or segments."""
     return Tensor(role, None, rows, width, "embedding")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attention:
-    """The attention of a layer; kv_heads = heads is multi-head, 1 is multi-query, between is grouped."""
+    """The attention of a layer. kv_heads = heads makes it multi-head, kv_heads = 1 multi-query, anything between grouped."""
 
     hidden: int
     heads: int
@@ -43,7 +43,7 @@ class Attention:
     head_dim: int
     qkv_bias: bool = False
     output_bias: bool = False
-    #: Query, key and value are one stored matrix.
+    #: Query, key and value are stored as one matrix.
     fused: bool = False
 
 

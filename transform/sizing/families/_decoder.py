@@ -1,4 +1,4 @@
-"""The decoder that most families share: norm, grouped attention, norm, feed-forward, layer upon layer."""
+"""The decoder that most families share. Each layer has a norm, grouped attention, a norm and a feed-forward."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, Ten
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The numbers that every such decoder has, read from its config. `windows` holds the reach of each layer in tokens."""
+    """The numbers of a decoder, from its config. `windows` holds the reach of each layer in tokens, None for all of them."""
 
     hidden: int
     layers: int
@@ -29,9 +29,9 @@ class Shape:
 def read_shape(
     config: Config, *, tied: bool, context: int | None = None, windows: tuple[int | None, ...] = ()
 ) -> Shape:
-    """The shape that `config` states; `tied` is the family's default where the config is silent.
+    """The shape that `config` states. `tied` is the family's default, for a config that does not say it.
 
-    Raises BadConfig where a number is absent or contradicts another.
+    Raises BadConfig if a number is absent or contradicts another.
     """
     hidden, layers = config.whole("hidden_size"), config.whole("num_hidden_layers")
     heads = config.whole("num_attention_heads")
@@ -51,7 +51,7 @@ def read_shape(
 def layer_windows(
     config: Config, layers: int, window: int | None, is_local: Callable[[int], bool]
 ) -> tuple[int | None, ...]:
-    """The reach of each layer: from `layer_types` where the config lists them, else by the family's own rule `is_local`."""
+    """The reach of each layer: by `layer_types` if the config has it, else by the family's own rule `is_local`."""
     kinds = config.sequence("layer_types")
     if kinds is None:
         return tuple(window if is_local(layer) else None for layer in range(layers))
@@ -62,7 +62,7 @@ def layer_windows(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """In what the layers of a family differ from those of others, beside their shape."""
+    """How the layers of a family differ from those of other families, apart from their shape."""
 
     qkv_bias: bool = False
     output_bias: bool = False
@@ -71,7 +71,7 @@ class Style:
     norms: tuple[str, ...] = ("attn_norm", "ffn_norm")
     norm_bias: bool = False
     head_bias: bool = False
-    #: Further vectors of a layer.
+    #: Gives the further vectors of a layer.
     extra_vectors: Callable[[int], Iterable[Tensor]] = lambda layer: ()
 
 
@@ -83,7 +83,10 @@ def build(
     ffn_tensors: Callable[[int], Iterable[Tensor]],
     style: Style | None = None,
 ) -> Architecture:
-    """A decoder of this shape. `ffn` is the inner width that a token passes, `ffn_tensors` gives the tensors of a layer."""
+    """A decoder of this shape.
+
+    `ffn` is the inner width that a token passes, and `ffn_tensors` gives the feed-forward tensors of a layer.
+    """
     own = style or Style()
 
     def tensors() -> Iterator[Tensor]:

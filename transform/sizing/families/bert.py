@@ -1,7 +1,7 @@
-"""Encoders: BERT, RoBERTa and XLM-RoBERTa as the bare model with its pooler, DistilBERT, which has none, and the CLIP text
-encoder of diffusion models.
+"""Encoders: BERT, RoBERTa, XLM-RoBERTa, DistilBERT, and the CLIP text encoder of diffusion models.
 
-Heads for a task (masked words, classification) come on top and are not counted, as in the published 110M and 125M.
+BERT and both RoBERTas are counted as the bare model with its pooler; DistilBERT has no pooler. Heads for a task (masked
+words, classification) are not counted, as in the published 110M and 125M.
 Source: Devlin et al. 2018; Liu et al. 2019; Radford et al. 2021; Hugging Face transformers, models bert, roberta, clip.
 """
 
@@ -45,7 +45,7 @@ def _encoder(
         layers=layers,
         vocab=config.whole("vocab_size"),
         context=context,
-        # No output projection over the vocabulary, so nothing is tied to the embedding.
+        # There is no output projection over the vocabulary that could be tied to the embedding.
         tied=False,
         ffn=inner,
         tensors=(*first, *body, *last),
@@ -75,16 +75,16 @@ def _roberta(config: Config) -> Architecture:
 
 
 def _distilbert(config: Config) -> Architecture:
-    """BERT's layers under keys of its own; no token types and no pooler."""
-    named = {
+    """Has BERT's layers, with other keys in its config, and neither token types nor a pooler."""
+    own_keys = {
         "hidden_size": "dim",
         "num_hidden_layers": "n_layers",
         "num_attention_heads": "n_heads",
         "intermediate_size": "hidden_dim",
     }
-    whole = {name: config.whole(name, own) for name, own in named.items()}
-    config = Config({**config.values, **whole}, config.model_type)
-    hidden, positions = whole["hidden_size"], config.whole("max_position_embeddings")
+    numbers = {name: config.whole(name, own_key) for name, own_key in own_keys.items()}
+    config = Config({**config.values, **numbers}, config.model_type)
+    hidden, positions = numbers["hidden_size"], config.whole("max_position_embeddings")
     first = (
         blocks.embedding("token_embd", config.whole("vocab_size"), hidden),
         blocks.embedding("position_embd", positions, hidden),

@@ -1,4 +1,6 @@
-"""Command R: attention and feed-forward read one norm that has a gain only; tied embeddings, and norms of heads if asked.
+"""Command R: attention and feed-forward read the same norm, which has only a gain, and the embeddings are tied.
+
+Some of the models also have norms of query and key heads (`use_qk_norm`).
 
 Source: Cohere 2024, model cards of Command R, R+ and R7B; Hugging Face transformers, models cohere and cohere2.
 """
@@ -18,7 +20,7 @@ def _build(config: Config, shape: decoder.Shape) -> Architecture:
     head_norms = config.flag("use_qk_norm", default=False)
 
     def vectors(layer: int) -> Iterator[Tensor]:
-        if head_norms:  # a gain for every head, not one that heads share
+        if head_norms:  # each head has a gain of its own, heads do not share one
             yield blocks.vector("attn_q_norm", layer, shape.heads * shape.head_dim)
             yield blocks.vector("attn_k_norm", layer, shape.kv_heads * shape.head_dim)
 

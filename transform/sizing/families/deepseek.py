@@ -1,8 +1,8 @@
-"""DeepSeek V2 and V3: multi-head latent attention, shared and routed experts, the first layers dense.
+"""DeepSeek V2 and V3: multi-head latent attention, shared and routed experts, and dense first layers.
 
 Keys and values are kept as one latent vector of `kv_lora_rank` and one rotary key of `qk_rope_head_dim` for all heads.
 Source: DeepSeek-AI 2024 (DeepSeek-V2, section 2.1; DeepSeek-V3, section 2.1) and the models' published configs.
-The extra layer of V3 that predicts a second token is not loaded for ordinary use and is not counted, as in DeepSeek's
+V3 has an extra layer that predicts a second token. Ordinary use does not load it, and it is not counted, as in DeepSeek's
 own 671B.
 """
 
@@ -90,5 +90,5 @@ def _v3(config: Config) -> Architecture:
     return _deepseek(config, routing_bias=True)
 
 
-#: Kimi K2 is the shape of DeepSeek-V3 with more experts and fewer heads, under a name of its own.
+#: Kimi K2 has the shape of DeepSeek-V3, with more experts and fewer heads.
 FAMILIES = {"deepseek_v2": _v2, "deepseek_v3": _v3, "kimi_k2": _v3}

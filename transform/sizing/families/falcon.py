@@ -1,4 +1,4 @@
-"""Falcon: multi-query (7B) or grouped (40B, 180B) attention beside the feed-forward, one or two norms, tied embeddings.
+"""Falcon: multi-query (7B) or grouped (40B, 180B) attention parallel to the feed-forward, one or two norms, tied embeddings.
 
 Source: Almazrouei et al. 2023, The Falcon Series of Open Language Models; Hugging Face transformers, model falcon.
 """

@@ -1,7 +1,7 @@
-"""Gemma 1 to 3: tied embeddings, heads wider than hidden / heads, GeGLU; from Gemma 2 on a norm before and after each
-part.
+"""Gemma 1 to 3: tied embeddings, heads wider than hidden / heads, and GeGLU.
 
-Gemma 2 alternates local and full attention, Gemma 3 has five local layers to a full one and norms query and key.
+From Gemma 2 on each part has a norm before and after it. Gemma 2 alternates local and full attention. Gemma 3 has five local
+layers for each full one, and norms of query and key.
 Source: Gemma Team 2024 (Gemma, Gemma 2), 2025 (Gemma 3); Hugging Face transformers, models gemma, gemma2, gemma3,
 siglip.
 """
@@ -46,13 +46,13 @@ def _gemma3_text(config: Config) -> Architecture:
     windows = decoder.layer_windows(
         config, config.whole("num_hidden_layers"), window, lambda layer: (layer + 1) % period != 0
     )
-    # Only the 1B and smaller state their length in every published copy; the others are trained to 131,072.
+    # Only the 1B and smaller models state their length in every published copy. The others were trained on up to 131,072.
     shape = decoder.read_shape(config, tied=True, context=131_072, windows=windows)
     return _build(config, shape, norms=_FOUR_NORMS, qk_norm=True)
 
 
 def _gemma3(config: Config) -> Architecture:
-    """The multimodal form: a text model and a SigLIP vision tower, which counts towards the parameters."""
+    """The multimodal form: a text model and a SigLIP vision tower, whose weights count as parameters too."""
     text = config.part("text_config")
     vision = config.part("vision_config")
     if text is None:

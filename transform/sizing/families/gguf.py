@@ -1,4 +1,4 @@
-"""A model as its GGUF file lists it (see gguf_file.py): the tensors are the file's own, so any family can be counted."""
+"""A model as its GGUF file lists it (see gguf_file.py). The tensors come from the file, so any family can be counted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _gguf(config: Config) -> Architecture:
 
 def _tensors(config: Config, used: int) -> tuple[Tensor, ...]:
     rows = config.sequence("tensors") or []
-    found = []
+    tensors = []
     for row in rows[:_MOST_TENSORS]:
         if not (isinstance(row, list) and len(row) == 6 and isinstance(row[0], str)):
             raise BadConfig("the tensors of model_type 'gguf' must be role, layer, rows, columns, experts and kind")
@@ -50,12 +50,12 @@ def _tensors(config: Config, used: int) -> tuple[Tensor, ...]:
         experts = sizes[2]
         if used > experts > 1:
             raise BadConfig(f"a token cannot use {used} of {experts} experts")
-        found.append(Tensor(role, layer, sizes[0], sizes[1], kind, experts, used if experts > 1 else 1))
-    return tuple(found)
+        tensors.append(Tensor(role, layer, sizes[0], sizes[1], kind, experts, used if experts > 1 else 1))
+    return tuple(tensors)
 
 
 def _attention(config: Config, layer: int, hidden: int) -> AttentionLayer:
-    """What one layer keeps; a layer without key-value heads keeps nothing."""
+    """The attention of one layer. A layer without key-value heads keeps nothing."""
     heads = config.whole("heads")
     latent, rotary = config.optional_whole("latent"), config.optional_whole("rotary")
     key = config.whole("key_length", default=hidden // heads)
@@ -73,14 +73,14 @@ def _attention(config: Config, layer: int, hidden: int) -> AttentionLayer:
 
 
 def _kv_heads(config: Config, layer: int, heads: int) -> int:
-    given: Any = config.values.get("kv_heads", heads)
-    if isinstance(given, list):
-        given = given[layer] if layer < len(given) else None
-    if given is None:
+    kv_heads: Any = config.values.get("kv_heads", heads)
+    if isinstance(kv_heads, list):
+        kv_heads = kv_heads[layer] if layer < len(kv_heads) else None
+    if kv_heads is None:
         return heads
-    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= heads:
-        raise BadConfig(f"key-value heads of model_type 'gguf' must be between 0 and {heads}, not {given!r}")
-    return given
+    if isinstance(kv_heads, bool) or not isinstance(kv_heads, int) or not 0 <= kv_heads <= heads:
+        raise BadConfig(f"key-value heads of model_type 'gguf' must be between 0 and {heads}, not {kv_heads!r}")
+    return kv_heads
 
 
 FAMILIES = {"gguf": _gguf}

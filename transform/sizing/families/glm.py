@@ -1,6 +1,6 @@
-"""GLM-4.5: grouped attention with biases on query, key and value, the first layers dense, then shared and routed experts.
+"""GLM-4.5: grouped attention with biases on query, key and value. Dense first layers, then shared and routed experts.
 
-The extra layer that predicts a second token is not loaded for ordinary use and is not counted.
+An extra layer predicts a second token. Ordinary use does not load it, and it is not counted.
 Source: GLM-4.5 Team 2025; Hugging Face transformers, model glm4_moe.
 """
 

@@ -62,7 +62,7 @@ def _opt(config: Config) -> Architecture:
 
 
 def _bloom(config: Config) -> Architecture:
-    # ALiBi needs no table of positions; the models were trained on 2,048 tokens.
+    # ALiBi needs no table of positions. The models were trained on 2,048 tokens.
     shape = _shape(config, context=config.whole("seq_length", default=2048), tied=True)
     embedding_norm = blocks.norm("token_embd_norm", None, shape.hidden, bias=True)
     return _build(config, shape, 4 * shape.hidden, fused=True, added=embedding_norm)
@@ -74,7 +74,7 @@ def _gpt_neox(config: Config) -> Architecture:
 
 
 def _gptj(config: Config) -> Architecture:
-    # One norm for attention and feed-forward; only the latter and the output have biases.
+    # Attention and feed-forward share one norm. Only the feed-forward and the output have biases.
     shape = _shape(config, context=config.whole("n_positions", default=2048), tied=False)
     inner = config.whole("n_inner", default=4 * shape.hidden)
     return decoder.build(

@@ -1,4 +1,4 @@
-"""gpt-oss: biases on every projection and expert, a learned sink for each head, local and full attention in turn.
+"""gpt-oss: biases on every projection and expert, a learned sink for each head, and alternating local and full attention.
 
 Source: OpenAI 2025, gpt-oss-120b & gpt-oss-20b model card; Hugging Face transformers, model gpt_oss.
 """

@@ -1,7 +1,8 @@
-"""Llama 1 to 3, Mistral, Granite 3 and SmolLM 3: RMSNorm, grouped attention, SwiGLU, no biases unless the config asks.
+"""Llama 1 to 3, Mistral, Granite 3 and SmolLM 3: RMSNorm, grouped attention, SwiGLU, and biases only if the config says so.
 
 Source: Touvron et al. 2023 (LLaMA, Llama 2), Dubey et al. 2024 (Llama 3), Jiang et al. 2023 (Mistral 7B); Hugging Face
-transformers, models granite (scales where Llama has none, which are no weights) and smollm3 (some layers without positions).
+transformers, models granite (has scales that Llama does not have; they are not weights) and smollm3 (some layers have no
+positions).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from gpuledger.transform.sizing.tensors import Architecture
 
 
 def _llama(config: Config) -> Architecture:
-    # Configs of the first Llama say max_sequence_length or nothing; it was trained on 2,048 tokens.
+    # Configs of the first Llama have max_sequence_length or no length at all. It was trained on 2,048 tokens.
     shape = decoder.read_shape(config, tied=False, context=config.whole("max_sequence_length", default=2048))
     inner, bias = config.whole("intermediate_size"), config.flag("mlp_bias", default=False)
     attention_bias = config.flag("attention_bias", default=False)
@@ -49,7 +50,7 @@ def _mixtral(config: Config) -> Architecture:
 
 
 def _smollm3(config: Config) -> Architecture:
-    # Its configs leave the tied embeddings out: they are the family's default.
+    # The configs do not mention tied embeddings, because these are the family's default.
     return _llama(Config({"tie_word_embeddings": True, **config.values}, config.model_type))
 
 

@@ -1,4 +1,4 @@
-"""Llama 4: a shared and routed experts, three of four layers attend within a chunk; a vision tower beside it.
+"""Llama 4: a shared expert and routed experts, and a vision tower. Three of four layers attend within a chunk only.
 
 Source: Meta 2025, Llama 4 model cards and configs; Hugging Face transformers, model llama4.
 """
@@ -13,7 +13,7 @@ from gpuledger.transform.sizing.families import _blocks as blocks
 from gpuledger.transform.sizing.families import _decoder as decoder
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
-#: Every fourth layer has no positions and sees everything.
+#: Every fourth layer has no positions and attends to the whole context.
 _FULL_EVERY = 4
 
 
@@ -38,7 +38,7 @@ def _llama4_text(config: Config) -> Architecture:
 
 
 def _llama4(config: Config) -> Architecture:
-    """The multimodal form: the vision tower counts towards the parameters."""
+    """The multimodal form. The weights of the vision tower count as parameters too."""
     text, vision = config.part("text_config"), config.part("vision_config")
     architecture = _llama4_text(text or config)
     if vision is None:
@@ -47,7 +47,7 @@ def _llama4(config: Config) -> Architecture:
 
 
 def _vision_tower(config: Config, text_hidden: int) -> Iterator[Tensor]:
-    """A transformer with biases everywhere, four patches shuffled into one, and two projections into the text model."""
+    """A transformer with biases everywhere. It merges four patches into one and projects them into the text model."""
     hidden, inner = config.whole("hidden_size"), config.whole("intermediate_size")
     heads, patch = config.whole("num_attention_heads"), config.whole("patch_size")
     side = config.whole("image_size") // patch

@@ -1,9 +1,9 @@
-"""Mamba: no attention, and a state of fixed size for each sequence.
+"""Mamba: no attention, but a state of fixed size for each sequence.
 
-A layer keeps, for each of its inner channels, `state_size` values of the state and the last inputs of its convolution.
+For each of its inner channels a layer keeps `state_size` values of the state, and the last inputs of its convolution.
 Source: Gu & Dao 2023, "Mamba: Linear-Time Sequence Modeling with Selective State Spaces"; Zuo et al. 2024 (Falcon Mamba);
-Hugging Face transformers, models mamba and falcon_mamba. A state has no longest sequence: `context` is what a
-model was trained with.
+Hugging Face transformers, models mamba and falcon_mamba. A state does not limit
+the length of a sequence, so `context` is the length that a model was trained with.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.families import _blocks as blocks
 from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, Tensor
 
-#: Programs keep the state at 32 bits, since every token is added to it, and the convolution's inputs at 16.
+#: Programs keep the state at 32 bits, because every token adds to it, and the convolution's inputs at 16 bits.
 _STATE_BYTES, _CONVOLUTION_BYTES = 4, 2
 
 
@@ -40,8 +40,8 @@ def _mamba(config: Config) -> Architecture:
         if not tied:
             yield from blocks.matrix("output", None, vocab, hidden)
 
-    # A token decays the state, adds to it and reads it: as many multiplications as a score and a value of each channel.
-    kept = AttentionLayer(
+    # A token decays the state, adds to it and reads it. The key and value widths give the number of these multiplications.
+    state_layer = AttentionLayer(
         heads=inner, key_dim=2 * state, value_dim=state, cached=0, window=1,
         state_bytes=_STATE_BYTES * inner * state + _CONVOLUTION_BYTES * inner * (kernel - 1),
     )  # fmt: skip
@@ -55,7 +55,7 @@ def _mamba(config: Config) -> Architecture:
         tied=tied,
         ffn=inner,
         tensors=tuple(tensors()),
-        attention=(kept,) * layers,
+        attention=(state_layer,) * layers,
     )
 
 

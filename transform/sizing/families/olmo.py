@@ -1,4 +1,4 @@
-"""OLMo 2: the Llama shape with norms behind each part, and query and key normed over all heads together.
+"""OLMo 2: the shape of Llama, but with the norm after each part, and with norms of query and key over all heads together.
 
 Source: OLMo Team 2025, 2 OLMo 2 Furious; Hugging Face transformers, model olmo2.
 """

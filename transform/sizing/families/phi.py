@@ -1,4 +1,4 @@
-"""Phi 1.5 and 2 (parallel blocks, biases everywhere), Phi 3 to 4 (the Llama shape with fused matrices), Phi-3.5-MoE.
+"""Phi 1.5 and 2 (parallel blocks, biases everywhere), Phi 3 to 4 (the shape of Llama with fused matrices), Phi-3.5-MoE.
 
 Source: Li et al. 2023 (phi-1.5), Abdin et al. 2024 (Phi-3, Phi-4); Hugging Face transformers, models phi, phi3 and phimoe.
 """
@@ -14,7 +14,7 @@ from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
 
 def _phi(config: Config) -> Architecture:
-    # Attention and feed-forward read the same norm, so a layer has one; the output projection has a bias.
+    # Attention and feed-forward read the same norm, so a layer has only one. The output projection has a bias.
     shape, inner = decoder.read_shape(config, tied=False), config.whole("intermediate_size")
     return decoder.build(
         config,
@@ -31,7 +31,7 @@ def _phi3(config: Config) -> Architecture:
     inner = config.whole("intermediate_size")
 
     def ffn_tensors(layer: int) -> Iterator[Tensor]:
-        # Gate and up are stored as one matrix; llama.cpp keeps it so and calls it ffn_up.
+        # Gate and up are stored as one matrix, which llama.cpp calls ffn_up.
         yield from blocks.matrix("ffn_up", layer, 2 * inner, shape.hidden)
         yield from blocks.matrix("ffn_down", layer, shape.hidden, inner)
 

@@ -1,6 +1,6 @@
-"""Qwen 2, 2.5 and 3, dense and mixtures of experts, and Qwen 2.5 with eyes.
+"""Qwen 2, 2.5 and 3, as dense models and as mixtures of experts, and Qwen2.5-VL, which sees pictures.
 
-Qwen 2 has biases on query, key and value; Qwen 3 has none, and norms each head's query and key.
+Qwen 2 has biases on query, key and value. Qwen 3 has no biases, but norms of the query and key of each head.
 Source: Yang et al. 2024 (Qwen2, Qwen2.5), Bai et al. 2025 (Qwen2.5-VL), Yang et al. 2025 (Qwen3); Hugging Face transformers,
 models qwen2, qwen2_moe, qwen2_5_vl, qwen3.
 """
@@ -20,7 +20,7 @@ def _shape(config: Config) -> decoder.Shape:
     layers = config.whole("num_hidden_layers")
     windows: tuple[int | None, ...] = ()
     if config.flag("use_sliding_window", default=False):
-        # Layers below max_window_layers see everything, those above it only the window.
+        # Layers below max_window_layers reach over the whole context, the others only over the window.
         full = config.whole("max_window_layers", default=layers)
         window = config.optional_whole("sliding_window")
         windows = decoder.layer_windows(config, layers, window, lambda layer: layer >= full)
@@ -68,7 +68,7 @@ def _qwen2(config: Config) -> Architecture:
 
 
 def _qwen2_5_vl(config: Config) -> Architecture:
-    """The text model of Qwen 2.5 and a vision tower, which counts towards the parameters."""
+    """The text model of Qwen 2.5 and a vision tower, whose weights count as parameters too."""
     architecture = _qwen2(config.part("text_config") or config)
     vision = config.part("vision_config")
     if vision is None:
@@ -77,7 +77,7 @@ def _qwen2_5_vl(config: Config) -> Architecture:
 
 
 def _vision_tower(config: Config) -> Iterator[Tensor]:
-    """Patches of two frames, gated feed-forwards with biases, and four patches merged into one of the text model's width."""
+    """A patch covers two frames. Feed-forwards are gated, with biases. Four patches become one of the text model's width."""
     hidden, inner = config.whole("hidden_size"), config.whole("intermediate_size")
     heads, patch = config.whole("num_heads"), config.whole("patch_size")
     merged = hidden * config.whole("spatial_merge_size", default=2) ** 2

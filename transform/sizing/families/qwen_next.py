@@ -1,8 +1,9 @@
-"""Qwen3-Next: of four layers three are linear (Gated DeltaNet) and one attends; all are mixtures of experts.
+"""Qwen3-Next: three of four layers are linear (Gated DeltaNet), and one has attention. All layers are mixtures of experts.
 
-A linear layer keeps a matrix of key width × value width for each head, and the last inputs of its short convolution, however
-long the sequence is. Source: Yang, Kautz & Hatamizadeh 2024 (Gated Delta Networks); transformers, model qwen3_next.
-The extra layer that predicts a second token is not loaded for ordinary use and is not counted.
+Whatever the length of the sequence, a linear layer keeps a matrix of key width × value width for each head, and the last
+inputs of its short convolution. An extra layer predicts a second token. Ordinary use does not load it, and it is not
+counted.
+Source: Yang, Kautz & Hatamizadeh 2024 (Gated Delta Networks); transformers, model qwen3_next.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from gpuledger.transform.sizing.families import _blocks as blocks
 from gpuledger.transform.sizing.families import _decoder as decoder
 from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, Tensor
 
-#: Programs keep a state at 32 bits, since every token is added to it, and the convolution's inputs at 16.
+#: Programs keep the state at 32 bits, because every token adds to it, and the convolution's inputs at 16 bits.
 _STATE_BYTES, _CONVOLUTION_BYTES = 4, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Linear:
-    """The heads of a linear layer: those of keys are shared by as many of values."""
+    """The heads of a linear layer. Several heads of values share a head of keys."""
 
     key_heads: int
     value_heads: int
@@ -31,11 +32,11 @@ class _Linear:
 
     @property
     def mixed(self) -> int:
-        """Width of query, key and value together."""
+        """The width of query, key and value together."""
         return 2 * self.key_heads * self.key_dim + self.value_heads * self.value_dim
 
     def tensors(self, layer: int, hidden: int) -> Iterator[Tensor]:
-        """Query, key, value and gate in one matrix, decay and strength of a head, a convolution, a norm and the output."""
+        """Query, key, value and gate in one matrix, decay and strength of each head, a convolution, a norm, the output."""
         values = self.value_heads * self.value_dim
         yield from blocks.matrix("ssm_in", layer, self.mixed + values, hidden)
         yield from blocks.matrix("ssm_ba", layer, 2 * self.value_heads, hidden)
@@ -46,7 +47,7 @@ class _Linear:
         yield from blocks.matrix("ssm_out", layer, hidden, values)
 
     def state(self) -> AttentionLayer:
-        """What it keeps; a token updates the state and reads it, two multiplications of each of its elements."""
+        """The state that the layer keeps. A token updates and reads it, with two multiplications for each element."""
         size = self.key_dim * self.value_dim
         return AttentionLayer(
             heads=self.value_heads, key_dim=size, value_dim=size, cached=0, window=1,
@@ -72,7 +73,7 @@ def _qwen3_next(config: Config) -> Architecture:
         for layer, is_full in enumerate(attends):
             yield from blocks.norm("attn_norm", layer, shape.hidden)
             if is_full:
-                # The query comes with a gate for what is read.
+                # The query matrix also holds a gate for the result of the attention.
                 yield from blocks.matrix("attn_q", layer, 2 * heads, shape.hidden)
                 yield from blocks.matrix("attn_k", layer, width, shape.hidden)
                 yield from blocks.matrix("attn_v", layer, width, shape.hidden)

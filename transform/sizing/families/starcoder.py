@@ -1,4 +1,4 @@
-"""Models of code: StarCoder (GPT-2's shape with one key-value head) and StarCoder 2 (grouped attention, sliding window).
+"""Models of code: StarCoder (GPT-2's shape with one key-value head), StarCoder 2 (grouped attention, sliding window).
 
 Source: Li et al. 2023 (StarCoder), Lozhkov et al. 2024 (StarCoder 2); Hugging Face transformers, models gpt_bigcode and
 starcoder2.

@@ -1,6 +1,6 @@
 """T5 and its gated version 1.1 (Flan-T5, the text encoder of Stable Diffusion 3 and FLUX).
 
-Attention has no biases and its own width (heads × d_kv); one layer of each stack holds the relative position table.
+Attention has no biases, and a width of its own (heads × d_kv). One layer of each stack holds the relative position table.
 Source: Raffel et al. 2019; Hugging Face transformers, model t5.
 """
 
@@ -58,7 +58,7 @@ def _t5(config: Config) -> Architecture:
         tied=tied and not encoder_only,
         ffn=config.whole("d_ff"),
         tensors=tuple(tensors()),
-        # A decoder keeps keys and values of what it writes, and those of what was read, in each of its layers.
+        # Each layer of a decoder keeps the keys and values of the text that it writes, and of the text that was read.
         attention=(AttentionLayer(heads=heads, key_dim=head_dim, value_dim=head_dim, cached=0),) * layers
         + (AttentionLayer(heads=heads, key_dim=head_dim, value_dim=head_dim, cached=2 * heads * head_dim),)
         * (2 * decoder_layers),

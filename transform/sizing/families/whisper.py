@@ -1,6 +1,6 @@
-"""Whisper: an encoder of 30 seconds of sound and a decoder that writes what is said.
+"""Whisper: an encoder of 30 seconds of sound, and a decoder that writes the spoken text.
 
-The decoder keeps its own keys and values of each token, and those of all the encoder's positions once a sequence.
+The decoder keeps keys and values for each of its tokens, and for all positions of the encoder once for each sequence.
 Source: Radford et al. 2022, "Robust Speech Recognition via Large-Scale Weak Supervision"; transformers, model
 whisper.
 """
@@ -13,12 +13,12 @@ from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.families import _blocks as blocks
 from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, Tensor
 
-#: Width of the two convolutions over the spectrogram.
+#: The width of the two convolutions over the spectrogram.
 _KERNEL = 3
 
 
 def _attention(role: str, layer: int, hidden: int) -> Iterator[Tensor]:
-    """Keys have no bias."""
+    """One attention with its norm. Keys have no bias."""
     yield from blocks.norm(f"{role}_norm", layer, hidden, bias=True)
     yield from blocks.matrix(f"{role}_q", layer, hidden, hidden, bias=True)
     yield from blocks.matrix(f"{role}_k", layer, hidden, hidden)
@@ -51,8 +51,8 @@ def _whisper(config: Config) -> Architecture:
         yield from blocks.norm("enc.output_norm", None, hidden, bias=True)
         yield from blocks.norm("dec.output_norm", None, hidden, bias=True)
 
-    written = AttentionLayer(heads=heads, key_dim=width, value_dim=width, cached=2 * hidden)
-    heard = AttentionLayer(
+    self_attention = AttentionLayer(heads=heads, key_dim=width, value_dim=width, cached=2 * hidden)
+    cross_attention = AttentionLayer(
         heads=heads, key_dim=width, value_dim=width, cached=0, window=1, state_bytes=2 * 2 * hidden * positions
     )  # fmt: skip
     return Architecture(
@@ -65,7 +65,7 @@ def _whisper(config: Config) -> Architecture:
         tied=True,
         ffn=config.whole("encoder_ffn_dim"),
         tensors=tuple(tensors()),
-        attention=(written,) * decoder + (heard,) * decoder,
+        attention=(self_attention,) * decoder + (cross_attention,) * decoder,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from gpuledger.transform.assumptions import from_table, kept
+from gpuledger.transform.assumptions import from_table, with_value_kept
 from gpuledger.transform.buying import costs
 from gpuledger.transform.models.mart.rent_vs_buy.model import observed_value_kept
 
@@ -43,7 +43,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     )
     rows: list[dict[str, Any]] = []
     for row in measured.merge(cards.dropna(), on="gpu_id").to_dict("records"):
-        assumed = kept(base, observed.get(row["gpu_id"]))
+        assumed = with_value_kept(base, observed.get(row["gpu_id"]))
         own = costs.ownership(Decimal(str(row["price_usd"])), round(row["tdp_w"]), assumed)
         rows.append(_row(row, "buy", None, own.total, own.busy_hours))
     hours = base.hours_per_day * costs.DAYS_A_YEAR * base.horizon_years

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from gpuledger.transform.assumptions import from_table, kept
+from gpuledger.transform.assumptions import from_table, with_value_kept
 from gpuledger.transform.buying import hosts
 from gpuledger.transform.buying.rent_or_buy import Pair, compare
 from gpuledger.transform.identity.gpu import Gpu
@@ -56,7 +56,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
                 "hours_of_use": float(own.hours),
                 "break_even_hours": _hours(answer.break_even_hours),
                 "cheaper": answer.cheaper,
-                "value_kept_per_year": float(kept(base, pair.value_kept).value_kept_per_year),
+                "value_kept_per_year": float(with_value_kept(base, pair.value_kept).value_kept_per_year),
                 "value_kept_is_observed": pair.value_kept is not None,
                 "other_usd": float(round(own.other, 2)),
                 "machine": pair.host.name if pair.host else None,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from gpuledger.transform.assumptions import from_table, kept
+from gpuledger.transform.assumptions import from_table, with_value_kept
 from gpuledger.transform.buying.rent_or_buy import moves
 from gpuledger.transform.models.mart.rent_vs_buy.model import observed_value_kept, pair_of
 
@@ -35,7 +35,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         pair = pair_of(row, observed)
         if pair is None:
             continue
-        assumed = kept(base, pair.value_kept)
+        assumed = with_value_kept(base, pair.value_kept)
         for name, moved in moves(pair, base).items():
             hours, saving = moved.break_even, moved.saving
             rows.append(
