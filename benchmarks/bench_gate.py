@@ -53,7 +53,7 @@ def run(months: int = 35) -> list[tuple[str, str, str]]:
             offers.stage_batch(con, batch)
             past = good_nights.past(con, SOURCE, seen_at, Bounds())
             loaded = loading.load_staged(con, batch.night, Bounds(), past, good_nights.Released())
-            good_nights.note(con, SOURCE, good_nights.GoodNight(seen_at, len(rows), loaded.is_complete))
+            good_nights.note(con, {SOURCE: good_nights.GoodNight(seen_at, len(rows), loaded.is_complete)})
             assign.assign(con, _resolver, "bench")
             if loaded.is_shuffled:
                 whole.append(f"{seen_at:%Y-%m-%d}")

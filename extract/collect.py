@@ -17,7 +17,6 @@ from gpuledger.extract.errors import ExtractError, FetchError, LayoutChanged, No
 from gpuledger.extract.fetch import addresses, blocks
 from gpuledger.extract.following import merged
 from gpuledger.extract.items import Aside, Issue, Item, Link, ListingTotal, Looked, Offer, Parsed, Severity, admitted
-from gpuledger.extract.market import with_market
 from gpuledger.extract.pages import LocalFile, Pages
 from gpuledger.extract.source import Page, Source
 
@@ -347,6 +346,9 @@ def parse_page(source: Source, page: Page) -> list[Parsed]:
     A parser often fails with an IndexError or a ValueError on a page that it was not written for. For the user that is a
     change of the layout, and the bug of one source must not stop the others.
     """
+    # Imported here, as a night on which no page changed parses none, and the words of markets are many patterns.
+    from gpuledger.extract.market import with_market
+
     try:
         if page.headers.get("content-type") == passing.FACTS:
             return passing.read_facts(page.content)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -144,50 +144,82 @@ def add_quarantined(
     ])  # fmt: skip
 
 
-def last_good(con: duckdb.DuckDBPyConnection, source: str) -> tuple[str, SourceOutcome]:
-    """The run that loaded the source last, and its counts."""
-    row = con.execute(
-        f"""SELECT run_id, parsed, loaded, quarantined, duplicate FROM ops.source_run
-            WHERE source = ? AND {_GOOD} ORDER BY rowid DESC LIMIT 1""",
-        [source],
-    ).fetchone()
-    assert row is not None
-    run_id, parsed, loaded, quarantined, duplicate = row
-    counted = SourceOutcome(
-        source, "ok", parsed=parsed, loaded=loaded, quarantined=quarantined, duplicate=duplicate
-    )  # fmt: skip
-    return run_id, counted
+@dataclass(frozen=True, slots=True)
+class LastBatch:
+    """The batch that a source gave last: the run that loaded it, what it counted, and its fingerprint, if that is kept."""
+
+    run_id: str
+    counted: SourceOutcome
+    digest: str | None
 
 
-def repeat_quarantined(con: duckdb.DuckDBPyConnection, run_id: str, source: str, earlier: str) -> None:
-    """Record for `run_id` too the rows of a source that the run `earlier` did not load."""
-    con.execute(
-        """INSERT INTO ops.quarantine SELECT ?, source, kind, reason, item, snapshot_sha256
-           FROM ops.quarantine WHERE run_id = ? AND source = ?""",
-        [run_id, earlier, source],
-    )
+def last_batches(con: duckdb.DuckDBPyConnection) -> dict[str, LastBatch]:
+    """The last good batch of each source, by source."""
+    rows = con.execute(
+        f"""SELECT b.source, b.batch.run_id, b.batch.parsed, b.batch.loaded, b.batch.quarantined, b.batch.duplicate,
+                c.content
+            FROM (
+                SELECT source, max_by(
+                    {{run_id: run_id, parsed: parsed, loaded: loaded, quarantined: quarantined, duplicate: duplicate}}, rowid
+                ) AS batch
+                FROM ops.source_run WHERE {_GOOD} GROUP BY source
+            ) b LEFT JOIN ops.table_content c ON c.table_id = 'batch:' || b.source"""
+    ).fetchall()
+    return {
+        source: LastBatch(
+            run_id,
+            SourceOutcome(
+                source, "ok", parsed=parsed, loaded=loaded, quarantined=quarantined, duplicate=duplicate
+            ),
+            digest,
+        )
+        for source, run_id, parsed, loaded, quarantined, duplicate, digest in rows
+    }  # fmt: skip
 
 
-def set_state(
-    con: duckdb.DuckDBPyConnection, outcome: SourceOutcome, attempted_at: datetime, freshness_hours: int
-) -> None:
-    """Write the source's row of ops.source_state. A failed attempt keeps the last success and its number of rows."""
-    last = "SELECT last_success_at, rows FROM ops.source_state WHERE source = ?"
-    succeeded_at, rows = attempted_at, outcome.loaded
-    if outcome.is_failure:
-        succeeded_at, rows = con.execute(last, [outcome.source]).fetchone() or (None, 0)
-    con.execute("DELETE FROM ops.source_state WHERE source = ?", [outcome.source])
-    state = (outcome.source, outcome.status, outcome.reason, attempted_at, succeeded_at, freshness_hours, rows)
-    append(con, "ops.source_state", [state])
+def repeat_quarantined(con: duckdb.DuckDBPyConnection, run_id: str, earlier: Mapping[str, str]) -> None:
+    """Put the rows that an earlier run did not load on record for `run_id` too; `earlier` is that run, by source."""
+    if earlier:
+        con.execute(
+            """INSERT INTO ops.quarantine SELECT ?, q.source, q.kind, q.reason, q.item, q.snapshot_sha256
+               FROM ops.quarantine q JOIN (SELECT unnest(?) AS source, unnest(?) AS run_id) e
+                   ON q.source = e.source AND q.run_id = e.run_id""",
+            [run_id, [*earlier], [*earlier.values()]],
+        )
 
 
-def last_digest(con: duckdb.DuckDBPyConnection, source: str) -> str | None:
-    """The fingerprint of the source's last batch."""
-    row = con.execute("SELECT content FROM ops.table_content WHERE table_id = ?", [f"batch:{source}"]).fetchone()
-    return str(row[0]) if row else None
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt to read a source: how it went, when, and how long its rows count as fresh [h]."""
+
+    outcome: SourceOutcome
+    attempted_at: datetime
+    freshness_hours: int
 
 
-def set_digest(con: duckdb.DuckDBPyConnection, source: str, digest: str) -> None:
-    """Remember the fingerprint of the source's last batch."""
-    con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [f"batch:{source}"])
-    con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [f"batch:{source}", digest])
+def set_states(con: duckdb.DuckDBPyConnection, attempts: Sequence[Attempt]) -> None:
+    """Write the sources' rows of ops.source_state: a failed attempt leaves the last success and its rows where they are."""
+    before: dict[str, tuple[datetime | None, int]] = {}
+    if any(attempt.outcome.is_failure for attempt in attempts):
+        rows = con.execute("SELECT source, last_success_at, rows FROM ops.source_state").fetchall()
+        before = {source: (succeeded_at, count) for source, succeeded_at, count in rows}
+    states = []
+    for attempt in attempts:
+        outcome = attempt.outcome
+        succeeded_at, loaded = (
+            before.get(outcome.source, (None, 0)) if outcome.is_failure else (attempt.attempted_at, outcome.loaded)
+        )
+        states.append((
+            outcome.source, outcome.status, outcome.reason, attempt.attempted_at, succeeded_at, attempt.freshness_hours,
+            loaded,
+        ))  # fmt: skip
+    sources = [attempt.outcome.source for attempt in attempts]
+    con.execute("DELETE FROM ops.source_state WHERE list_contains(?, source)", [sources])
+    append(con, "ops.source_state", states)
+
+
+def set_digests(con: duckdb.DuckDBPyConnection, digests: Mapping[str, str]) -> None:
+    """Remember the fingerprints of the batches that the sources gave last, by source."""
+    tables = [f"batch:{source}" for source in digests]
+    con.execute("DELETE FROM ops.table_content WHERE list_contains(?, table_id)", [tables])
+    append(con, "ops.table_content", [*zip(tables, digests.values(), strict=True)])

@@ -22,12 +22,15 @@ _together: ContextVar[tuple[DataDir, duckdb.DuckDBPyConnection] | None] = Contex
 
 
 @contextmanager
-def together(data: DataDir, writes_to: Path | None = None) -> Iterator[None]:
-    """All that is asked within is asked of one version, over one connection, which may write to the folder `writes_to`.
+def together(
+    data: DataDir, writes_to: Path | None = None, *, over: duckdb.DuckDBPyConnection | None = None
+) -> Iterator[None]:
+    """Every question in the block is asked of one version, over one connection, which may write to the folder `writes_to`.
 
-    Raises what `reader` raises.
+    `over` is a connection that has no warehouse attached any more and is not used afterwards: a night has one when it has
+    published, and to make another one takes DuckDB 20 ms. Raises what `reader` raises.
     """
-    with reader(data, writes_to) as con:
+    with reader(data, writes_to) if over is None else _opened(over, data, writes_to) as con:
         token = _together.set((data, con))
         try:
             yield
@@ -52,45 +55,54 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
         return
     if not data.published.exists():
         raise NoWarehouse(data.root)
-    # Resolved first: the version's own path is what a write-ahead log, if an analyst left one, belongs to.
-    path = data.published.resolve()
     try:
         con = duckdb.connect()
     except duckdb.OutOfMemoryException:
         raise _too_little_memory(data) from None
     try:
-        try:
-            con.execute(SESSION)
-            con.execute(f"ATTACH {quote(str(path))} AS gpuledger (READ_ONLY); USE gpuledger")
-            if not spills:
-                con.execute("SET temp_directory = ''")
-            _shut(con, writes_to)
-            written = migrate.written(con)
-        except duckdb.OutOfMemoryException:
-            raise _too_little_memory(data) from None
-        except duckdb.Error as error:
-            migrate.refuse_newer_duckdb(error, str(data.published))
-            raise NotAWarehouse(_refusal(data, str(error))) from None
-        if written is None:
-            raise NotAWarehouse(
-                f"{data.published} is a DuckDB file, but not a gpuledger warehouse: it has no table ops.run"
-            )
-        migrate.refuse_newer(written, str(data.published))
-        try:
+        with _opened(con, data, writes_to, spills=spills):
             yield con
-        except duckdb.OutOfMemoryException:
-            raise _too_little_memory(data) from None
-        except duckdb.PermissionException as error:
-            raise NotAWarehouse(_reaching_out(data.published, error)) from None
-        except (duckdb.CatalogException, duckdb.BinderException) as error:
-            _refuse_older(con, data, str(error))
-            raise
-        except duckdb.Error as error:
-            if not _is_damage(error):
-                raise
-            raise NotAWarehouse(damaged(str(data.published), error)) from None
     finally:
         con.close()
+
+
+@contextmanager
+def _opened(
+    con: duckdb.DuckDBPyConnection, data: DataDir, writes_to: Path | None, *, spills: bool = True
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The connection with the published version attached, and shut; see `reader`."""
+    # Resolved first: the version's own path is what a write-ahead log, if an analyst left one, belongs to.
+    path = data.published.resolve()
+    try:
+        con.execute(SESSION)
+        con.execute(f"ATTACH {quote(str(path))} AS gpuledger (READ_ONLY); USE gpuledger")
+        if not spills:
+            con.execute("SET temp_directory = ''")
+        _shut(con, writes_to)
+        written = migrate.written(con)
+    except duckdb.OutOfMemoryException:
+        raise _too_little_memory(data) from None
+    except duckdb.Error as error:
+        migrate.refuse_newer_duckdb(error, str(data.published))
+        raise NotAWarehouse(_refusal(data, str(error))) from None
+    if written is None:
+        raise NotAWarehouse(
+            f"{data.published} is a DuckDB file, but not a gpuledger warehouse: it has no table ops.run"
+        )
+    migrate.refuse_newer(written, str(data.published))
+    try:
+        yield con
+    except duckdb.OutOfMemoryException:
+        raise _too_little_memory(data) from None
+    except duckdb.PermissionException as error:
+        raise NotAWarehouse(_reaching_out(data.published, error)) from None
+    except (duckdb.CatalogException, duckdb.BinderException) as error:
+        _refuse_older(con, data, str(error))
+        raise
+    except duckdb.Error as error:
+        if not _is_damage(error):
+            raise
+        raise NotAWarehouse(damaged(str(data.published), error)) from None
 
 
 def _too_little_memory(data: DataDir) -> WarehouseError:

@@ -205,7 +205,7 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
                 night = replace(night, listings_stand=seen.listings <= listed)
                 done = loading.load_staged(con, night, bounds, past, released)
             past.insert(0, good_nights.GoodNight(seen_at, len(rows), done.is_complete))
-            good_nights.note(con, SOURCE, past[0])
+            good_nights.note(con, {SOURCE: past[0]})
             changed |= {*done.changes.changed, "core.source_night"}
             if "core.listing" in done.changes.changed:
                 # The gate compares a price with others of the same card, so a night must know the cards of earlier nights.
@@ -231,9 +231,9 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
     if offers.record_changes(con, SOURCE, crawls[0][0]):
         changed.add("core.price_change")
     if last_good:
-        take_in.set_state(con, replace(context, as_of=last_good[0]), last_good[1])
+        ledger.set_states(con, [take_in.attempt(last_good[1], last_good[0])])
     if outcome.is_failure:
-        take_in.set_state(con, context, outcome)
+        ledger.set_states(con, [take_in.attempt(outcome, context.as_of)])
     return store.Night((outcome,), frozenset(changed), unrated=unrated)
 
 

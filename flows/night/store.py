@@ -70,9 +70,9 @@ def store(context: Context, collected: Sequence[Collected], *, export: bool = Tr
         summary = finish(
             con, context, work, night, run_log.record_of(context, collected)
         )  # identify, build, audit, publish
-    if damaged:
-        summary = replace(summary, reason="; ".join(damaged))
-    return write_exports(context, summary) if export else summary
+        if damaged:
+            summary = replace(summary, reason="; ".join(damaged))
+        return write_exports(context, summary, con) if export else summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +137,13 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[C
 
 def _load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[Collected]) -> Night:
     is_newest = price_days.is_newest(con, context.as_of)
-    for batch in collected:
-        _refuse_to_go_back(con, context, batch.source)
+    _refuse_to_go_back(con, context, [batch.source for batch in collected])
+    known = take_in.before(con)
     # Exchange rates first: the prices of the same night are converted with them.
     ordered = sorted(collected, key=lambda c: (not any(isinstance(i, FxRate) for i, _ in c.rows), c.source))
     context.progress.step("load", len(ordered))
-    taken_in = [_take_in(con, context, batch) for batch in context.progress.each(ordered)]
+    taken_in = [_take_in(con, context, batch, known) for batch in context.progress.each(ordered)]
+    take_in.record(con, context, taken_in)
     return Night(
         sources=tuple(source.outcome for source in taken_in),
         tables=frozenset[str]().union(*(source.tables for source in taken_in)),
@@ -150,9 +151,11 @@ def _load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[
     )
 
 
-def _take_in(con: duckdb.DuckDBPyConnection, context: Context, batch: Collected) -> take_in.TakenIn:
+def _take_in(
+    con: duckdb.DuckDBPyConnection, context: Context, batch: Collected, known: take_in.Before
+) -> take_in.TakenIn:
     try:
-        return take_in.take_in(con, context, batch)
+        return take_in.take_in(con, context, batch, known)
     except _NOBODYS:
         raise
     except Exception as error:
@@ -238,14 +241,15 @@ def publish_build(
     return Summary(context.run_id, sources, builds, changes, version)
 
 
-def write_exports(context: Context, summary: Summary) -> Summary:
+def write_exports(context: Context, summary: Summary, con: duckdb.DuckDBPyConnection | None = None) -> Summary:
     """Write the CSV files of the published version, and the Iceberg tables if the settings have them.
 
+    `con` is the connection that published, if it is still open.
     A file that cannot be written is only a note in the summary, as the warehouse is published already.
     """
     context.progress.step("export")
     try:
-        exports.after_run(context.data)
+        exports.after_run(context.data, con)
     except OSError as error:
         folder = error.filename or context.data.exports
         return replace(summary, reason=f"the CSV files could not be written: {folder}: {local_files.why(error)}")
@@ -280,13 +284,15 @@ def _take_over_log(con: duckdb.DuckDBPyConnection, context: Context) -> None:
     ])  # fmt: skip
 
 
-def _refuse_to_go_back(con: duckdb.DuckDBPyConnection, context: Context, source: str) -> None:
-    last = loading.last_night(con, source)
-    if last is not None and last > context.as_of:
-        raise OutOfOrder(
-            f"this run counts as {context.as_of:%Y-%m-%d %H:%M} UTC, and {context.data.root} already holds {source} of "
-            f"{last:%Y-%m-%d %H:%M} UTC: history is written forwards; use another --data-dir"
-        )
+def _refuse_to_go_back(con: duckdb.DuckDBPyConnection, context: Context, sources: Sequence[str]) -> None:
+    last_nights = loading.last_nights(con)
+    for source in sources:
+        last = last_nights.get(source)
+        if last is not None and last > context.as_of:
+            raise OutOfOrder(
+                f"this run counts as {context.as_of:%Y-%m-%d %H:%M} UTC, and {context.data.root} already holds {source} of "
+                f"{last:%Y-%m-%d %H:%M} UTC: history is written forwards; use another --data-dir"
+            )
 
 
 def _refuse_doubtful_clock(con: duckdb.DuckDBPyConnection, context: Context) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpuledger.flows.setup import procurement
 from gpuledger.flows.setup.money import DOLLARS
@@ -11,14 +12,19 @@ from gpuledger.warehouse.outputs import csv_files, sheet
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader, together
 
+if TYPE_CHECKING:
+    import duckdb
 
-def after_run(data: DataDir) -> list[Path]:
-    """Write them to the folder of exports, all of one version; of the tables that grow by the night, the newest days. A file
-    whose table did not change since it was written is left as it is.
 
-    Raises OSError where the folder cannot be written, and what `warehouse.read.reader` raises.
+def after_run(data: DataDir, over: duckdb.DuckDBPyConnection | None = None) -> list[Path]:
+    """Write the files of one version to the folder of exports; returns their paths.
+
+    Tables that grow every night are written with their newest days only. A file whose table did not change since it was
+    written stays as it is. `over` is a connection that is free for it; see `warehouse.read.together`.
+
+    Raises OSError if the folder cannot be written, and what `warehouse.read.reader` raises.
     """
-    with together(data):
+    with together(data, over=over):
         with reader(data) as con:
             contents = tracked_contents(con)
         written = csv_files.export_recent(data, contents)

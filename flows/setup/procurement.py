@@ -30,7 +30,7 @@ def advice_words() -> dict[str, str]:
 
 def sheet(data: DataDir, money: Money) -> Sheet:
     """The list of the market and currency that were asked for. Raises NoWarehouse, BadQuery for an unknown market."""
-    found = answers.procurement(data, showing.market())
+    answer = answers.procurement(data, showing.market())
     last = runs.last(data)
     assert last is not None, "what is published, a run published"
     parts = [
@@ -38,17 +38,17 @@ def sheet(data: DataDir, money: Money) -> Sheet:
         gettext("prices as of {day} UTC").format(day=f"{last.as_of:%Y-%m-%d %H:%M}"),
         *([money.words] if money.words else []),
     ]
-    columns = _columns(found, money)
+    columns = _columns(answer, money)
     words = advice_words()
     return Sheet(
         name=NAME, title=gettext("What to buy"), subtitle=" · ".join(parts), columns=columns,
-        rows=[_row(card, found, money) for card in found.cards],
+        rows=[_row(card, answer, money) for card in answer.cards],
         printed=18, currency=money,
         colours={words["buy"]: "good", words["wait"]: "wait", words["no_price"]: "bad"},
     )  # fmt: skip
 
 
-def why(card: Card, found: Procurement) -> str:
+def why(card: Card, answer: Procurement) -> str:
     """The reason of the advice in a sentence."""
     if card.advice == "no_price":
         return gettext("no offer of it counts: {excluded}").format(excluded=spoken(card.excluded or "–"))
@@ -57,17 +57,17 @@ def why(card: Card, found: Procurement) -> str:
     if card.advice == "other":
         workload, place = next((name, place) for name, place in card.places.items() if place.beaten_by)
         sentence = gettext("{other} is at least as fast for no more money ({workload})").format(
-            other=place.beaten_by, workload=gettext(found.workloads[workload][0])
+            other=place.beaten_by, workload=gettext(answer.workloads[workload][0])
         )
-        other = next((one for one in found.cards if one.gpu == place.beaten_by), None)
+        other = next((one for one in answer.cards if one.gpu == place.beaten_by), None)
         if other and (card.memory_gb or 0) > (other.memory_gb or 0):
             more = gettext("{sentence}; unless its {memory:g} GB of memory are needed")
             return more.format(sentence=sentence, memory=card.memory_gb)
         return sentence
-    if len(card.front) == len(found.workloads):
+    if len(card.front) == len(answer.workloads):
         sentence = gettext("nothing is at least as fast for no more money, in any workload")
     else:
-        names = "; ".join(gettext(found.workloads[name][0]) for name in card.front)
+        names = "; ".join(gettext(answer.workloads[name][0]) for name in card.front)
         sentence = gettext("nothing is at least as fast for no more money: {workloads}").format(workloads=names)
     if card.advice == "unjudged":
         reason = card.hint_reason or N_(
@@ -79,11 +79,11 @@ def why(card: Card, found: Procurement) -> str:
     return sentence
 
 
-def _columns(found: Procurement, money: Money) -> list[Column]:
+def _columns(answer: Procurement, money: Money) -> list[Column]:
     code = money.code
-    years = f"{found.assumptions.horizon_years.normalize():f}"
+    years = f"{answer.assumptions.horizon_years.normalize():f}"
     by_workload: list[Column] = []
-    for name, (english, unit) in found.workloads.items():
+    for name, (english, unit) in answer.workloads.items():
         words = gettext(english)
         slug = name.replace("-", "_").replace(".", "_")
         by_workload += [
@@ -117,7 +117,7 @@ def _columns(found: Procurement, money: Money) -> list[Column]:
         Column(money.name("own_total_usd"),
                gettext("{years} years of owning, {currency}").format(years=years, currency=code), "money",
                gettext("price, share of a machine and electricity, less the resale; {hours} hours a day").format(
-                   hours=f"{found.assumptions.hours_per_day.normalize():f}")),
+                   hours=f"{answer.assumptions.hours_per_day.normalize():f}")),
         Column("memory_gb", gettext("memory, GB"), "number", gettext("memory of one card")),
         Column("largest_model", gettext("largest model"), "text",
                gettext("of the catalogue, by parameters, that one card holds as {precision} with {tokens} tokens").format(
@@ -134,15 +134,15 @@ def _columns(found: Procurement, money: Money) -> list[Column]:
     ]  # fmt: skip
 
 
-def _row(card: Card, found: Procurement, money: Money) -> list[Any]:
+def _row(card: Card, answer: Procurement, money: Money) -> list[Any]:
     hints = {"buy": gettext("low"), "wait": gettext("high or falling"), "neutral": gettext("usual")}
     places: list[Any] = []
-    for name in found.workloads:
+    for name in answer.workloads:
         place = card.places.get(name)
         places += [place.by_value, place.by_score, place.score] if place else [None, None, None]
     is_priced = card.price_usd is not None
     return [
-        advice_words()[card.advice], card.gpu, why(card, found), money.amount("price_usd", card.price_usd),
+        advice_words()[card.advice], card.gpu, why(card, answer), money.amount("price_usd", card.price_usd),
         card.shop, card.market, gettext("in stock") if is_priced else None, card.url, card.price_since,
         card.last_seen_at if is_priced else None, _share(card.premium_over_msrp), hints.get(card.hint or ""),
         money.amount("used_price_usd", card.used_price_usd), money.amount("own_total_usd", card.own_total_usd),

@@ -10,10 +10,13 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import duckdb
+
 from gpuledger.extract import sources
 from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.parse_pool import ParsePool
 from gpuledger.extract.sample import server
+from gpuledger.flows.night import take_in
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import read_plain, run
@@ -58,3 +61,10 @@ def copy_of_the_site(to: Path) -> Path:
     for pages in SITE.glob("*/sample"):
         shutil.copytree(pages, to / pages.relative_to(SITE))
     return to
+
+
+def take_in_one(con: duckdb.DuckDBPyConnection, night: Context, collected: Collected) -> take_in.TakenIn:
+    """Take in and record the batch of one source, as a run does with the batches of all."""
+    taken_in = take_in.take_in(con, night, collected, take_in.before(con))
+    take_in.record(con, night, [taken_in])
+    return taken_in

@@ -17,14 +17,14 @@ from gpuledger.extract.collect import Collected
 from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.items import IndexPrice, Item, Offer
 from gpuledger.flows.cli import cli
-from gpuledger.flows.night import store, take_in
+from gpuledger.flows.night import store
 from gpuledger.flows.setup import corrections
 from gpuledger.flows.setup.settings import SettingsError
 from gpuledger.warehouse.load import corrected
 from gpuledger.warehouse.load.batch import Row
 from gpuledger.warehouse.load.corrected import Correction
 from gpuledger.warehouse.paths import DataDir
-from tests.flows.inprocess import SITE, context
+from tests.flows.inprocess import SITE, context, take_in_one
 from tests.support.empty import empty_warehouse
 
 SHOP = "quotes"
@@ -61,7 +61,7 @@ def test_a_correction_holds_until_the_source_changes_its_mind(con: duckdb.DuckDB
         at = FIRST + timedelta(days=number)
         run = replace(context(tmp_path, 1), as_of=at, started_at=at, run_id=f"run{number}")
         collected = Collected(SHOP, rows=[(offer(brand=brand), f"sha {brand}")], pages=1)
-        outcome = take_in.take_in(con, run, collected).outcome
+        outcome = take_in_one(con, run, collected).outcome
         assert outcome.status in ("ok", "unchanged")
         store.write_run(con, run, [outcome])
         ((loaded,),) = con.execute("SELECT brand FROM core.listing").fetchall()

@@ -24,7 +24,7 @@ from gpuledger.extract.pages import Fetching
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights as crawls_of
-from gpuledger.flows.night import drifting, store, take_in
+from gpuledger.flows.night import drifting, store
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup import decisions
 from gpuledger.flows.telling import alerts
@@ -32,7 +32,7 @@ from gpuledger.transform.gate import drift
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load import profile
 from gpuledger.warehouse.paths import DataDir
-from tests.flows.inprocess import context, copy_of_the_site
+from tests.flows.inprocess import context, copy_of_the_site, take_in_one
 from tests.support.empty import empty_warehouse
 
 
@@ -56,7 +56,7 @@ class Shop:
         with server.SampleSite(1) as site, Client(HttpSettings(delay_s=0.0, connect_to=site.connect_to)) as client:
             pages = Fetching(client, self.archive, run.as_of, run.run_id)
             collected: Collected = collect(Reading(chosen, server.start_urls(chosen)), pages, None)
-        outcome = take_in.take_in(self.con, run, collected).outcome
+        outcome = take_in_one(self.con, run, collected).outcome
         store.write_run(self.con, run, [outcome])
         return outcome
 

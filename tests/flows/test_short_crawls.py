@@ -18,13 +18,12 @@ import pytest
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.items import Item, Offer
 from gpuledger.extract.sample import server
-from gpuledger.flows.night import take_in
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.setup import decisions
 from gpuledger.flows.telling import alerts
 from gpuledger.transform import freshness
 from tests.command import gpuledger, rows
-from tests.flows.inprocess import context, copy_of_the_site, refresh
+from tests.flows.inprocess import context, copy_of_the_site, refresh, take_in_one
 from tests.support.empty import empty_warehouse
 
 SHOP = "danawa"
@@ -63,7 +62,7 @@ def test_a_real_crawl_that_broke_and_stayed_broken_ends_no_listing(
         night = replace(context(tmp_path, 1), as_of=seen_at)
         found = [(item, f"{seen_at}") for item, _ in items]
         collected = Collected(SHOP, rows=found, pages=1, starts=("https://shop.example/list",))
-        outcome = take_in.take_in(con, night, collected).outcome
+        outcome = take_in_one(con, night, collected).outcome
         return outcome.status, outcome.reason or ""
 
     whole: list[tuple[Item, str]] = []
@@ -168,7 +167,7 @@ def test_a_shop_that_really_closes_half_of_its_catalogue(
             "newegg", rows=rows_of_night, pages=1, starts=("https://shop.example/list",), listed=shown,
             stated_total=shown if states_its_total else None,
         )  # fmt: skip
-        status = take_in.take_in(con, night, collected).outcome.status
+        status = take_in_one(con, night, collected).outcome.status
         standing = con.execute("SELECT count(*) FROM core.listing WHERE ended_at IS NULL").fetchone()
         assert standing is not None
         return status, standing[0], night.as_of

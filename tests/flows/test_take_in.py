@@ -24,7 +24,7 @@ from gpuledger.transform.gate import loading
 from gpuledger.warehouse import ledger, schema
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load.batch import ChangeSet
-from tests.flows.inprocess import context
+from tests.flows.inprocess import context, take_in_one
 
 #: The one shop of which a batch of any length is believed.
 SHOP = "quotes"
@@ -55,7 +55,7 @@ class Shop:
     def take(self, number: int, *items: Item, **more: Any) -> SourceOutcome:
         """Take in what the source gave on a night; more of `Collected` by name."""
         collected = Collected(SHOP, rows=[(item, f"sha{number}") for item in items], pages=1, **more)
-        taken = take_in.take_in(self.con, self.night(number), collected)
+        taken = take_in_one(self.con, self.night(number), collected)
         self.changed = taken.tables
         return taken.outcome
 
@@ -117,7 +117,7 @@ def test_the_batch_that_was_loaded_last_is_not_loaded_again(shop: Shop) -> None:
            SELECT 'run1' AS run_id, 'quotes' AS source, 'ok' AS status, 6 AS parsed, 4 AS loaded, 1 AS quarantined,
                1 AS duplicate"""
     )
-    taken = take_in.take_in(shop.con, shop.night(2), collected)
+    taken = take_in_one(shop.con, shop.night(2), collected)
     assert of(taken.outcome) == ("unchanged", 6, 4, 1, 1)
     assert taken.tables == {"core.source_night"}
     assert shop.rows("SELECT DISTINCT title FROM core.listing") == [("untouched",)]
@@ -129,7 +129,7 @@ def test_the_batch_that_was_loaded_last_is_not_loaded_again(shop: Shop) -> None:
 def again(shop: Shop, number: int, items: Sequence[Offer], **more: Any) -> SourceOutcome:
     """The same bytes as the first night's on another one."""
     collected = Collected(SHOP, rows=[(item, "sha1") for item in items], pages=1, **more)
-    return take_in.take_in(shop.con, shop.night(number), collected).outcome
+    return take_in_one(shop.con, shop.night(number), collected).outcome
 
 
 def test_a_batch_like_one_before_the_last_is_loaded(shop: Shop) -> None:
@@ -145,7 +145,7 @@ def test_a_batch_like_one_before_the_last_is_loaded(shop: Shop) -> None:
 def test_the_same_bytes_are_loaded_where_a_held_price_waits_for_its_second_sighting(shop: Shop) -> None:
     shop.take(1, *four())
     first = Collected(SHOP, rows=[(item, "sha") for item in four("5000")])
-    outcomes = [take_in.take_in(shop.con, shop.night(number), first).outcome for number in (2, 3)]
+    outcomes = [take_in_one(shop.con, shop.night(number), first).outcome for number in (2, 3)]
     assert [of(outcome) for outcome in outcomes] == [("ok", 4, 3, 1, 0), ("ok", 4, 4, 0, 0)]
     assert shop.prices()["quotes:a"] == 5000
     ((run_id, kind, reason, item, sha),) = shop.rows(
@@ -280,7 +280,7 @@ def test_a_source_that_never_answered_has_no_rows_and_counts_nothing(shop: Shop)
     failure = FetchError("http://shop.test/", "no answer", "wait")
     shop.take(1, failure=failure)
     assert shop.state() == ("failed", None, 0)
-    assert not loading.is_settled(shop.con, SHOP)
+    assert SHOP not in loading.settled_sources(shop.con)
     outcome = take_in.failed(Collected(SHOP, failure=failure))
     counts = {name: value for name, value in asdict(outcome).items() if isinstance(value, int | float)}
     assert set(counts.values()) == {0}

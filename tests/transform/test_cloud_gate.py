@@ -56,7 +56,7 @@ class Cloud:
         batch = Batch(SOURCE, START + timedelta(days=self.night), [Row(offer, "sha") for offer in offers])
         was_held = self.con.execute("SELECT 1 FROM core.held_price").fetchall()
         loaded = loading.load_batch(self.con, batch, Bounds(), good_nights.Released(released or []), ["cloud_offer"])
-        good_nights.note(self.con, SOURCE, good_nights.GoodNight(batch.seen_at, len(offers), loaded.is_complete))
+        good_nights.note(self.con, {SOURCE: good_nights.GoodNight(batch.seen_at, len(offers), loaded.is_complete)})
         names = {others.offer_id(SOURCE, offer): offer.instance for offer in offers}
         held = self.con.execute("SELECT listing_id, hold, kind FROM core.held_price").fetchall()
         assert {kind for _, _, kind in held} <= {"cloud_offer"}

@@ -46,7 +46,7 @@ class Market:
         offers.stage_batch(self.con, batch)
         past = good_nights.past(self.con, "shop", batch.seen_at, Bounds())
         loaded = loading.load_staged(self.con, batch.night, Bounds(), past, good_nights.Released(released or []))
-        good_nights.note(self.con, "shop", good_nights.GoodNight(batch.seen_at, len(rows), loaded.is_complete))
+        good_nights.note(self.con, {"shop": good_nights.GoodNight(batch.seen_at, len(rows), loaded.is_complete)})
         return dict(self.con.execute("SELECT listing_id, hold FROM core.held_price").fetchall())
 
     def price(self, key: str) -> Decimal | None:

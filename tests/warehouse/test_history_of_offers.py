@@ -67,7 +67,7 @@ def load(
     batch = Batch(source, night(number), rows, is_complete, refused)
     loaded = loading.load_batch(con, batch, limits, Released(released or []), ["offer"])
     count = len(shown) + len(held)
-    good_nights.note(con, source, good_nights.GoodNight(batch.seen_at, count, loaded.is_complete))
+    good_nights.note(con, {source: good_nights.GoodNight(batch.seen_at, count, loaded.is_complete)})
     return loaded
 
 
@@ -424,9 +424,9 @@ def test_a_batch_is_complete_unless_it_is_said_not_to_be_and_counts_what_was_ref
 
 def test_a_note_of_a_night_replaces_its_own_and_no_other(con: duckdb.DuckDBPyConnection) -> None:
     for number in range(1, 11):
-        good_nights.note(con, SHOP, good_nights.GoodNight(night(number), 10 * number, True))
-        good_nights.note(con, "bhphoto", good_nights.GoodNight(night(number), 7, True))
-    good_nights.note(con, SHOP, good_nights.GoodNight(night(9), 5, False))
+        good_nights.note(con, {SHOP: good_nights.GoodNight(night(number), 10 * number, True)})
+        good_nights.note(con, {"bhphoto": good_nights.GoodNight(night(number), 7, True)})
+    good_nights.note(con, {SHOP: good_nights.GoodNight(night(9), 5, False)})
     past = good_nights.past(con, SHOP, night(10), Bounds())
     assert [(good.seen_at, good.rows, good.is_complete) for good in past] == [
         (night(9), 5, False), *((night(n), 10 * n, True) for n in range(8, 1, -1)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -66,10 +66,14 @@ def rows_missed(night: Night, bounds: Bounds, past: Sequence[GoodNight], release
     return median_high(usual)
 
 
-def note(con: duckdb.DuckDBPyConnection, source: str, night: GoodNight) -> None:
-    """Record a good night of a source. A repeated run replaces its own row."""
-    con.execute("DELETE FROM core.source_night WHERE source = ? AND seen_at = ?", [source, night.seen_at])
-    append(con, "core.source_night", [(source, night.seen_at, night.rows, night.is_complete)])
+def note(con: duckdb.DuckDBPyConnection, nights: Mapping[str, GoodNight]) -> None:
+    """Record the good nights of one moment, by source. A repeated run replaces its own rows."""
+    for seen_at in {night.seen_at for night in nights.values()}:
+        con.execute(
+            "DELETE FROM core.source_night WHERE seen_at = ? AND list_contains(?, source)", [seen_at, [*nights]]
+        )
+    rows = [(source, night.seen_at, night.rows, night.is_complete) for source, night in nights.items()]
+    append(con, "core.source_night", rows)
 
 
 def past(con: duckdb.DuckDBPyConnection, source: str, before: datetime, bounds: Bounds) -> list[GoodNight]:

@@ -92,17 +92,15 @@ def held_reasons(con: duckdb.DuckDBPyConnection, source: str) -> Mapping[str, st
     return dict(con.execute("SELECT listing_id, reason FROM core.held_price WHERE source = ?", [source]).fetchall())
 
 
-def is_settled(con: duckdb.DuckDBPyConnection, source: str) -> bool:
-    """Whether nothing of the source must be seen again: it has no held price, and its last good night was complete."""
-    row = con.execute(
-        """SELECT (SELECT count(*) FROM core.held_price WHERE source = $source) = 0
-               AND coalesce((SELECT arg_max(is_complete, seen_at) FROM core.source_night WHERE source = $source), false)""",
-        {"source": source},
-    ).fetchone()
-    return bool(row and row[0])
+def settled_sources(con: duckdb.DuckDBPyConnection) -> frozenset[str]:
+    """The sources of which nothing must be seen again: they have no held price, and their last good night was complete."""
+    rows = con.execute(
+        """SELECT source FROM core.source_night GROUP BY source HAVING arg_max(is_complete, seen_at)
+           EXCEPT SELECT source FROM core.held_price"""
+    ).fetchall()
+    return frozenset(source for (source,) in rows)
 
 
-def last_night(con: duckdb.DuckDBPyConnection, source: str) -> datetime | None:
-    """The newest night on which the source was read well; None if there is none."""
-    row = con.execute("SELECT max(seen_at) FROM core.source_night WHERE source = ?", [source]).fetchone()
-    return row[0] if row else None
+def last_nights(con: duckdb.DuckDBPyConnection) -> dict[str, datetime]:
+    """The newest night on which each source was read well, by source."""
+    return dict(con.execute("SELECT source, max(seen_at) FROM core.source_night GROUP BY source").fetchall())

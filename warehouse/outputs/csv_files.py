@@ -71,11 +71,11 @@ _FEW = 5_000
 
 def lines(con: duckdb.DuckDBPyConnection, rows: str, few: int = _FEW) -> Iterator[str]:
     """What `to_csv` gives for the rows of a statement, in pieces; SQL makes them where there are more than `few`."""
-    found = con.execute(rows)
-    named = [name for name, *_ in found.description]
-    first = found.fetchmany(few + 1)
+    result = con.execute(rows)
+    names_of_columns = [name for name, *_ in result.description]
+    first = result.fetchmany(few + 1)
     if len(first) <= few:
-        yield to_csv(named, ([flat(value) for value in row] for row in first))
+        yield to_csv(names_of_columns, ([flat(value) for value in row] for row in first))
         return
     columns = [(name, kind) for name, kind, *_ in con.execute(f"DESCRIBE {rows}").fetchall()]
     # By their places: a person's own model may have any names.
@@ -83,9 +83,9 @@ def lines(con: duckdb.DuckDBPyConnection, rows: str, few: int = _FEW) -> Iterato
     fields = [field_sql(place, kind) for place, (_, kind) in zip(places, columns, strict=True)]
     if any(field is None and kind != "DOUBLE" for field, (_, kind) in zip(fields, columns, strict=True)):
         # And any type.
-        yield to_csv(named, ([flat(value) for value in row] for row in con.execute(rows).fetchall()))
+        yield to_csv(names_of_columns, ([flat(value) for value in row] for row in con.execute(rows).fetchall()))
         return
-    yield to_csv(named, [])
+    yield to_csv(names_of_columns, [])
     parts = ["''"]  # what is text in turn with doubles, which Python writes
     for place, field in zip(places, fields, strict=True):
         parts[-1] += " || ','" if place != places[0] else ""
@@ -94,8 +94,8 @@ def lines(con: duckdb.DuckDBPyConnection, rows: str, few: int = _FEW) -> Iterato
         else:
             parts[-1] += f" || {field}"
     # Written by us and not by DuckDB, whose error of a full disk would pass for that of a damaged warehouse.
-    found = con.execute(f"SELECT {', '.join(parts)} || chr(10) FROM ({rows}) t({', '.join(places)})")
-    while some := found.fetchmany(10_000):
+    result = con.execute(f"SELECT {', '.join(parts)} || chr(10) FROM ({rows}) t({', '.join(places)})")
+    while some := result.fetchmany(10_000):
         yield "".join(part if isinstance(part, str) else cell(part) for row in some for part in row)
 
 

@@ -71,7 +71,7 @@ def writer() -> str:
 
 def _read(record: Path) -> dict[str, list[str]]:
     try:
-        found = local_files.loads(local_files.read_bytes(record))
-        return {str(name): [str(made_from), str(sha256)] for name, (made_from, sha256) in found.items()}
+        remembered = local_files.loads(local_files.read_bytes(record))
+        return {str(name): [str(made_from), str(sha256)] for name, (made_from, sha256) in remembered.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
