@@ -13,8 +13,9 @@ import duckdb
 
 def keep(con: duckdb.DuckDBPyConnection, now: datetime) -> list[str]:
     """Update core.source_freshness, core.aged_out and core.current_rate to the time `now`; returns the changed tables."""
-    freshness = """SELECT source, coalesce(date_diff('minute', last_success_at, $now) <= freshness_hours * 60, false)
-                       AS is_usable FROM ops.source_state"""
+    freshness = """SELECT source,
+                       coalesce(core.is_fresh(last_success_at, $now::TIMESTAMPTZ, freshness_hours), false) AS is_usable
+                   FROM ops.source_state"""
     # After a backfill there are also rates of later days, which must not count for the days of the backfill.
     rates = """SELECT if(r.currency = 'USD', 'EUR', r.currency) AS currency, max(r.day) AS fx_day
                FROM core.fx_rate r SEMI JOIN (FROM core.fx_rate WHERE base = 'EUR' AND currency = 'USD') d ON d.day = r.day
@@ -26,7 +27,7 @@ def keep(con: duckdb.DuckDBPyConnection, now: datetime) -> list[str]:
                   SELECT offer_id, source, confirmed_until FROM core.cloud_offer_history
                   WHERE valid_to IS NULL AND confirmed_until >= valid_from
               ) o LEFT JOIN ops.source_state st USING (source)
-              WHERE (date_diff('minute', o.confirmed_until, $now) <= st.freshness_hours * 60) IS NOT TRUE"""
+              WHERE core.is_fresh(o.confirmed_until, $now::TIMESTAMPTZ, st.freshness_hours) IS NOT TRUE"""
     queries = {"core.source_freshness": freshness, "core.aged_out": aged, "core.current_rate": rates}
     return [table for table, query in queries.items() if _replace(con, table, query, now)]
 

@@ -36,9 +36,18 @@ _POWER_OF_TEN = f"""
 CREATE OR REPLACE MACRO core.power_of_ten(n) AS ({[10**n for n in range(13)]}::HUGEINT[])[n + 1]
 """
 
+#: Whether rows that were seen at one time still count at a later one, for as many hours as their source is fresh. NULL if a
+#: time is unknown. It counts minutes as date_diff does, but from numbers: date_diff asks a calendar about times with a zone,
+#: which took a quarter of a question about a past day.
+_IS_FRESH = """
+CREATE OR REPLACE MACRO core.is_fresh(seen_at, now_at, fresh_hours) AS (
+    epoch_us(now_at) // 60000000 - epoch_us(seen_at) // 60000000 <= fresh_hours * 60
+)
+"""
+
 
 #: Macros that models may call.
-MACROS = _POWER_OF_TEN + ";" + _RATIO_HALF_UP
+MACROS = ";".join((_POWER_OF_TEN, _RATIO_HALF_UP, _IS_FRESH))
 
 
 def create(con: duckdb.DuckDBPyConnection) -> None:

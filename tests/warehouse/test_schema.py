@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 import duckdb
@@ -63,6 +63,35 @@ def test_halves_go_up(con: duckdb.DuckDBPyConnection, a: str, b: str, digits: in
 def test_a_ratio_to_nothing_is_nothing(con: duckdb.DuckDBPyConnection) -> None:
     for pair in ("1, 0", "NULL, 1", "1, NULL"):
         assert con.execute(f"SELECT core.ratio_half_up({pair}, 2)").fetchone() == (None,)
+
+
+TIMES = st.datetimes(min_value=datetime(1990, 1, 1), max_value=datetime(2100, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
+
+
+@settings(max_examples=300)
+@given(TIMES, st.integers(-200_000, 200_000), st.integers(0, 10**6), st.integers(0, 48))
+def test_rows_are_fresh_for_as_many_minutes_as_the_calendar_counts(
+    con: duckdb.DuckDBPyConnection, seen_at: datetime, seconds: int, microseconds: int, hours: int
+) -> None:
+    now_at = seen_at + timedelta(seconds=seconds, microseconds=microseconds)
+    found = con.execute(
+        """SELECT core.is_fresh($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, $3),
+               date_diff('minute', $1::TIMESTAMPTZ, $2::TIMESTAMPTZ) <= $3 * 60""",
+        [seen_at, now_at, hours],
+    ).fetchone()
+    assert found is not None
+    assert found[0] == found[1]
+
+
+def test_rows_stay_fresh_through_the_last_minute_of_their_hours(con: duckdb.DuckDBPyConnection) -> None:
+    """Of a source that is fresh for two hours, rows seen at 03:00:30 count until the end of the minute 05:00."""
+    for now_at, expected in (("05:00:59", True), ("05:01:00", False), ("02:00:00", True)):
+        answer = con.execute(
+            f"SELECT core.is_fresh(TIMESTAMPTZ '2023-11-16 03:00:30Z', TIMESTAMPTZ '2023-11-16 {now_at}Z', 2)"
+        ).fetchone()
+        assert answer == (expected,)
+    for unknown in ("NULL::TIMESTAMPTZ, now(), 2", "now(), NULL::TIMESTAMPTZ, 2"):
+        assert con.execute(f"SELECT core.is_fresh({unknown})").fetchone() == (None,)
 
 
 # ── fingerprints ──────────────────────────────────────────────────────────────────────────────────────────────────────

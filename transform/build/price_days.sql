@@ -72,7 +72,7 @@ priced AS (
     )::DECIMAL(18, 2) AS price_usd
     FROM shown s
     JOIN night n ON n.source = s.source AND n.day = s.day
-        AND (s.confirmed_until IS NULL OR date_diff('minute', s.confirmed_until, n.newest_at) <= s.fresh_hours * 60)
+        AND (s.confirmed_until IS NULL OR core.is_fresh(s.confirmed_until, n.newest_at, s.fresh_hours))
     LEFT JOIN core.market m ON m.market = s.market
     LEFT JOIN core.tax_rate t ON t.market = s.market AND s.day >= t.taxed_from
         AND (t.taxed_until IS NULL OR s.day < t.taxed_until)

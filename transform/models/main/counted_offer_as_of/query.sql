@@ -42,7 +42,7 @@ LEFT JOIN core.gpu g ON g.gpu_id = p.gpu_id
 WHERE core.offer_exclusion(
     p.gpu_count, p.condition, f.is_usable, p.availability, p.seller_kind, p.seller, false,
     p.confirmed_until IS NULL OR p.confirmed_until >= p.valid_from
-        AND date_diff('minute', p.confirmed_until, f.newest_at) <= f.freshness_hours * 60,
+        AND core.is_fresh(p.confirmed_until, f.newest_at, f.freshness_hours),
     p.price, p.price_kind, p.price_usd, g.msrp_usd, p.channel
 ) IS NULL
     AND (NOT p.is_net OR p.net_usd IS NOT NULL)

@@ -5,7 +5,7 @@ WITH night AS (
     FROM core.source_night WHERE seen_at < core.end_of_day(as_of_day) GROUP BY source
 )
 SELECT n.source, newest.seen_at AS newest_at, st.freshness_hours,
-    date_diff('minute', n.seen_at, newest.seen_at) <= st.freshness_hours * 60 AS is_usable,
+    core.is_fresh(n.seen_at, newest.seen_at, st.freshness_hours) AS is_usable,
     -- What an incomplete night did not show is marked row by row only until a later night shows it again.
     CASE WHEN n.seen_at >= st.last_success_at THEN n.seen_at ELSE n.complete_at END AS all_seen_at
 FROM night n CROSS JOIN (SELECT max(seen_at) AS seen_at FROM night) newest
