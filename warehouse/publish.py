@@ -1,4 +1,4 @@
-"""Build aside and publish: a run works on a copy, and readers only ever see a whole file behind a symlink."""
+"""Builds aside and publishes: a run works on a copy, and readers only ever see a complete file behind a symlink."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gpuledger.warehouse.integrity import Damaged
 from gpuledger.warehouse.paths import WAREHOUSE_FILE, DataDir
 from gpuledger.warehouse.shared import send
 
-#: The file format that DuckDB 1.5 also opens; a default 2.0 file it does not.
+#: The file format that DuckDB 1.5 opens too. It does not open the default format of 2.0.
 STORAGE_VERSION = "v1.5.0"
-#: Published versions that stay, so that a long query on an old one can end and a bad night can be looked at.
+#: How many published versions stay, so that a long query on an old one can end and somebody can look at a bad night.
 KEEP_VERSIONS = 5
 CATALOG = "gpuledger"
-#: Ends the name of what is half written or half removed.
+#: The end of the names of files and folders that are half written or half removed.
 _HALF = ".part"
 
 
@@ -30,15 +30,15 @@ _HALF = ".part"
 def workspace(
     data: DataDir, run_id: str, *, memory_limit: str = "2GB", copy_of: Path | None = None
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-    """A connection to a work file: a copy of the base, or of `copy_of`, with the schema in place, and its path.
+    """A connection to a work file, and the path of that file: a copy of the base, or of `copy_of`, with the schema in place.
 
-    The work file is gone when the block ends, unless `publish` took it. A base of an older program is brought up to this
-    one's schema. Raises NotAWarehouse where the base is not a DuckDB file, NewerWarehouse where a newer program wrote it,
-    and WarehouseError where memory or disk do not suffice.
+    The work file is removed when the block ends, unless `publish` took it. A base of an older program gets this program's
+    schema. Raises NotAWarehouse if the base is not a DuckDB file, NewerWarehouse if a newer program wrote it, and
+    WarehouseError if memory or disk do not suffice.
     """
     data.state.mkdir(parents=True, exist_ok=True)
     for left in data.state.glob("work-*"):
-        left.unlink()  # of a killed run; the lock is ours, so nobody works on it
+        left.unlink()  # from a killed run; we hold the lock, so nobody works on it
     work = data.state / f"work-{run_id}.duckdb"
     copied = copy_of or data.base
     if copied.exists():
@@ -71,7 +71,7 @@ def workspace(
 
 @contextmanager
 def one_thread(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Statements of this block are not shared out among threads."""
+    """Runs the statements of this block in one thread."""
     con.execute("SET threads = 1")
     try:
         yield
@@ -82,7 +82,7 @@ def one_thread(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
 def attach(con: duckdb.DuckDBPyConnection, work: Path) -> None:
     """Attach a work file and use it, in a storage format that DuckDB 1.5 opens.
 
-    No write-ahead log: a work file that is not published is thrown away, so nothing would ever read it.
+    It has no write-ahead log: a work file that is not published is thrown away, so nobody would ever read the log.
     """
     con.execute(
         f"ATTACH {schema.quote(str(work))} AS {CATALOG} "
@@ -95,10 +95,10 @@ def publish(
 ) -> Path:
     """Make the committed work file the published one, and keep the last versions; returns the version's path.
 
-    The order matters: whenever the process is killed, a whole file stays published. The version is written completely
-    before it gets its name, then the base and the symlink follow. A note says that they are still due, so that `heal` can
-    finish them after a kill. Where several machines share a store it is published there first, or not at all: raises
-    Superseded where another has taken the lease, and StoreError.
+    The order matters: a complete file stays published, whenever the process is killed. The version is written completely
+    before it gets its name. The base and the symlink follow, and a note says that they are still due, so that `heal` can
+    finish them after a kill. If several machines share a store, the version is published there first, or not at all. Raises
+    Superseded if another machine has taken the lease, and StoreError.
     """
     checkpoint(con)
     con.execute(f"USE memory; DETACH {CATALOG}")
@@ -107,9 +107,9 @@ def publish(
     shutil.copyfile(work, part)
     part.chmod(0o444)
     _sync(part)
-    # Of the copy as it is on disk: what went wrong in copying is found here, and not when it is needed.
-    with ThreadPoolExecutor(2) as both:
-        sha256, original = both.map(integrity.digest, (part, work))
+    # The copy is read back from the disk, so that a fault of copying is found now and not when somebody needs the file.
+    with ThreadPoolExecutor(2) as threads:
+        sha256, original = threads.map(integrity.digest, (part, work))
     if sha256 != original:
         raise Damaged(f"{part} is not what was copied there: the disk fails; nothing was published")
     if data.store:
@@ -132,12 +132,12 @@ def publish(
 
 
 def checkpoint(con: duckdb.DuckDBPyConnection) -> None:
-    """Bring all that is committed into the work file itself, so that it can be copied."""
+    """Write everything that is committed into the work file itself, so that it can be copied."""
     con.execute(f"CHECKPOINT {CATALOG}")
 
 
 def compact(con: duckdb.DuckDBPyConnection, work: Path) -> None:
-    """Write the committed work file anew, without the room that deleted rows left; the connection goes on with it."""
+    """Write the committed work file anew, without the space of deleted rows. The connection continues with the new file."""
     anew = work.with_suffix(".compact")
     con.execute(f"ATTACH {schema.quote(str(anew))} AS anew (STORAGE_VERSION '{STORAGE_VERSION}')")
     con.execute(f"COPY FROM DATABASE {CATALOG} TO anew; DETACH anew; USE memory; DETACH {CATALOG}")
@@ -146,13 +146,14 @@ def compact(con: duckdb.DuckDBPyConnection, work: Path) -> None:
 
 
 def heal(data: DataDir) -> list[str]:
-    """Finish a publish that was killed between its steps, drop what was half written, and bring back a damaged base.
+    """Finish a publish that was killed between its steps, remove half-written files, and restore a damaged base.
 
-    Returns what was damaged and what stands in its place, in words; mostly nothing. Raises Damaged where nothing does.
+    Returns sentences that say what was damaged and what replaced it. Mostly there are none. Raises Damaged if nothing can
+    replace it.
 
-    A version whose name is on disk is whole, so the base and the symlink follow it. The note says which one it is: the
-    newest by name may be another one, on a machine whose clock was set back. A base that was lost comes back from the
-    published version. Raises NotAWarehouse where a file that is not ours has the published name: it is not written over.
+    A version that has its final name is complete, so the base and the symlink follow it. The note says which version that
+    is: on a machine whose clock was set back, the newest by name may be another one. A lost base is restored from the
+    published version. Raises NotAWarehouse if a file that is not ours has the published name, which is never overwritten.
     """
     if data.published.exists() and not data.published.is_symlink():
         raise NotAWarehouse(
@@ -164,7 +165,7 @@ def heal(data: DataDir) -> list[str]:
         _remove(left)
     if data.publishing.exists():
         name = data.publishing.read_bytes()
-        version = next((one for one in versions(data) if integrity.name_of(one).encode() == name), None)
+        version = next((file for file in versions(data) if integrity.name_of(file).encode() == name), None)
         if version is not None and integrity.is_whole(data, version) is not False:
             _restore_base(data, version)
             _point(data, version)
@@ -177,7 +178,7 @@ def heal(data: DataDir) -> list[str]:
 
 
 def _mend_base(data: DataDir) -> list[str]:
-    """Put the newest whole version in the place of a base that is not what was written; says so. Raises Damaged."""
+    """Replace a base that differs from what was written by the newest intact version, and say so. Raises Damaged."""
     sums = integrity.noted(data)
     if not sums or (data.base.exists() and integrity.digest(data.base) in sums.values()):
         return []
@@ -187,7 +188,7 @@ def _mend_base(data: DataDir) -> list[str]:
     newest = data.published.resolve() if data.published.exists() else None
     is_noted = newest is not None and integrity.name_of(newest) in sums
     if not is_lost and not is_noted and newest is not None and newest.is_file() and _are_equal(data.base, newest):
-        # Two files of which each was written on its own, and no note that is whole: it is the note that was damaged.
+        # Base and version were written separately and are equal, so the note is damaged and not the files.
         integrity.note(data, newest, integrity.digest(newest))
         return []
     version = newest_whole(data)
@@ -206,12 +207,12 @@ def _mend_base(data: DataDir) -> list[str]:
     return [f"{seen}; {integrity.name_of(version)} stands in its place{lost}"]
 
 
-def _are_equal(one: Path, other: Path) -> bool:
-    return one.stat().st_size == other.stat().st_size and integrity.digest(one) == integrity.digest(other)
+def _are_equal(first: Path, second: Path) -> bool:
+    return first.stat().st_size == second.stat().st_size and integrity.digest(first) == integrity.digest(second)
 
 
 def newest_whole(data: DataDir) -> Path | None:
-    """The newest version that is what was written: the published one first, as its name may not sort so."""
+    """The newest intact version. The published one comes first, as its name may not sort last."""
     newest = [data.published.resolve()] if data.published.exists() else []
     for version in [*newest, *reversed(versions(data))]:
         if version.is_file() and integrity.is_whole(data, version):
@@ -220,9 +221,9 @@ def newest_whole(data: DataDir) -> Path | None:
 
 
 def restore(data: DataDir) -> list[str]:
-    """Bring back the newest whole version, as base and as what is published; says what it did, nothing where all is whole.
+    """Restore base and published version from the newest intact version. Returns what it did, nothing if all is intact.
 
-    The caller holds the writer's lock. Raises Damaged where no version is whole.
+    The caller holds the writer's lock. Raises Damaged if no version is intact.
     """
     done = heal(data)
     published = data.published.resolve() if data.published.exists() else None
@@ -241,19 +242,19 @@ def restore(data: DataDir) -> list[str]:
 
 
 def part_of(version: Path) -> Path:
-    """Where a version is written before it is whole; the folder is made."""
+    """The path at which a version is written until it is complete. Makes its folder."""
     folder = _half(version.parent)
     folder.mkdir(parents=True, exist_ok=True)
     return folder / version.name
 
 
 def adopt(data: DataDir, version: Path, *, with_base: bool) -> None:
-    """Publish a whole file that came from elsewhere to `part_of` the version; with the base, the next run begins with it."""
+    """Publish a complete file that was brought to `part_of` the version. `with_base` lets the next run begin with it."""
     part = part_of(version)
     _sync(part)
     _sync(part.parent)
     if version.parent.exists():
-        shutil.rmtree(version.parent)  # left by a kill: what is published is another one
+        shutil.rmtree(version.parent)  # left by a kill; another version is published
     part.parent.replace(version.parent)
     _sync(data.versions)
     if with_base:
@@ -271,28 +272,28 @@ def _restore_base(data: DataDir, version: Path) -> None:
 
 
 def version_of(data: DataDir, run_id: str) -> Path:
-    """Where the version is, or would be, that a run publishes.
+    """The path of the version that a run publishes, whether it exists or not.
 
-    Each has a folder of its own, since DuckDB takes the name of a catalog from the file at the end of the link: a query
-    that says `gpuledger.mart.value` must mean every night's.
+    Each version has a folder of its own and the same file name, since DuckDB names the catalog after the file at the end of
+    the link: a query that says `gpuledger.mart.value` must work on every night's version.
     """
     return data.versions / run_id / WAREHOUSE_FILE
 
 
 def versions(data: DataDir) -> list[Path]:
-    """Published files, oldest first. Run ids begin with the time, so the name sorts."""
+    """The published files, oldest first. Run ids begin with the time, so names sort by it."""
     named_by_run = data.versions.glob("gpuledger-*.duckdb")  # as programs before 0.2 wrote them
-    whole = (one for one in data.versions.glob(f"*/{WAREHOUSE_FILE}") if one.parent.suffix != _HALF)
-    return sorted([*named_by_run, *whole], key=_run_of)
+    in_folders = (file for file in data.versions.glob(f"*/{WAREHOUSE_FILE}") if file.parent.suffix != _HALF)
+    return sorted([*named_by_run, *in_folders], key=_run_of)
 
 
 def _run_of(version: Path) -> str:
-    """The run that published a version."""
+    """The id of the run that published a version."""
     return version.parent.name if version.name == WAREHOUSE_FILE else version.stem.removeprefix("gpuledger-")
 
 
 def is_published(data: DataDir, run_id: str) -> bool:
-    """Whether the run's version has its name on disk, which it gets when it is whole."""
+    """Whether the run's version has its final name on disk. It gets the name when it is complete."""
     return any(_run_of(version) == run_id for version in versions(data))
 
 
@@ -301,7 +302,7 @@ def _half(folder: Path) -> Path:
 
 
 def _point(data: DataDir, version: Path) -> None:
-    """Swap the symlink in one step: a reader finds the old or the new version, never none."""
+    """Swap the symlink in one step, so that a reader always finds the old or the new version."""
     swap = data.root / f".{data.published.name}.{os.getpid()}"
     swap.unlink(missing_ok=True)
     swap.symlink_to(version.relative_to(data.root))
@@ -310,7 +311,7 @@ def _point(data: DataDir, version: Path) -> None:
 
 
 def old_versions(data: DataDir, keep_versions: int) -> list[Path]:
-    """The versions beyond the newest `keep_versions`; never the published one, which a set-back clock sorts first."""
+    """The versions older than the newest `keep_versions`, but never the published one, which may sort first."""
     all_versions = versions(data)
     return [
         old
@@ -320,7 +321,7 @@ def old_versions(data: DataDir, keep_versions: int) -> list[Path]:
 
 
 def remove_version(version: Path) -> int:
-    """Remove a version; a reader that has it open keeps it. Returns the bytes that are free when the last one closes it."""
+    """Remove a version; a reader that has it open keeps it. Returns the bytes that its last reader frees."""
     # An analyst's read-write session may have left a log.
     paths = [version, version.with_name(f"{version.name}.wal")]
     size = sum(path.stat().st_size for path in paths if path.exists())
@@ -328,7 +329,7 @@ def remove_version(version: Path) -> int:
         for path in paths:
             path.unlink(missing_ok=True)
         return size
-    # In one step, so that a kill leaves no version without its file: what is half removed, the next run removes.
+    # One rename first, so that a kill leaves no version without its file. The next run removes what is left of it.
     half = _half(version.parent)
     version.parent.replace(half)
     shutil.rmtree(half)

@@ -17,7 +17,7 @@ from gpuledger.warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, Old
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.schema import SESSION, quote
 
-#: The version that a block of questions is asked of, with the folder that it is of.
+#: The connection over which a block of questions is asked, and the data directory that it reads.
 _together: ContextVar[tuple[DataDir, duckdb.DuckDBPyConnection] | None] = ContextVar("together", default=None)
 
 
@@ -42,12 +42,12 @@ def together(
 def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
     """A read-only connection to the version that is published now; it keeps that version until it is closed.
 
-    It reaches nothing else, and no network, but the folder `writes_to`, and one to spill to if it `spills`: a view of a
-    file that came from a store could read what it liked, with the rights of whoever asks.
+    It reaches no network and no other file, except in the folder `writes_to`, and in a folder to spill to if it `spills`.
+    Otherwise a view in a file from a store could read any file with the rights of the user.
 
-    Raises NoWarehouse where nothing is published, NotAWarehouse where the file is not one of ours, NewerWarehouse where a
-    newer program or DuckDB wrote it, OlderWarehouse where an older program wrote it without what one of our own statements
-    reads, and WarehouseError where the memory does not suffice.
+    Raises NoWarehouse if nothing is published, NotAWarehouse if the file is not one of ours, NewerWarehouse if a newer
+    program or DuckDB wrote it, OlderWarehouse if an older program wrote it without a table that one of our own statements
+    reads, and WarehouseError if the memory does not suffice.
     """
     held = _together.get()
     if held is not None and held[0] == data:
@@ -71,7 +71,7 @@ def _opened(
     con: duckdb.DuckDBPyConnection, data: DataDir, writes_to: Path | None, *, spills: bool = True
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """The connection with the published version attached, and shut; see `reader`."""
-    # Resolved first: the version's own path is what a write-ahead log, if an analyst left one, belongs to.
+    # Resolved first, because a write-ahead log that an analyst left belongs to the version's own path.
     path = data.published.resolve()
     try:
         con.execute(SESSION)
@@ -110,7 +110,7 @@ def _too_little_memory(data: DataDir) -> WarehouseError:
 
 
 def _shut(con: duckdb.DuckDBPyConnection, writes_to: Path | None = None) -> None:
-    """From here on the connection reads and writes no other file than those it has open, and those of one folder."""
+    """From now on the connection reads and writes only the files that it has open, and those in one folder."""
     if writes_to is not None:
         con.execute(f"SET allowed_directories = [{quote(str(writes_to.resolve()))}]")
     con.execute("SET enable_external_access = false")
@@ -129,20 +129,20 @@ def _refusal(data: DataDir, error: str) -> str:
 
 
 def _is_damage(error: duckdb.Error) -> bool:
-    """Whether DuckDB met a part of a file that is not what was written, or that it cannot read."""
+    """Whether DuckDB met a part of a file that differs from what was written, or that it cannot read."""
     classes = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
-    # It has no class for a block whose sum is wrong. At the beginning: further on it quotes what a person asked.
+    # DuckDB has no class for a block with a wrong checksum. Only the beginning counts, as it quotes the query further on.
     return isinstance(error, classes) or str(error).startswith("Corrupt database file")
 
 
 def damaged(name: str, error: Exception) -> str:
-    """The words for a file of which a part cannot be read."""
+    """The message about a file of which a part cannot be read."""
     reason = str(error).splitlines()[0]
     return f"{name} is damaged ({reason}); `gpuledger restore` brings back the newest whole version"
 
 
 def file_query(path: Path, sql: str) -> list[tuple[Any, ...]]:
-    """Rows of one of our own statements in a warehouse file that is not the published one. Raises NotAWarehouse."""
+    """The rows of one of our own statements in a warehouse file other than the published one. Raises NotAWarehouse."""
     con = duckdb.connect()
     try:
         con.execute(SESSION)
@@ -157,7 +157,7 @@ def file_query(path: Path, sql: str) -> list[tuple[Any, ...]]:
 
 
 def formats(data: DataDir) -> tuple[str, str]:
-    """Storage format of the published file, and the version of the DuckDB that reads it."""
+    """The storage format of the published file, and the version of the DuckDB that reads it."""
     ((storage, library),) = query(
         data,
         """SELECT coalesce(tags['storage_version'], '?'), version() FROM duckdb_databases()
@@ -169,14 +169,14 @@ def formats(data: DataDir) -> tuple[str, str]:
 def query(
     data: DataDir, sql: str, parameters: Sequence[object] | dict[str, object] | None = None
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Rows of one of our own statements. Raises what `reader` raises, and BadQuery for a parameter that is no text."""
+    """The columns and rows of one of our own statements. Raises what `reader` raises, and BadQuery for an invalid text."""
     with reader(data) as con:
         try:
             result = con.execute(sql, parameters)
         except duckdb.InvalidInputException as error:
             if "surrogate" not in str(error):
                 raise
-            # As a terminal in CP949 gives them.
+            # A terminal in CP949 gives such parameters.
             raise BadQuery(
                 "what was typed is no UTF-8: set the terminal and the locale to UTF-8 (LC_ALL=C.UTF-8)"
             ) from None
@@ -184,7 +184,7 @@ def query(
 
 
 def _refuse_older(con: duckdb.DuckDBPyConnection, data: DataDir, error: str) -> None:
-    """Where one of our own statements finds no such table or column, the file is older than this program."""
+    """Raise OlderWarehouse if an older program wrote the file, and one of our own statements misses a table or column."""
     written = migrate.written(con)
     if written and not migrate.is_current(written):
         raise OlderWarehouse(
@@ -194,7 +194,7 @@ def _refuse_older(con: duckdb.DuckDBPyConnection, data: DataDir, error: str) -> 
 
 
 def bytes_of(con: duckdb.DuckDBPyConnection, size: str) -> int:
-    """The bytes of a size as DuckDB writes it. Raises BadQuery for what is none."""
+    """The bytes of a size as DuckDB writes it, such as 2GB. Raises BadQuery for any other text."""
     try:
         con.execute(f"SET memory_limit = {quote(size)}")
         ((written,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
@@ -204,17 +204,17 @@ def bytes_of(con: duckdb.DuckDBPyConnection, size: str) -> int:
     return int(float(number) * 1024 ** ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB").index(unit))
 
 
-#: Letters of what DuckDB says of a query that are repeated: it quotes the query, and what the query says itself.
+#: How many letters of DuckDB's message about a query are repeated, as it quotes the query and the texts in it.
 _MOST_SAID = 2_000
 
 
 def user_query(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Rows of one reading statement that a user wrote, in this process, which `asked` bounds from outside.
+    """The rows of one reading statement that a user wrote, in this process, which `bounded_query` limits from outside.
 
     Raises BadQuery for several statements, for one that writes, for one that goes beyond the limits, and with DuckDB's own
     words where it refuses. The connection cannot reach other files or the network, so a pasted query can do no harm.
     """
-    # Without a folder to spill to, as what does not fit would fill the disk instead.
+    # Without a folder to spill to, because a query that needs more memory would fill the disk instead.
     with reader(data, spills=False) as con:
         con.execute(f"SET memory_limit = {quote(limits.memory)}; SET lock_configuration = true")
         alarm = threading.Timer(limits.seconds, con.interrupt)
@@ -231,7 +231,7 @@ def user_query(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> tuple[li
                 raise
             raise BadQuery(str(error).strip()[:_MOST_SAID]) from None
         except (ValueError, OverflowError) as error:
-            # A value that Python has no word for, such as a day after the year 9999.
+            # A value that Python cannot express, such as a day after the year 9999.
             raise BadQuery(f"a value cannot be shown ({error}): cast it, as in value::VARCHAR") from None
         finally:
             alarm.cancel()
@@ -255,13 +255,13 @@ def _rows_of(con: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits) -> t
     return [column[0] for column in result.description or []], rows
 
 
-#: Lists and structures in one another that are shown. Pickle, JSON and the protocol of agents go down into a value by
-#: calling themselves, and each gives up at another depth.
+#: How deep lists and structures may be nested. Pickle, JSON and the protocol of agents recurse into a value, and each gives
+#: up at another depth.
 _DEEPEST = 100
 
 
 def _are_deep(rows: list[tuple[Any, ...]]) -> bool:
-    """Whether a value is nested more often than one that is shown may be. A type does not say it of VARIANT."""
+    """Whether a value is nested too deep to be shown. For VARIANT, the type does not tell it."""
     level = [value for row in rows for value in row]
     for _ in range(_DEEPEST + 1):
         level = [inner for value in level if isinstance(value, list | tuple | dict) for inner in _parts(value)]
@@ -273,7 +273,7 @@ def _parts(value: list[Any] | tuple[Any, ...] | dict[Any, Any]) -> Iterable[Any]
 
 
 def columns_where(con: duckdb.DuckDBPyConnection, table: str, where: str) -> dict[str, list[Any]]:
-    """The rows of a table for which a condition holds, by column."""
+    """The rows of a table for which a condition holds, each as a mapping by column."""
     answer = con.execute(f"SELECT * FROM {table} WHERE {where}")
     names = [column[0] for column in answer.description]
     rows = answer.fetchall()

@@ -1,4 +1,4 @@
-"""The files that every run writes beside the warehouse: the tables, and the list to buy by."""
+"""Writes the files of every run beside the warehouse: the tables, and the list of what to buy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list to buy by, in words: one row a card, in the language and the currency in use."""
+"""The list of what to buy, for people: one row per card, in the language and the currency in use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAME = "procurement"
 
 
 def advice_words() -> dict[str, str]:
-    """What to do, by the code of the advice."""
+    """The advice as people read it, by its code."""
     return {
         "buy": gettext("buy"), "unjudged": gettext("good value"), "wait": gettext("wait"),
         "other": gettext("another card"),
@@ -29,7 +29,7 @@ def advice_words() -> dict[str, str]:
 
 
 def sheet(data: DataDir, money: Money) -> Sheet:
-    """The list of the market and currency that were asked for. Raises NoWarehouse, BadQuery for an unknown market."""
+    """The list for the market and currency in use. Raises NoWarehouse, and BadQuery for an unknown market."""
     answer = answers.procurement(data, showing.market())
     last = runs.last(data)
     assert last is not None, "what is published, a run published"

@@ -1,4 +1,4 @@
-"""What should be bought, card by card? A row for each card that a shop lists: advice, reasons and facts."""
+"""Answers what should be bought, card by card: advice, reasons and facts for each card that a shop lists."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gpuledger.transform.buying import costs
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
-#: In the order in which they are shown: what to do, and why.
+#: The advice about a card, in the order in which the list shows it.
 #: `buy`: no other card is at least as fast for no more money in some workload, and its past prices are no reason to wait.
 #: `unjudged`: the same, but too few days of its price are known (mart.price_trend) to say whether it is low.
 #: `wait`: the same, and it is dear or falling. `other`: another card does as much for no more money.
 #: `unmeasured`: it has a price, and no figure. `no_price`: no offer of it counts.
 Advice = Literal["buy", "unjudged", "wait", "other", "unmeasured", "no_price"]
 ADVICE: tuple[Advice, ...] = ("buy", "unjudged", "wait", "other", "unmeasured", "no_price")
-#: What core.card_fit is for: one card, four bits a weight as llama.cpp packs them, 8192 tokens, one user.
+#: What core.card_fit was computed for: one card, four bits a weight as llama.cpp packs them, 8192 tokens, one user.
 PRECISION, CONTEXT_TOKENS = "Q4_K_M", 8192
 
 

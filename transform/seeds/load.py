@@ -1,8 +1,8 @@
-"""Bring the seeded tables in line with the project's data. A table whose rows are the same is not touched.
+"""Updates the seeded tables from the project's data. A table with the same rows stays as it is.
 
-Nearly every night nothing of it has moved. So each seed has a fingerprint, which is compared with that of the last time, and
-the code that makes the rows is imported only where they are made: the claims, the shapes of the models and the calibration
-of speeds are forty modules, a twentieth of a quiet night.
+On nearly every night nothing of it has changed. So each seed has a fingerprint, which is compared with the last one. The
+code that makes the rows is imported only if they are made: the claims, the shapes of models and the calibration of speeds
+are forty modules, a twentieth of a quiet night.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SIZING, _CLAIMS, _SPEED = _TRANSFORM / "sizing", _TRANSFORM / "claims", _TRANSF
 
 @dataclass(frozen=True, slots=True)
 class OfUser:
-    """What a user decides about the tables: settings, assumptions, and the models, workloads and cards that he added."""
+    """What the user decides about the tables: settings, assumptions, and added models, workloads and cards."""
 
     #: Value, unit and description by name.
     settings: Mapping[str, tuple[str, str | None, str]]
@@ -55,9 +55,9 @@ def load(
     user: OfUser,
     day: date,
 ) -> list[str]:
-    """Fill the tables of what is known without reading any source; returns those that changed.
+    """Fill the tables that need no source; returns the names of those that changed.
 
-    `version` is the catalogue's, so that three thousand rows are only compared where it moved; `day` is that of the run.
+    `version` is that of the catalogue, so that its three thousand rows are compared only if it changed. `day` is the run's.
     """
     changed = []
     if _moved(con, "core.gpu", version):
@@ -95,14 +95,14 @@ def load(
         "core.market": markets.markets(day),
     }
     for table, its_rows in few.items():
-        # Made every night, as they are few. To compare them in DuckDB took a fiftieth of a quiet night.
+        # These few rows are made every night. To compare them in DuckDB took a fiftieth of a quiet night.
         if _moved(con, table, hash_text(repr([tuple(row) for row in its_rows]))):
             changed += _replace(con, table, its_rows)
     return changed
 
 
 def _moved(con: duckdb.DuckDBPyConnection, table: str, version: str) -> bool:
-    """Whether the project's data behind `table` is another than last time; remembers it."""
+    """Whether the data behind `table` has another fingerprint than last time; remembers the new one."""
     seed = f"seed:{table}"
     last = con.execute("SELECT content FROM ops.table_content WHERE table_id = ?", [seed]).fetchone()
     if last is not None and last[0] == version:
@@ -138,17 +138,27 @@ def _column(gpu: Gpu, name: str) -> Value:
 
 
 def _workloads(workloads: Iterable[Workload]) -> Iterator[Sequence[Value]]:
-    for one in workloads:
+    for workload in workloads:
         yield (
-            one.workload_id, one.workload, one.unit, one.direction, one.description, one.gpu_count, one.output,
-            one.iterations, one.model, one.precision, one.resolution, one.software, one.source,
+            workload.workload_id, workload.workload, workload.unit, workload.direction, workload.description,
+            workload.gpu_count, workload.output, workload.iterations, workload.model, workload.precision,
+            workload.resolution, workload.software, workload.source,
         )  # fmt: skip
 
 
 def _assumptions(assumptions: Assumptions) -> Iterator[Sequence[Value]]:
-    for one in assumptions.describe():
-        about = one.setting
-        yield one.name, one.value, about.unit, one.default, about.low, about.high, about.meaning, about.source
+    for described in assumptions.describe():
+        about = described.setting
+        yield (
+            described.name,
+            described.value,
+            about.unit,
+            described.default,
+            about.low,
+            about.high,
+            about.meaning,
+            about.source,
+        )
 
 
 def _electricity() -> Iterator[Sequence[Value]]:

@@ -1,4 +1,4 @@
-"""CSV files for procurement: one a table, UTF-8."""
+"""Writes CSV files for procurement, one for each table, in UTF-8."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from gpuledger.warehouse.read import reader
 
 
 def export(data: DataDir, folder: Path, *, currency: Currency = DOLLARS) -> list[Path]:
-    """Write `<folder>/<table>.csv` for every table, its dollars in `currency`; the paths. Each is swapped in whole: nobody
-    reads half of one.
+    """Write `<folder>/<table>.csv` for every table, with dollars converted to `currency`; returns the paths.
+
+    Each file is swapped in when it is complete, so nobody reads half a file.
     """
     _make(folder)
     with reader(data) as con:
@@ -28,10 +29,10 @@ def export(data: DataDir, folder: Path, *, currency: Currency = DOLLARS) -> list
 
 
 def export_recent(data: DataDir, contents: Mapping[str, str]) -> list[Path]:
-    """Write the files of every run to its folder; the paths. Of the tables that grow by the night they hold the newest days.
+    """Write the files of a run to the folder of exports; returns their paths. Growing tables have their newest days only.
 
-    `contents` has the fingerprints of tables of which every change is followed: a file stays where that of its table does.
-    Raises OSError.
+    `contents` has the fingerprints of the tables whose changes are all tracked: if that of a table is unchanged, its file
+    stays. Raises OSError.
     """
     _make(data.exports)
     written = []
@@ -50,7 +51,7 @@ def export_recent(data: DataDir, contents: Mapping[str, str]) -> list[Path]:
 def _make(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob("*.part"):
-        left.unlink()  # of a run that was killed
+        left.unlink()  # from a run that was killed
 
 
 def _file_of(folder: Path, table: str) -> Path:
@@ -65,12 +66,12 @@ def _write(con: duckdb.DuckDBPyConnection, path: Path, rows: str) -> Path:
     return path
 
 
-#: Rows up to which Python has written a table before DuckDB has planned the query that would: most tables of a night.
+#: Up to so many rows, Python writes a table in less time than DuckDB needs to plan the query for it: most tables of a night.
 _FEW = 5_000
 
 
 def lines(con: duckdb.DuckDBPyConnection, rows: str, few: int = _FEW) -> Iterator[str]:
-    """What `to_csv` gives for the rows of a statement, in pieces; SQL makes them where there are more than `few`."""
+    """The text of `to_csv` for the rows of a statement, in pieces. SQL makes the text if there are more than `few` rows."""
     result = con.execute(rows)
     names_of_columns = [name for name, *_ in result.description]
     first = result.fetchmany(few + 1)
@@ -78,22 +79,22 @@ def lines(con: duckdb.DuckDBPyConnection, rows: str, few: int = _FEW) -> Iterato
         yield to_csv(names_of_columns, ([flat(value) for value in row] for row in first))
         return
     columns = [(name, kind) for name, kind, *_ in con.execute(f"DESCRIBE {rows}").fetchall()]
-    # By their places: a person's own model may have any names.
+    # Columns are addressed by position, because a user's own model may have any column names.
     places = [f"c{place}" for place in range(len(columns))]
     fields = [field_sql(place, kind) for place, (_, kind) in zip(places, columns, strict=True)]
     if any(field is None and kind != "DOUBLE" for field, (_, kind) in zip(fields, columns, strict=True)):
-        # And any type.
+        # It may also have any type.
         yield to_csv(names_of_columns, ([flat(value) for value in row] for row in con.execute(rows).fetchall()))
         return
     yield to_csv(names_of_columns, [])
-    parts = ["''"]  # what is text in turn with doubles, which Python writes
+    parts = ["''"]  # SQL for pieces of text, in turn with columns of doubles, which Python writes
     for place, field in zip(places, fields, strict=True):
         parts[-1] += " || ','" if place != places[0] else ""
         if field is None:
             parts += [place, "''"]
         else:
             parts[-1] += f" || {field}"
-    # Written by us and not by DuckDB, whose error of a full disk would pass for that of a damaged warehouse.
+    # We write the file and not DuckDB, because its error about a full disk would look like one about a damaged warehouse.
     result = con.execute(f"SELECT {', '.join(parts)} || chr(10) FROM ({rows}) t({', '.join(places)})")
     while some := result.fetchmany(10_000):
         yield "".join(part if isinstance(part, str) else cell(part) for row in some for part in row)

@@ -1,6 +1,6 @@
-"""Files that every run would write again as they are: what they are written from has a fingerprint, and that did not change.
+"""Leaves the files of a run in place whose table did not change, as its fingerprint says.
 
-A file is left only if it is, byte for byte, what was last written; one that somebody edited or lost is written again.
+A file stays only if its bytes are those that were last written. A file that somebody edited or removed is written again.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from gpuledger.warehouse.schema import hash_text
 
 
 class Unchanged:
-    """What the files of a folder were written from, by their names.
+    """Remembers from what each file of a folder was written, by the name of the file.
 
-    `contents` has a fingerprint of the rows of each table and view of which every change is followed; what is missing there
-    is written every time. `record` is the file that remembers; one that cannot be read remembers nothing.
+    `contents` has a fingerprint of the rows of each table and view whose changes are all tracked. Files of other tables are
+    written every time. `record` is the file of this memory; if it cannot be read, nothing is remembered.
     """
 
     def __init__(self, record: Path, contents: Mapping[str, str]) -> None:
@@ -32,7 +32,7 @@ class Unchanged:
         self._now: dict[str, list[str]] = {}
 
     def keeps(self, path: Path, table: str) -> bool:
-        """Whether the file holds the rows that the table has now. Its time then says that it is right as of now."""
+        """Whether the file holds the present rows of the table. If so, the file gets the current time."""
         before = self._before.get(path.name)
         made_from = self._made_from(table)
         if made_from is None or before is None or before[0] != made_from:
@@ -47,13 +47,13 @@ class Unchanged:
         return True
 
     def wrote(self, path: Path, table: str) -> None:
-        """The file was written from the table as it is now."""
+        """Note that the file was written from the present rows of the table."""
         made_from = self._made_from(table)
         if made_from is not None:
             self._now[path.name] = [made_from, digest(path)]
 
     def remember(self) -> None:
-        """Write the record of the files that were kept or written. Raises OSError."""
+        """Write the record of the files that stayed or were written. Raises OSError."""
         if self._now != self._before:
             local_files.write_text(self._record, json.dumps(self._now, indent=1) + "\n")
 
@@ -64,7 +64,7 @@ class Unchanged:
 
 @cache
 def writer() -> str:
-    """Fingerprint of what turns rows into files: our own code for it, and the library that gives the values."""
+    """The fingerprint of everything that turns rows into files: our own code, and the library that gives the values."""
     code = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
     return hash_text("".join([duckdb.__version__, *code]))
 
