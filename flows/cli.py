@@ -132,9 +132,9 @@ def main() -> None:
     os.environ.pop("SSLKEYLOGFILE", None)
 
     def leave() -> None:
-        import logging
-
-        logging.shutdown()
+        # Not imported here: with too little memory left, the import would fail in this callback.
+        if logging := sys.modules.get("logging"):
+            logging.shutdown()
         _flush()
         os._exit(status)
 

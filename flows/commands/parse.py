@@ -50,6 +50,8 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
         url=address, final_url=address, content=content, sha256=hashlib.sha256(content).hexdigest(),
         fetched_at=time if time.tzinfo else time.replace(tzinfo=UTC), headers={"content-type": kind} if kind else {},
     )  # fmt: skip
+    # Imported here first: a part that is not installed is named, where the parsing process could only fail.
+    sources.load_parser(name)
     with ParsePool(page_limits(settings.load({}))) as parser:
         items = parser.parse(sources.get(name), page)
     for item in items:

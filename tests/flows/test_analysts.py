@@ -128,9 +128,9 @@ def test_a_session_that_writes_in_the_moment_of_publishing_costs_the_files_and_n
     sessions: list[Analyst] = []
     export = store.write_exports
 
-    def first_the_analyst(context: Context, summary: Summary) -> Summary:
+    def first_the_analyst(context: Context, summary: Summary, con: duckdb.DuckDBPyConnection) -> Summary:
         sessions.append(Analyst(data, "read-write"))
-        return export(context, summary)
+        return export(context, summary, con)
 
     monkeypatch.setattr(store, "write_exports", first_the_analyst)
     summary = refresh(data, 3)

@@ -163,7 +163,7 @@ MISTAKES = (
     ("parse newegg nofile.html", 2, "does not exist"),
     ("size --config /etc/hostname", 2, "is not JSON"),
     ("export", 2, "Missing argument 'FOLDER'"),
-    ("release nothing", 2, "`gpuledger release` lists those that are"),
+    ("release nothing", 2, "`gpuledger release` lists the held prices"),
     ("watch remove 7", 2, "there is no watch 7"),
     ("evidence zz", 2, "at least 8 letters"),
     ("evidence 4090", 2, "at least 8 letters"),
