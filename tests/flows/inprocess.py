@@ -16,7 +16,7 @@ from gpuledger.extract import sources
 from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.parse_pool import ParsePool
 from gpuledger.extract.sample import server
-from gpuledger.flows.night import take_in
+from gpuledger.flows.night import store, take_in
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import read_plain, run
@@ -64,7 +64,11 @@ def copy_of_the_site(to: Path) -> Path:
 
 
 def take_in_one(con: duckdb.DuckDBPyConnection, night: Context, collected: Collected) -> take_in.TakenIn:
-    """Take in and record the batch of one source, as a run does with the batches of all."""
+    """Take in and record the batch of one source, as a run does with the batches of all, and put the run on record.
+
+    Without the run, no later batch would be known for a repetition of this one.
+    """
     taken_in = take_in.take_in(con, night, collected, take_in.before(con))
     take_in.record(con, night, [taken_in])
+    store.write_run(con, night, [taken_in.outcome])
     return taken_in

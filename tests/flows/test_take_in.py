@@ -112,11 +112,6 @@ def test_the_batch_that_was_loaded_last_is_not_loaded_again(shop: Shop) -> None:
     collected = Collected(
         SHOP, rows=[(one, "sha1") for one in (*four(), quote("x", valid_until=date(2023, 12, 1)), quote("a"))]
     )
-    shop.con.execute(
-        """INSERT INTO ops.source_run BY NAME
-           SELECT 'run1' AS run_id, 'quotes' AS source, 'ok' AS status, 6 AS parsed, 4 AS loaded, 1 AS quarantined,
-               1 AS duplicate"""
-    )
     taken = take_in_one(shop.con, shop.night(2), collected)
     assert of(taken.outcome) == ("unchanged", 6, 4, 1, 1)
     assert taken.tables == {"core.source_night"}
@@ -140,6 +135,16 @@ def test_a_batch_like_one_before_the_last_is_loaded(shop: Shop) -> None:
     assert shop.prices()["quotes:a"] == 500
     digests = shop.rows("SELECT count(*) FROM ops.table_content WHERE table_id = 'batch:quotes'")
     assert digests == [(1,)]
+
+
+def test_a_repeated_batch_has_the_counts_of_the_run_that_loaded_it_last(shop: Shop) -> None:
+    shop.take(1, *four())
+    expired = quote("x", valid_until=date(2023, 12, 1))
+    batch = Collected(SHOP, rows=[(item, "sha") for item in (*four(), quote("a"), expired)])
+    outcomes = [take_in_one(shop.con, shop.night(number), batch).outcome for number in (2, 3, 4)]
+    counts = (6, 4, 1, 1)
+    assert [of(outcome) for outcome in outcomes] == [("ok", *counts), ("unchanged", *counts), ("unchanged", *counts)]
+    assert shop.rows("SELECT run_id FROM ops.quarantine ORDER BY 1") == [("run2",), ("run3",), ("run4",)]
 
 
 def test_the_same_bytes_are_loaded_where_a_held_price_waits_for_its_second_sighting(shop: Shop) -> None:
