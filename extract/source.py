@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 from gpuledger.extract import sources
@@ -108,12 +109,16 @@ def give_back_in(package: str) -> Callable[[Page, Path], bool]:
 
 
 def _call_in_pages(package: str, function: str, *arguments: object) -> Any:
-    return getattr(importlib.import_module(f"{package}.pages"), function)(*arguments)
+    return getattr(_pages(package), function)(*arguments)
+
+
+def _pages(package: str) -> ModuleType:
+    return importlib.import_module(f"{package}.pages")
 
 
 def load_parser(name: str) -> None:
     """Import the parser of the source called `name` now, so that the limits on its first page do not count the import."""
-    importlib.import_module(f"{sources.__name__}.{name}.pages")
+    _pages(f"{sources.__name__}.{name}")
 
 
 @cache

@@ -82,14 +82,9 @@ def _begin(language: str | None) -> None:
 def _language(arguments: list[str]) -> str | None:
     """The language that --lang names in the arguments of a command line, None if there is no such option."""
     for argument, following in zip(arguments, [*arguments, ""][1:], strict=True):
-        language = (
-            following
-            if argument == "--lang"
-            else argument.removeprefix("--lang=")
-            if argument.startswith("--lang=")
-            else None
-        )
-        if language in LANGUAGES:
+        option, has_value, value = argument.partition("=")
+        language = value if has_value else following
+        if option == "--lang" and language in LANGUAGES:
             return language
     return None
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import duckdb
 
 from gpuledger.extract.items import Issue, to_json
+from gpuledger.warehouse import table_content
 from gpuledger.warehouse.load.batch import Row
 from gpuledger.warehouse.load.stage import append
 
@@ -220,6 +221,4 @@ def set_states(con: duckdb.DuckDBPyConnection, attempts: Sequence[Attempt]) -> N
 
 def set_digests(con: duckdb.DuckDBPyConnection, digests: Mapping[str, str]) -> None:
     """Remember the fingerprints of the batches that the sources gave last, by source."""
-    tables = [f"batch:{source}" for source in digests]
-    con.execute("DELETE FROM ops.table_content WHERE list_contains(?, table_id)", [tables])
-    append(con, "ops.table_content", [*zip(tables, digests.values(), strict=True)])
+    table_content.put(con, {f"batch:{source}": digest for source, digest in digests.items()})

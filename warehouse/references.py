@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 
+from gpuledger.warehouse import table_content
 from gpuledger.warehouse.schema import hash_text
 
 #: A remembered answer depends on the text of the SELECT, and on these: the parser and this file.
@@ -63,9 +64,8 @@ class Remembered:
                WHERE d.database_name = current_database() AND schema_name = 'ops'"""
         ).fetchone()
         self._can_learn = has_table == (False,)
-        content_sql = "SELECT content FROM ops.table_content WHERE table_id = ?"
-        row = con.execute(content_sql, [_ROW]).fetchone() if has_table else None
-        self._known: dict[str, _AsJson] = json.loads(row[0]) if row else {}
+        remembered = table_content.of(con, _ROW) if has_table else None
+        self._known: dict[str, _AsJson] = json.loads(remembered) if remembered else {}
         self._used: dict[str, _AsJson] = {}
 
     def of(self, select: str) -> References:
@@ -82,8 +82,7 @@ class Remembered:
     def keep(self) -> None:
         """Store the answers that were used since the warehouse was opened, and no others."""
         if self._can_learn and self._used != self._known:
-            self._con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [_ROW])
-            self._con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [_ROW, json.dumps(self._used)])
+            table_content.put(self._con, {_ROW: json.dumps(self._used)})
 
 
 def _walk(node: Any, mentioned: References) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import duckdb
 
+from gpuledger.warehouse import table_content
 from gpuledger.warehouse.schema import hash_text
 
 _SQL = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
@@ -60,8 +61,7 @@ def keep(
 
     `bound` is the bound of the run's new data. Without it, or with `force`, every day is computed. The models must be built.
     """
-    row = con.execute("SELECT content FROM ops.table_content WHERE table_id = ?", [_ROW]).fetchone()
-    before = row[0] if row else None
+    before = table_content.of(con, _ROW)
     settled = _settled(con, _ALWAYS)
     if before == settled and not _INPUTS & {*changed} and not force:
         return None
@@ -72,8 +72,7 @@ def keep(
     for since, until in _parts(con, first):
         con.execute(f"INSERT INTO core.price_day BY NAME {_SQL}", {"since": since, "until": until})
     _mark_suspects(con, first)
-    con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [_ROW])
-    con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [_ROW, settled])
+    table_content.put(con, {_ROW: settled})
     return first
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from gpuledger.transform.build.graph import Model
-from gpuledger.warehouse import schema
+from gpuledger.warehouse import schema, table_content
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.load.stage import append
 
@@ -39,13 +39,10 @@ class Build:
 
 def refresh_contents(con: duckdb.DuckDBPyConnection, changed: Collection[str]) -> None:
     """Compute the fingerprints of the loaded tables in `changed`, and of those that have none yet. Histories have none."""
-    known = {table for (table,) in con.execute("SELECT table_id FROM ops.table_content").fetchall()}
+    known = table_content.every(con)
     loaded = [t.name for t in dictionary().tables.values() if not t.name.startswith("ops.") and not t.is_history]
-    fingerprints = [(table, schema.content(con, table)) for table in loaded if table not in known or table in changed]
-    con.execute(
-        "DELETE FROM ops.table_content WHERE list_contains(?, table_id)", [[table for table, _ in fingerprints]]
-    )
-    append(con, "ops.table_content", fingerprints)
+    stale = [table for table in loaded if table not in known or table in changed]
+    table_content.put(con, {table: schema.content(con, table) for table in stale})
 
 
 def tracked_contents(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
@@ -53,7 +50,7 @@ def tracked_contents(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
     Histories, which only grow, and the records of runs are not tracked. Tables and views that read them are missing here.
     """
-    contents: dict[str, str] = dict(con.execute("SELECT table_id, content FROM ops.table_content").fetchall())
+    contents = table_content.every(con)
     states = _states(con)
     loaded = dictionary().tables
 
@@ -101,7 +98,7 @@ def build(
     models = list(models)
     # Views and macros, whose rows are computed at every read.
     views = {model.name for model in models if model.materialized != "table"}
-    contents: dict[str, str] = dict(con.execute("SELECT table_id, content FROM ops.table_content").fetchall())
+    contents = table_content.every(con)
     states = _states(con)
     # A table is built before other models read it and does not change afterwards, so its columns can be cached.
     columns_of = cache(lambda table: schema.columns(con, table))

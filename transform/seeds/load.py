@@ -24,6 +24,7 @@ from gpuledger.transform.identity.own import OwnGpu
 from gpuledger.transform.seeds import markets
 from gpuledger.transform.seeds.version import version_of
 from gpuledger.transform.workloads import Workload, packaged
+from gpuledger.warehouse import table_content
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.load.stage import Value, stage
 from gpuledger.warehouse.schema import content, hash_text
@@ -59,15 +60,26 @@ def load(
 
     `version` is that of the catalogue, so that its three thousand rows are compared only if it changed. `day` is the run's.
     """
+    known = table_content.every(con)
+    moved: dict[str, str] = {}
+
+    def has_moved(table: str, version: str) -> bool:
+        """Whether the data behind `table` has another fingerprint than last time; the new one is then kept at the end."""
+        seed = f"seed:{table}"
+        if known.get(seed) == version:
+            return False
+        moved[seed] = version
+        return True
+
     changed = []
-    if _moved(con, "core.gpu", version):
+    if has_moved("core.gpu", version):
         changed += _replace(con, "core.gpu", list(_gpus(user.gpus)))
-    if _moved(con, "core.gpu_speed", version + version_of(_SPEED)):
+    if has_moved("core.gpu_speed", version + version_of(_SPEED)):
         from gpuledger.transform.seeds import speeds
 
         changed += _replace(con, "core.gpu_speed", list(speeds.rows(own.gpu for own in user.gpus)))
     sizing = version_of(_SIZING, _CLAIMS)
-    if _moved(con, "core.published_claim", version + sizing):
+    if has_moved("core.published_claim", version + sizing):
         from gpuledger.transform.claims import recompute
         from gpuledger.transform.seeds import claims
 
@@ -78,7 +90,7 @@ def load(
     added = json.dumps(
         [(model.model_id, str(model.added_on), dict(model.config)) for model in user.models], sort_keys=True
     )
-    if _moved(con, "core.model", sizing + hash_text(added)):
+    if has_moved("core.model", sizing + hash_text(added)):
         from gpuledger.transform.seeds import counted
 
         rows = counted.rows(user.models)
@@ -96,20 +108,10 @@ def load(
     }
     for table, its_rows in few.items():
         # These few rows are made every night. To compare them in DuckDB took a fiftieth of a quiet night.
-        if _moved(con, table, hash_text(repr([tuple(row) for row in its_rows]))):
+        if has_moved(table, hash_text(repr([tuple(row) for row in its_rows]))):
             changed += _replace(con, table, its_rows)
+    table_content.put(con, moved)
     return changed
-
-
-def _moved(con: duckdb.DuckDBPyConnection, table: str, version: str) -> bool:
-    """Whether the data behind `table` has another fingerprint than last time; remembers the new one."""
-    seed = f"seed:{table}"
-    last = con.execute("SELECT content FROM ops.table_content WHERE table_id = ?", [seed]).fetchone()
-    if last is not None and last[0] == version:
-        return False
-    con.execute("DELETE FROM ops.table_content WHERE table_id = ?", [seed])
-    con.execute("INSERT INTO ops.table_content VALUES (?, ?)", [seed, version])
-    return True
 
 
 def _replace(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Value]]) -> list[str]:
