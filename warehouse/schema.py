@@ -22,18 +22,20 @@ def quote(text: str) -> str:
 
 
 #: a / b rounded half up to `digits` decimals, exactly. DuckDB divides decimals as binary fractions, and 0.00505 is not one.
-#: So both are scaled to whole numbers first, and at most six decimals of each count. NULL if b is zero.
+#: So both are scaled to whole numbers first, and at most six decimals of each count. NULL if b is zero. It adds one to the
+#: whole part of twice the ratio and halves that: so each argument stands in it once, and every query plans it once.
 _RATIO_HALF_UP = """
 CREATE OR REPLACE MACRO core.ratio_half_up(a, b, digits) AS (
     ((
-        ((a::DECIMAL(38,6) * 1000000)::HUGEINT * 2 * core.power_of_ten(digits) + (b::DECIMAL(38,6) * 1000000)::HUGEINT)
-        // nullif((b::DECIMAL(38,6) * 1000000)::HUGEINT * 2, 0)
+        ((a::DECIMAL(38,6) * 1000000)::HUGEINT * 2 * core.power_of_ten(digits)
+            // nullif((b::DECIMAL(38,6) * 1000000)::HUGEINT, 0) + 1)
+        // 2
     ) * core.power_of_ten(12 - digits))::DECIMAL(26,0) * 0.000000000001::DECIMAL(12,12)
 )
 """
 #: 10 ** n as a whole number, for n from 0 to 12. DuckDB's own power is a binary fraction.
-_POWER_OF_TEN = f"""
-CREATE OR REPLACE MACRO core.power_of_ten(n) AS ({[10**n for n in range(13)]}::HUGEINT[])[n + 1]
+_POWER_OF_TEN = """
+CREATE OR REPLACE MACRO core.power_of_ten(n) AS rpad('1', n + 1, '0')::HUGEINT
 """
 
 #: Whether rows that were seen at one time still count at a later one, for as many hours as their source is fresh. NULL if a

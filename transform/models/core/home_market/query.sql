@@ -3,8 +3,8 @@
 SELECT coalesce(
     (SELECT max(value) FROM core.setting WHERE setting = 'market' AND value <> ''),
     (
-        SELECT market FROM core.listing WHERE market IS NOT NULL GROUP BY market
-        ORDER BY market <> 'us', count(*) DESC, market LIMIT 1
+        SELECT arg_min(market, (market <> 'us', -listings, market))
+        FROM (SELECT market, count(*) AS listings FROM core.listing WHERE market IS NOT NULL GROUP BY market)
     ),
     'us'
 ) AS market

@@ -7,7 +7,7 @@ WITH asked AS (
 ),
 priced AS (
     SELECT
-        h.gpu_id, h.gpu_count, s.condition, s.seller_kind, s.seller, l.source, h.title, h.url, s.listing_no, s.price, s.currency,
+        h.gpu_id, h.gpu_count, s.seller_kind, s.seller, l.source, h.title, h.url, s.listing_no, s.price, s.currency,
         s.price_kind, s.availability, s.valid_from, s.snapshot_sha256, d.fx_day,
         s.confirmed_until,
         coalesce(l.market, a.home) AS offered_in, l.channel, t.tax_rate, l.tax_included AS tax_stated, m.prices_include_tax, a.is_net,
@@ -29,6 +29,7 @@ priced AS (
         AND h.valid_from < core.end_of_day(as_of_day)
         AND (h.valid_to IS NULL OR h.valid_to >= core.end_of_day(as_of_day))
         AND h.match_status = 'matched' AND s.condition = 'new'
+        AND (NOT measured_only OR h.gpu_id IN (SELECT gpu_id FROM core.benchmark_score))
         AND a.market IN ('all', coalesce(l.market, a.home), m.market_region)
 )
 SELECT
@@ -40,7 +41,7 @@ FROM priced p
 LEFT JOIN source_freshness_as_of(as_of_day) f ON f.source = p.source
 LEFT JOIN core.gpu g ON g.gpu_id = p.gpu_id
 WHERE core.offer_exclusion(
-    p.gpu_count, p.condition, f.is_usable, p.availability, p.seller_kind, p.seller, false,
+    p.gpu_count, 'new', f.is_usable, p.availability, p.seller_kind, p.seller, false,
     p.confirmed_until IS NULL OR p.confirmed_until >= p.valid_from
         AND core.is_fresh(p.confirmed_until, f.newest_at, f.freshness_hours),
     p.price, p.price_kind, p.price_usd, g.msrp_usd, p.channel

@@ -42,10 +42,11 @@ SELECT
     g.gpu,
     n.score,
     n.unit,
-    CASE
-        WHEN n.direction = 'less' THEN core.ratio_half_up(b.score, n.score, 12)
-        ELSE core.ratio_half_up(n.score, b.score, 12)
-    END AS relative_to_baseline,
+    core.ratio_half_up(
+        CASE WHEN n.direction = 'less' THEN b.score ELSE n.score END,
+        CASE WHEN n.direction = 'less' THEN n.score ELSE b.score END,
+        12
+    ) AS relative_to_baseline,
     b.gpu_id AS baseline_gpu_id,
     coalesce(n.gpu_count, 1) AS gpu_count,
     coalesce(n.claim, 'published') AS claim,

@@ -15,6 +15,13 @@ scored AS (
 ),
 baseline AS (
     SELECT workload_id, price_basis, score, price_usd FROM scored WHERE gpu_id = baseline_gpu_id
+),
+dominated AS (
+    -- Behind the front: another is at least as fast for no more money, and better in one of the two.
+    SELECT s.workload_id, s.price_basis, s.gpu_id
+    FROM scored s
+    SEMI JOIN scored o ON o.workload_id = s.workload_id AND o.price_basis = s.price_basis
+        AND o.score >= s.score AND o.price_usd <= s.price_usd AND (o.score > s.score OR o.price_usd < s.price_usd)
 )
 SELECT
     s.workload_id,
@@ -29,12 +36,8 @@ SELECT
     s.score_per_usd,
     core.ratio_half_up(s.score, b.score, 12) AS score_ratio,
     core.ratio_half_up(s.price_usd, b.price_usd, 12) AS price_ratio,
-    -- On the front: nobody else is at least as fast for no more money, and better in one of the two.
-    NOT EXISTS (
-        SELECT 1 FROM scored o
-        WHERE o.workload_id = s.workload_id AND o.price_basis = s.price_basis
-            AND o.score >= s.score AND o.price_usd <= s.price_usd AND (o.score > s.score OR o.price_usd < s.price_usd)
-    ) AS on_pareto_frontier
+    d.gpu_id IS NULL AS on_pareto_frontier
 FROM scored s
 LEFT JOIN baseline b ON b.workload_id = s.workload_id AND b.price_basis = s.price_basis
+LEFT JOIN dominated d ON d.workload_id = s.workload_id AND d.price_basis = s.price_basis AND d.gpu_id = s.gpu_id
 ORDER BY s.workload_id, s.price_basis, value_rank, s.gpu_id
