@@ -231,6 +231,28 @@ def test_an_amount_that_scripts_alone_tell_and_that_has_two_readings_is_none_and
     assert (the_price(offer), issues) == ((None, None, None), ["ambiguous_price"])
 
 
+@pytest.mark.parametrize("text", ["1.299", "1.299 EUR"])
+def test_an_amount_for_the_eye_that_has_two_readings_is_the_one_that_scripts_tell(text: str) -> None:
+    sold = "{currency: 'EUR', items: [{item_name: 'Norvik RTX 4070 12GB', price: 1299}]}"
+    script = f"<script>dataLayer.push({{event: 'view_item', ecommerce: {sold}}});</script>"
+    offer, issues = read(shown(text), head=script, lang="")
+    assert (the_price(offer), issues) == (("1299", "EUR", "now"), [])
+    assert read(shown(text), lang="")[1] == ["ambiguous_price"], "without the script it has two readings"
+
+
+def test_an_old_price_alone_for_the_eye_leaves_the_stated_price_as_it_is() -> None:
+    old = f'<div class="product-price"><del class="price">$449.99</del></div>{CART}'
+    offer, issues = read(old, stated=stated("549.99"))
+    assert (the_price(offer), issues) == (("549.99", "USD", "now"), [])
+
+
+@pytest.mark.parametrize(("gross", "expected"), [("13,579円", "13579"), ("13,580円", "13580"), ("13,600円", None)])
+def test_of_a_price_and_the_same_with_tax_it_is_the_one_with_tax(gross: str, expected: str | None) -> None:
+    both = f'<div><span class="price">12,345円</span> <span class="price">税込{gross}</span></div>{CART}'
+    offer, _ = read(both, lang="ja-JP", url="https://cards.example.jp/p/norvik-rtx-4070")
+    assert (None if offer.price is None else str(offer.price)) == expected
+
+
 def test_the_name_of_one_of_two_parts_that_show_an_amount_is_not_that_of_the_whole() -> None:
     both = '<span class="price"><span class="was old-price">$499.00</span><span>$499.00</span></span>'
     offer, issues = read(f'<div class="product-price">{both}</div>{CART}')

@@ -316,3 +316,5 @@ def test_a_night_agrees_with_a_held_one_only_in_another_session() -> None:
     assert agrees(moved, seen(24, of=3), NOW, BOUNDS)
     assert not agrees(moved, seen(24, of=2), NOW, BOUNDS), "less than half of them"
     assert not agrees(moved, seen(10, of=5), NOW, BOUNDS), "the same wrong page once more"
+    assert agrees(moved, seen(20, of=5), NOW, BOUNDS)
+    assert not agrees(moved, seen(19.9, of=5), NOW, BOUNDS), "less than twenty hours later"

@@ -16,6 +16,7 @@ from gpuledger.transform.gate import good_nights, loading
 from gpuledger.transform.gate.good_nights import Released
 from gpuledger.transform.gate.rules import Bounds
 from gpuledger.warehouse import schema
+from gpuledger.warehouse.load import offers
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row, split_duplicates
 
 #: A shop of the project, so that its kinds are known.
@@ -340,6 +341,35 @@ def test_a_price_that_it_asked_within_thirty_days_is_no_slip(
     assert load(con, number, offer("a", "1500")).held == held
 
 
+@pytest.mark.parametrize(("price", "held"), [("1100", 0), ("1550", 0), ("1600", 1), ("200", 1)])
+def test_a_price_between_the_lowest_and_the_highest_that_it_asked_is_no_slip(
+    con: duckdb.DuckDBPyConnection, price: str, held: int
+) -> None:
+    for at, earlier in enumerate(("1500", "1000", "600"), start=1):
+        load(con, at, offer("a", earlier))
+    assert load(con, 4, offer("a", price)).held == held
+
+
+def test_the_nights_of_a_held_price_are_counted_from_its_first_and_those_of_its_shop_alone(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    for number in (1, 2, 3):
+        load(con, number, offer("a"))
+        load(con, number, offer("b"), source="bhphoto")
+    for number, times_held in ((4, 1), (5, 2), (6, 3)):
+        load(con, number, offer("a", "9999"))
+        load(con, number, offer("b"), source="bhphoto")
+        assert rows(con, "SELECT times_held, held_at FROM core.held_price") == [(times_held, night(4))]
+
+
+def test_open_listings_are_those_of_one_shop_that_have_not_ended(con: duckdb.DuckDBPyConnection) -> None:
+    load(con, 1, offer("a"), offer("b"))
+    load(con, 1, offer("c"), source="bhphoto")
+    load(con, 2, offer("a"))
+    own = [(listing, url) for listing, url in offers.open_listings(con, SHOP) if ":z" not in listing]
+    assert own == [("newegg:a", "http://shop.test/a")]
+
+
 def test_what_another_listing_asked_excuses_nothing(con: duckdb.DuckDBPyConnection) -> None:
     for at, price in enumerate(("1500", "1000", "600"), start=1):
         load(con, at, offer("a", price), offer("b", "600"))
@@ -418,7 +448,7 @@ def test_changes_of_two_loads_are_added_up() -> None:
 
 def test_a_batch_is_complete_unless_it_is_said_not_to_be_and_counts_what_was_refused() -> None:
     batch = Batch(SHOP, FIRST, [Row(offer("a"), "1")], held=[Row(offer("b"), "1")])
-    assert (batch.night.rows, batch.night.is_complete) == (2, True)
+    assert (batch.night.rows, batch.night.is_complete, batch.night.is_whole) == (2, True, False)
     assert not replace(batch, is_complete=False).night.is_complete
 
 

@@ -170,6 +170,30 @@ def test_a_base_and_a_link_that_were_lost_come_back_from_the_last_version(data: 
     assert runs(data) == ["1", "2", "3"]
 
 
+def test_a_lost_base_beside_a_damaged_version_comes_back_from_the_one_before_and_is_said(
+    data: DataDir,
+) -> None:
+    run(data, "1")
+    newest = run(data, "2")
+    data.base.unlink()
+    newest.chmod(0o600)
+    newest.write_bytes(b"no database")
+    (said,) = publish.heal(data)
+    assert f"{data.base} is lost; " in said
+    assert "`gpuledger replay` takes it in again" in said
+    assert data.base.exists()
+
+
+def test_where_base_and_versions_are_gone_a_new_warehouse_begins(data: DataDir) -> None:
+    run(data, "1")
+    data.base.unlink()
+    data.published.unlink()
+    shutil.rmtree(data.versions)
+    assert publish.heal(data) == []
+    run(data, "2")
+    assert runs(data) == ["2"]
+
+
 def test_a_link_that_was_lost_comes_back_with_the_next_run(data: DataDir) -> None:
     run(data, "1")
     data.published.unlink()

@@ -56,6 +56,25 @@ def test_a_name_that_no_card_has_beside_one_that_a_card_has_leaves_the_known_one
     assert (found.status, found.candidates) == ("ambiguous", ("nvidia-geforce-rtx-4070",))
 
 
+def test_words_that_contradict_a_card_leave_it_open_and_are_named() -> None:
+    found = RESOLVER.resolve("Radeon RX 580 8GB Vega edition")
+    assert (found.status, found.candidates) == ("ambiguous", ("amd-radeon-rx-580-8gb",))
+    assert "vega is not its name" in found.notes
+    found = RESOLVER.resolve("GeForce GTX 1650 4GB HBM2")
+    assert (found.status, len(found.candidates)) == ("ambiguous", 2)
+    assert "states HBM2, which it was not sold with" in found.notes
+
+
+def test_a_prefix_that_stands_apart_from_its_number_may_belong_to_it_and_is_named() -> None:
+    found = RESOLVER.resolve("RTX Quadro 4000 8GB")
+    assert found.gpu_id == "nvidia-quadro-rtx-4000"
+    assert "rtx elsewhere in the title may belong to the name" in found.notes
+
+
+def test_a_whole_name_of_one_maker_gives_way_where_a_word_of_the_other_stands_beside_it() -> None:
+    assert RESOLVER.resolve("Pro A40 6GB graphics card").gpu_id == "intel-arc-pro-a40"
+
+
 @pytest.mark.parametrize(
     ("title", "kind"), [("RTX 4070 waterblock", "accessory"), ("RTX 4070 repair service", "service")]
 )
