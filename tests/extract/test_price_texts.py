@@ -242,7 +242,7 @@ def test_the_amounts_and_the_words_of_a_text() -> None:
         ("", "", "now"), ("", "/mo", "monthly"), ("12 x ", "", "monthly"), ("", " off", "noise"), ("save ", "", "noise"),
         ("+ ", "", "noise"), ("", "/kg", "unit"), ("", " excl. VAT", "net"), ("netto ", "", "net"), ("was ", "", "list"),
         ("was 10 off, now ", "", "now"), ("now, was ", "", "list"), ("list price, save ", "", "noise"),
-        ("from ", "", "from"),
+        ("from ", "", "from"), ("current bid ", "", "bid"), ("was 500, current bid ", "", "bid"),
         ("", " and up", "from"), ("bundle ", "", "bundle"), ("now from ", "", "from"), ("save, now from ", "", "from"),
         ("now ", "/mo", "monthly"), ("was ", " excl. VAT", "net"), ("was from ", "", "list"),
     ],

@@ -72,6 +72,15 @@ def test_a_run_that_ended_has_its_status_and_one_that_did_not_is_interrupted(dat
     assert run_log.ticks_done(data) == {NOW}
 
 
+def test_no_secret_of_an_address_is_written_down(data: DataDir) -> None:
+    run_log.start(run(data, "1"))
+    run_log.finish(run(data, "1"), "failed", "FetchError: https://me:hunter2@shop.test/feed: 500")
+    assert b"hunter2" not in data.runs.read_bytes()
+    (entry,) = run_log.entries(data)
+    assert entry.reason is not None
+    assert entry.reason.endswith("shop.test/feed: 500")
+
+
 def test_an_end_without_a_beginning_is_nobodys(data: DataDir) -> None:
     run_log.finish(run(data, "1"), "failed", None)
     assert run_log.entries(data) == []
@@ -171,6 +180,14 @@ def test_two_logs_of_an_older_program_are_read_as_one(data: DataDir) -> None:
     assert [(entry.run_id, entry.status) for entry in run_log.entries(data)] == [("1", "failed"), ("2", "interrupted")]
     assert repr(run_log.records(data)) == repr([record("1")])
     assert run_log.has_published(data)
+
+
+def test_a_torn_record_of_an_older_program_is_put_aside_and_stops_no_run(data: DataDir) -> None:
+    data.old_loading.parent.mkdir()
+    data.old_loading.write_text(old_line("1")[:40])
+    run_log.heal(data)
+    assert (data.old_loading.exists(), data.torn_loading.read_text()) == (False, old_line("1")[:40])
+    assert run_log.records(data) == []
 
 
 @pytest.mark.parametrize("is_published", [True, False])

@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.errors import FetchError
+from gpuledger.extract.errors import FetchError, NotFound
 from gpuledger.extract.items import Issue, Item, Offer
 from gpuledger.flows.night import take_in
 from gpuledger.flows.night.context import Context
@@ -218,11 +218,22 @@ def test_pages_that_could_not_be_read_end_nothing(shop: Shop) -> None:
     assert shop.state() == ("partial", 2, 3)
 
 
+def test_a_page_that_is_gone_ends_its_listing_and_one_that_did_not_answer_ends_none(shop: Shop) -> None:
+    shop.take(1, *four())
+    missed = [
+        ("http://shop.test/c", NotFound("http://shop.test/c", "404")),
+        ("http://shop.test/d", FetchError("http://shop.test/d", "timed out", "wait")),
+    ]
+    shop.take(2, *four()[:2], is_complete=False, missed=missed)
+    assert set(shop.prices()) == {"quotes:a", "quotes:b", "quotes:d"}
+
+
 def test_a_source_that_failed_keeps_its_last_success(shop: Shop) -> None:
     shop.take(1, *four())
     failure = FetchError("http://shop.test/", "404", "look")
     outcome = shop.take(2, failure=failure, issues=[(Issue(code="fetch", message="m", url="http://shop.test/"), None)])
     assert (outcome.status, outcome.reason, outcome.issues) == ("failed", "FetchError: http://shop.test/: 404; look", 1)
+    assert of(outcome) == ("failed", 0, 0, 0, 0)
     assert shop.changed == set()
     assert shop.state() == ("failed", 1, 4)
     assert len(shop.prices()) == 4

@@ -164,6 +164,27 @@ def test_every_step_is_on_record(con: duckdb.DuckDBPyConnection, models: list[Mo
         ).fetchall()
         assert found == sorted((f"mart.{name}", step.action, step.reason, step.rows) for name, step in steps.items())
     assert con.execute("SELECT count(*) FROM ops.model_state").fetchone() == (len(models),)
+    ((least, most),) = con.execute("SELECT min(seconds), max(seconds) FROM ops.model_build").fetchall()
+    assert 0 <= least <= most < 60
+
+
+def test_what_an_earlier_program_built_is_dropped_and_nothing_of_others(
+    con: duckdb.DuckDBPyConnection, models: list[Model]
+) -> None:
+    run(con, models, "1")
+    con.execute(
+        """CREATE TABLE mart.old_table AS SELECT 1; CREATE VIEW mart.old_view AS SELECT 1;
+           CREATE TABLE mart.somebodys AS SELECT 1; CREATE MACRO core.old_function(a) AS a + 1;
+           CREATE MACRO main.old_macro(a) AS TABLE SELECT a"""
+    )
+    for name in ("mart.old_table", "mart.old_view", "core.old_function", "main.old_macro"):
+        con.execute("INSERT INTO ops.model_state VALUES (?, '', '{}', '', '', 1)", [name])
+    builder.drop_retired(con, models)
+    left = con.execute(
+        """SELECT table_name FROM information_schema.tables WHERE table_schema = 'mart'
+           UNION ALL SELECT function_name FROM duckdb_functions() WHERE function_name LIKE 'old_%' ORDER BY 1"""
+    ).fetchall()
+    assert [name for (name,) in left] == sorted(["somebodys", *(model.name.partition(".")[2] for model in models)])
 
 
 def test_a_failed_build_leaves_nothing_when_it_is_rolled_back(

@@ -34,5 +34,23 @@ def test_seeds_are_made_once_and_again_where_their_data_changed() -> None:
         other = replace(USER, settings={"market": ("kr", None, "Home market")})
         assert load(con, user=other) == ["core.setting"]
         assert con.execute("SELECT value FROM core.setting").fetchall() == [("kr",)]
+        third = replace(USER, settings={"market": ("de", None, "Home market")})
+        assert load(con, user=third) == ["core.setting"]
+        assert con.execute("SELECT value FROM core.setting").fetchall() == [("de",)], "in place of the row before"
+        assert load(con, user=other) == ["core.setting"]
         # Another catalogue: cards, and the claims that are resolved to cards. The speeds are made again and are the same.
         assert load(con, "other", other) == ["core.gpu", "core.published_claim"]
+
+
+def test_cards_have_the_figures_of_the_catalogue() -> None:
+    with empty_warehouse() as con:
+        load(con)
+        card = "SELECT gpu, vendor, memory_gb, added_on FROM core.gpu WHERE gpu_id = 'nvidia-geforce-rtx-4090'"
+        assert con.execute(card).fetchall() == [("NVIDIA GeForce RTX 4090", "NVIDIA", 24, None)]
+        assert con.execute("SELECT count(*) FROM core.gpu WHERE gpu_id IS NULL OR gpu IS NULL").fetchone() == (0,)
+
+
+def test_each_fingerprint_is_of_files_that_are_there() -> None:
+    # The fingerprint of an empty folder never changes, so new data in another one would not be loaded.
+    for folder in (seeds._SIZING, seeds._CLAIMS, seeds._SPEED):
+        assert [*folder.glob("*.py")], folder

@@ -15,7 +15,7 @@ from gpuledger.extract.items import FxRate, Issue, Offer
 from gpuledger.transform.gate import good_nights, loading
 from gpuledger.transform.gate.good_nights import Released
 from gpuledger.transform.gate.rules import Bounds
-from gpuledger.warehouse import schema
+from gpuledger.warehouse import ledger, schema
 from gpuledger.warehouse.load import offers
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row, split_duplicates
 
@@ -360,6 +360,15 @@ def test_the_nights_of_a_held_price_are_counted_from_its_first_and_those_of_its_
         load(con, number, offer("a", "9999"))
         load(con, number, offer("b"), source="bhphoto")
         assert rows(con, "SELECT times_held, held_at FROM core.held_price") == [(times_held, night(4))]
+
+
+def test_the_price_changes_of_a_run_are_by_source_and_title(con: duckdb.DuckDBPyConnection) -> None:
+    load(con, 1, offer("a"), offer("b", currency="EUR"), offer("c"))
+    load(con, 2, offer("a", "450"), offer("b", currency="EUR"))
+    assert ledger.price_changes(con, night(2)) == [
+        ledger.PriceChange(SHOP, "card c", "ended", "500.0000", "", "USD"),
+        ledger.PriceChange(SHOP, "card a", "price", "500.0000", "450.0000", "USD"),
+    ]
 
 
 def test_open_listings_are_those_of_one_shop_that_have_not_ended(con: duckdb.DuckDBPyConnection) -> None:

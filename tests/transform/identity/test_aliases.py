@@ -70,6 +70,28 @@ def test_one_name_twice_in_one_source_is_refused(tmp_path: Path, monkeypatch: py
         aliases.load.__wrapped__()
 
 
+def test_a_resolver_does_not_start_with_an_alias_against_its_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "aliases.toml").write_text(
+        '[sources]\nsurvey = "benchmark"\n[[alias]]\nsources = ["survey"]\nreason = "r"\n'
+        'names = [["RTX 4090", "nvidia-geforce-rtx-3080-10gb"]]\n'
+    )
+    monkeypatch.setattr(aliases, "DATA", tmp_path)
+    aliases.load.cache_clear()
+    try:
+        with pytest.raises(AliasError, match="its words say"):
+            Resolver.load()
+    finally:
+        monkeypatch.undo()
+        aliases.load.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["GeForce RTX 3080 Graphics Card", "NVIDIA GPU RTX 3080", "rtx-3080"])
+def test_a_key_leaves_out_what_not_all_titles_have(name: str) -> None:
+    assert aliases.key(name) == "rtx3080"
+
+
 def test_every_alias_of_the_file_is_needed() -> None:
     """An alias that the words alone decide would hide a change of the rules."""
     for (source, name), alias in aliases.load().by_key.items():

@@ -60,6 +60,11 @@ def test_titles_mean_an_added_card_by_its_words_and_its_memory(
     assert Resolver.load(own=[doubled, unheard_of]).resolve(title).gpu_id == gpu_id
 
 
+def test_an_added_card_is_matched_like_one_of_the_catalogue(unheard_of: Gpu) -> None:
+    found = Resolver.load(own=[unheard_of]).resolve("Biren BR100 OAM")
+    assert (found.status, found.candidates, found.rule) == ("matched", ("biren-br100",), "own")
+
+
 def test_a_title_that_two_added_cards_share_means_neither(doubled: Gpu) -> None:
     other = new_gpu("NVIDIA", "GeForce RTX 4090 48GB", doubled, {})
     assert Resolver.load(own=[doubled, other]).resolve("RTX 4090 48GB").status == "ambiguous"

@@ -71,6 +71,14 @@ def test_a_prefix_that_stands_apart_from_its_number_may_belong_to_it_and_is_name
     assert "rtx elsewhere in the title may belong to the name" in found.notes
 
 
+def test_a_computer_that_is_named_whole_is_one_also_where_it_leaves_its_chip_open() -> None:
+    for source in (None, "measurements"):
+        found = RESOLVER.resolve("Ryzen AI Max+ 395", source=source)
+        assert (found.status, found.product_kind) == ("ambiguous", "computer")
+    assert RESOLVER.resolve("Apple M2 Ultra").product_kind == "computer"
+    assert RESOLVER.resolve("Apple M2 Ultra", source="newegg").product_kind != "computer", "a shop sells a part of it"
+
+
 def test_a_whole_name_of_one_maker_gives_way_where_a_word_of_the_other_stands_beside_it() -> None:
     assert RESOLVER.resolve("Pro A40 6GB graphics card").gpu_id == "intel-arc-pro-a40"
 
