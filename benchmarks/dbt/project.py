@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import yaml
 
-from gpuledger.transform.build.graph import Model
+from gpuledger.transform.build.graph import Model, module_of
 from gpuledger.transform.build.run import describe_columns
 
 NAME = "ledger"
@@ -131,9 +131,8 @@ def _python(model: Model, ours: Sequence[Model]) -> str:
             return build({{
         {frames}    }})
         """
-    assert model.build is not None
     return textwrap.dedent(text).format(
-        module=model.build.__module__, schema=schema, table=table, frames="".join(frames)
+        module=module_of(model.name), schema=schema, table=table, frames="".join(frames)
     )
 
 

@@ -97,6 +97,11 @@ def folder_of(table: str, folder: Path = MODELS) -> Path:
     return folder.joinpath(*table.split("."))
 
 
+def module_of(name: str) -> str:
+    """The module that has the function `build` of a Python model, by the model's name with its schema."""
+    return f"gpuledger.transform.models.{name}.model"
+
+
 def _keep_off_history(ordered: Iterable[Model], folder: Path) -> None:
     """Raise ValueError if a table is built from a history table, directly or through views. Changes of history tables are
     not tracked, so such a table would become out of date.
@@ -124,7 +129,7 @@ def _models_described_in(remembered: Remembered, sidecar: Path) -> Iterator[Mode
     inputs: dict[str, frozenset[str] | None]
     if python_file.exists():
         inputs = {table: frozenset(columns) for table, columns in sidecar_fields["inputs"].items()}
-        build = _function_in(f"gpuledger.transform.models.{name}.model")
+        build = _function_in(module_of(name))
         # The functions that it calls are part of its definition, so that a change in them rebuilds it.
         definition += "".join(
             FOLDER.parent.joinpath(path).read_text(encoding="utf-8") for path in sidecar_fields.get("uses", ())
