@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -173,14 +174,22 @@ def query(
     with reader(data) as con:
         try:
             result = con.execute(sql, parameters)
-        except duckdb.InvalidInputException as error:
-            if "surrogate" not in str(error):
+        except (duckdb.InvalidInputException, RuntimeError):  # what DuckDB 2.0 and 1.5 raise for such a text
+            if _are_utf_8(parameters):
                 raise
             # A terminal in CP949 gives such parameters.
             raise BadQuery(
                 "what was typed is no UTF-8: set the terminal and the locale to UTF-8 (LC_ALL=C.UTF-8)"
             ) from None
         return [column[0] for column in result.description or []], result.fetchall()
+
+
+def _are_utf_8(parameters: Sequence[object] | dict[str, object] | None) -> bool:
+    try:
+        json.dumps(parameters, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _refuse_older(con: duckdb.DuckDBPyConnection, data: DataDir, error: str) -> None:
