@@ -227,6 +227,14 @@ def test_words_in_a_part_call_the_amount_that_is_asked_about() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("Unit price", True), ("Preis", True), ("판매가", True), ("Weight", False), ("surprise", False)],
+)
+def test_a_heading_of_a_price_has_a_word_for_it(text: str, expected: bool) -> None:
+    assert price_words.is_of_price(text) is expected
+
+
 def test_the_amounts_and_the_words_of_a_text() -> None:
     assert tokens("was $599.00 now $499.00") == {"599.00": "list", "499.00": "now"}
     assert tokens("4.50 stars, $499.00") == {"499.00": "now"}
