@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := data
 READY := $(VENV)/.ready
+# What a night needs, and no more.
+NIGHT := $(VENV)/.night
 # The DuckDB that requirements.lock does not hold: every test runs on both, and some on both at once.
 OTHER_DUCKDB := $(VENV)/other-duckdb
 # An S3 server (SeaweedFS), for the tests of machines that share a store; without it they are skipped.
@@ -28,13 +30,17 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo install tools test test-all test-duckdb pythons lint site fuzz kills bench charts docs pictures generated lock sbom clean mutants
 .DELETE_ON_ERROR:
 
-# Two packages come as source: what builds them is locked too. The project itself needs no download.
-$(READY): requirements-build.lock requirements.lock pyproject.toml
+# Two packages come as source, and the project is built here: what builds them is locked too.
+$(NIGHT): requirements-build.lock requirements-night.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gpuledger needs Python 3.11 or newer; set PYTHON=...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install $(LOCKED) -r requirements-build.lock
-	$(BIN)/python -m pip install $(LOCKED) -r requirements.lock
+	$(BIN)/python -m pip install $(LOCKED) -r requirements-night.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(READY): requirements.lock | $(NIGHT)
+	$(BIN)/python -m pip install $(LOCKED) -r requirements.lock
 	touch $@
 
 $(OTHER_DUCKDB)/.ready: requirements-other-duckdb.lock | $(READY)
@@ -60,7 +66,7 @@ $(DUCKDB_ICEBERG)/.ready: requirements-duckdb-iceberg.lock | $(READY)
 install: $(READY)
 
 # Exit status 3 is "published, with a source that failed": the sample's second night has one on purpose.
-demo: $(READY)
+demo: $(NIGHT)
 	$(BIN)/gpuledger refresh --sample --data-dir $(DEMO) || test $$? -eq 3
 	$(BIN)/gpuledger value sd-512-image-generation --data-dir $(DEMO)
 	@echo "warehouse: $(DEMO)/gpuledger.duckdb    CSV files: $(DEMO)/exports"
@@ -159,7 +165,8 @@ EXTRAS := $(foreach extra,nightly charts browser mcp cluster dev,--extra $(extra
 
 lock: $(READY)
 	$(COMPILE) pyproject.toml $(EXTRAS) --no-strip-extras --output-file requirements.lock
-	printf 'setuptools\nwheel\n' | $(COMPILE) - --constraint requirements.lock --no-annotate --output-file requirements-build.lock
+	$(COMPILE) pyproject.toml --extra nightly --constraint requirements.lock --no-strip-extras --output-file requirements-night.lock
+	printf 'setuptools\nwheel\nhatchling\neditables\n' | $(COMPILE) - --constraint requirements.lock --no-annotate --output-file requirements-build.lock
 	echo 'duckdb>=1.5.5,<2' | $(COMPILE) - --no-annotate --output-file requirements-other-duckdb.lock
 	printf 'pyiceberg[pyarrow,sql-sqlite]>=0.12,<0.13\npolars>=2.1\n' | $(COMPILE) - --constraint requirements.lock --no-annotate \
 	  --output-file requirements-iceberg.lock

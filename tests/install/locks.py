@@ -18,6 +18,7 @@ from packaging.version import Version
 from tests.command import ROOT
 
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+NIGHT_LOCK = (ROOT / "requirements-night.lock").read_text(encoding="utf-8")
 BUILD_LOCK = (ROOT / "requirements-build.lock").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 

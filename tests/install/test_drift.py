@@ -112,6 +112,7 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "pyproject.toml").write_text(PYPROJECT)
     (tmp_path / "backend.py").write_text(BACKEND)
     (tmp_path / "requirements-build.lock").write_text("")
+    (tmp_path / "requirements-night.lock").write_text("")
     own = wheel("project", "1.0")
     (tmp_path / own.file).write_bytes(own.content)
     return tmp_path

@@ -10,7 +10,19 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.command import ROOT
-from tests.install.locks import BUILD_LOCK, LOCK, blocks, declared, environment, here, pins, walk, without
+from tests.install.locks import (
+    BUILD_LOCK,
+    LOCK,
+    NIGHT_LOCK,
+    PROJECT,
+    blocks,
+    declared,
+    environment,
+    here,
+    pins,
+    walk,
+    without,
+)
 
 #: Where the markers of the lock and of its packages change: 3.11.3 and 3.11.5 have their own pins.
 PYTHONS = ("3.11.0", "3.11.4", "3.11.7", "3.12.0", "3.13.0", "3.14.0")
@@ -85,9 +97,25 @@ def test_a_package_that_is_locked_twice_for_one_python_is_named() -> None:
 
 def test_what_builds_is_locked_whole() -> None:
     """The packages that come as source are built without a build environment of their own."""
-    assert walk(BUILD_LOCK, here(), [Requirement("setuptools"), Requirement("wheel")]).faults == []
+    builders = ["setuptools", "wheel", *PROJECT["build-system"]["requires"]]
+    assert walk(BUILD_LOCK, here(), [Requirement(text) for text in builders]).faults == []
     versions = {pin.name: pin.version for pin in pins(LOCK)}
     assert all(versions.get(pin.name, pin.version) == pin.version for pin in pins(BUILD_LOCK)), "both locks install it"
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_a_night_finds_what_it_needs_in_a_lock_of_its_own(python: str) -> None:
+    """With the versions of the other lock, which is installed over it, and with nothing that no night needs."""
+    project, where = PROJECT["project"], environment(python)
+    walked = walk(
+        NIGHT_LOCK,
+        where,
+        [Requirement(text) for text in (*project["dependencies"], *project["optional-dependencies"]["nightly"])],
+    )
+    assert walked.faults == []
+    locked = {pin.name: pin.version for pin in pins(NIGHT_LOCK) if pin.holds(where)}
+    assert locked.keys() == walked.reached.keys()
+    assert locked.items() <= {pin.name: pin.version for pin in pins(LOCK) if pin.holds(where)}.items()
 
 
 def test_there_is_one_way_to_install() -> None:
