@@ -154,7 +154,7 @@ class Tools:
         question = buy.Question(model, precision, load, budget_usd, min_tokens_per_s, None, "new", {}, ())
         answer = buy.ask(question, self._data, _bounded(limit))
         rows = _buy_answer.rows_of(answer, self._data, _bounded(limit))
-        note = "" if rows else "; ".join(_buy_answer.way_outs(answer)) or "nothing does it as asked"
+        note = "" if rows else "; ".join(map(str, _buy_answer.way_outs(answer))) or "nothing does it as asked"
         columns = list(rows[0]) if rows else []
         return self._answer((columns, [tuple(row.values()) for row in rows]), limit, note=note)
 

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuledger.extract.message import Message, Sum, said, several
 from gpuledger.flows.commands._explain import as_objects, show_steps
 from gpuledger.flows.commands._show import no_rows, show
-from gpuledger.flows.setup import market_words, wrong_use
+from gpuledger.flows.setup import market_words
 from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.money import DOLLARS, Money, money
+from gpuledger.flows.setup.money import Money, money
 from gpuledger.flows.setup.sentences import spoken
 from gpuledger.flows.telling import terminal
+from gpuledger.flows.words.say import say
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would, without_prices
 from gpuledger.transform.buying.hosts import estimated_on, hosts
@@ -60,16 +62,22 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
     """
     ruled_out = cheaper_ruled_out(answer.options)
     currency = money(data)
-    rows = rows_of(answer, data, limit, currency)
+    rows = rows_of(answer, data, limit)
     if form != "table":
-        columns, values = currency.table(_COLUMNS, [list(row.values()) for row in rows])
+        columns, values = currency.table(
+            _COLUMNS, [[said_to_programs(v, currency) for v in row.values()] for row in rows]
+        )
         if explain:
             explanations = [as_objects(_steps(option, answer.need)) for option in _listed(answer, limit)]
             columns = [*columns, "explanation"]
             values = [[*row, explanation] for row, explanation in zip(values, explanations, strict=True)]
         show(columns, values, form)
     elif rows:
-        paid = [{column: currency.amount(column, value) for column, value in row.items()} for row in rows]
+        paid = [
+            {column: currency.amount(column, value) for column, value in row.items()}
+            | {"next_cheaper_is_ruled_out": say(row["next_cheaper_is_ruled_out"], currency.sum)}
+            for row in rows
+        ]
         _table(answer, paid, list(ruled_out), currency, market_words.heading(data))
         if explain:
             for rank, option in enumerate(_listed(answer, limit), 1):
@@ -78,23 +86,23 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
     if rows:
         return 0
     need, elsewhere = answer.need, answer.elsewhere
-    why = [f"nothing runs {need.model_id} at {need.precision} as asked", *way_outs(answer)]
-    if elsewhere is not None:
-        why.append(
-            f"{elsewhere.what}, {_condition(elsewhere.condition)}, at {elsewhere.price_usd:,.2f} USD would do: "
-            "--condition any"
-        )
-    return no_rows("\n  ".join(map(wrong_use.translated, why)))
+    why = [Message("buy.nothing_runs", model=need.model_id, precision=need.precision), *way_outs(answer)]
+    if elsewhere is not None and elsewhere.price_usd is not None:
+        condition, price = Message(f"word.{elsewhere.condition}"), Sum(elsewhere.price_usd)
+        why.append(Message("buy.other_condition_would_do", what=elsewhere.what, condition=condition, price=price))
+    return no_rows("\n  ".join(say(sentence, currency.sum) for sentence in why))
 
 
-def rows_of(answer: Answer, data: DataDir, limit: int, currency: Money = DOLLARS) -> list[dict[str, Any]]:
-    """The first `limit` options that keep to the limits, all of them for 0.
+def said_to_programs(value: Any, currency: Money) -> Any:
+    """The value, a message as its English sentence, which has its sums in the currency of the other columns."""
+    return said(value, "en", currency.sum) if isinstance(value, Message) else value
 
-    Amounts are in dollars, but the sentences that say why a cheaper option is ruled out use `currency`.
-    """
+
+def rows_of(answer: Answer, data: DataDir, limit: int) -> list[dict[str, Any]]:
+    """The first `limit` options that keep to the limits, all of them for 0. Amounts are in dollars."""
     ruled_out = cheaper_ruled_out(answer.options)
     return [
-        _row(rank, answer.options[position], currency.sentence(ruled_out[position]), data, answer.need.users)
+        _row(rank, answer.options[position], ruled_out[position] or "", data, answer.need.users)
         for rank, position in enumerate(list(ruled_out)[: limit or None], 1)
     ]
 
@@ -111,7 +119,7 @@ def _listed(answer: Answer, limit: int) -> list[Option]:
     return [option for option in answer.options if not option.against][: limit or None]
 
 
-def way_outs(answer: Answer) -> list[str]:
+def way_outs(answer: Answer) -> list[Message]:
     """Changes to the question that would give an option, for a question that has none."""
     return list(what_would(answer.options, answer.limits, answer.need, answer.at_precision, answer.known))
 
@@ -127,7 +135,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _row(rank: int, option: Option, ruled_out: str, data: DataDir, users: int) -> dict[str, Any]:
+def _row(rank: int, option: Option, ruled_out: Message | str, data: DataDir, users: int) -> dict[str, Any]:
     speed, owned, evidence, prediction = option.speed, option.own, option.evidence, option.prediction
     rate, served = (None, None) if speed is None else (speed.rate, speed.serving)
     read_rate = None if prediction is None else prediction.prefill.expected
@@ -151,7 +159,7 @@ def _row(rank: int, option: Option, ruled_out: str, data: DataDir, users: int) -
         prediction and prediction.verdict, prediction and users, speed and round(speed.each, 1),
         served and round(served.first_token_s, 2),
         read_rate and round(read_rate * option.copies),
-        _money(option.usd_per_million_read), option.host and option.host.name, "; ".join(option.notes),
+        _money(option.usd_per_million_read), option.host and option.host.name, several(option.notes) or "",
         pictures and pictures.iterations_per_s, pictures and round(pictures.per_s * option.gpu_count, 4),
         _money(option.usd_per_thousand_images), pictures and pictures.workload,
         _money(None if owned is None else owned.other),
@@ -212,7 +220,7 @@ def _table(
     headings = list(columns(rows[0]))
     worth = {currency.heading(name): currency.heading(name) for name in (*_WORTH, *headings) if name in headings}
     show([currency.heading(heading) for heading in headings], lines, "table", headings=worth)
-    for line in _footnotes(rows):
+    for line in _footnotes(rows, currency):
         terminal.say(line)
     if need.tuning is not None:
         terminal.say(need.tuning.description)
@@ -220,8 +228,8 @@ def _table(
         click.echo(
             gettext("nobody measured {model} on these: how fast they are is not known").format(model=need.model_id)
         )
-    for line in without_prices(answer.options):
-        terminal.say(wrong_use.translated(line))
+    for sentence in without_prices(answer.options):
+        terminal.say(say(sentence))
     left_out = [answer.options[position] for position in positions[len(rows) :]]
     if hidden := len(left_out) + answer.more:
         click.echo(gettext("{count} more with --limit 0").format(count=hidden))
@@ -284,7 +292,7 @@ def _of_text(row: dict[str, Any]) -> dict[str, Any]:
         "each user": row["each_tokens_per_s"], "reads tokens/s": row["prefill_tokens_per_s"],
         "first token s": row["first_token_s"], "total USD": row["total_usd"],
         "USD per M tokens": row["usd_per_million_tokens"], "machine": spoken(row["host"] or ""),
-        "next cheaper is ruled out": _ruled_out(row["next_cheaper_is_ruled_out"]),
+        "next cheaper is ruled out": row["next_cheaper_is_ruled_out"],
     }  # fmt: skip
 
 
@@ -295,7 +303,7 @@ def _of_pictures(row: dict[str, Any]) -> dict[str, Any]:
         "pictures a minute": row["images_per_s"] and round(row["images_per_s"] * 60, 2),
         "speed is": _label(row), "total USD": row["total_usd"],
         "USD per 1000 pictures": row["usd_per_thousand_images"], "machine": spoken(row["host"] or ""),
-        "next cheaper is ruled out": _ruled_out(row["next_cheaper_is_ruled_out"]),
+        "next cheaper is ruled out": row["next_cheaper_is_ruled_out"],
     }  # fmt: skip
 
 
@@ -303,14 +311,8 @@ def _offer_and_cost(row: dict[str, Any]) -> dict[str, Any]:
     """A row for people, by its headings, without a speed: the model is trained, or nobody measured its pictures or clips."""
     return _offer(row) | {
         "total USD": row["total_usd"], "machine": spoken(row["host"] or ""),
-        "next cheaper is ruled out": _ruled_out(row["next_cheaper_is_ruled_out"]),
+        "next cheaper is ruled out": row["next_cheaper_is_ruled_out"],
     }  # fmt: skip
-
-
-def _ruled_out(verdict: str) -> str:
-    """`RTX 3050 for 791 USD: needs 9.8 GB and has 7.8`, in the language in use."""
-    option, colon, reasons = verdict.partition(": ")
-    return f"{wrong_use.translated(option)}{colon}{spoken(reasons)}"
 
 
 def _way(row: dict[str, Any]) -> str:
@@ -329,7 +331,7 @@ def _range(row: dict[str, Any]) -> str:
     return f"{row['low_tokens_per_s']:g}–{row['high_tokens_per_s']:g}"
 
 
-def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _footnotes(rows: Sequence[dict[str, Any]], currency: Money) -> Iterator[str]:
     for row in rows:
         if row["snapshot_sha256"]:
             yield f"{row['rank']}  {row['source']}  snapshot {row['snapshot_sha256'][:12]}  {row['url'] or ''}"
@@ -348,9 +350,9 @@ def _footnotes(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     notes: dict[str, list[str]] = {}
     for row in rows:
         if row["note"]:
-            notes.setdefault(row["note"], []).append(str(row["rank"]))
+            notes.setdefault(say(row["note"], currency.sum), []).append(str(row["rank"]))
     for note, ranks in notes.items():
-        yield f"{', '.join(ranks)}  {spoken(note)}"
+        yield f"{', '.join(ranks)}  {note}"
     if any(row["host"] in {host.name for host in hosts()} for row in rows):
         message = gettext("machines: their price and idle power are our own estimates of {day}, not published figures; "
                           "--assume host_usd=… sets another price for the desktop")  # fmt: skip

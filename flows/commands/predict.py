@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuledger.extract.message import Message
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._assume import assume_option, of_settings, with_texts
 from gpuledger.flows.commands._card import ambiguous_name, count_and_name, gpus_of
@@ -20,8 +21,8 @@ from gpuledger.flows.commands._memory import serving_options
 from gpuledger.flows.commands._options import data_dir_option, read_from
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.setup.reckoned import reckoned
-from gpuledger.flows.setup.sentences import spoken
 from gpuledger.flows.telling import terminal
+from gpuledger.flows.words.say import say
 
 if TYPE_CHECKING:
     from gpuledger.transform.buying.hosts import Host
@@ -192,7 +193,7 @@ def _show_training(need: Need, gpu: Gpu, count: int, form: str) -> None:
     cards = gpu.display_name if count == 1 else f"{count} × {gpu.display_name}"
     click.echo(f"{title} · {cards}: {_verdicts()[verdict]}, {_gigabytes(needed, usable)}")
     if bound is not None:
-        click.echo(f"  {spoken(f'trains {bound:,.0f} tokens/s at most, by the matrix rate; nobody measured it')}")
+        click.echo(f"  {say(Message('buy.trains_at_most', speed=bound))}")
     terminal.say(f"  {reckoned(tuning.description)}")
     show_steps(steps)
 

@@ -10,13 +10,12 @@ from decimal import Decimal
 
 import click
 
+from gpuledger.extract.message import Sum
 from gpuledger.flows.setup import naming, showing
 from gpuledger.flows.setup.lang import gettext
 from gpuledger.transform.answers import rates
 from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.paths import DataDir
-
-_SUM = re.compile(r"\b(\d[\d,]*(?:\.\d+)?) USD\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +53,9 @@ class Money(Currency):
         """An amount in this currency as people write it, with two decimals or none."""
         return f"{amount:,.2f}" if self.has_hundredths else f"{round(amount, self.places):,.0f}"
 
-    def sentence(self, text: str) -> str:
-        """A sentence with its sums in this currency: `costs 6,549 USD` as `costs 6,032 EUR`."""
-        if self.rate_day is None:
-            return text
-        return _SUM.sub(lambda sum_: f"{self.of(float(sum_[1].replace(',', ''))):,.0f} {self.code}", text)
+    def sum(self, amount: Sum) -> Sum:
+        """A sum of dollars in a sentence, in this currency."""
+        return amount if self.rate_day is None else Sum(Decimal(self.of(amount.amount)), self.code)
 
 
 DOLLARS = Money("USD", 1.0, None)

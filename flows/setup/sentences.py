@@ -30,27 +30,6 @@ TEMPLATES = (
     # transform/seeds/claims.py
     N_("Table {table}: score per launch dollar of {card} in {workload}"),
     N_("Table {table}: score relative to the RTX 3060 of {card} in {workload}"),
-    # transform/buying/options.py
-    N_("needs {needed} GB and has {available}"),
-    N_("its price is not known, so whether the budget buys it is not"),
-    N_("costs {price} USD, over the budget of {budget}"),
-    N_("its speed is not known"),
-    N_("its power is not known, so its cost is not"),
-    N_("{speed} tokens/s (as measured), under {least}"),
-    N_("{speed} tokens/s (expected of a bound of {bound}), under {least}"),
-    N_("no machine of hosts.toml holds {boards} of it ({watts} W)"),
-    N_("{engine} is not known to run {precision} on {card}"),
-    N_("draws {watts} W; an ordinary outlet gives {outlet} W"),
-    N_("trains {speed} tokens/s at most, by the matrix rate; nobody measured it"),
-    N_("{copies} copies of the model, each on {cards} of the GPUs and for {users} at once"),
-    N_(
-        "the experts of {layers} of {all} layers, {size} GB, stay with the processor: nobody measured how fast it reads them"
-    ),
-    N_("{layers} of {all} layers, {size} GB, stay with the processor: nobody measured how fast it reads them"),
-    N_(
-        "no shop's price is known here: a quote in the inbox gives it one; its maker asked {price} USD when it came out"
-    ),
-    N_("no shop's price is known here: a quote in the inbox gives it one"),
 )
 #: Codes of the warehouse, with spaces instead of underscores. Only this list puts them into the catalogue.
 _CODES = (

@@ -37,9 +37,6 @@ OF_A_PERSONS_WORDS = (
 )  # fmt: skip
 
 
-#: Files that say in so many words what would give an answer.
-ADVISING = ("transform/buying/advice.py",)
-
 #: What the operating system says of files.
 OF_THE_SYSTEM = {
     "Disk quota exceeded", "File exists", "File name too long", "Is a directory", "No space left on device",
@@ -144,13 +141,6 @@ def seen_by_the_doctor() -> set[str]:
     return {text for text in made if text and is_sentence(text)}
 
 
-def advised() -> set[str]:
-    """What `gpuledger buy` advises where nothing does it."""
-    trees = [ast.parse((ROOT / file).read_text(encoding="utf-8")) for file in ADVISING]
-    yielded = (node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Yield) and node.value)
-    return {text for node in yielded for text in texts(node, {}) if is_sentence(text)}
-
-
 def is_sentence(text: str) -> bool:
     """One word is an address or a name, and a text that is mostly gaps is found in any other."""
     words = re.sub(r"\{\d+\}", "", text)
@@ -170,8 +160,7 @@ def test_every_sentence_of_an_error_is_korean() -> None:
     assert len(raised()) > 450
     missing = sorted(f"{place}: {text}" for place, text in raised() if text not in korean.messages)
     assert missing == [], "write their Korean in flows/setup/locale/ko/LC_MESSAGES/errors.po"
-    assert len(advised()) > 8
-    assert (ways_out() | seen_by_the_doctor() | advised()) - korean.messages.keys() == set()
+    assert (ways_out() | seen_by_the_doctor()) - korean.messages.keys() == set()
 
 
 def test_nothing_is_translated_that_nothing_says() -> None:
@@ -193,7 +182,7 @@ def test_nothing_is_translated_that_nothing_says() -> None:
 def test_each_is_found_again_by_what_it_says() -> None:
     """With figures in its gaps, every sentence comes out Korean and keeps its figures."""
     lang.use("ko")
-    for text in {text for _, text in raised()} | seen_by_the_doctor() | advised():
+    for text in {text for _, text in raised()} | seen_by_the_doctor():
         gaps = re.findall(r"\{\d+\}", text)
         figures = [f"x{number}y" for number in range(len(gaps))]
         said = wrong_use.translated(text.format(*figures) if gaps else text)

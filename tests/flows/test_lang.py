@@ -23,6 +23,7 @@ from gpuledger.flows.commands._table import cell_width
 from gpuledger.flows.setup import lang, procurement, sentences, settings
 from gpuledger.flows.setup.money import DOLLARS
 from gpuledger.flows.setup.sentences import spoken
+from gpuledger.flows.words.say import say
 from gpuledger.transform import workloads
 from gpuledger.transform.answers import claims, described
 from gpuledger.transform.buying import market
@@ -354,10 +355,10 @@ def test_what_speaks_against_a_way_to_run_a_model_is_korean(nights: dict[int, Ni
     offered = Market(cards=cards, instances=[], measured={}, chips=chips)
     limits = Limits(budget_usd=Decimal(1000), min_tokens_per_s=40.0, country="US")
     found = options(need, limits, offered, assumptions)
-    said = {text for one in found for text in (*one.against, *one.notes)}
+    said = {message for one in found for message in (*one.against, *one.notes)}
     assert len(said) > 20
     lang.use("ko")
-    assert {text for text in said if not re.search("[가-힣]", spoken(text))} == set()
+    assert {message for message in said if not re.search("[가-힣]", say(message))} == set()
     lang.use("en")
 
 

@@ -49,7 +49,7 @@ def test_a_copy_on_each_card_serves_many_faster_than_one_that_all_cards_divide()
     assert copies.speed.each > 1.5 * whole.speed.each
     assert copies.total_usd == whole.total_usd, "they are the same cards"
     assert copies.gpu_count == whole.gpu_count == 8
-    assert copies.notes[0] == "8 copies of the model, each on 1 of the GPUs and for 8 at once"
+    assert str(copies.notes[0]) == "8 copies of the model, each on 1 of the GPUs and for 8 at once"
     alone = Copies(asked).of(8).on(by_id()[SLOTS], 1)
     assert alone
     served = serving(alone, asked.answer_tokens)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.market import Evidence, Node
 from gpuledger.transform.buying.need import Need, Usage, need_of
@@ -36,13 +37,13 @@ def test_without_a_price_it_is_an_option_whose_cost_is_not_known() -> None:
     assert (spark.price_usd, spark.outlay_usd, spark.total_usd, spark.evidence) == (None, None, None, None)
     assert spark.host is not None
     assert spark.host.name == "the machine itself"
-    assert "3,999 USD when it came out" in spark.notes[0]
-    assert "needs 62.9 GB and has" in small.against[0]
+    assert "3,999 USD when it came out" in str(spark.notes[0])
+    assert "needs 62.9 GB and has" in str(small.against[0])
 
 
 def test_a_budget_asks_for_a_price() -> None:
     (option,) = of(unpriced(SPARK), Limits(budget_usd=Decimal(100_000)))
-    assert option.against == ("its price is not known, so whether the budget buys it is not",)
+    assert option.against == (Message("buy.price_unknown_for_budget"),)
 
 
 def test_an_offer_of_it_is_a_row_like_any_other() -> None:

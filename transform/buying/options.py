@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import groupby
 from typing import NamedTuple
 
+from gpuledger.extract.message import Message, Sum
 from gpuledger.transform.assumptions import Assumptions, with_value_kept
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.copies import HARDLY_FASTER, Copies
@@ -55,8 +56,8 @@ class Setup(NamedTuple):
     host: Host | None
     own: costs.Ownership | None
     power: Power | None
-    against: tuple[str, ...]
-    notes: tuple[str, ...]
+    against: tuple[Message, ...]
+    notes: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +133,8 @@ class Option(NamedTuple):
     usd_per_million_tokens: Decimal | None
     usd_per_million_read: Decimal | None
     evidence: Evidence | None
-    against: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+    against: tuple[Message, ...]
+    notes: tuple[Message, ...] = ()
     #: The measurement of an image model on this card. Each GPU makes its own pictures.
     pictures: Pictures | None = None
     usd_per_thousand_images: Decimal | None = None
@@ -291,23 +292,21 @@ class _Question:
             own = costs.ownership(card.price_usd, card.tdp_w, assumed, count=boards, machine=machine)
             power = Power(card.tdp_w, boards, machine.watts)
         watts = (card.tdp_w or 0) * boards
-        without_machine = () if host is not None else (f"no machine of hosts.toml holds {boards} of it ({watts:,} W)",)
+        without_machine = () if host is not None else (Message("buy.no_machine", boards=boards, watts=watts),)
         return Setup(host, own, power, (*_without_power(own), *without_machine), self._power(card, boards, host))
 
-    def trained(self, gpu: Gpu, count: int) -> tuple[str, ...]:
+    def trained(self, gpu: Gpu, count: int) -> tuple[Message, ...]:
         """A note with the largest possible speed of training. We have not measured the real speed."""
         bound = self.need.training_bound(gpu, count)
-        return (
-            () if bound is None else (f"trains {bound:,.0f} tokens/s at most, by the matrix rate; nobody measured it",)
-        )
+        return () if bound is None else (Message("buy.trains_at_most", speed=bound),)
 
-    def _power(self, card: Card, boards: int, host: Host | None) -> tuple[str, ...]:
+    def _power(self, card: Card, boards: int, host: Host | None) -> tuple[Message, ...]:
         """A note if the machine draws more than an outlet gives."""
         if card.tdp_w is None or host is None:
             return ()
         watts = costs.wall_watts(card.tdp_w, boards, self.assumptions, busy=True, host_w=host.power_w(self.assumptions))
         outlet = outlet_watts(self.limits.country)
-        return (f"draws {watts:,.0f} W; an ordinary outlet gives {outlet:,} W",) if watts > outlet else ()
+        return (Message("buy.above_outlet", watts=watts, outlet=outlet),) if watts > outlet else ()
 
     def offered(self) -> Iterator[Option]:
         """Servers, laptops and lots as shops offer them. The price is for the whole, for a machine with its host."""
@@ -362,9 +361,9 @@ class _Question:
             if speed is None:
                 continue  # a name with neither price nor speed helps nobody to choose
             needed, available = _memory(self.need, gpu, 1, prediction)
-            note = "no shop's price is known here: a quote in the inbox gives it one"
+            note = Message("buy.no_shop_price")
             if gpu.msrp_usd is not None:
-                note += f"; its maker asked {gpu.msrp_usd:,.0f} USD when it came out"
+                note = Message("buy.no_shop_price_but_launch_price", price=Sum(gpu.msrp_usd))
             yield Option(
                 way="buy", condition=None, what=gpu.display_name, gpu_id=gpu.gpu_id, gpu=gpu.display_name, gpu_count=1,
                 price_usd=None, outlay_usd=None, needed_gb=needed, available_gb=available, prediction=prediction,
@@ -395,10 +394,17 @@ class _Question:
                 against=(*self.against(needed, available, total), *self.too_slow(speed), *self.unsupported(gpu)),
             )  # fmt: skip
 
-    def unsupported(self, gpu: Gpu) -> tuple[str, ...]:
+    def unsupported(self, gpu: Gpu) -> tuple[Message, ...]:
         if self.need.engine.runs_on(gpu, self.need.precision):
             return ()
-        return (f"{self.need.engine.name} is not known to run {self.need.precision} on {gpu.display_name}",)
+        return (
+            Message(
+                "speed.not_known_to_run",
+                engine=self.need.engine.name,
+                precision=self.need.precision,
+                card=gpu.display_name,
+            ),
+        )
 
     def chip(self, gpu_id: str | None, name: str, memory_gb: float, bandwidth: float | None) -> Gpu:
         known = self.market.chips.get(gpu_id or "")
@@ -435,28 +441,29 @@ class _Question:
         written_usd = costs.cost_per_million_tokens(total * (1 - read_share), busy_hours, served.all_tokens_per_s)
         return written_usd, costs.cost_per_million_tokens(total * read_share, busy_hours, read_rate)
 
-    def against(self, needed: float, available: float, outlay: Decimal | None) -> tuple[str, ...]:
-        """The reasons against the memory and the price, in words."""
+    def against(self, needed: float, available: float, outlay: Decimal | None) -> tuple[Message, ...]:
+        """The reasons against the memory and the price."""
         limits, reasons = self.limits, []
         if needed > available:
-            reasons.append(f"needs {needed:.1f} GB and has {available:.1f}")
+            reasons.append(Message("buy.needs_memory", needed=needed, available=available))
         if limits.budget_usd is not None and outlay is None:
-            reasons.append("its price is not known, so whether the budget buys it is not")
+            reasons.append(Message("buy.price_unknown_for_budget"))
         elif limits.budget_usd is not None and outlay is not None and outlay > limits.budget_usd:
-            reasons.append(f"costs {outlay:,.0f} USD, over the budget of {limits.budget_usd:,.0f}")
+            reasons.append(Message("buy.over_budget", price=Sum(outlay), budget=Sum(limits.budget_usd)))
         return tuple(reasons)
 
-    def too_slow(self, speed: Speed | None) -> tuple[str, ...]:
-        """The reasons against the speed, in words."""
+    def too_slow(self, speed: Speed | None) -> tuple[Message, ...]:
+        """The reasons against the speed."""
         least = self.limits.min_tokens_per_s
         if least is None:
             return ()
         if speed is None:
-            return ("its speed is not known",)
+            return (Message("buy.speed_unknown"),)
         if speed.each >= least:
             return ()
-        basis = "as measured" if speed.rate.basis == "measured" else f"expected of a bound of {speed.bound:.1f}"
-        return (f"{speed.each:.1f} tokens/s ({basis}), under {least:g}",)
+        if speed.rate.basis == "measured":
+            return (Message("buy.too_slow_as_measured", speed=speed.each, least=least),)
+        return (Message("buy.too_slow", speed=speed.each, bound=speed.bound, least=least),)
 
 
 class _Calculated(NamedTuple):
@@ -552,7 +559,7 @@ class _Boards(NamedTuple):
         if copies > 1:
             each, users = gpus // copies, question.copies.of(copies).users
             what = f"{self.boards} × {card.gpu} ({copies} × {each})"
-            notes = (f"{copies} copies of the model, each on {each} of the GPUs and for {users} at once",)
+            notes = (Message("buy.copies", copies=copies, cards=each, users=users),)
         written_usd, read_usd = question.per_million(total, setup.own.busy_hours if setup.own else None, speed)
         return Option(
             way="buy", condition=card.condition, what=what,
@@ -598,15 +605,15 @@ def _together(speed: Speed, times: float) -> Speed:
     return speed._replace(rate=Rate(expected, low, high, bound, rate.basis), serving=of_all)
 
 
-def _offloaded(prediction: Prediction | None) -> tuple[str, ...]:
+def _offloaded(prediction: Prediction | None) -> tuple[Message, ...]:
     """A note on what stays with the processor, if anything does."""
     if prediction is None or prediction.moved is None:
         return ()
     moved = prediction.moved
-    what = "the experts of" if moved.what == "experts" else ""
-    layers = " ".join(filter(None, [what, f"{moved.layers} of {moved.of_layers} layers"]))
-    return (f"{layers}, {moved.size / 1e9:.1f} GB, stay with the processor: nobody measured how fast it reads them",)
+    return (
+        Message(f"buy.{moved.what}_with_processor", layers=moved.layers, all=moved.of_layers, size=moved.size / 1e9),
+    )
 
 
-def _without_power(own: costs.Ownership | None) -> tuple[str, ...]:
-    return ("its power is not known, so its cost is not",) if own is None else ()
+def _without_power(own: costs.Ownership | None) -> tuple[Message, ...]:
+    return (Message("buy.power_unknown"),) if own is None else ()

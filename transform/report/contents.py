@@ -1,7 +1,7 @@
 """Reads the contents of the report from the published file, as values that JSON can hold, in the order of the report.
 
-Every address is one that a browser may open. An archived page is a number in the list of pages. A table is an object with
-the names of its columns and its rows.
+Every address is one that a browser may open. A table is an object with the names of its columns and its rows. An archived
+page is a number in the list of pages, and a message a number in the list of messages: the page says it in each language.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import duckdb
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.answers.price import market_parameters
 from gpuledger.transform.answers.procurement import CONTEXT_TOKENS, PRECISION, advice, beaten_by, own_total
 from gpuledger.transform.answers.value import values
@@ -56,11 +57,12 @@ def contents(data: DataDir, origin: Origin, on_model: running.OnModel = running.
 
 
 class _Contents:
-    """The contents of one version. It numbers the archived pages while it reads."""
+    """The contents of one version. It numbers the archived pages and the messages while it reads."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection, data: DataDir, run: Row, origin: Origin) -> None:
         self._con, self._data, self._run, self._origin = con, data, run, origin
         self._pages: dict[str, int] = {}
+        self._messages: dict[Message, int] = {}
 
     def all(self, on_model: running.OnModel) -> dict[str, Any]:
         markets = _rows(self._con, "markets")
@@ -111,7 +113,7 @@ class _Contents:
         content |= {
             name: self._table(_rows(self._con, name, **parameters)) for name, parameters in parameters_of.items()
         }
-        return content | {"pages": [self._page(sha256) for sha256 in self._pages]}
+        return content | {"pages": [self._page(sha256) for sha256 in self._pages], "messages": list(self._messages)}
 
     def _value(self, markets: Sequence[str]) -> list[Row]:
         """mart.value for every market. Launch prices are the same in all markets, so only the home market has them."""
@@ -175,6 +177,10 @@ class _Contents:
     def _cell(self, name: str, value: Any) -> Any:
         if name.endswith("evidence"):
             return None if value is None else self._pages.setdefault(value, len(self._pages))
+        if isinstance(value, Message):
+            return self._messages.setdefault(value, len(self._messages))
+        if isinstance(value, tuple):
+            return [self._cell(name, part) for part in value]
         return web(value) if name.endswith("url") else _plain(value)
 
     def _page(self, sha256: str) -> dict[str, Any]:

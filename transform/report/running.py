@@ -166,7 +166,7 @@ def row(way: Way) -> dict[str, Any]:
         "basis": "measured" if option.pictures else rate.basis if rate else None,
         "images_per_s": round(option.pictures.per_s * option.gpu_count, 4) if option.pictures else None,
         "usd_per_million": _cents(option.usd_per_million_tokens), "usd_per_thousand": _cents(option.usd_per_thousand_images),
-        "notes": list(option.notes) or None,
+        "notes": option.notes or None,
     }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from gpuledger.extract.message import said
 from gpuledger.warehouse.outputs.report import words
 
 NAME = "index.html"
@@ -65,13 +66,19 @@ def render(
     environment.install_gettext_callables(own.gettext, own.ngettext, newstyle=True)  # type: ignore[attr-defined]  # an extension adds it
     scripts = [_text(name) for name in (*LIBRARIES, *SCRIPTS)]
     return environment.get_template("page.html").render(
-        contents=contents,
+        contents={name: part for name, part in contents.items() if name != "messages"},
         words=_words(
             [*words.of_scripts(scripts[len(LIBRARIES) :]), *sentences, *_translatable_texts(contents)],
             language,
             translations,
         )
-        | {"sentences": list(sentences)},
+        | {
+            "sentences": list(sentences),
+            "said": {
+                code: [said(message, code) for message in contents.get("messages", ())]
+                for code in {"en", *translations}
+            },
+        },
         language=language,
         style=Markup(_text("style.css")),
         scripts=[Markup(script) for script in scripts],

@@ -84,6 +84,8 @@ const spoken = (text) => {
   const [template, pattern] = made_from().find(([, one]) => one.test(text)) ?? [];
   return template ? _(template, pattern.exec(text).groups) : _(text);
 };
+/** The sentence of a message, by its number. */
+const say = (number) => WORDS.said[language()][number];
 /** A code of the warehouse in words. */
 const word = (kind, code) => (code === null || code === undefined ? "" : _(WORDS.values[kind]?.[code] ?? String(code)));
 

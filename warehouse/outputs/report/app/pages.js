@@ -168,7 +168,7 @@ const for_model = (id) => {
       h("p", null, shop(seller.shop), " · ", confirmed(seller.confirmed_at, seller.shop)),
       h("p", null, speed_of(row), range_of(row) ? h("small", null, ` (${range_of(row)})`) : null),
       h("p", null, _("{price} in all over the years", { price: money(row.total_usd) }), per_output(row) ? ` · ${per_output(row)}` : ""),
-      row.notes ? h("p", null, h("small", null, row.notes.map(spoken).join("; "))) : null);
+      row.notes ? h("p", null, h("small", null, row.notes.map(say).join("; "))) : null);
   };
   const answers = [];
   if (bought) answers.push([_("Cheapest to own"), bought]);
