@@ -26,7 +26,7 @@ from gpuledger.extract import shops
 from gpuledger.flows.night import gather, sharing
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.prefect_ import handover
-from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.settings import settings as settings_module
 from tests.support import served
 from tests.support.stores import s3_server
 

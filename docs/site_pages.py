@@ -14,7 +14,7 @@ import click
 import duckdb
 
 from gpuledger.flows.cli import cli
-from gpuledger.flows.setup.settings import explain
+from gpuledger.flows.settings.settings import explain
 from gpuledger.transform.build import graph
 from gpuledger.transform.build.run import build
 from gpuledger.warehouse import schema

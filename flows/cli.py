@@ -17,10 +17,12 @@ from gpuledger import __version__
 from gpuledger.extract import local_files
 from gpuledger.flows import commands
 from gpuledger.flows.commands._help import in_the_language
-from gpuledger.flows.setup import lang, naming, parts, showing, wrong_use
-from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.languages import LANGUAGES
+from gpuledger.flows.settings import parts
+from gpuledger.flows.settings.languages import LANGUAGES
+from gpuledger.flows.showing import showing
 from gpuledger.flows.telling.terminal import clean_streams
+from gpuledger.flows.words import lang, naming, wrong_use
+from gpuledger.flows.words.lang import gettext
 
 
 class _Commands(click.Group):
@@ -156,7 +158,7 @@ def call() -> NoReturn:
     from gpuledger.expectations.errors import ExpectationsError
     from gpuledger.extract.errors import ExtractError
     from gpuledger.extract.redaction import redact_text
-    from gpuledger.flows.setup.settings import SettingsError
+    from gpuledger.flows.settings.settings import SettingsError
     from gpuledger.warehouse.errors import BadQuery, WarehouseError
 
     try:

@@ -143,7 +143,9 @@ def test_a_library_is_imported_in_its_room_alone() -> None:
 
 
 #: The rooms of `flows`, each of which may import those before it, wherever in a module the import stands.
-FLOWS = ("setup", "words", "night", "history", "telling", "prefect_", "checks", "commands", "cli")
+FLOWS = (
+    "settings", "words", "decisions", "showing", "night", "history", "telling", "prefect_", "checks", "commands", "cli",
+)  # fmt: skip
 
 #: The rooms of `extract` in the same order. What lies at its top is between `readers` and `sources`, or under all of them.
 EXTRACT = ("price", "markup", "fetch", "archive", "charts", "readers", "product", "sources", "sample")

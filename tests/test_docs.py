@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from gpuledger.extract import source as sources
 from gpuledger.flows.cli import cli
-from gpuledger.flows.setup.settings import FILE_VARIABLE, explain
+from gpuledger.flows.settings.settings import FILE_VARIABLE, explain
 from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.dictionary import dictionary
@@ -387,7 +387,7 @@ def paths_of_data_directory() -> set[str]:
     """Files and folders that a data directory can hold, relative to it, each with the folders above it."""
     data = DataDir(Path("data"))
     paths = {getattr(data, name) for name, kind in vars(DataDir).items() if isinstance(kind, property)}
-    # What people decide has its names in flows/setup.
+    # What people decide has its names in flows/decisions.
     paths |= {data.root / "decisions" / name for name in ("corrections.toml", "pins.toml")}
     below = [path.relative_to(data.root) for path in paths if isinstance(path, Path)]
     return {str(part) for path in below for part in (path, *path.parents)} - {"."}

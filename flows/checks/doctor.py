@@ -20,11 +20,12 @@ from filelock import FileLock, Timeout
 
 from gpuledger.extract import local_files
 from gpuledger.extract.redaction import redact_text
+from gpuledger.flows.decisions import decisions
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.prefect_ import compat
-from gpuledger.flows.setup import decisions, parts
-from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.settings import parts
+from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.telling import health
 from gpuledger.transform.answers import runs
 from gpuledger.warehouse import integrity, publish

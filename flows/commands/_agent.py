@@ -18,9 +18,9 @@ from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.commands import _card, _workload
 from gpuledger.flows.commands._day import day as day_of_text
 from gpuledger.flows.night.context import utc_now
-from gpuledger.flows.setup import settings as settings_module
-from gpuledger.flows.setup import showing
-from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.settings.settings import SettingsError
+from gpuledger.flows.showing import showing
 from gpuledger.transform.answers import card as cards
 from gpuledger.transform.answers import described, markets, runs, workloads
 from gpuledger.transform.answers.asking import Rows

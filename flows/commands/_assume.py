@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.settings import settings as settings_module
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 
 F = TypeVar("F", bound=Callable[..., Any])

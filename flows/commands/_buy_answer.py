@@ -13,12 +13,12 @@ import click
 from gpuledger.extract.message import Message, Sum, said, several
 from gpuledger.flows.commands._explain import as_objects, show_steps
 from gpuledger.flows.commands._show import no_rows, show
-from gpuledger.flows.setup import market_words
-from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.money import Money, money
-from gpuledger.flows.setup.sentences import spoken
+from gpuledger.flows.showing import market_words
+from gpuledger.flows.showing.money import Money, money
 from gpuledger.flows.telling import terminal
+from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
+from gpuledger.flows.words.sentences import spoken
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would, without_prices
 from gpuledger.transform.buying.hosts import estimated_on, hosts

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import click
 
-from gpuledger.flows.setup import identities
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.decisions import identities
+from gpuledger.flows.words.lang import gettext
 from gpuledger.transform.answers.card import CardMatch, match_cards
 from gpuledger.transform.identity import own
 from gpuledger.transform.identity.gpu import Gpu

@@ -18,7 +18,7 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 
 def _names(kind: str) -> Completer:
     def completer(ctx: click.Context, _parameter: click.Parameter, so_far: str) -> list[CompletionItem]:
-        from gpuledger.flows.setup.settings import SettingsError
+        from gpuledger.flows.settings.settings import SettingsError
         from gpuledger.transform.answers import names
         from gpuledger.warehouse.errors import BadQuery, WarehouseError
 

@@ -9,8 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 
 import click
 
-from gpuledger.flows.setup import naming
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words import naming
+from gpuledger.flows.words.lang import gettext
 
 _YEAR_FIRST = re.compile(r"(\d{4})[-/. ](\d{1,2})[-/. ](\d{1,2})\.?|(\d{4})(\d{2})(\d{2})")
 _YEAR_LAST = re.compile(r"(\d{1,2})[-/. ](\d{1,2})[-/. ](\d{4})")

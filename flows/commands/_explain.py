@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.setup.reckoned import reckoned
 from gpuledger.flows.telling import terminal
+from gpuledger.flows.words.reckoned import reckoned
 
 if TYPE_CHECKING:
     from gpuledger.transform.speed.explained import Step

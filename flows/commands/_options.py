@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import click
 
 from gpuledger.flows.commands._day import day
-from gpuledger.flows.setup import settings as settings_module
-from gpuledger.flows.setup import showing
-from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.languages import LANGUAGES
+from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.settings.languages import LANGUAGES
+from gpuledger.flows.showing import showing
+from gpuledger.flows.words.lang import gettext
 from gpuledger.warehouse.paths import DataDir
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -118,6 +118,6 @@ def read_from(data_dir: str | None) -> DataDir:
     settings = settings_module.load({"data_dir": data_dir})
     if not settings.warehouse or data_dir is not None:
         return settings.data()
-    from gpuledger.flows.setup import copies
+    from gpuledger.flows.history import copies
 
     return copies.of(settings)

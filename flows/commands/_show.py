@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.setup.lang import current, gettext
-from gpuledger.flows.setup.sentences import N_, spoken
 from gpuledger.flows.telling import terminal
 from gpuledger.flows.telling.clean import clean
+from gpuledger.flows.words.lang import current, gettext
+from gpuledger.flows.words.sentences import N_, spoken
 from gpuledger.warehouse.outputs.cells import cell, flat, plain
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.flows.commands._show import show
-from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
 from gpuledger.flows.telling.clean import clean
+from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
     from gpuledger.extract.side_by_side import Compared, FieldPair, Side

@@ -11,9 +11,9 @@ import click
 from gpuledger.flows.commands._show import show
 from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.wrong_use import translated
 from gpuledger.flows.telling.clean import clean
+from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.wrong_use import translated
 from gpuledger.transform.answers.held import HeldPrice, held
 from gpuledger.transform.answers.refused import RefusedRow, refused
 from gpuledger.warehouse.paths import DataDir

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.setup import showing
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.showing import showing
+from gpuledger.flows.words.lang import gettext
 from gpuledger.transform import workloads as names
 from gpuledger.transform.answers import runs, workloads
 from gpuledger.warehouse.paths import DataDir

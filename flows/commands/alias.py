@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
-from gpuledger.flows.setup import naming
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words import naming
+from gpuledger.flows.words.lang import gettext
 
 
 @click.group()
@@ -27,8 +27,8 @@ def command() -> None:
 def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str | None) -> None:
     """Let TITLE mean GPU_ID, as in core.gpu, or `not_a_gpu`."""
     from gpuledger.extract import source as sources
+    from gpuledger.flows.decisions import decisions
     from gpuledger.flows.night.context import utc_now
-    from gpuledger.flows.setup import decisions
     from gpuledger.transform.identity import pins
 
     if source is not None and source not in sources.names():
@@ -53,7 +53,7 @@ def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str 
 def list_(data_dir: str | None, form: str) -> None:
     """The pins of this data directory."""
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.setup import decisions
+    from gpuledger.flows.decisions import decisions
 
     columns = ["title", "gpu_id", "source", "pinned_on", "reason"]
     pins = decisions.pins(data_of(data_dir))
@@ -71,7 +71,7 @@ def list_(data_dir: str | None, form: str) -> None:
 @data_dir_option
 def remove(title: str, source: str | None, data_dir: str | None) -> None:
     """Take the pin of TITLE out: from the next refresh or rebuild on the rules decide again."""
-    from gpuledger.flows.setup import decisions
+    from gpuledger.flows.decisions import decisions
     from gpuledger.transform.identity import pins
 
     data = data_of(data_dir)

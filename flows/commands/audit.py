@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
-from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.sentences import spoken, stated
+from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.sentences import spoken, stated
 
 #: Columns in the order in which a narrow screen keeps them.
 _WORTH = ("statement", "published", "recomputed", "verdict", "unit", "reason", "document")

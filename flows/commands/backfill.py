@@ -10,8 +10,8 @@ import click
 
 from gpuledger.flows.commands._options import data_dir_option
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
-from gpuledger.flows.setup import settings as settings_module
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.words.lang import gettext
 
 
 @click.command()

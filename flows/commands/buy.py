@@ -21,10 +21,10 @@ from gpuledger.flows.commands._options import (
     market_option,
     read_from,
 )  # fmt: skip
-from gpuledger.flows.setup import settings as settings_module
-from gpuledger.flows.setup import showing
-from gpuledger.flows.setup.assumptions import texts
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.settings.assumptions import texts
+from gpuledger.flows.showing import showing
+from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -9,7 +9,7 @@ import click
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._day import day
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words.lang import gettext
 
 #: Headings by column, in the order in which a narrow screen keeps the columns.
 _HEADINGS = {

@@ -9,7 +9,7 @@ import click
 
 from gpuledger.extract import local_files
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
     from gpuledger.extract.charts.outcome import ChartReading
@@ -48,7 +48,7 @@ def command(image: Path, source: str, data_dir: str | None, form: str) -> int:
     from gpuledger.extract.charts import apart
     from gpuledger.extract.charts.limits import BadPicture
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.setup import parts
+    from gpuledger.flows.settings import parts
 
     if not apart.is_installed():
         raise parts.NotInstalled("chart", "charts")
@@ -78,8 +78,8 @@ def _heading(reading: ChartReading) -> str:
 
 def _rows(reading: ChartReading, source: str, data_dir: str | None) -> list[tuple[Any, ...]]:
     """One row for each value, with its card."""
-    from gpuledger.flows.setup import identities
-    from gpuledger.flows.setup.chart_cards import with_cards
+    from gpuledger.flows.decisions import identities
+    from gpuledger.flows.decisions.chart_cards import with_cards
 
     return [
         (

@@ -10,8 +10,8 @@ import click
 from gpuledger.extract.near import near
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
-from gpuledger.flows.setup import lang, naming
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words import lang, naming
+from gpuledger.flows.words.lang import gettext
 
 
 @click.command()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, format_option
-from gpuledger.flows.setup import settings as settings_module
-from gpuledger.flows.setup.lang import gettext, knows
-from gpuledger.flows.setup.reckoned import reckoned
-from gpuledger.flows.setup.wrong_use import translated
+from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.words.lang import gettext, knows
+from gpuledger.flows.words.reckoned import reckoned
+from gpuledger.flows.words.wrong_use import translated
 
 
 @click.command()

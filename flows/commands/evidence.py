@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, read_from
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
     from gpuledger.extract.archive.snapshot import Snapshot

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from gpuledger.flows.commands._options import currency_option, data_dir_option, market_option, read_from
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words.lang import gettext
 
 
 @click.command()
@@ -36,8 +36,8 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
 
     The CSV files that every run writes beside the warehouse hold the newest 90 days of daily prices and 30 of changes.
     """
-    from gpuledger.flows.setup import procurement
-    from gpuledger.flows.setup.money import money
+    from gpuledger.flows.showing import procurement
+    from gpuledger.flows.showing.money import money
     from gpuledger.flows.telling import progress
     from gpuledger.warehouse.outputs import api_files, csv_files, datapackage, parquet_files, sheet
     from gpuledger.warehouse.read import together

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words.lang import gettext
 
 
 @click.group()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.commands._options import data_dir_option
-from gpuledger.flows.setup import settings as settings_module
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.words.lang import gettext
 
 
 @click.command()

@@ -13,11 +13,11 @@ import click
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._day import day
 from gpuledger.flows.commands._options import data_dir_option, data_of
-from gpuledger.flows.setup import wrong_use
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words import wrong_use
+from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
-    from gpuledger.flows.setup.measure import Stored
+    from gpuledger.flows.decisions.measure import Stored
 
 _CLAIMS = ("own", "published", "vendor")
 
@@ -69,7 +69,7 @@ def _about(function: Callable[..., Any]) -> Callable[..., Any]:
 def add(workload: str, score: str, gpu: str, data_dir: str | None, **about: Any) -> int:
     """Keep one figure: SCORE in the unit of WORKLOAD."""
     from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile
-    from gpuledger.flows.setup import measure
+    from gpuledger.flows.decisions import measure
     from gpuledger.transform import workloads
 
     data = data_of(data_dir)
@@ -127,7 +127,7 @@ def import_(file: Path, gpus: Sequence[str], workload: str | None, data_dir: str
 
     What a file leaves open (which card, how many) is asked for and never guessed. Exit status 1, and nothing stored, until
     all is said. """  # fmt: skip
-    from gpuledger.flows.setup import measure
+    from gpuledger.flows.decisions import measure
 
     today = datetime.now().date()  # noqa: DTZ005 - the day on which the person says it
     details = _details(about, gpus, workload)
@@ -135,7 +135,7 @@ def import_(file: Path, gpus: Sequence[str], workload: str | None, data_dir: str
 
 
 def _details(about: dict[str, Any], gpus: Sequence[str], workload: str | None) -> Any:
-    from gpuledger.flows.setup.measure import UserDetails
+    from gpuledger.flows.decisions.measure import UserDetails
 
     cards_by_printed: dict[str, str] = {}
     for text in gpus:
@@ -148,7 +148,7 @@ def _details(about: dict[str, Any], gpus: Sequence[str], workload: str | None) -
 
 
 def _store_and_report(store: Callable[[], Stored]) -> int:
-    from gpuledger.flows.setup.measure import NotTaken
+    from gpuledger.flows.decisions.measure import NotTaken
 
     try:
         stored = store()

@@ -13,7 +13,7 @@ def command(name: str, url: str) -> None:
 
     The tests fail until every TODO in them is done.
     """
-    from gpuledger.flows.setup import new_source
+    from gpuledger.flows.checks import new_source
 
     try:
         for path in new_source.write(name, url, new_source.checkout()):

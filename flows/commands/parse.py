@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 from gpuledger.extract import local_files
-from gpuledger.flows.setup import naming
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words import naming
+from gpuledger.flows.words.lang import gettext
 
 
 @click.command()
@@ -34,8 +34,8 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
     from gpuledger.extract.items import Aside, Issue, to_json
     from gpuledger.extract.parse_pool import ParsePool
     from gpuledger.extract.source import Page
-    from gpuledger.flows.setup import settings
-    from gpuledger.flows.setup.page_limits import page_limits
+    from gpuledger.flows.settings import settings
+    from gpuledger.flows.settings.page_limits import page_limits
     from gpuledger.flows.telling import terminal
 
     name = "generic_shop" if source == "product" else source

@@ -19,9 +19,9 @@ from gpuledger.flows.commands._card import ambiguous_name, count_and_name, gpus_
 from gpuledger.flows.commands._explain import as_objects, explain_option, show_steps
 from gpuledger.flows.commands._memory import serving_options
 from gpuledger.flows.commands._options import data_dir_option, read_from
-from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.reckoned import reckoned
 from gpuledger.flows.telling import terminal
+from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.reckoned import reckoned
 from gpuledger.flows.words.say import say
 
 if TYPE_CHECKING:

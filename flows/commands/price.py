@@ -16,8 +16,8 @@ from gpuledger.flows.commands._options import (
     market_option,
     read_from,
 )  # fmt: skip
-from gpuledger.flows.setup import showing
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.showing import showing
+from gpuledger.flows.words.lang import gettext
 
 #: Headings by column, in the order in which a narrow screen keeps the columns.
 _HEADINGS = {
@@ -41,8 +41,8 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
     """
     from gpuledger.flows.commands import _workload
     from gpuledger.flows.commands._show import no_rows, show
-    from gpuledger.flows.setup import market_words
-    from gpuledger.flows.setup.money import money
+    from gpuledger.flows.showing import market_words
+    from gpuledger.flows.showing.money import money
     from gpuledger.transform.answers import markets
     from gpuledger.transform.answers.price import Cards, price
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.commands._options import data_dir_option
-from gpuledger.flows.setup import settings as settings_module
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.words.lang import gettext
 
 
 @click.command()
@@ -25,7 +25,7 @@ def command(store: str | None, data_dir: str | None) -> int:
             gettext("name the store, as in `gpuledger pull s3://bucket/prefix`, or in the setting warehouse")
         )
     from gpuledger.extract.objects import PATIENCE_S
-    from gpuledger.flows.setup import copies
+    from gpuledger.flows.history import copies
     from gpuledger.warehouse import integrity
 
     data = settings.data()

@@ -12,9 +12,9 @@ import click
 
 from gpuledger.extract import local_files
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
-from gpuledger.flows.setup import lang, wrong_use
-from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
+from gpuledger.flows.words import lang, wrong_use
+from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
     from gpuledger.extract.items import Offer
@@ -39,7 +39,7 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
     from gpuledger.extract.source import Page
     from gpuledger.extract.sources.quotes.pages import read_quotes
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.setup import identities
+    from gpuledger.flows.decisions import identities
 
     content = local_files.read_bytes(file, follow=True)
     address = f"file:{file.name}"

@@ -15,8 +15,8 @@ from gpuledger.flows.commands._options import (
     predicted_option,
     read_from,
 )
-from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
+from gpuledger.flows.words.lang import gettext
 
 #: Headings by column, in the order in which a narrow screen keeps the columns.
 _HEADINGS = {

@@ -9,7 +9,7 @@ import click
 
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words.lang import gettext
 
 
 @click.group()
@@ -53,8 +53,8 @@ def add(
     gpuledger rate add lambda "H100 SXM" 14.40 --count 8 --way reserved_1y --ends-on 2027-06-30
     """
     from gpuledger.flows.commands._card import gpu_of
+    from gpuledger.flows.decisions import rates
     from gpuledger.flows.night.context import utc_now
-    from gpuledger.flows.setup import rates
 
     data = data_of(data_dir)
     amount = _amount(price) * (count if per_gpu else 1)
@@ -103,7 +103,7 @@ def list_(data_dir: str | None, form: str) -> None:
     """Every rate of one's own, with the number by which `remove` takes it out."""
     from gpuledger.extract.sources.own_rates.pages import COLUMNS
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.setup import rates
+    from gpuledger.flows.decisions import rates
 
     try:
         rows = rates.rows_of(read_from(data_dir))
@@ -122,7 +122,7 @@ def list_(data_dir: str | None, form: str) -> None:
 @data_dir_option
 def remove(number: int, data_dir: str | None) -> None:
     """Take out the rate of that number in `gpuledger rate list`."""
-    from gpuledger.flows.setup import rates
+    from gpuledger.flows.decisions import rates
 
     try:
         removed = rates.remove(data_of(data_dir), number)

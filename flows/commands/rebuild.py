@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.commands._options import data_dir_option
-from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.settings import settings as settings_module
 
 
 @click.command()
@@ -17,7 +17,7 @@ def command(explain: bool, full: bool, data_dir: str | None) -> int:
     from gpuledger.flows.commands._show import show
     from gpuledger.flows.night.rebuild import rebuild
     from gpuledger.flows.night.start import rebuild_context_for
-    from gpuledger.flows.setup import exports
+    from gpuledger.flows.showing import exports
 
     settings = settings_module.load({"data_dir": data_dir})
     data = settings.data()

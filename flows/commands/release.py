@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words.lang import gettext
 from gpuledger.transform.answers.held import DegradedSource, HeldPrice
 from gpuledger.warehouse.paths import DataDir
 
@@ -61,7 +61,7 @@ def command(
 
 
 def _release(data: DataDir, held_price: HeldPrice, reason: str) -> None:
-    from gpuledger.flows.setup import decisions
+    from gpuledger.flows.decisions import decisions
 
     if held_price.price is None or held_price.currency is None:
         sentence = gettext("{listing}: the page shows no price, so there is none to release")
@@ -77,7 +77,7 @@ def _release(data: DataDir, held_price: HeldPrice, reason: str) -> None:
 
 
 def _accept(data: DataDir, source: DegradedSource, reason: str) -> None:
-    from gpuledger.flows.setup import decisions
+    from gpuledger.flows.decisions import decisions
 
     decisions.accept(data, source.source, source.rows, source.last_night, reason)
     sentence = gettext("{source}: {rows} rows are all that it has; what it no longer shows ends with the next run")

@@ -10,9 +10,9 @@ import click
 from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.commands._options import data_dir_option
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
-from gpuledger.flows.setup import settings as settings_module
-from gpuledger.flows.setup import wrong_use
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.words import wrong_use
+from gpuledger.flows.words.lang import gettext
 from gpuledger.warehouse.paths import DataDir
 
 

@@ -35,7 +35,7 @@ def command(
     `-` reads the titles from standard input. Titles that are pinned in the data directory (`gpuledger alias`) mean what they
     are pinned to.
     """
-    from gpuledger.flows.setup import identities
+    from gpuledger.flows.decisions import identities
     from gpuledger.flows.telling import terminal
     from gpuledger.transform.identity.resolver import Evidence
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, log_format_option
-from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.settings import settings as settings_module
 from gpuledger.warehouse.paths import DataDir
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.commands._options import format_option
-from gpuledger.flows.setup.wrong_use import translated
+from gpuledger.flows.words.wrong_use import translated
 
 
 @click.command()
@@ -16,7 +16,7 @@ def command(form: str) -> None:
     Secrets come from the environment or from Prefect blocks alone, and are never shown.
     """
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.setup import settings
+    from gpuledger.flows.settings import settings
 
     columns = ["setting", "value", "unit", "from", "meaning"]
     rows = [(o.name, o.value, o.unit, o.place, o.meaning) for o in settings.explain()]

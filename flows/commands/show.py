@@ -10,10 +10,10 @@ import click
 
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import currency_option, data_dir_option, read_from
-from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.money import Money
-from gpuledger.flows.setup.sentences import spoken
+from gpuledger.flows.showing.money import Money
 from gpuledger.flows.telling import terminal
+from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.sentences import spoken
 from gpuledger.warehouse.paths import DataDir
 
 #: The most offers and rentals that people see. Programs get all.
@@ -51,7 +51,7 @@ def command(card: str, data_dir: str | None, form: str) -> None:
     """
 
     from gpuledger.flows.commands import _card
-    from gpuledger.flows.setup.money import money
+    from gpuledger.flows.showing.money import money
     from gpuledger.transform.answers import card as cards
     from gpuledger.warehouse.outputs.cells import plain
 

@@ -10,8 +10,8 @@ import click
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._assume import assume_option, of_settings
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
-from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.reckoned import reckoned
+from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.reckoned import reckoned
 
 if TYPE_CHECKING:
     from gpuledger.transform.sizing.report import Quantity

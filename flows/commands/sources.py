@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
-from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.sentences import N_
+from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.sentences import N_
 
 if TYPE_CHECKING:
     from gpuledger.extract.items import Item
     from gpuledger.extract.source import Source
     from gpuledger.flows.checks.sources import Checked
+    from gpuledger.flows.decisions.terms import Says, Terms
     from gpuledger.flows.night.left_out import LeftOut
-    from gpuledger.flows.setup.settings import Settings
-    from gpuledger.flows.setup.terms import Says, Terms
+    from gpuledger.flows.settings.settings import Settings
     from gpuledger.transform.answers.sources import Record
 
 
@@ -36,9 +36,9 @@ def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
         return
     from gpuledger.extract.source import discover
     from gpuledger.flows.commands._show import show
+    from gpuledger.flows.decisions import terms
     from gpuledger.flows.night import left_out
-    from gpuledger.flows.setup import settings as settings_module
-    from gpuledger.flows.setup import terms
+    from gpuledger.flows.settings import settings as settings_module
     from gpuledger.flows.telling import health
 
     translate = gettext if form == "table" else str
@@ -103,7 +103,8 @@ def terms_(name: str, says: str, page: str | None, read: datetime | None, data_d
     `unknown` the record is taken out. Records are kept in decisions/terms.toml.
     """
     from gpuledger.extract import source as sources
-    from gpuledger.flows.setup import naming, terms
+    from gpuledger.flows.decisions import terms
+    from gpuledger.flows.words import naming
 
     if name not in sources.names():
         raise click.UsageError(naming.no_source([name], sources.names()))
@@ -148,7 +149,7 @@ def check(
     from gpuledger.flows.checks import sources as check_sources
     from gpuledger.flows.commands._show import show
     from gpuledger.flows.night.start import Request, context_for
-    from gpuledger.flows.setup import settings as settings_module
+    from gpuledger.flows.settings import settings as settings_module
     from gpuledger.flows.telling import progress
 
     if every and names:
@@ -194,7 +195,7 @@ def diff(name: str, page: str | None, against: str | None, data_dir: str | None,
     from gpuledger.extract import source as sources
     from gpuledger.flows.checks import pages
     from gpuledger.flows.commands import _side_by_side
-    from gpuledger.flows.setup import naming
+    from gpuledger.flows.words import naming
 
     if name not in sources.names():
         raise click.UsageError(naming.no_source([name], sources.names()))
@@ -222,7 +223,7 @@ def learn(name: str, page: str, price: str, data_dir: str | None, form: str) -> 
     from gpuledger.extract import source as sources
     from gpuledger.flows.checks import pages
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.setup import naming
+    from gpuledger.flows.words import naming
 
     if name not in sources.names():
         raise click.UsageError(naming.no_source([name], sources.names()))
@@ -254,7 +255,8 @@ def correct(
     """
     from gpuledger.extract import source as sources
     from gpuledger.flows.checks import correcting
-    from gpuledger.flows.setup import corrections, naming
+    from gpuledger.flows.decisions import corrections
+    from gpuledger.flows.words import naming
 
     if name not in sources.names():
         raise click.UsageError(naming.no_source([name], sources.names()))
@@ -289,7 +291,7 @@ def _quoted(value: str | None) -> str:
 def corrections_(data_dir: str | None, form: str) -> None:
     """The corrections of this data directory, and what became of each on the newest night of its source."""
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.setup import corrections
+    from gpuledger.flows.decisions import corrections
     from gpuledger.transform.answers import corrected
 
     data = data_of(data_dir)

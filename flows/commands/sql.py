@@ -17,7 +17,7 @@ def command(query: str, data_dir: str | None, form: str) -> None:
     `gpuledger describe` lists tables and columns.
     """
     from gpuledger.flows.commands._show import show
-    from gpuledger.flows.setup import settings as settings_module
+    from gpuledger.flows.settings import settings as settings_module
     from gpuledger.warehouse.bounded_query import QueryLimits, ask
 
     settings = settings_module.load({"data_dir": data_dir})

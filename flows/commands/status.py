@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, form_option, read_from
-from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.wrong_use import translated
 from gpuledger.flows.telling import terminal
+from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.wrong_use import translated
 
 if TYPE_CHECKING:
     from gpuledger.transform.answers.runs import RunHealth

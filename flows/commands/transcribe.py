@@ -13,8 +13,8 @@ from gpuledger.extract import local_files
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._day import day
 from gpuledger.flows.commands._options import data_dir_option, data_of
-from gpuledger.flows.setup import wrong_use
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words import wrong_use
+from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
     from gpuledger.extract.readers.transcriptions import Transcription
@@ -53,7 +53,7 @@ def command(
     One row a figure: article_url, chart, image_url, image_sha256, published_on, transcribed_on, workload_id, unit, gpu_name,
     score. Exit status 1, every problem with its line, and nothing stored, where a line cannot be used.
     """
-    from gpuledger.flows.setup import transcribe
+    from gpuledger.flows.decisions import transcribe
 
     data = data_of(data_dir)
     if picture is not None:
@@ -85,7 +85,7 @@ def command(
 
 def _open_names(charts: Iterable[Transcription], data_dir: str | None) -> list[tuple[str, str]]:
     """The names that do not mean one card for certain, each with its status."""
-    from gpuledger.flows.setup import identities
+    from gpuledger.flows.decisions import identities
 
     resolver = identities.of(data_of(data_dir)).resolver()
     names = sorted({gpu_name for chart in charts for gpu_name, _ in chart.figures})
@@ -99,8 +99,9 @@ def _begin(picture: Path, data: DataDir, about: Mapping[str, Any]) -> int:
 
     from gpuledger.extract.charts import apart
     from gpuledger.extract.charts.limits import BadPicture
-    from gpuledger.flows.setup import chart_draft, identities, parts
-    from gpuledger.flows.setup.chart_cards import with_cards
+    from gpuledger.flows.decisions import chart_draft, identities
+    from gpuledger.flows.decisions.chart_cards import with_cards
+    from gpuledger.flows.settings import parts
     from gpuledger.transform import workloads
 
     for option in ("article_url", "workload", "published_on"):

@@ -6,7 +6,7 @@ import click
 
 from gpuledger.flows.commands._options import data_dir_option
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
-from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.settings import settings as settings_module
 
 
 @click.command()

@@ -18,9 +18,9 @@ from gpuledger.flows.commands._options import (
     predicted_option,
     read_from,
 )  # fmt: skip
-from gpuledger.flows.setup import showing
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.showing import showing
 from gpuledger.flows.telling import terminal
+from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
     from gpuledger.transform.answers.value import Basis
@@ -50,8 +50,8 @@ def command(
     """GPUs by score per dollar in WORKLOAD, best value first."""
     from gpuledger.flows.commands import _workload
     from gpuledger.flows.commands._show import no_rows, show
-    from gpuledger.flows.setup import market_words
-    from gpuledger.flows.setup.money import money
+    from gpuledger.flows.showing import market_words
+    from gpuledger.flows.showing.money import money
     from gpuledger.transform.answers.ranking import published_after
     from gpuledger.transform.answers.value import Scope, value
 

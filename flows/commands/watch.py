@@ -11,10 +11,11 @@ import click
 
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import currency_option, data_dir_option, data_of, format_option
-from gpuledger.flows.setup import naming, showing
-from gpuledger.flows.setup import settings as settings_module
-from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.money import money
+from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.showing import showing
+from gpuledger.flows.showing.money import money
+from gpuledger.flows.words import naming
+from gpuledger.flows.words.lang import gettext
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
     Nothing is noted: the real one still fires. Exit status with --send: 0 delivered to every target, 1 not.
     """
     from gpuledger.flows.prefect_ import blocks
-    from gpuledger.flows.setup.settings import SettingsError
+    from gpuledger.flows.settings.settings import SettingsError
     from gpuledger.flows.telling import notify
     from gpuledger.flows.telling.watches import store
 

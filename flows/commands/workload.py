@@ -6,7 +6,7 @@ import click
 
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import data_dir_option, data_of
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words.lang import gettext
 
 
 @click.group()

@@ -31,11 +31,11 @@ from gpuledger.extract.readers import transcriptions
 from gpuledger.extract.source import get
 from gpuledger.extract.sources.danawa_daily.nights import nights
 from gpuledger.extract.sources.ecb_fx_history.pages import embedded
+from gpuledger.flows.decisions import decisions, identities
 from gpuledger.flows.night import gather, run_log, store, take_in
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.setup import decisions, identities
 from gpuledger.transform.build import listing_versions, price_days
 from gpuledger.transform.gate import good_nights, loading
 from gpuledger.transform.identity import assign

@@ -35,8 +35,8 @@ from gpuledger.flows.night.progress import SILENT
 from gpuledger.flows.night.run_log import RunRecord, SourceRecord
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.setup import exports
-from gpuledger.flows.setup.page_limits import page_limits
+from gpuledger.flows.settings.page_limits import page_limits
+from gpuledger.flows.showing import exports
 from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.ledger import SourceOutcome

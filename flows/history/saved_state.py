@@ -19,7 +19,7 @@ import duckdb
 
 from gpuledger.extract import local_files
 from gpuledger.flows.night.run_log import RunRecord
-from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.settings.settings import Settings
 from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.paths import DataDir
 

@@ -32,8 +32,8 @@ from gpuledger.extract.readers import chart_plans, transcriptions
 from gpuledger.extract.readers.chart_plans import Plan
 from gpuledger.extract.readers.transcriptions import Transcription
 from gpuledger.extract.source import Source
-from gpuledger.flows.setup import identities
-from gpuledger.flows.setup.chart_cards import with_cards
+from gpuledger.flows.decisions import identities
+from gpuledger.flows.decisions.chart_cards import with_cards
 from gpuledger.transform import workloads
 from gpuledger.transform.workloads import Workload
 from gpuledger.warehouse.paths import DataDir

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from gpuledger.flows.night.progress import SILENT, Progress
-from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.settings.settings import Settings
 from gpuledger.warehouse.paths import DataDir
 
 Engine = Literal["prefect", "plain"]

@@ -17,8 +17,8 @@ from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Issue
+from gpuledger.flows.decisions import decisions
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.setup import decisions
 from gpuledger.transform.gate import drift
 from gpuledger.warehouse.ledger import IssueOfPage, SourceStatus
 from gpuledger.warehouse.load import profile

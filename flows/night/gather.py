@@ -31,9 +31,9 @@ from gpuledger.extract.source import Source
 from gpuledger.flows.night import charts, left_out
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.left_out import LeftOut
-from gpuledger.flows.setup import naming
-from gpuledger.flows.setup.page_limits import page_limits
-from gpuledger.flows.setup.settings import Settings, SettingsError
+from gpuledger.flows.settings.page_limits import page_limits
+from gpuledger.flows.settings.settings import Settings, SettingsError
+from gpuledger.flows.words import naming
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from urllib.parse import urlsplit
 
-from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.settings.settings import Settings
 from gpuledger.warehouse import private
 from gpuledger.warehouse.outputs.iceberg_tables import Target
 from gpuledger.warehouse.paths import DataDir

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, time, timedelta
 
 from gpuledger.extract import source as sources
 from gpuledger.extract.source import Source
+from gpuledger.flows.decisions import terms
+from gpuledger.flows.decisions.terms import Terms
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.setup import terms
-from gpuledger.flows.setup.terms import Terms
 from gpuledger.transform.answers import sources as measured
 from gpuledger.transform.answers.sources import Record
 from gpuledger.warehouse.errors import WarehouseError

@@ -24,7 +24,7 @@ from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.night.context import Context, Engine
-from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.settings.settings import Settings
 from gpuledger.warehouse import private, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir

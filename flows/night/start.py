@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from gpuledger.flows.decisions import corrections, decisions
 from gpuledger.flows.night.context import Context, Engine, new_run_id, utc_now
-from gpuledger.flows.setup import corrections, decisions, naming
-from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.settings.settings import Settings
+from gpuledger.flows.words import naming
 from gpuledger.transform.answers import runs
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir

@@ -14,12 +14,13 @@ from gpuledger.extract import local_files, shops
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import Unforeseen, described
 from gpuledger.extract.items import FxRate, Issue
+from gpuledger.flows.decisions import decisions, identities
 from gpuledger.flows.night import iceberg, run_log, sharing, take_in
 from gpuledger.flows.night.audit import Audit
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.summary import Summary, failures, published_status
-from gpuledger.flows.setup import decisions, exports, identities
-from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.settings.settings import SettingsError
+from gpuledger.flows.showing import exports
 from gpuledger.transform import freshness, workloads
 from gpuledger.transform.answers import runs
 from gpuledger.transform.build import graph, listing_versions, price_days

@@ -17,9 +17,9 @@ from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import NotFound
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.items import CloudOffer, Issue, Item, Offer
+from gpuledger.flows.decisions import corrections, decisions
 from gpuledger.flows.night import drifting
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.setup import corrections, decisions
 from gpuledger.transform.gate import good_nights, loading
 from gpuledger.transform.gate.good_nights import GoodNight
 from gpuledger.warehouse import ledger

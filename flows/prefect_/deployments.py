@@ -36,8 +36,8 @@ from gpuledger.flows.prefect_ import blocks, handover
 from gpuledger.flows.prefect_ import run as prefect_run
 from gpuledger.flows.prefect_.processes import end_with_owner
 from gpuledger.flows.prefect_.schedule import Schedule, is_done
-from gpuledger.flows.setup import exports
-from gpuledger.flows.setup import settings as settings_module
+from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.showing import exports
 from gpuledger.flows.telling import logs
 from gpuledger.flows.telling.after import run_and_report
 from gpuledger.warehouse import private

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuledger.flows.night.gather import QUOTE_TYPES
-from gpuledger.flows.setup import settings
+from gpuledger.flows.settings import settings
 from gpuledger.transform.build.graph import MODELS
 from gpuledger.warehouse.paths import DataDir
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from gpuledger.flows.night.retries import NothingPublished
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.settings.settings import Settings
 from gpuledger.flows.telling.clean import clean
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.flows.telling.terminal import json_text

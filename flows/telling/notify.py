@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from gpuledger.extract import local_files
-from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.settings.settings import Settings
 from gpuledger.warehouse import private
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from gpuledger.extract.redaction import redact
 from gpuledger.flows.night.progress import SILENT, Progress, Step
-from gpuledger.flows.setup.lang import gettext
 from gpuledger.flows.telling import terminal
+from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,8 +8,8 @@ from pathlib import Path
 from gpuledger.extract import objects
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.night.progress import SILENT, Progress
-from gpuledger.flows.setup import lang, sentences
-from gpuledger.flows.setup.languages import LANGUAGES
+from gpuledger.flows.settings.languages import LANGUAGES
+from gpuledger.flows.words import lang, sentences
 from gpuledger.transform.report.contents import contents
 from gpuledger.warehouse.outputs.report import files
 from gpuledger.warehouse.paths import DataDir

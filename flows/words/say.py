@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpuledger.extract.message import Sum, message_of, said
-from gpuledger.flows.setup.lang import current
-from gpuledger.flows.setup.wrong_use import translated
+from gpuledger.flows.words.lang import current
+from gpuledger.flows.words.wrong_use import translated
 
 
 def say(what: object, money: Callable[[Sum], Sum] = lambda amount: amount) -> str:

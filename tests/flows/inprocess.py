@@ -21,8 +21,8 @@ from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import read_plain, run
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.setup import settings
-from gpuledger.flows.setup.page_limits import page_limits
+from gpuledger.flows.settings import settings
+from gpuledger.flows.settings.page_limits import page_limits
 from gpuledger.warehouse.paths import DataDir
 from tests.command import QUICK
 

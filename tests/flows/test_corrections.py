@@ -17,9 +17,9 @@ from gpuledger.extract.collect import Collected
 from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.items import IndexPrice, Item, Offer
 from gpuledger.flows.cli import cli
+from gpuledger.flows.decisions import corrections
 from gpuledger.flows.night import store
-from gpuledger.flows.setup import corrections
-from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.warehouse.load import corrected
 from gpuledger.warehouse.load.batch import Row
 from gpuledger.warehouse.load.corrected import Correction

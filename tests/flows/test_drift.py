@@ -24,9 +24,9 @@ from gpuledger.extract.pages import Fetching
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights as crawls_of
+from gpuledger.flows.decisions import decisions
 from gpuledger.flows.night import drifting, store
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.setup import decisions
 from gpuledger.flows.telling import alerts
 from gpuledger.transform.gate import drift
 from gpuledger.warehouse.ledger import SourceOutcome

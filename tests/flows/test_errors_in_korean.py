@@ -13,7 +13,7 @@ from types import FrameType
 import pytest
 
 from gpuledger.extract import errors, local_files
-from gpuledger.flows.setup import lang, wrong_use
+from gpuledger.flows.words import lang, wrong_use
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("extract", "expectations", "warehouse", "transform", "flows")
@@ -32,8 +32,8 @@ UNSEEN = {
 OF_A_PERSONS_WORDS = (
     "extract/fetch/http_settings.py", "extract/local_files.py", "extract/readers/transcriptions.py",
     "extract/sample/server.py", "extract/sources/own_rates/pages.py", "flows/checks/correcting.py",
-    "flows/night/start.py", "flows/setup/corrections.py", "flows/setup/decisions.py", "flows/setup/settings.py",
-    "flows/setup/terms.py", "warehouse/load/corrected.py", "warehouse/outputs/xlsx_files.py",
+    "flows/night/start.py", "flows/decisions/corrections.py", "flows/decisions/decisions.py", "flows/settings/settings.py",
+    "flows/decisions/terms.py", "warehouse/load/corrected.py", "warehouse/outputs/xlsx_files.py",
 )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def test_every_sentence_of_an_error_is_korean() -> None:
     assert isinstance(korean, lang.Catalogue)
     assert len(raised()) > 450
     missing = sorted(f"{place}: {text}" for place, text in raised() if text not in korean.messages)
-    assert missing == [], "write their Korean in flows/setup/locale/ko/LC_MESSAGES/errors.po"
+    assert missing == [], "write their Korean in flows/words/locale/ko/LC_MESSAGES/errors.po"
     assert (ways_out() | seen_by_the_doctor()) - korean.messages.keys() == set()
 
 

@@ -20,10 +20,12 @@ from click.testing import CliRunner, Result
 from gpuledger.flows import cli as command_line
 from gpuledger.flows.cli import cli
 from gpuledger.flows.commands._table import cell_width
-from gpuledger.flows.setup import lang, procurement, sentences, settings
-from gpuledger.flows.setup.money import DOLLARS
-from gpuledger.flows.setup.sentences import spoken
+from gpuledger.flows.settings import settings
+from gpuledger.flows.showing import procurement
+from gpuledger.flows.showing.money import DOLLARS
+from gpuledger.flows.words import lang, sentences
 from gpuledger.flows.words.say import say
+from gpuledger.flows.words.sentences import spoken
 from gpuledger.transform import workloads
 from gpuledger.transform.answers import claims, described
 from gpuledger.transform.buying import market
@@ -142,7 +144,7 @@ def has_data_dir(command: click.Command) -> bool:
 
 
 def test_every_reading_command_is_asked_below() -> None:
-    assert reading_commands().keys() - OWN_COLUMNS <= ASKED.keys(), "add it, and its headings to flows/setup/locale/ko"
+    assert reading_commands().keys() - OWN_COLUMNS <= ASKED.keys(), "add it, and its headings to flows/words/locale/ko"
 
 
 def test_every_heading_of_a_reading_command_is_korean(nights: dict[int, Night], untranslated: set[str]) -> None:
@@ -152,7 +154,7 @@ def test_every_heading_of_a_reading_command_is_korean(nights: dict[int, Night], 
             answer = ask("ko", [*words.split(), *arguments], data)
             # A traceback would hide headings; a usage error is one of the messages.
             assert answer.exception is None or isinstance(answer.exception, SystemExit), answer.exc_info
-    assert sorted(untranslated - ALIKE) == [], "write their Korean in flows/setup/locale/ko/LC_MESSAGES/gpuledger.po"
+    assert sorted(untranslated - ALIKE) == [], "write their Korean in flows/words/locale/ko/LC_MESSAGES/gpuledger.po"
 
 
 def test_the_list_of_commands_is_korean_and_no_sentence_of_it_is_cut() -> None:
@@ -291,7 +293,7 @@ def test_every_word_of_the_dictionary_is_korean(nights: dict[int, Night]) -> Non
     }  # fmt: skip
     korean = lang.translations("ko", lang.DICTIONARY)
     assert isinstance(korean, lang.Catalogue)
-    assert parts - symbols == korean.messages.keys(), "flows/setup/locale/ko/LC_MESSAGES/dictionary.po"
+    assert parts - symbols == korean.messages.keys(), "flows/words/locale/ko/LC_MESSAGES/dictionary.po"
     assert len(parts) > 600
     shown = ask("ko", ["describe", "mart.gpu_price"], nights[2].data)
     assert all(re.search("[가-힣]", line.split("\t")[2]) for line in shown.stdout.splitlines()[1:])
@@ -340,7 +342,7 @@ def test_every_sentence_that_sql_makes_is_korean(nights: dict[int, Night]) -> No
     names = {text for one in workloads.packaged().values() for text in (one.workload, one.description)}
     lang.use("ko")
     english = {text for text in said | could_say | names if not re.search("[가-힣]", spoken(text))}
-    assert english == set(), "write it in flows/setup/sentences.py and its Korean in the catalogue"
+    assert english == set(), "write it in flows/words/sentences.py and its Korean in the catalogue"
     lang.use("en")
     assert all(spoken(text) == text for text in could_say | names)
 
@@ -455,7 +457,7 @@ def test_the_report_is_korean_but_its_data_are_not(nights: dict[int, Night], tmp
     texts = {*of_scripts(scripts), *(text for vocabulary in words["values"].values() for text in vocabulary.values())}
     korean_words = lang.translations("ko")
     assert isinstance(korean_words, lang.Catalogue)
-    assert texts - korean_words.messages.keys() == set(), "write it in flows/setup/locale/ko/LC_MESSAGES/gpuledger.po"
+    assert texts - korean_words.messages.keys() == set(), "write it in flows/words/locale/ko/LC_MESSAGES/gpuledger.po"
     assert len(words["translations"]["ko"]) > 300
 
 

@@ -19,14 +19,14 @@ from gpuledger.flows.checks import doctor
 from gpuledger.flows.cli import cli
 from gpuledger.flows.commands._summary import show_summary
 from gpuledger.flows.commands.sources import _robots
+from gpuledger.flows.decisions import terms
 from gpuledger.flows.night import gather, left_out
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.left_out import AGAIN_DAYS
 from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.setup import terms
-from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.settings.settings import SettingsError
 from tests.extract.faulty_server import FaultyServer
 from tests.flows import inprocess
 from tests.nights import Night

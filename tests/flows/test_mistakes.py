@@ -10,7 +10,7 @@ import pytest
 
 from gpuledger.extract.near import near
 from gpuledger.flows import cli
-from gpuledger.flows.setup import lang
+from gpuledger.flows.words import lang
 from tests.command import Outcome
 from tests.nights import Night
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.setup import new_source
+from gpuledger.flows.checks import new_source
 from tests.command import ROOT, Outcome, environment, python_path
 
 NAME, URL = "kettle_shop", "https://shop.kettle.test/cards/?page=1"

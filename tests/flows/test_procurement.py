@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from openpyxl import load_workbook
 
 from gpuledger.flows.cli import cli
-from gpuledger.flows.setup import lang
+from gpuledger.flows.words import lang
 from gpuledger.transform.answers.procurement import advice, procurement
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from gpuledger.extract import source as sources
 from gpuledger.flows.night.progress import SILENT
-from gpuledger.flows.setup import lang
 from gpuledger.flows.telling.progress import Lines, duration, live_lines
+from gpuledger.flows.words import lang
 
 
 class Clock:

@@ -20,7 +20,7 @@ from gpuledger.flows import cli
 from gpuledger.flows.night import audit, run_log
 from gpuledger.flows.night.refresh import read_plain, run
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.warehouse.paths import DataDir
 from tests.command import QUICK, rows, tables
 from tests.flows.inprocess import context, copy_of_the_site, refresh

@@ -14,8 +14,8 @@ from string import Formatter
 import pytest
 
 from gpuledger.extract.message import SENTENCES, Message, Sum, said, sentences, several
-from gpuledger.flows.setup import lang
-from gpuledger.flows.setup.languages import LANGUAGES
+from gpuledger.flows.settings.languages import LANGUAGES
+from gpuledger.flows.words import lang
 from gpuledger.flows.words.say import say
 from gpuledger.warehouse.errors import BadQuery
 from tests.command import ROOT

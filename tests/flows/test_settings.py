@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.setup import settings
-from gpuledger.flows.setup.settings import Settings, SettingsError, load
+from gpuledger.flows.settings import settings
+from gpuledger.flows.settings.settings import Settings, SettingsError, load
 from tests.command import gpuledger
 
 NOWHERE = Path("no-such-file.toml")

@@ -18,8 +18,8 @@ import pytest
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.items import Item, Offer
 from gpuledger.extract.sample import server
+from gpuledger.flows.decisions import decisions
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.setup import decisions
 from gpuledger.flows.telling import alerts
 from gpuledger.transform import freshness
 from tests.command import gpuledger, rows

@@ -16,9 +16,9 @@ import pytest
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import FetchError, NotFound
 from gpuledger.extract.items import Issue, Item, Offer
+from gpuledger.flows.decisions import decisions
 from gpuledger.flows.night import take_in
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.setup import decisions
 from gpuledger.transform import freshness
 from gpuledger.transform.gate import loading
 from gpuledger.warehouse import ledger, schema

@@ -6,7 +6,7 @@ import pytest
 
 from gpuledger.flows.commands._show import human
 from gpuledger.flows.commands._table import Column, cell_width, lay_out, wrapped
-from gpuledger.flows.setup import lang
+from gpuledger.flows.words import lang
 
 
 def test_no_letter_is_lost_where_a_sentence_breaks() -> None:

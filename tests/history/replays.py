@@ -11,7 +11,7 @@ from gpuledger.flows.history import backfill
 from gpuledger.flows.history.replay import Options, replay, runs_until
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.setup import settings
+from gpuledger.flows.settings import settings
 from gpuledger.warehouse.paths import DataDir
 from tests.command import QUICK
 

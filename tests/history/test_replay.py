@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract.sample import server
+from gpuledger.flows.decisions import decisions
 from gpuledger.flows.history.replay import Options, ReplayRefused, replay, runs_until
 from gpuledger.flows.night import gather, run_log
 from gpuledger.flows.night import refresh as refreshing
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.progress import Progress
-from gpuledger.flows.setup import decisions
 from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows, tables

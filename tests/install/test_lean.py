@@ -144,7 +144,7 @@ def test_only_a_package_of_the_other_part_is_said_to_be_missing_from_it(base: Pa
     assert {"duckdb", "bs4", "great_expectations"} <= set(libraries)
     script = """
 import importlib.util, json, sys
-from gpuledger.flows.setup import parts
+from gpuledger.flows.settings import parts
 def of_part(name):
     return parts.part_of(ModuleNotFoundError(name=name)) is not None
 print(json.dumps({name: of_part(name) for name in sys.argv[1:] if importlib.util.find_spec(name) is None}))

@@ -11,7 +11,7 @@ import pytest
 
 from gpuledger.flows.commands._summary import show_summary
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.settings.settings import Settings
 from gpuledger.flows.telling import logs, terminal
 from gpuledger.flows.telling.clean import UNSAFE, clean
 from gpuledger.warehouse.ledger import PriceChange, SourceOutcome

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.settings.settings import Settings
 from gpuledger.flows.telling import notify
 from gpuledger.flows.telling.crossings import newly_true
 from gpuledger.warehouse import private

@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.settings.settings import Settings
 from gpuledger.flows.telling import logs
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.warehouse.errors import Locked

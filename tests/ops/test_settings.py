@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.setup.settings import SettingsError, explain, file_of, load
+from gpuledger.flows.settings.settings import SettingsError, explain, file_of, load
 from tests.command import gpuledger
 
 

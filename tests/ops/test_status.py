@@ -133,7 +133,7 @@ def test_the_doctor_notes_a_clock_that_is_behind(nights: dict[int, Night]) -> No
 
     from gpuledger.flows.checks.doctor import examine
     from gpuledger.flows.night.start import Request, context_for
-    from gpuledger.flows.setup.settings import load
+    from gpuledger.flows.settings.settings import load
 
     context = context_for(load({}, {}, Path("/nowhere")), DataDir(nights[1].data), "plain", Request())
     behind = replace(context, started_at=datetime(2020, 1, 1, tzinfo=UTC))

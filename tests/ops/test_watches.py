@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract.sample import server
-from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.telling.watches import store
 from gpuledger.flows.telling.watches.look import WatchResult, look
 from gpuledger.flows.telling.watches.store import Watch

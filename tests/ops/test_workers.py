@@ -179,7 +179,7 @@ def test_the_script_pins_what_compose_asks_for_or_nothing(tmp_path: Path, answer
 
 
 def _settings() -> set[str]:
-    from gpuledger.flows.setup.settings import FILE_VARIABLE, explain
+    from gpuledger.flows.settings.settings import FILE_VARIABLE, explain
 
     return {FILE_VARIABLE, *(f"GPULEDGER_{origin.name.upper()}" for origin in explain({}, Path("/nowhere")))}
 

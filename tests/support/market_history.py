@@ -20,7 +20,7 @@ from gpuledger.flows.history import backfill
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.store import store
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.setup import settings
+from gpuledger.flows.settings import settings
 from gpuledger.transform.build import price_days
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir

@@ -31,7 +31,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.settings.settings import Settings
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.build import graph, price_days
 from gpuledger.transform.build import run as builder

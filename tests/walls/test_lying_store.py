@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gpuledger.extract.objects import StoreError
-from gpuledger.flows.setup import copies
+from gpuledger.flows.history import copies
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir

@@ -23,8 +23,8 @@ from gpuledger.extract.collect import parse_page
 from gpuledger.extract.errors import ExtractError, NotFound
 from gpuledger.extract.items import Issue, to_json
 from gpuledger.extract.source import Page, get
+from gpuledger.flows.decisions import decisions
 from gpuledger.flows.night import run_log
-from gpuledger.flows.setup import decisions
 from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.paths import DataDir
 from tests.walls.cases import failing

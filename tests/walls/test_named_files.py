@@ -23,8 +23,8 @@ from gpuledger.extract.readers.measured.read import read_figures
 from gpuledger.flows.cli import cli
 from gpuledger.flows.commands import evidence, mcp
 from gpuledger.flows.history.saved_state import Keeper
-from gpuledger.flows.setup import settings
-from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.settings import settings
+from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.telling.watches import store
 from gpuledger.transform import workloads
 from gpuledger.warehouse.outputs import xlsx_files

@@ -11,7 +11,7 @@ from gpuledger.extract.price.money import Ambiguous, Money, read_price
 from gpuledger.extract.sources.quotes.cells import Unreadable, read_amount
 from gpuledger.extract.sources.quotes.sheets import tables
 from gpuledger.flows.night.start import Request, context_for
-from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.settings.settings import Settings
 from gpuledger.warehouse.paths import DataDir
 
 SIGNS = ("~", "~ ", "≈", "<", "< ", "≤", "≥", ">", "±", "＜", "〜")

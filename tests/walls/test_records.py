@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract import sealed
+from gpuledger.flows.decisions import decisions
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.refresh import read_plain
 from gpuledger.flows.night.refresh import run as refresh_with
 from gpuledger.flows.night.store import DoubtfulClock
-from gpuledger.flows.setup import decisions
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 from tests.flows.inprocess import context, refresh

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract import local_files
-from gpuledger.flows.setup import decisions
+from gpuledger.flows.decisions import decisions
 from gpuledger.transform.identity.resolver import MOST_LETTERS, Evidence, Resolver
 from gpuledger.warehouse import read
 from gpuledger.warehouse.errors import WarehouseError

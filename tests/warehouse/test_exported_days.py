@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.flows.setup import exports
+from gpuledger.flows.showing import exports
 from gpuledger.warehouse.outputs import csv_files
 from gpuledger.warehouse.outputs.tables import HISTORIES
 from gpuledger.warehouse.paths import DataDir

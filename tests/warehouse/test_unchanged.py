@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.flows.setup import exports
+from gpuledger.flows.showing import exports
 from gpuledger.transform.build.run import tracked_contents
 from gpuledger.warehouse.outputs import unchanged
 from gpuledger.warehouse.paths import DataDir

@@ -17,7 +17,7 @@ class Bounds:
     """The limits of what is believed at once. Shares and moves are fractions.
 
     The defaults follow from three years of a real market; docs/gate.md shows the trade-off. Some of them are settings with
-    the same default: `gate_<name>` in flows/setup/settings.py.
+    the same default: `gate_<name>` in flows/settings/settings.py.
     """
 
     #: The largest move of one listing in one step that is believed, up or by the same factor down: 0.67 is +67% or -40%.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from gpuledger.extract import local_files
-from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.warehouse.paths import DataDir
 
 Rule = Literal["below", "value_rank", "new_low", "fits"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpuledger.flows.setup import market_words, showing
-from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.money import Money
-from gpuledger.flows.setup.sentences import N_, spoken
+from gpuledger.flows.showing import market_words, showing
+from gpuledger.flows.showing.money import Money
+from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.sentences import N_, spoken
 from gpuledger.transform.answers import procurement as answers
 from gpuledger.transform.answers import runs
 from gpuledger.warehouse.outputs.sheet import Column, Sheet

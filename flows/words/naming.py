@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import click
 
 from gpuledger.extract.near import near
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words.lang import gettext
 
 
 def unknown(message: str, word: str, known: Iterable[str], more: str = "") -> str:

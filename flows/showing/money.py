@@ -11,8 +11,9 @@ from decimal import Decimal
 import click
 
 from gpuledger.extract.message import Sum
-from gpuledger.flows.setup import naming, showing
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.showing import showing
+from gpuledger.flows.words import naming
+from gpuledger.flows.words.lang import gettext
 from gpuledger.transform.answers import rates
 from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.paths import DataDir

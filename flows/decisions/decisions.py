@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from gpuledger.extract import local_files
 from gpuledger.extract.price.no_price import is_writable
-from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.transform.gate.good_nights import Acceptance, Released
 from gpuledger.transform.identity.pins import Pin, PinError, read_pins
 from gpuledger.warehouse.paths import DataDir

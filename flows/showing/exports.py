@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuledger.flows.setup import procurement
-from gpuledger.flows.setup.money import DOLLARS
+from gpuledger.flows.showing import procurement
+from gpuledger.flows.showing.money import DOLLARS
 from gpuledger.transform.build.run import tracked_contents
 from gpuledger.warehouse.outputs import csv_files, sheet
 from gpuledger.warehouse.paths import DataDir

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from gpuledger.extract import objects
 from gpuledger.extract.objects import StoreError
-from gpuledger.flows.setup.lang import gettext
-from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.settings.settings import Settings
+from gpuledger.flows.words.lang import gettext
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 

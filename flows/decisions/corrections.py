@@ -23,7 +23,7 @@ from typing import Any
 from gpuledger.extract import local_files
 from gpuledger.extract import source as sources
 from gpuledger.extract.near import near
-from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.warehouse.load.corrected import Correction, as_text
 from gpuledger.warehouse.paths import DataDir
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from gpuledger.flows.setup.lang import current, gettext, knows
-from gpuledger.flows.setup.sentences import N_
+from gpuledger.flows.words.lang import current, gettext, knows
+from gpuledger.flows.words.sentences import N_
 
 #: Texts with figures, the more specific ones first.
 _FILLED = (

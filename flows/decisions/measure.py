@@ -19,7 +19,7 @@ from gpuledger.extract.readers.measured import plain
 from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable
 from gpuledger.extract.readers.measured.plain import StoredFigure
 from gpuledger.extract.readers.measured.read import read_figures
-from gpuledger.flows.setup import identities
+from gpuledger.flows.decisions import identities
 from gpuledger.transform import workloads
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.sizing import catalogue

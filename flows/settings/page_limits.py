@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuledger.extract.parse_pool import Limits
-from gpuledger.flows.setup.settings import Settings
+from gpuledger.flows.settings.settings import Settings
 
 
 def page_limits(settings: Settings) -> Limits:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
-from gpuledger.flows.setup import showing
-from gpuledger.flows.setup.lang import gettext, knows
+from gpuledger.flows.showing import showing
+from gpuledger.flows.words.lang import gettext, knows
 from gpuledger.transform.answers import markets
 from gpuledger.warehouse.paths import DataDir
 

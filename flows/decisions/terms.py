@@ -19,7 +19,7 @@ from typing import Literal, cast
 from gpuledger.extract import local_files
 from gpuledger.extract import source as sources
 from gpuledger.extract.near import near
-from gpuledger.flows.setup.settings import SettingsError
+from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.warehouse.paths import DataDir
 
 Says = Literal["allowed", "forbidden"]

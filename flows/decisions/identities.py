@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuledger.flows.setup import decisions
+from gpuledger.flows.decisions import decisions
 from gpuledger.transform import identity, seeds
 from gpuledger.transform.identity import own as own_gpus
 from gpuledger.transform.identity.gpu import Gpu

@@ -6,8 +6,8 @@ import re
 
 import click
 
-from gpuledger.flows.setup import naming
-from gpuledger.flows.setup.lang import gettext
+from gpuledger.flows.words import naming
+from gpuledger.flows.words.lang import gettext
 
 _market: str | None = None
 _currency: str | None = None

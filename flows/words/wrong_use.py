@@ -11,8 +11,8 @@ import re
 from functools import cache
 
 from gpuledger.extract import errors as page_errors
-from gpuledger.flows.setup.lang import DICTIONARY, ERRORS, Catalogue, current, gettext, translations
-from gpuledger.flows.setup.sentences import N_
+from gpuledger.flows.words.lang import DICTIONARY, ERRORS, Catalogue, current, gettext, translations
+from gpuledger.flows.words.sentences import N_
 
 #: The templates of click's messages. Those of our own errors are only in the catalogue: a test collects them from the code
 #: and requires a Korean translation of each.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from gpuledger.flows.setup.lang import current, described, gettext, knows
+from gpuledger.flows.words.lang import current, described, gettext, knows
 
 
 def N_(message: str) -> str:

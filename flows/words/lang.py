@@ -1,4 +1,4 @@
-"""The language of headings and messages: English in the source, the others as gettext catalogues in `flows/setup/locale`.
+"""The language of headings and messages: English in the source, the others as gettext catalogues in `flows/words/locale`.
 
 This module reads the .po files themselves, so a checkout needs no build step, and no compiled file can be older than a
 person's edits. The tests compare it with Babel, which reads the same files. Babel's 31 MB of locales are too much to
@@ -108,7 +108,7 @@ class WithDictionary(gettext_module.NullTranslations):
 
 @cache
 def _configured() -> str:
-    from gpuledger.flows.setup import settings
+    from gpuledger.flows.settings import settings
 
     try:
         return settings.load({}).lang

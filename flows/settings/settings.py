@@ -17,9 +17,9 @@ from typing import Any, get_type_hints
 
 from gpuledger.extract import local_files, objects
 from gpuledger.extract.redaction import redact_text
-from gpuledger.flows.setup import assumptions as assumptions_module
-from gpuledger.flows.setup.assumptions import SetAssumption
-from gpuledger.flows.setup.languages import LANGUAGES
+from gpuledger.flows.settings import assumptions as assumptions_module
+from gpuledger.flows.settings.assumptions import SetAssumption
+from gpuledger.flows.settings.languages import LANGUAGES
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 from gpuledger.transform.gate.rules import Bounds
 from gpuledger.warehouse.paths import DataDir
