@@ -1,4 +1,4 @@
-"""Machines in which processor and graphics share the memory: Macs and computers with Strix Halo.
+"""Machines that are named by their chip, because processor and graphics share the memory: Macs, Strix Halo, DGX Station.
 
 The chip and the size of its memory tell which machine it is.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from gpuledger.transform.identity import catalogue, text
+from gpuledger.transform.identity import catalogue, systems, text
 from gpuledger.transform.identity.choice import Choice
 from gpuledger.transform.identity.family import Member
 from gpuledger.transform.identity.gpu import Gpu
@@ -17,9 +17,8 @@ from gpuledger.transform.identity.index import MACHINE
 #: Apple's chips have names like cards of other makers (M4 is also a Tesla), so the title must have one of these words too.
 _MAC = re.compile(r"\b(?:apple|mac|macbook|imac)\b")
 _APPLE = re.compile(r"\b(m\d)\s?(pro|max|ultra)?\b(?!\.2)")
-_STRIX_HALO = re.compile(r"\bryzen ai max\s?\+?\s?(?:pro )?395\b")
 #: A word that is neither maker nor chip.
-_BESIDE = re.compile(r"\b(?!(?:apple|amd|gpu)\b)\w")
+_BESIDE = re.compile(r"\b(?!(?:apple|amd|nvidia|gpu)\b)\w")
 #: A size in gigabytes that is not the size of a drive.
 _MEMORY = re.compile(r"\b(\d{1,3})\s?gb\b(?!\s?(?:ssd|nvme|hdd|storage|emmc|flash|pcie))")
 
@@ -49,7 +48,7 @@ def choice_in_question(title: str, *, in_a_table: bool) -> Choice | None:
     choice = choice_in_title(plain)
     if choice is None or in_a_table:
         return choice
-    beside = _MEMORY.sub(" ", _STRIX_HALO.sub(" ", _APPLE.sub(" ", plain)))
+    beside = _MEMORY.sub(" ", _named().sub(" ", _APPLE.sub(" ", plain)))
     return None if _BESIDE.search(beside) else choice
 
 
@@ -61,10 +60,15 @@ def _member(gpu: Gpu) -> Member:
 
 
 def _chip(title: str) -> str | None:
-    if _STRIX_HALO.search(title):
-        return "strix halo"
+    if named := _named().search(title):
+        return next(chip for chip, pattern in systems.machines() if pattern.fullmatch(named.group()))
     apple = _APPLE.search(title) if _MAC.search(title) else None
     return None if apple is None else " ".join(filter(None, apple.groups()))
+
+
+@cache
+def _named() -> re.Pattern[str]:
+    return re.compile("|".join(pattern.pattern for _, pattern in systems.machines()))
 
 
 @cache

@@ -81,6 +81,8 @@ def of_kind(reason: NotACard, title: str, reading: Reading, vocabulary: Vocabula
             kind = "laptop"
         case "enclosure":
             kind = "egpu"
+        case "bundle":
+            kind = "kit"
         case "several":
             kind, count = "lot", count or (2 if "pair" in reading.marks else None)
         case _:
@@ -92,6 +94,11 @@ def of_kind(reason: NotACard, title: str, reading: Reading, vocabulary: Vocabula
     if kind == "lot" and (parts or ("bundle" in reading.marks and count is None)):
         kind, gpus = "kit", gpus or 1
     return System(kind, gpus, str(reason), parts)
+
+
+def machines() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The chips of machines that people name by their chip, each with the pattern of its names."""
+    return _data().machines
 
 
 def of_several(count: int, title: str) -> System:
@@ -191,6 +198,7 @@ class _NamedSystem:
 @dataclass(frozen=True, slots=True)
 class _Data:
     named_systems: tuple[_NamedSystem, ...]
+    machines: tuple[tuple[str, re.Pattern[str]], ...]
     server: re.Pattern[str]
     workstation: re.Pattern[str]
     server_or_card: re.Pattern[str]
@@ -210,6 +218,7 @@ def _data() -> _Data:
     )
     return _Data(
         named_systems=named_systems,
+        machines=tuple((entry["chip"], re.compile(entry["pattern"])) for entry in raw["machine"]),
         parts={name: re.compile(_COUNT_BEFORE + f"(?:{pattern})") for name, pattern in raw["parts"].items()},
         **{name: re.compile(pattern) for name, pattern in raw["words"].items()},
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.index import MACHINE
 from gpuledger.transform.speed.peaks import matrix_tflops
 
 #: The clock of a card for which the catalogue has none: the median of the cards that can run a language model.
@@ -60,7 +61,8 @@ class Work:
 def memory_kind(gpu: Gpu) -> str:
     """`hbm`, `gddr`, or `shared` if processor and graphics share the memory."""
     name = (gpu.memory_type or "").upper()
-    return "hbm" if "HBM" in name else "shared" if "LPDDR" in name or "SYSTEM" in name else "gddr"
+    shared = "LPDDR" in name or "SYSTEM" in name or gpu.form_factor == MACHINE
+    return "hbm" if "HBM" in name else "shared" if shared else "gddr"
 
 
 def has_ecc_on(gpu: Gpu) -> bool:
