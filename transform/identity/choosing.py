@@ -25,7 +25,7 @@ def choose(reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
     """The cards that the title can mean."""
     mentions = [mention for mention in reading.mentions if _in_context(mention, reading, vocabulary)]
     strong = [mention for mention in mentions if not mention.weak]
-    used = strong or _preferred(mentions, reading)
+    used = _without_repetitions(strong, reading) or _preferred(mentions, reading)
     if not used:
         return Choice()
     if strong:
@@ -43,6 +43,30 @@ def choose(reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
     if reading.unknown_names and not chosen.conflict:
         chosen.conflict = f"names {' and '.join(reading.unknown_names)} too, a card that we do not know"
     return chosen
+
+
+#: eBay cuts titles off at 80 letters, in the middle of a name too.
+_CUT_OFF = range(77, 81)
+
+
+def _without_repetitions(mentions: list[Mention], reading: Reading) -> list[Mention]:
+    """Leave out the name of a chip beside a card that has it (`Tesla V100 GV100`), and a name that the end of the title cuts
+    off (`RTX 5070 Ti ... RTX 5070`).
+    """
+    if len(mentions) < 2:
+        return mentions
+    chips = {
+        member.gpu.chip.lower()
+        for one in mentions
+        for member in one.family.members
+        if member.gpu.chip and one.family.core[0] != member.gpu.chip.lower()
+    }
+    kept = [one for one in mentions if one.family.core[0] not in chips]
+    last = kept[-1]
+    cut_off = last.end == len(reading.tokens) and reading.letters in _CUT_OFF
+    if cut_off and any(one.family is last.family and one.suffixes > last.suffixes for one in kept[:-1]):
+        kept.pop()
+    return kept
 
 
 def _modified(choice: Choice, reading: Reading, vocabulary: Vocabulary) -> str | None:

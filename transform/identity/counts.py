@@ -26,7 +26,9 @@ def of_token(reading: Reading, position: int, vocabulary: Vocabulary) -> int:
     counts = (
         _behind_a_name(reading, position, vocabulary) if token.count_behind else _begins(reading, position, vocabulary)
     )
-    lanes = token.count_behind and token.count == MOST_CARDS  # PCI Express x16
+    lanes = token.count_behind and (
+        token.count == MOST_CARDS or _behind_a_slot(reading, position)
+    )  # PCIe x16, PCIe 4.0 x8
     after = reading.tokens[position + 1].text if position + 1 < len(reading.tokens) else ""
     if after in _SOCKETS:
         return 1
@@ -39,6 +41,10 @@ def of_number(reading: Reading, position: int, vocabulary: Vocabulary) -> int:
     if not number.text.isdigit() or not 1 < int(number.text) <= MOST_CARDS:
         return 1
     if _of_fans(reading, position, position + 2, vocabulary):
+        return 1
+    if after.text in ("gpu", "gpus") and (
+        _behind_a_slot(reading, position) or _is_version(reading, position, vocabulary)
+    ):
         return 1
     times = after.text == "x" and not after.glued and _begins(reading, position, vocabulary)  # not `4X61C56103`
     before = [token.text for token in reading.tokens[max(0, position - 2) : position]]
@@ -96,6 +102,19 @@ def _begins(reading: Reading, position: int, vocabulary: Vocabulary) -> bool:
         return True
     before = reading.tokens[position - 1].text
     return before in vocabulary.before_count or before == "("
+
+
+def _behind_a_slot(reading: Reading, position: int) -> bool:
+    """Whether a slot stands before a count, perhaps with its version: `PCIe x8`, `PCIe 4.0 x8`, `PCIe Gen 4 x8`."""
+    before = [token.text for token in reading.tokens[max(0, position - 3) : position]]
+    while before and (before[-1].replace(".", "").isdigit() or before[-1] in ("gen", "v", "x")):
+        before.pop()
+    return bool(before) and before[-1] in _SLOTS
+
+
+def _is_version(reading: Reading, position: int, vocabulary: Vocabulary) -> bool:
+    """Whether a number is the version of the word before it: `DLSS 3 GPU` is one card."""
+    return position > 0 and reading.tokens[position - 1].text in vocabulary.versions
 
 
 def _behind_a_name(reading: Reading, position: int, vocabulary: Vocabulary) -> bool:

@@ -8,6 +8,8 @@ from gpuledger.transform.identity.family import Member
 from gpuledger.transform.identity.reading import ARCHITECTURES, FORM_WORDS, Reading
 
 _TELLING = frozenset(FORM_WORDS) | {"pro", "quadro", "gtx"}
+#: Sockets of server modules, which names of cards have too: the V100 was made for SXM2 and for SXM3.
+_SOCKETS = frozenset(("sxm2", "sxm3", "sxm4", "sxm5", "sxm6"))
 
 
 def by_words(choice: Choice, reading: Reading) -> None:
@@ -30,7 +32,13 @@ def by_words(choice: Choice, reading: Reading) -> None:
         choice.conflict = choice.conflict or "vega is not its name"  # Radeon Pro Vega II Duo is no Radeon Pro Duo
     forms = {FORM_WORDS[mark] for mark in reading.marks & FORM_WORDS.keys()}
     if {"sxm", "pcie"} <= forms and all(any(form in m.open_words for m in choice.members) for form in ("sxm", "pcie")):
-        choice.conflict = "states SXM and PCIe"  # an SXM module on an adapter board for PCIe
+        choice.conflict = (
+            "states SXM and PCIe"  # an SXM module on an adapter board, or a card with a word of the other kind
+        )
+        return
+    if exact := reading.marks & _SOCKETS:
+        named = [m for m in choice.members if not exact.isdisjoint(m.name.lower().split())]
+        choice.narrow(named, f"{', '.join(sorted(exact))} stands in the title")
     for word in sorted({FORM_WORDS.get(mark, mark) for mark in reading.marks & _TELLING}):
         choice.narrow([m for m in choice.members if word in m.open_words], f"{word} stands in the title")
 

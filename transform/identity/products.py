@@ -1,19 +1,25 @@
-"""Decides if a product is a card. Brackets, water blocks, computers, laptops, enclosures and lots of cards are not."""
+"""Says what a product is if it is not a card: brackets, water blocks, computers, cases, bundles, broken cards and so on.
+
+`RULES` are asked in their order, and the first that finds words in the title decides. Each rule has the reason for it and a
+title that it decides. A word counts only where it is about the product itself: the `fan` of `Dual Fan` is a feature, and
+what stands behind "with" comes along with the card.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Set
+import re
+from collections.abc import Callable, Set
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Literal
 
-from gpuledger.transform.identity import pulled, purposes, text
+from gpuledger.transform.identity import from_machines, memory_words, text
 from gpuledger.transform.identity.family import OPEN_WORDS
 from gpuledger.transform.identity.reading import FORM_WORDS, Reading
 from gpuledger.transform.identity.vocabulary import Vocabulary
 
-Kind = Literal["accessory", "service", "enclosure", "computer", "laptop", "other", "broken", "several"]
-
+Kind = Literal["accessory", "service", "enclosure", "computer", "laptop", "other", "broken", "several", "bundle"]
 
 _KINDS: dict[Kind, str] = {
     "accessory": "an accessory",
@@ -24,10 +30,35 @@ _KINDS: dict[Kind, str] = {
     "other": "another product",
     "broken": "broken, partial or empty",
     "several": "more than one card",
+    "bundle": "a card and another product at one price",
 }
-_CARDS = frozenset(("card", "cards"))
+CARDS = frozenset(("card", "cards"))
 #: Words of lines and forms that stand beside a chip's name (R9 Fury X, H100 SXM5 HGX), and the signs between names.
 _OF_NAMES = frozenset((*FORM_WORDS, *OPEN_WORDS, *",/|", "r5", "r7", "r9", "maxq", "s"))
+#: Words for coolers, which titles of cards also have before the chip's name: `ASUS Dual Fan RTX 4060`.
+_OF_COOLERS = frozenset(("fan", "fans", "cooler", "lufter", "luefter", "wentylator", "ventilateur", "thermal", "kit"))
+#: Words that titles of cards also have right behind the chip's name: `RTX 3060 Fan x2`, `RTX 4090 12VHPWR`.
+_NAMED_ON_CARDS = _OF_COOLERS | {"12v", "12vhpwr", "ventilador", "쿨링팬", "connector", "connectors", "pad", "panel"}
+#: Words before "parts" that say whose parts are sold, and before "box" that say that the card has its box.
+_PARTS_OF = frozenset(("pc", "computer", "oem", "genuine", "original", "gaming", "dell", "hp", "lenovo"))
+_WITH_A_BOX = frozenset(
+    ("in", "original", "orig", "open", "and", "retail", "new", "sealed", "its", "own", "full", "complete", "factory", "no",
+     "without", "oem", "the")
+)  # fmt: skip
+_WATTS = frozenset(("w", "watt", "watts"))
+#: A drive between the signs of a list (`RTX5080/16G/1T`), and processors by their numbers.
+_IN_A_LIST = re.compile(r"[/|+,]\s*((?:[1248]tb?|(?:256|512|1000|1024)gb?)(?![\w.]))")
+_PROCESSOR = re.compile(
+    r"\b(r[3579][\s-]\d{4}[a-z]{0,3}|u[3579]-?\d{3}[a-z]{0,2}|i[3579]-?\d{4,5}[a-z]{0,2}"
+    r"|(?:core|ultra)\s?(?:ultra\s?)?[3579][\s-]\d{3}[a-z]{0,2}|\d{4,5}(?:hx|hs|x)3d|\d{4,5}h[xs])\b"
+)
+#: Chipsets of mainboards since 2015, as makers write them into the names of boards: `B650M-H`, `X870E`, `Z790-P`.
+_MAINBOARD = re.compile(
+    r"\b((?:a[356]20|b[3-9][456]0|b365|h[34568][1-7]0|[hb]610|x299|x[34568]70|z[1-9][79]0|trx[45]0|wrx[89]0|w[678][89]0)[mei]{0,2})\b"
+)
+_CODE = re.compile(r"\b(?=[a-z\d-]*\d)(?=[a-z\d-]*[a-z])(?!\d+(?:w|mm|mhz|bit|hz|p)\b|gddr|ddr)[a-z\d][a-z\d-]{4,}\b")
+_BESIDE = re.compile(r"\s[+＋]\s")
+_LENGTH = re.compile(r"\d\s?[mc]m\b|\bcpu\b|\batx\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,164 +73,358 @@ class NotACard:
         return f"{what}, by the words {', '.join(self.evidence)}" if self.evidence else what
 
 
-def not_a_card(reading: Reading, title: str, vocabulary: Vocabulary, *, chip_field: bool = False) -> NotACard | None:
-    """What the product is if it is not a card; None if nothing speaks against a card.
+@dataclass(slots=True)
+class Product:
+    """A title as the rules look at it.
 
     `chip_field`: another field of the item names its chip, so a title without a chip (`Zotac Twin Fan`) can still be a card.
     """
-    marks: Set[str] = reading.marks - pulled.lines_of_machines(reading, vocabulary) - _sizes_of_names(reading)
-    evidence: Set[str]
-    if evidence := marks & vocabulary.broken:
-        return _not_a_card("broken", evidence)
-    if marks & vocabulary.broken_triggers and any(
-        phrase in text.normalise(title) for phrase in vocabulary.broken_phrases
-    ):
-        return NotACard("broken", ())
-    if evidence := marks & vocabulary.enclosure:
-        return _not_a_card("enclosure", evidence)
-    if evidence := (marks & vocabulary.service) | _service_phrase(reading, title, vocabulary):
-        return _not_a_card("service", evidence)
-    if evidence := purposes.for_a_card(reading, vocabulary) or _accessory(reading, vocabulary, chip_field=chip_field):
-        return _not_a_card("accessory", evidence)
-    # Searching the plain text is cheaper than comparing words, and hardly any title has these.
-    lower = title.lower()
-    if "box" in lower and any(phrase in lower for phrase in vocabulary.enclosure_boxes):
-        return NotACard("enclosure", ())
-    if not reading.mentions and any(phrase in lower for phrase in vocabulary.enclosure_phrases):
-        return NotACard("enclosure", ())
-    if (evidence := marks & vocabulary.computer) and not (
-        evidence <= vocabulary.computer_on_cards and _sold_as_a_card(reading, vocabulary)
-    ):
-        return _not_a_card("computer", evidence)
-    if evidence := marks & vocabulary.other:
-        return _not_a_card("other", evidence)
-    if (evidence := (marks & vocabulary.laptop) | _laptop_series(reading, vocabulary)) and not is_bare(
-        reading, vocabulary
-    ):
-        # "RTX 4090 Laptop GPU" is a chip's name. With any other word the product is the laptop.
-        return _not_a_card("laptop", evidence)
-    if evidence := (marks & vocabulary.processor) | _computer_phrase(reading, vocabulary):
-        return _not_a_card("computer", evidence)
-    if reading.mentions and (evidence := marks & vocabulary.several):
-        return _not_a_card("several", evidence)
-    return None
+
+    reading: Reading
+    words: Vocabulary
+    chip_field: bool
+    plain: str
+    texts: list[str]
+    #: Words with a meaning, without those of machines that the card was only taken out of and of its own memory.
+    marks: Set[str]
+
+    @property
+    def first(self) -> int:
+        """The position of the first chip's name."""
+        return min((mention.start for mention in self.reading.mentions), default=0)
+
+    @property
+    def only_numbers(self) -> bool:
+        """Whether nothing but a bare number speaks for a card: no maker of chips, no memory size."""
+        reading = self.reading
+        return not (reading.makers or reading.sizes or any(not mention.weak for mention in reading.mentions))
+
+    def comes_along(self, place: int) -> bool:
+        """Whether a word for "with" stands between a chip's name and the word at `place`: `RTX 4080 w/ EK waterblock`."""
+        ends = [mention.end for mention in self.reading.mentions if mention.end <= place]
+        return bool(ends) and not self.words.along.isdisjoint(self.texts[min(ends) : place])
+
+    def attributes(self, place: int) -> bool:
+        """Whether the word at `place` says what graphics card it is: `Gaming Computer Graphics Card`, `desktop GPU`."""
+        behind = (word for word in self.texts[place + 1 :] if word not in _FOR_WHOM)
+        return next(behind, "") in self.words.graphics
+
+    def standing(self, found: Set[str], excused: Callable[[int], bool]) -> frozenset[str]:
+        """The words of `found` that stand at a place that is not excused."""
+        if not found:
+            return frozenset()
+        return frozenset(word for place, word in enumerate(self.texts) if word in found and not excused(place))
 
 
-def shows_a_card(reading: Reading, vocabulary: Vocabulary) -> bool:
-    """Whether the title shows that it sells a card: by a memory size, a board maker, a word for graphics, or by having
-    nothing but the chip's name.
+#: Words between a word for machines and the word for graphics that it belongs to.
+_FOR_WHOM = frozenset(("pc", "computer", "desktop", "gaming", "game", "gamer", "server", "workstation"))
 
-    A title such as `Razer Blade 16 RTX 4090` names the chip too, but sells something that costs more than the card.
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One reason why a product is not a card. `find` returns the words that show it; none if the rule does not apply."""
+
+    kind: Kind
+    reason: str
+    #: A title that this rule decides.
+    case: str
+    find: Callable[[Product], Set[str]]
+    #: The rule looks at more than words with a meaning, so that it must be asked about every title.
+    reads_all: bool = False
+
+
+def _broken(product: Product) -> Set[str]:
+    found = product.marks & product.words.broken
+    return product.standing(found, lambda place: product.texts[place] == "parts" and _of_a_machine(product, place))
+
+
+def _of_a_machine(product: Product, place: int) -> bool:
+    return place > 0 and product.texts[place - 1] in _PARTS_OF
+
+
+def _broken_phrase(product: Product) -> Set[str]:
+    return product.words.broken_phrases.find(product.texts, product.marks)
+
+
+def _only_its_box(product: Product) -> Set[str]:
+    texts = product.texts
+    if texts[-1:] != ["box"] or not product.reading.mentions or product.comes_along(len(texts) - 1):
+        return frozenset()
+    return frozenset() if texts[-2] in _WITH_A_BOX or not texts[-2].isalpha() else {"box"}
+
+
+def _enclosure(product: Product) -> Set[str]:
+    names = product.words.enclosure_phrases if not product.reading.mentions else product.words.enclosure_boxes
+    return product.marks & product.words.enclosure or names.find(product.texts, product.marks)
+
+
+def _service(product: Product) -> Set[str]:
+    return (product.marks & product.words.service) | product.words.service_phrases.find(product.texts, product.marks)
+
+
+def _for_a_card(product: Product) -> Set[str]:
+    """The words that say that the product is for the named card.
+
+    They stand before the name or behind it (`RTX 4090 24GB용 …`). `Graphics card for NVIDIA RTX 3060` and `RTX 3060 for
+    gaming` are cards themselves, and so is `For Leadtek RTX A4000 16GB`, which says nothing else.
     """
-    return bool(
-        reading.sizes
-        or reading.memory_types
-        or reading.marks & vocabulary.board_maker
-        or reading.marks & vocabulary.graphics
-    ) or is_bare(reading, vocabulary)
-
-
-def _not_a_card(kind: Kind, evidence: Set[str]) -> NotACard:
-    return NotACard(kind, tuple(sorted(evidence)))
-
-
-def _accessory(reading: Reading, vocabulary: Vocabulary, *, chip_field: bool) -> frozenset[str]:
-    marks: Set[str] = reading.marks
-    has_chip = bool(reading.mentions) or chip_field
-    if evidence := marks & vocabulary.accessory:
-        return frozenset(evidence)
-    purpose = marks & vocabulary.purpose
-    maybe = marks & vocabulary.accessory_unless_card
-    if maybe:
-        if purpose or not has_chip or _replaced(reading, maybe):
-            return frozenset(maybe | purpose)
-        first = _before_the_name(reading) & maybe - _OF_COOLERS
-        if not chip_field and first and (not reading.sizes or first & _begins_with(reading, vocabulary)):
-            return frozenset(first)
-        if (
-            not chip_field
-            and not reading.sizes
-            and (behind := _right_behind(reading, vocabulary) & maybe - _NAMED_ON_CARDS)
-        ):
-            return behind
-        if (
-            not chip_field
-            and not reading.sizes
-            and (maybe - vocabulary.common_on_cards or not marks & vocabulary.board_maker)
-        ):
-            return frozenset(maybe)
-    if (evidence := marks & vocabulary.accessory_maker) and not (
-        has_chip and marks & vocabulary.board_maker and not purpose
-    ):
-        return frozenset(evidence)
+    texts, words = product.texts, product.words
+    if words.purpose.isdisjoint(texts):
+        return frozenset()
+    for mention in product.reading.mentions:
+        start, end = mention.start, mention.end
+        while start and texts[start - 1] in words.board_maker | words.maker.keys() | _BEFORE_A_NAME:
+            start -= 1
+        is_for = start > 0 and texts[start - 1] in words.purpose_before
+        # The word before "for" is the product sold. If "for" begins the title, any other word may be the product.
+        sold = texts[start - 2 : start - 1] if start > 1 else texts
+        if start == 1 and product.reading.sizes & mention.family.sizes and texts[1] in words.board_maker:
+            is_for = product.reading.noise > 0
+        if is_for and (words.graphics | CARDS).isdisjoint(sold):
+            return frozenset((texts[start - 1],))
+        while end < len(texts) and _is_of_memory(product.reading, end):
+            end += 1
+        if texts[end : end + 1] and texts[end] in words.purpose_behind:
+            return frozenset((texts[end],))
     return frozenset()
 
 
-def _service_phrase(reading: Reading, title: str, vocabulary: Vocabulary) -> frozenset[str]:
-    """Phrases such as `extended warranty` and `protection plan`. Titles of cards also have each of their words alone."""
-    if not reading.marks & vocabulary.service_triggers:
-        return frozenset()
-    plain = text.normalise(title)
-    return frozenset(phrase for phrase in vocabulary.service_phrases if phrase in plain)
+#: Words that may stand between "for" and a chip's name, besides makers.
+_BEFORE_A_NAME = frozenset((*CARDS, "the", "your", "with", "graphics", "gpu", "video", "vga"))
 
 
-#: Words for coolers, which titles of cards also have before the chip's name: `ASUS Dual Fan RTX 4060`.
-_OF_COOLERS = frozenset(("fan", "fans", "cooler", "lufter", "luefter", "wentylator", "ventilateur", "thermal", "kit"))
+def _is_of_memory(reading: Reading, place: int) -> bool:
+    """Whether a token is part of a memory size or type, such as the `24` of `24GB용`. Other words say what the card is for:
+    `Mac용`.
+    """
+    token = reading.tokens[place]
+    return bool(token.memory or token.memory_type or token.text.isdigit() or token.text == "gb")
 
 
-#: Words that titles of cards also have right behind the chip's name: `RTX 3060 Fan x2`, `RTX 4090 12VHPWR`.
-_NAMED_ON_CARDS = _OF_COOLERS | {"12v", "12vhpwr", "ventilador", "쿨링팬", "connector", "connectors", "pad", "panel"}
+def _accessory(product: Product) -> Set[str]:
+    words, reading, marks = product.words, product.reading, product.marks
+    if evidence := marks & words.accessory:
+        return evidence
+    maybe = product.standing(marks & words.accessory_unless_card, lambda place: _is_feature(product, place))
+    purpose, has_chip = marks & words.purpose, bool(reading.mentions) or product.chip_field
+    if maybe and (purpose or not has_chip or _replaced(product, maybe)):
+        return maybe | purpose
+    if maybe and not product.chip_field:
+        # `GPU backplate RTX 3090` is a backplate, `RTX 3090 with metal backplate` a card.
+        first = frozenset(product.texts[: product.first]) & maybe - _OF_COOLERS
+        if first and (not reading.sizes or first & _begins_with(product)):
+            return first
+        if not reading.sizes:
+            if behind := _right_behind(product) & maybe - _NAMED_ON_CARDS:
+                return behind
+            if maybe - words.common_on_cards or not marks & words.board_maker:
+                return maybe
+    makers = product.standing(marks & words.accessory_maker, product.comes_along)
+    return makers if makers and not (has_chip and marks & words.board_maker and not purpose) else frozenset()
 
 
-def _replaced(reading: Reading, parts: Set[str]) -> bool:
+def _is_feature(product: Product, place: int) -> bool:
+    """Whether a word for a part says something about the card: fans that are counted, or what comes along with it."""
+    before = product.reading.tokens[place - 1] if place else None
+    counted = before is not None and (
+        before.text in product.words.fan_counts or before.count > 1 or before.text == "x" or before.text.isdigit()
+    )
+    named = bool(product.reading.mentions) and place > product.first
+    return (counted and named and product.texts[place] in product.words.fans) or product.comes_along(place)
+
+
+def _replaced(product: Product, parts: Set[str]) -> bool:
     """Whether the title sells a replacement for one of `parts` of a card: `RTX 4090 24GB fan replacement`."""
-    texts = [token.text for token in reading.tokens]
-    return any(word == "replacement" and before in parts for before, word in pairwise(texts))
+    return any(word == "replacement" and before in parts for before, word in pairwise(product.texts))
 
 
-def _right_behind(reading: Reading, vocabulary: Vocabulary) -> frozenset[str]:
+def _right_behind(product: Product) -> frozenset[str]:
     """The words right behind the chip's name, after words for graphics and "card".
 
     `RTX 4090 backplate ASUS` sells a backplate, but `RTX 4090 metal backplate` a card. `RTX 3070 graphics card heatsink`
     sells a heatsink.
     """
-    words_behind = set()
-    for end in {mention.end for mention in reading.mentions}:
-        behind = (token.text for token in reading.tokens[end:])
-        words_behind.add(next((word for word in behind if word not in vocabulary.graphics and word not in _CARDS), ""))
-    return frozenset(words_behind)
+    graphics = product.words.graphics
+    ends = {mention.end for mention in product.reading.mentions}
+    behind = ((word for word in product.texts[end:] if word not in graphics and word not in CARDS) for end in ends)
+    return frozenset(next(words, "") for words in behind)
 
 
-def _before_the_name(reading: Reading) -> frozenset[str]:
-    """The words before the chip's name: `GPU backplate RTX 3090` is a backplate, `RTX 3090 with metal backplate` a card."""
-    start = min((mention.start for mention in reading.mentions), default=0)
-    return frozenset(token.text for token in reading.tokens[:start])
-
-
-def _begins_with(reading: Reading, vocabulary: Vocabulary) -> frozenset[str]:
+def _begins_with(product: Product) -> frozenset[str]:
     """The words before the first maker or chip. `Power cable MSI RTX 4090 24GB` sells a cable, `MSI RTX 4090 with cable` a
     card.
     """
-    texts = [token.text for token in reading.tokens]
-    end = min((mention.start for mention in reading.mentions), default=0)
-    makers = vocabulary.board_maker | vocabulary.maker.keys()
-    return frozenset(texts[: next((number for number in range(end) if texts[number] in makers), end)])
+    makers = product.words.board_maker | product.words.maker.keys()
+    end = next((place for place in range(product.first) if product.texts[place] in makers), product.first)
+    return frozenset(product.texts[:end])
 
 
-def _laptop_series(reading: Reading, vocabulary: Vocabulary) -> frozenset[str]:
+def _case(product: Product) -> Set[str]:
+    """Computer cases: their words, or a bare number beside the longest card that fits in."""
+    words = product.marks & product.words.case | product.words.case_phrases.find(product.texts, product.marks)
+    if words or not (product.reading.mentions and product.only_numbers):
+        return words
+    return set(_LENGTH.findall(product.plain)) if product.marks & product.words.graphics else words
+
+
+def _computer(product: Product) -> Set[str]:
+    found = product.standing(product.marks & product.words.computer, product.attributes)
+    if not found:
+        return found
+    liquid = found == {"aio"} and product.marks & product.words.liquid
+    on_cards = found <= product.words.computer_on_cards and _sold_as_a_card(product)
+    return frozenset() if liquid or on_cards else found
+
+
+def _sold_as_a_card(product: Product) -> bool:
+    marks, reading = product.marks, product.reading
+    of_the_card = frozenset().union(*(mention.family.sizes for mention in reading.mentions))
+    return bool(
+        marks & product.words.board_maker
+        and reading.sizes
+        and reading.sizes <= of_the_card
+        and (marks & product.words.graphics or reading.memory_types)
+        and not marks & product.words.before_count
+    )
+
+
+def _other(product: Product) -> Set[str]:
+    return product.standing(product.marks & product.words.other, lambda place: _power_needed(product, place))
+
+
+def _power_needed(product: Product, place: int) -> bool:
+    """Whether a word for a power supply behind a card's name says how strong it must be: `RTX 3060 12GB, PSU 650W`."""
+    around = product.texts[max(0, place - 2) : place + 3]
+    shown = product.reading.sizes or product.marks & product.words.board_maker
+    return bool(
+        product.texts[place] == "psu"
+        and shown
+        and 0 < product.first < place
+        and not _WATTS.isdisjoint(around)
+        and _BESIDE.search(product.plain) is None
+        and not product.marks & (product.words.before_count | product.words.several)
+    )
+
+
+def _laptop(product: Product) -> Set[str]:
+    # "RTX 4090 Laptop GPU" is a chip's name. With any other word the product is the laptop.
+    found = (product.marks & product.words.laptop) | _laptop_series(product)
+    return found if found and not is_bare(product.reading, product.words) else frozenset()
+
+
+def _laptop_series(product: Product) -> frozenset[str]:
     """The maker and the series if the title names a series that its maker sells as laptops, such as `MSI Katana 15`."""
+    reading, series_of = product.reading, product.words.laptop_series
     # `MSI GTX TITAN X` is a card; `MSI Titan 18 RTX 4090` a laptop.
     only = len({mention.family.core for mention in reading.mentions}) == 1
-    name_positions = (
-        {number for mention in reading.mentions for number in range(mention.start, mention.end)} if only else set()
-    )
-    for maker in reading.marks & vocabulary.laptop_series.keys():
-        series = vocabulary.laptop_series[maker].intersection(
-            token.text for number, token in enumerate(reading.tokens) if number not in name_positions
-        )
-        if series:
+    named = {place for mention in reading.mentions for place in range(mention.start, mention.end)} if only else set()
+    for maker in product.marks & series_of.keys():
+        if series := series_of[maker].intersection(
+            word for place, word in enumerate(product.texts) if place not in named
+        ):
             return series | {maker}
     return frozenset()
+
+
+def _processor(product: Product) -> Set[str]:
+    return (product.marks & product.words.processor) | _computer_phrase(product)
+
+
+def _computer_phrase(product: Product) -> frozenset[str]:
+    """Phrases such as `gaming pc` and `custom rig`. Titles of cards also have each of their words alone."""
+    words = product.words
+    if not product.marks & words.computer_after:
+        return frozenset()
+    for place, (before, word) in enumerate(pairwise(product.texts), 1):
+        if word in words.computer_after and before in words.computer_before and not product.attributes(place):
+            return frozenset((before, word))
+    return frozenset()
+
+
+def _in_a_list(product: Product) -> Set[str]:
+    """A processor by its number, or a drive in a list: only computers have them."""
+    if not product.reading.mentions or not ("/" in product.plain or "hx" in product.plain or "x3d" in product.plain):
+        return frozenset()
+    found = {*_PROCESSOR.findall(product.plain), *_IN_A_LIST.findall(product.plain)}
+    return found - {f"{size:g}g" for size in product.reading.sizes}
+
+
+def _bundle(product: Product) -> Set[str]:
+    """A mainboard or another product of its own behind a plus, and notices of what a buyer of the card gets."""
+    if not product.reading.mentions:
+        return frozenset()
+    named = {word for mention in product.reading.mentions for word in mention.family.core}
+    found = {*_MAINBOARD.findall(product.plain)} - named or product.words.notices.find(product.texts, product.marks)
+    if found or ("+" not in product.plain and "＋" not in product.plain):
+        return found
+    numbers = {word for word in named if word.isdigit()}
+    parts = _BESIDE.split(product.plain)
+    card = next((place for place, part in enumerate(parts) if any(number in part for number in numbers)), len(parts))
+    for place, part in enumerate(parts):
+        codes = {code for code in _CODE.findall(part) if memory_words.glued(code) is None}
+        # Before the card it is what is sold first; behind it, without a maker, it may be a code of the card.
+        if (
+            codes
+            and not any(number in part for number in numbers)
+            and (place < card or not product.words.board_maker.isdisjoint(text.split_words(part)))
+        ):
+            return codes
+    return frozenset()
+
+
+def _several(product: Product) -> Set[str]:
+    return product.marks & product.words.several if product.reading.mentions else frozenset()
+
+
+#: In this order: what is broken is broken whatever it is, and a part of a computer is no computer.
+RULES: tuple[Rule, ...] = (
+    Rule("broken", "a word for damage", "RTX 3080 10GB defekt", _broken),
+    Rule("broken", "a sentence about damage or a missing part", "RTX 3080 12GB no da video", _broken_phrase),
+    Rule("enclosure", "a word or a name of enclosures", "Aorus RTX 4090 Gaming Box", _enclosure),
+    Rule("broken", "the last word is the box, without a card", "RTX 5070 Ti Pristine Box", _only_its_box, reads_all=True),
+    Rule("service", "a word for repair, insurance or rent", "RTX 4070 extended warranty", _service),
+    Rule("accessory", "the product is for the card", "Halter for RTX 4090", _for_a_card),
+    Rule("accessory", "a part, where it is no feature of the card", "RTX 4070 waterblock", _accessory),
+    Rule("other", "a computer case, and what fits in", "Base 600, graphics card up to 425 mm", _case, reads_all=True),
+    Rule("computer", "a word or a drive of computers", "Office desktop computer RTX 4070 1TB", _computer),
+    Rule("other", "another product", "Monitor 27 RTX 4070", _other),
+    Rule("laptop", "a word or a series of laptops", "MSI Katana 15 RTX 4070", _laptop),
+    Rule("computer", "a processor, or a phrase for computers", "Gaming PC RTX 4070", _processor),
+    Rule("computer", "a processor or a drive in a list", "R9-8940HX/RTX5080/16G/1T", _in_a_list, reads_all=True),
+    Rule("bundle", "a mainboard or another product beside the card", "B650M-H + RX 9060 XT 16GB", _bundle, reads_all=True),
+    Rule("several", "a word for more than one", "Lot RTX 3070", _several),
+)  # fmt: skip
+
+
+#: The rules for a title without a word that any of the others looks for. Most titles of cards are of this kind.
+_READ_ALL = tuple(rule for rule in RULES if rule.reads_all)
+
+
+@cache
+def _telling(words: Vocabulary) -> frozenset[str]:
+    """All words that one of the rules looks for first."""
+    phrases = (words.broken_phrases, words.enclosure_phrases, words.enclosure_boxes, words.service_phrases)
+    return frozenset().union(
+        *(found.words for found in phrases), words.broken, words.enclosure, words.service, words.purpose, words.accessory,
+        words.accessory_unless_card, words.accessory_maker, words.computer, words.other, words.laptop, words.laptop_series,
+        words.processor, words.computer_after, words.several,
+    )  # fmt: skip
+
+
+def not_a_card(reading: Reading, title: str, vocabulary: Vocabulary, *, chip_field: bool = False) -> NotACard | None:
+    """What the product is if it is not a card, by the first rule that applies; None if nothing speaks against a card."""
+    product = product_of(reading, title, vocabulary, chip_field=chip_field)
+    for rule in _READ_ALL if product.marks.isdisjoint(_telling(vocabulary)) else RULES:
+        if evidence := rule.find(product):
+            return NotACard(rule.kind, tuple(sorted(evidence)))
+    return None
+
+
+def product_of(reading: Reading, title: str, vocabulary: Vocabulary, *, chip_field: bool = False) -> Product:
+    """The title as the rules look at it."""
+    marks = reading.marks - from_machines.lines_of_machines(reading, vocabulary) - _sizes_of_names(reading)
+    texts = [token.text for token in reading.tokens]
+    return Product(reading, vocabulary, chip_field, text.normalise(title), texts, marks)
 
 
 def _sizes_of_names(reading: Reading) -> frozenset[str]:
@@ -207,40 +432,30 @@ def _sizes_of_names(reading: Reading) -> frozenset[str]:
     return frozenset(f"{size:g}gb" for mention in reading.mentions for size in mention.family.sizes)
 
 
-def _sold_as_a_card(reading: Reading, vocabulary: Vocabulary) -> bool:
+def shows_a_card(reading: Reading, vocabulary: Vocabulary) -> bool:
+    """Whether the title shows that it sells a card: by a memory size, a board maker, a word for graphics or for the maker's
+    own card, or by having nothing but the chip's name.
+
+    A title such as `Razer Blade 16 RTX 4090` names the chip too, but sells something that costs more than the card.
+    """
     marks = reading.marks
+    texts = [token.text for token in reading.tokens] if marks & vocabulary.fans else []
     return bool(
-        marks & vocabulary.board_maker
-        and reading.sizes
-        and marks & vocabulary.graphics
-        and not marks & vocabulary.before_count
-    )
-
-
-def _computer_phrase(reading: Reading, vocabulary: Vocabulary) -> frozenset[str]:
-    """Phrases such as `gaming pc` and `custom rig`. Titles of cards also have each of their words alone."""
-    if not reading.marks & vocabulary.computer_after:
-        return frozenset()
-    texts = [token.text for token in reading.tokens]
-    for before, word in pairwise(texts):
-        if word in vocabulary.computer_after and before in vocabulary.computer_before:
-            return frozenset((before, word))
-    return frozenset()
+        reading.sizes
+        or reading.memory_types
+        or marks & vocabulary.board_maker
+        or marks & vocabulary.graphics
+        or marks & vocabulary.own_cards
+        or any(before in vocabulary.fan_counts and word in vocabulary.fans for before, word in pairwise(texts))
+    ) or is_bare(reading, vocabulary)
 
 
 def is_bare(reading: Reading, vocabulary: Vocabulary) -> bool:
     """Whether the title has nothing but a chip's name. Only then can it mean the GPU of a laptop or a processor alone."""
     # The suffixes of a chip, its line and its form belong to its name too.
     own = {word for mention in reading.mentions for word in mention.family.suffixes}
-    extra = (
-        reading.marks
-        - vocabulary.plain
-        - vocabulary.mobile
-        - vocabulary.graphics
-        - vocabulary.maker.keys()
-        - _OF_NAMES
-        - own
-    )
+    known = (vocabulary.plain, vocabulary.mobile, vocabulary.graphics, vocabulary.maker.keys(), _OF_NAMES, own)
+    extra = reading.marks.difference(*known)
     if "edition" in reading.marks:
         extra -= {"workstation"}  # an edition of a card; without "edition" the word means a computer
     return not reading.noise and not extra

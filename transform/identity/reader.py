@@ -7,7 +7,7 @@ from gpuledger.transform.identity.family import OPEN_WORDS, Family, Node
 from gpuledger.transform.identity.index import Index
 from gpuledger.transform.identity.reading import ARCHITECTURES, FORM_WORDS, Mention, Reading
 from gpuledger.transform.identity.vocabulary import Vocabulary
-from gpuledger.transform.identity.words import UNITS, Token, Words
+from gpuledger.transform.identity.words import UNITS, Lexicon, Token, Words
 
 #: Words that may stand inside a name: "Arc Graphics A770", "Radeon Graphics RX 580".
 _INSIDE = frozenset(("graphics", "nvidia", "geforce", "radeon", "amd"))
@@ -25,24 +25,21 @@ class Reader:
         self._vocabulary = vocabulary
         self._numbered = vocabulary.numbered
         families = index.families.values()
-        self._words = Words(
-            live=_words_with_a_meaning(index, vocabulary),
-            joined=index.joined,
-            whole={
-                family.core[0] + suffix: (family.core[0], suffix)
-                for family in families
-                if family.joined
-                for suffix in family.suffixes
-                if suffix.isalpha() and len(suffix) <= 2
-            },
-            numbered=frozenset((core[0], core[1]) for core in index.families if len(core) == 2),
-            spelling=vocabulary.spelling,
-        )
+        whole = {
+            family.core[0] + suffix: (family.core[0], suffix)
+            for family in families
+            if family.joined
+            for suffix in family.suffixes
+            if suffix.isalpha() and len(suffix) <= 2
+        }
+        numbered = frozenset((core[0], core[1]) for core in index.families if len(core) == 2)
+        live, names = _words_with_a_meaning(index, vocabulary), _words_of_names(index)
+        self._words = Words(Lexicon(live, names, index.joined, whole, numbered, vocabulary.spelling))
 
     def read_title(self, title: str) -> Reading:
         """The reading of `title`."""
         tokens = self._words.tokens(title)
-        reading = Reading(tokens)
+        reading = Reading(tokens, len(title))
         position, depth, count = 0, 0, len(tokens)
         while position < count:
             token = tokens[position]
@@ -167,13 +164,15 @@ class Reader:
 
 
 def _words_with_a_meaning(index: Index, vocabulary: Vocabulary) -> frozenset[str]:
-    families = index.families.values()
-    behind = frozenset(word for family in families for word in family.suffixes if not word[0].isdigit())
+    return _words_of_names(index).union(vocabulary.marks, memory_words.SPACED_UNITS, "(),/|", ("ws", "workstation"))
+
+
+def _words_of_names(index: Index) -> frozenset[str]:
+    behind = frozenset(word for family in index.families.values() for word in family.suffixes if not word[0].isdigit())
     steps = frozenset(word for core in index.families for word in core if not word[0].isdigit())
-    return frozenset().union(
-        behind, steps, vocabulary.marks, suffixes.ALWAYS, suffixes.GLUED, OPEN_WORDS, ARCHITECTURES, FORM_WORDS,
-        memory_words.SPACED_UNITS, "(),/|", ("s", "maxq", "ws", "workstation"),
-    )  # fmt: skip
+    return behind.union(
+        steps, suffixes.ALWAYS, suffixes.GLUED, OPEN_WORDS, ARCHITECTURES, FORM_WORDS, ("s", "maxq", "laptop", "gpu")
+    )
 
 
 def _is_suffix(word: str, family: Family) -> bool:

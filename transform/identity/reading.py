@@ -37,6 +37,8 @@ class Reading:
     """Everything that a title says."""
 
     tokens: list[Token]
+    #: Letters of the title.
+    letters: int = 0
     mentions: list[Mention] = field(default_factory=list)
     #: Memory sizes in GiB, and whether each one stands in brackets.
     memory: list[tuple[float, bool]] = field(default_factory=list)

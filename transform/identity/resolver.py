@@ -10,11 +10,11 @@ from gpuledger.transform.identity import (
     aliases,
     catalogue,
     counts,
+    from_machines,
     index,
     machines,
     part_numbers,
     products,
-    purposes,
     rented,
     systems,
     verdict,
@@ -155,7 +155,7 @@ class Resolver:
         """The answer if the title says that a card is for a line of machines (`for Dell PowerEdge R750`): the product is the
         card and not the machine. None if the title does not say so.
         """
-        cut = purposes.without_its_machine(title, self._vocabulary)
+        cut = from_machines.without_its_machine(title, self._vocabulary)
         if cut is None or not self._choose(cut.product_part, self._reader.read_title(cut.product_part)).members:
             return None
         resolution = self._decide(cut.shortened_title, self._reader.read_title(cut.shortened_title), evidence, source)

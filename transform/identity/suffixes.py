@@ -80,13 +80,25 @@ def _take(tokens: list[Token], run: Suffixes, family: Family, vocabulary: Vocabu
         return _take_known(token, after, run)
     elif word in ALWAYS:
         run.suffixes.add(word)
-    elif token.glued and (meant := next((meant for start, meant in _BEGINNINGS if word.startswith(start)), ())):
+    elif (token.glued or _ends_in_a_line(word, vocabulary)) and (meant := _beginning(word)):
         run.suffixes.update(meant)
     elif word in vocabulary.mobile or word == "maxq":
         run.marks.add(word)
     else:
         return False
     return True
+
+
+def _beginning(word: str) -> tuple[str, ...]:
+    return next((meant for start, meant in _BEGINNINGS if word.startswith(start)), ())
+
+
+def _ends_in_a_line(word: str, vocabulary: Vocabulary) -> bool:
+    """Whether a suffix is glued to the word of a maker's line: `XTELITE`, `TIGAMING`, `SUPEROC`, not `XTREME`."""
+    if len(word) < 3 or any(map(word.startswith, vocabulary.not_glued)):
+        return False
+    rests = (word[len(start) :] for start, _ in _BEGINNINGS if word.startswith(start))
+    return word.startswith("xt") or any(rest.startswith(line) for rest in rests for line in vocabulary.card_lines)
 
 
 def _take_known(token: Token, after: Token | None, run: Suffixes) -> bool:

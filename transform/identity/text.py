@@ -39,6 +39,11 @@ _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "ß": "ss"
 _MARKS = str.maketrans({"™": " ", "®": " ", "©": " ", "℠": " "})
 _MARKS_IN_ASCII = re.compile(r"\((?:tm|r|c)\)")
 
+#: The slot as shops write it: `PCI-E`, `PCI Express`, `PCI-E4.0`.
+_PCIE = re.compile(r"pci[\s-]?e(?:x|xpress)?(?![a-z])")
+#: A code on the chip itself, which says nothing about the card that it is on: `GV100-896-A1`, `AD102-300`.
+_DIE = re.compile(r"\b(?:g[abfkmptv]|tu|ad)\d{3}[a-z]?-\d{2,3}[a-z]?(?:-[a-z]\d)*\b")
+
 #: `*4` and `×4`, which mean the same as `x4`.
 _TIMES = re.compile(r"[*×](?=\d)")
 
@@ -65,10 +70,16 @@ def normalise(title: str) -> str:
         for letters, known, english in _SCRIPTS:
             if letters.search(text):
                 text = known.sub(_in_english(english), text)
+        if "  " in text:  # a phrase must be the same with and without translation: `서버 에디션`
+            text = " ".join(text.split())
     if "*" in text or "×" in text:
         text = _TIMES.sub(" x", text)
     if "(" in text:
         text = _MARKS_IN_ASCII.sub(" ", text)
+    if "pci" in text:
+        text = _PCIE.sub("pcie", text)
+    if "-" in text:
+        text = _DIE.sub(" ", text)
     if "max" in text:
         text = text.replace("max-q", " maxq ").replace("max q", " maxq ")
     return text

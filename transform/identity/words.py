@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpuledger.transform.identity import cores, memory_words, text
 
@@ -72,31 +73,30 @@ def _memory_type(parts: list[str], position: int) -> tuple[str, int] | None:
     return None
 
 
+class Lexicon(NamedTuple):
+    """What is known about words before a title is read."""
+
+    #: The words that mean something, and those of them that are parts of names.
+    live: frozenset[str]
+    names: frozenset[str]
+    #: Names of letters and digits in one word (`a100`).
+    joined: frozenset[str]
+    #: Names with letters behind them (`a10g`: a10, g).
+    whole: dict[str, tuple[str, str]]
+    #: The prefix and the number of names (rtx, 3060).
+    numbered: frozenset[tuple[str, str]]
+    #: Other ways of writing a word, and the usual one.
+    spelling: dict[str, str]
+
+
 class Words:
-    """Takes words apart, with a vocabulary of known words and of names that are letters and digits in one word."""
+    """Takes words apart, with a lexicon of known words and of names that are letters and digits in one word."""
 
     #: Most words that are remembered. A shop's titles have some ten thousand; without a limit the memory would only grow.
     CAPACITY = 50_000
 
-    def __init__(
-        self,
-        *,
-        live: frozenset[str],
-        joined: frozenset[str],
-        whole: dict[str, tuple[str, str]],
-        numbered: frozenset[tuple[str, str]],
-        spelling: dict[str, str],
-    ) -> None:
-        """`live` are the words that mean something, and `joined` the names of letters and digits in one word (`a100`).
-
-        `whole` are names with letters behind them (`a10g`: a10, g). `numbered` are the prefix and the number of names (rtx,
-        3060). `spelling` maps other ways of writing a word to the usual one.
-        """
-        self._whole = whole
-        self._live = live
-        self._joined = joined
-        self._spelling = spelling
-        self._numbered = numbered
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._live, self._names_only, self._joined, self._whole, self._numbered, self._spelling = lexicon
         self._known: dict[str, tuple[Token, ...]] = {}
 
     def tokens(self, title: str) -> list[Token]:
@@ -242,7 +242,7 @@ class Words:
         for prefix in sorted(cores.SEPARATE, key=len, reverse=True):
             if letters.startswith(prefix) and letters != prefix:
                 remainder = letters[len(prefix) :]
-                if remainder in self._live or remainder in cores.SEPARATE:
+                if remainder in self._names_only or remainder in cores.SEPARATE:  # `product` is no duct
                     return [prefix, remainder]
                 if further := self._split(remainder):
                     return [prefix, *further]

@@ -1,0 +1,89 @@
+"""What a title sells: each rule by its own case, and titles of every kind in many languages."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from gpuledger.transform.identity import products, text, vocabulary
+from gpuledger.transform.identity.index import of_catalogue
+from gpuledger.transform.identity.reader import Reader
+from gpuledger.transform.identity.resolver import Resolver
+
+RESOLVER = Resolver.load()
+WORDS = vocabulary.load()
+READER = Reader(of_catalogue(), WORDS)
+
+
+@pytest.mark.parametrize("rule", products.RULES, ids=lambda rule: rule.reason)
+def test_each_rule_decides_its_case(rule: products.Rule) -> None:
+    reason = products.not_a_card(READER.read_title(rule.case), rule.case, WORDS)
+    product = products.product_of(READER.read_title(rule.case), rule.case, WORDS)
+    first = next(one for one in products.RULES if one.find(product))
+    assert first is rule, "a rule before it decides the case"
+    assert reason is not None
+    assert reason.kind == rule.kind
+
+
+def _rows() -> list[dict[str, str]]:
+    with Path(__file__).with_name("kinds.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+@pytest.mark.parametrize("row", _rows(), ids=lambda row: row["title"])
+def test_title_of_a_kind(row: dict[str, str]) -> None:
+    found = RESOLVER.resolve(row["title"], source="generic_shop")
+    if row["gpu_id"]:
+        assert found.gpu_id == row["gpu_id"], found.explanation
+    else:
+        assert found.status != "matched", found.explanation
+    if row["product_kind"]:
+        assert found.product_kind == row["product_kind"], found.explanation
+
+
+def test_phrases_are_found_as_words_and_not_inside_others() -> None:
+    phrases = vocabulary.Phrases(["no card", "solo caja"])
+    assert phrases.find(["there", "is", "no", "card"], {"card"}) == {"no card"}
+    assert not phrases.find(["piano", "card"], {"card"})
+    assert not phrases.find(["card", "no"], {"card"})
+
+
+@pytest.mark.parametrize(
+    "title", ["RTX 3060 12GB product", "Soluzioni Ductless RTX 3060 12GB", "RTX 3060 12GB Supportive"]
+)
+def test_a_word_inside_another_is_no_evidence(title: str) -> None:
+    assert RESOLVER.resolve(title).gpu_id == "nvidia-geforce-rtx-3060-12gb"
+
+
+def test_a_slot_has_one_spelling() -> None:
+    for spelled in ("PCI-E", "PCI Express", "PCI-Express", "PCIe", "PCI E"):
+        assert text.normalise(f"A100 {spelled} 80GB") == "a100 pcie 80gb"
+
+
+def test_titles_that_were_read_wrongly(shared_data: Path) -> None:
+    """Each case says in words what is right: a card's name, that no card is meant, or what it must never be."""
+    cases = [folder for folder in sorted(shared_data.glob("cases/pages/*")) if (folder / "title.txt").exists()]
+    assert len(cases) > 35
+    wrong = []
+    for folder in cases:
+        source = re.search(r"--source (\S+)", (folder / "command").read_text("utf-8"))
+        expected = (folder / "expected.txt").read_text("utf-8").strip()
+        for title in filter(None, (folder / "title.txt").read_text("utf-8").splitlines()):
+            found = RESOLVER.resolve(title, source=source[1] if source else None)
+            if not _agrees(expected, found.status, found.gpu or ""):
+                wrong.append((folder.name, title, expected, found.status, found.gpu, found.explanation))
+    assert not wrong
+
+
+def _agrees(expected: str, status: str, gpu: str) -> bool:
+    if expected.startswith(("not_a_gpu", "ambiguous")):
+        return status != "matched"
+    if expected.startswith("matched"):
+        return status == "matched"
+    name = re.split(r"[;:,(]", expected.replace("NVIDIA ", "").replace("AMD ", "").replace("Intel ", ""))[0].strip()
+    return (status == "matched" and re.sub(r" \d+GB$", "", name) in gpu) or (
+        status == "ambiguous" and "ambiguous" in expected
+    )
