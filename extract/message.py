@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 #: One file for each group of codes.
 SENTENCES = Path(__file__).with_name("messages")
@@ -30,11 +30,17 @@ class Sum:
         return f"{self.amount:{spec or ',.0f'}} {self.currency}"
 
 
+class Label(str):
+    """A text of the data dictionary, such as the meaning of a setting, in a sentence. It is translated by its own words."""
+
+    __slots__ = ()
+
+
 class Message:
     """A sentence as its code and the values that fill its gaps.
 
-    A value is a text, a number, a day, a Sum, another Message, an error, or a tuple of these. The gap in the sentence says
-    how a value is formatted, as in `{size:.1f}`; for a tuple it says what separates the parts, as in `{notes:; }`.
+    A value is a text, a Label, a number, a day, a Sum, another Message, an error, or a tuple of these. The gap in the
+    sentence says how a value is formatted, as in `{size:.1f}`, and what separates the parts of a tuple, as in `{notes:; }`.
     """
 
     __slots__ = ("code", "values")
@@ -65,17 +71,21 @@ def several(messages: Iterable[object]) -> Message | None:
     return Message("list.sentences", all=parts) if parts else None
 
 
-def said(what: object, language: str, money: Callable[[Sum], Sum] = lambda amount: amount) -> str:
-    """The sentence of a Message, or of an error that carries one, in `language`. Any other value is said as its text.
+class Words(NamedTuple):
+    """How sums and labels in a sentence are said: in which currency, and in which words."""
 
-    `money` converts the sums in it to the currency in use.
-    """
+    money: Callable[[Sum], Sum] = lambda amount: amount
+    label: Callable[[str], str] = str
+
+
+def said(what: object, language: str, words: Words = Words()) -> str:  # noqa: B008  # it is immutable
+    """The sentence of a Message, or of an error that carries one, in `language`. Any other value is said as its text."""
     message = message_of(what)
     if message is None:
         return str(what)
     group, _, name = message.code.partition(".")
     sentence: str = sentences(group)[name][language]
-    return sentence.format(**{gap: _shown(value, language, money) for gap, value in message.values.items()})
+    return sentence.format(**{gap: _shown(value, language, words) for gap, value in message.values.items()})
 
 
 def message_of(what: object) -> Message | None:
@@ -98,10 +108,12 @@ class _Several(list[str]):
         return (spec or ", ").join(self)
 
 
-def _shown(value: object, language: str, money: Callable[[Sum], Sum]) -> object:
+def _shown(value: object, language: str, words: Words) -> object:
     """A value as it fills a gap, which may still format it."""
     if isinstance(value, Sum):
-        return money(value)
+        return words.money(value)
+    if isinstance(value, Label):
+        return words.label(value)
     if isinstance(value, tuple):
-        return _Several(f"{_shown(part, language, money)}" for part in value)
-    return said(value, language, money) if isinstance(value, Message | BaseException | Path) else value
+        return _Several(f"{_shown(part, language, words)}" for part in value)
+    return said(value, language, words) if isinstance(value, Message | BaseException | Path) else value

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, TypeAlias, get_type_hints
 
+from gpuledger.extract.message import Label, Message
+
 Number: TypeAlias = int | float | Decimal
 
 
@@ -360,11 +362,20 @@ class Assumptions:
         for name, setting in settings().items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-                raise ImpossibleAssumption(f"{name} must be a number of {setting.unit}, not {value!r}")
+                raise ImpossibleAssumption(
+                    Message("model.number_not", name=name, unit=Label(setting.unit), value=value)
+                )
             if not math.isfinite(value) or not setting.low <= value <= setting.high:
                 raise ImpossibleAssumption(
-                    f"{name} must be between {setting.low} and {setting.high} {setting.unit}, not {value}: "
-                    f"it is the {setting.meaning}"
+                    Message(
+                        "model.between_not",
+                        name=name,
+                        low=setting.low,
+                        high=setting.high,
+                        unit=Label(setting.unit),
+                        value=value,
+                        meaning=Label(setting.meaning),
+                    )
                 )
 
     def describe(self) -> list[Described]:
@@ -384,12 +395,14 @@ class Assumptions:
         changed: dict[str, Number] = {}
         for name, text in texts.items():
             if name not in settings():
-                raise ImpossibleAssumption(f"there is no assumption {name!r}; there are {', '.join(settings())}")
+                raise ImpossibleAssumption(Message("model.no_assumption", name=name, settings=tuple(settings())))
             number_type = type(getattr(self, name))
             try:
                 changed[name] = number_type(text)
             except (ValueError, ArithmeticError) as error:
-                raise ImpossibleAssumption(f"{name} must be a number ({number_type.__name__}), not {text!r}") from error
+                raise ImpossibleAssumption(
+                    Message("model.number_not_2", name=name, number_type=number_type.__name__, text=text)
+                ) from error
         # mypy cannot see that the keys are fields and the values have the types of these fields.
         return dataclasses.replace(self, **changed)  # type: ignore[arg-type]
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.words.say import say
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -37,7 +38,7 @@ def with_texts(base: Assumptions, texts: dict[str, str]) -> Assumptions:
     try:
         return base.with_text(texts)
     except ImpossibleAssumption as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
 
 
 def of_settings(assumed: Iterable[str]) -> Assumptions:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.extract.message import Message, Sum, said, several
+from gpuledger.extract.message import Message, Sum, Words, said, several
 from gpuledger.flows.commands._explain import as_objects, show_steps
 from gpuledger.flows.commands._show import no_rows, show
 from gpuledger.flows.showing import market_words
@@ -95,7 +95,7 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
 
 def said_to_programs(value: Any, currency: Money) -> Any:
     """The value, a message as its English sentence, which has its sums in the currency of the other columns."""
-    return said(value, "en", currency.sum) if isinstance(value, Message) else value
+    return said(value, "en", Words(currency.sum)) if isinstance(value, Message) else value
 
 
 def rows_of(answer: Answer, data: DataDir, limit: int) -> list[dict[str, Any]]:

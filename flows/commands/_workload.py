@@ -11,6 +11,7 @@ import click
 
 from gpuledger.flows.showing import showing
 from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
 from gpuledger.transform import workloads as names
 from gpuledger.transform.answers import runs, workloads
 from gpuledger.warehouse.paths import DataDir
@@ -71,7 +72,7 @@ def _predictable(as_of: datetime | None) -> Iterator[None]:
     try:
         yield
     except NotPredictable as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
 
 
 def _wanted(data: DataDir, workload: str) -> PredictionRequest:

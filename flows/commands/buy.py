@@ -25,6 +25,7 @@ from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.settings.assumptions import texts
 from gpuledger.flows.showing import showing
 from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -143,7 +144,7 @@ def ask(question: Question, data: DataDir, limit: int) -> Answer:
             precision = question.precision or usual_precision(shape)
             need = need_of(question.model_id, shape, precision, question.load, assumptions)
         except SizingError as error:
-            raise click.UsageError(str(error)) from None
+            raise click.UsageError(say(error)) from None
         if question.min_tokens_per_s is not None and not need.writes:
             message = gettext("{model} does not write token by token: leave --min-tokens-per-s out")
             if need.tuning is not None:

@@ -6,6 +6,7 @@ import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
 
 
 @click.group()
@@ -61,7 +62,7 @@ def add(
             raise click.UsageError(message.format(name=gpu.display_name, gpu=meant.gpu))
         path = save(data.gpus, OwnGpu(gpu, utc_now().date(), source))
     except BadGpu as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
     click.echo(gettext("{gpu} ({gpu_id}), kept in {path}").format(gpu=gpu.display_name, gpu_id=gpu.gpu_id, path=path))
     click.echo(gettext("`predict` and `resolve` know it now, core.gpu after the next `gpuledger refresh` or `rebuild`"))
 

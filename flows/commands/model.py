@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
+from gpuledger.flows.words.say import say
 
 
 @click.group()
@@ -38,7 +39,7 @@ def add(config: Path, model_id: str | None, data_dir: str | None) -> None:
         path = save(data.models, model_id, model_config, utc_now().date())
         parameters = count_parameters(read_config(model_config)).total
     except SizingError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
     click.echo(f"{model_id}: {parameters:,} parameters, kept in {path}")
     if is_gguf(config) and (size := file_bytes(config)) is not None:
         click.echo(f"the tensors of the file take {size / 1e9:,.2f} GB, {8 * size / parameters:.2f} bits a weight")

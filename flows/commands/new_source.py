@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from gpuledger.flows.words.say import say
+
 
 @click.command()
 @click.argument("name")
@@ -19,7 +21,7 @@ def command(name: str, url: str) -> None:
         for path in new_source.write(name, url, new_source.checkout()):
             click.echo(path)
     except new_source.BadSource as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
     click.echo(
         f"now do every TODO in them. `gpuledger parse {name} extract/sources/{name}/cases/listing.html` shows what is read, "
         f"`pytest tests/extract/test_sources.py -k {name}` whether it is right, and `gpuledger sources check {name}` what "

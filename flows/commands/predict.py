@@ -144,7 +144,7 @@ def command(
             host = host_with_room(card, max(1, count // card.gpus_on_board), card.tdp_w, on)
             answers.append(predict(job, plan) if host is None else on(host))
     except SizingError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
     prediction = least_of_alike(answers)
     if prediction is None:
         raise ambiguous_name(card_name, cards)

@@ -10,6 +10,7 @@ import click
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
 
 
 @click.group()
@@ -74,7 +75,7 @@ def add(
     try:
         replaces = rates.add(data, rate)
     except rates.BadRates as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
     message = (
         gettext("{count} × {gpu} at {provider}: {price} {currency} an hour, in place of the rate before")
         if replaces
@@ -108,7 +109,7 @@ def list_(data_dir: str | None, form: str) -> None:
     try:
         rows = rates.rows_of(read_from(data_dir))
     except rates.BadRates as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
     show(
         ["#", *COLUMNS],
         [[number, *(cell or None for cell in row)] for number, row in enumerate(rows, 1)],
@@ -127,5 +128,5 @@ def remove(number: int, data_dir: str | None) -> None:
     try:
         removed = rates.remove(data_of(data_dir), number)
     except rates.BadRates as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
     click.echo(gettext("taken out: {rate}").format(rate=", ".join(filter(None, removed))))

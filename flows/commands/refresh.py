@@ -9,6 +9,7 @@ import click
 from gpuledger.flows.commands._options import data_dir_option, log_format_option
 from gpuledger.flows.night.context import Engine
 from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.words.say import say
 
 
 @click.command()
@@ -61,7 +62,7 @@ def command(
     try:
         context = context_for(settings, data, engine, Request(sample=sample, night=night, only=only, as_of=as_of))
     except ValueError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
     with progress.live_lines(quiet or is_log) as live:
         context = replace(context, progress=live)
         if engine == "prefect":

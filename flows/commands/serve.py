@@ -9,6 +9,7 @@ import click
 
 from gpuledger.flows.commands._options import data_dir_option, log_format_option
 from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.words.say import say
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -48,9 +49,9 @@ def command(connect: bool, data_dir: str | None, **options: Any) -> int:
     try:
         serve(plan)
     except ValueError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
     except ServerFailed as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(say(error)) from None
     return 0
 
 
@@ -64,7 +65,7 @@ def _connect(data: DataDir) -> int:
     try:
         link = prefect_server.link(server)
     except prefect_server.ServerFailed as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(say(error)) from None
     click.echo(f"# Opens the UI, once and within the hour: {link}")
     click.echo(f"export PREFECT_API_URL={server.api_url}")
     click.echo(f"export PREFECT_API_AUTH_STRING={server.credential}")

@@ -12,6 +12,7 @@ from gpuledger.flows.commands._assume import assume_option, of_settings
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.reckoned import reckoned
+from gpuledger.flows.words.say import say
 
 if TYPE_CHECKING:
     from gpuledger.transform.sizing.report import Quantity
@@ -50,7 +51,7 @@ def command(
     try:
         size_rows = quantities(model, config, precision, context, batch, assumed, read_from(data_dir).models)
     except SizingError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
     columns = ["quantity", "value", "unit", "note"]
     rows = [[getattr(quantity, name) for name in columns] for quantity in size_rows]
     if form == "table":

@@ -12,6 +12,7 @@ import click
 
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
 from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
 from gpuledger.flows.words.sentences import N_
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def check(
         request = Request(sample=sample, night=night if sample else None, only=names)
         context = context_for(settings, data_of(data_dir), "plain", request)
     except ValueError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
     with progress.live_lines(quiet=form != "table") as lines:
         checked = check_sources.check(replace(context, progress=lines))
     columns = ["source", "status", "url", "items", "issues", "first", "reason"]
@@ -271,7 +272,7 @@ def correct(
     try:
         correction = correcting.correction(data, (name, key, field), old, new, reason)
     except ValueError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
     before = corrections.add(data, correction)
     if before is not None:
         click.echo(

@@ -7,6 +7,7 @@ import click
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._options import data_dir_option, data_of
 from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
 
 
 @click.group()
@@ -42,5 +43,5 @@ def add(data_dir: str | None, **fields: str | int | None) -> None:
     try:
         path = save(data_of(data_dir).workloads, Workload(**fields))  # type: ignore[arg-type]  # click checked the kinds
     except BadWorkload as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(say(error)) from None
     click.echo(gettext("kept in {path}; the next `gpuledger refresh` or `rebuild` knows it").format(path=path))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpuledger.extract.message import Sum, message_of, said
-from gpuledger.flows.words.lang import current
+from gpuledger.extract.message import Sum, Words, message_of, said
+from gpuledger.flows.words.lang import current, described
 from gpuledger.flows.words.wrong_use import translated
 
 
@@ -17,4 +17,4 @@ def say(what: object, money: Callable[[Sum], Sum] = lambda amount: amount) -> st
     if what is None:
         return ""
     message = message_of(what)
-    return translated(str(what)) if message is None else said(message, current(), money)
+    return translated(str(what)) if message is None else said(message, current(), Words(money, described))

@@ -13,7 +13,7 @@ from string import Formatter
 
 import pytest
 
-from gpuledger.extract.message import SENTENCES, Message, Sum, said, sentences, several
+from gpuledger.extract.message import SENTENCES, Message, Sum, Words, said, sentences, several
 from gpuledger.flows.settings.languages import LANGUAGES
 from gpuledger.flows.words import lang
 from gpuledger.flows.words.say import say
@@ -121,7 +121,7 @@ def test_a_sentence_is_of_one_language_and_one_currency_throughout(language: str
     against = (Message("buy.over_budget", price=price, budget=budget), Message("buy.speed_unknown"))
     used = Message("buy.in_way", what="RTX 3050", way=Message("word.used"))
     message = Message("buy.ruled_out", what=Message("buy.for_total", what=used, total=price), against=against)
-    assert said(message, language, lambda amount: Sum(amount.amount / 2, "EUR")) == sentence
+    assert said(message, language, Words(lambda amount: Sum(amount.amount / 2, "EUR"))) == sentence
 
 
 def test_what_fills_a_gap_is_no_pattern() -> None:

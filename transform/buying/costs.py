@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 
 DAYS_A_YEAR = 365
@@ -126,9 +127,7 @@ def ownership(
     """
     _check(price_usd, "a price")
     if tdp_w < 0 or count < 1:
-        raise ImpossibleCost(
-            f"a card's power must not be negative and there must be one at least, not {tdp_w} W × {count}"
-        )
+        raise ImpossibleCost(Message("model.card_power_not_negative_least", tdp_w=tdp_w, count=count))
     hours = assumptions.hours_per_day * DAYS_A_YEAR * assumptions.horizon_years
     busy_hours = hours * assumptions.utilisation
     machine = machine or Machine(assumptions.host_usd * assumptions.host_share, assumptions.host_power_w)
@@ -169,7 +168,9 @@ def rent_per_used_hour(hour_usd: Decimal, pricing_model: str, assumptions: Assum
     """
     _check(hour_usd, "a rent")
     if pricing_model not in TERM_YEARS:
-        raise ImpossibleCost(f"pricing model {pricing_model!r} is not known; known are {', '.join(TERM_YEARS)}")
+        raise ImpossibleCost(
+            Message("model.pricing_model_not_known", pricing_model=pricing_model, term_years=tuple(TERM_YEARS))
+        )
     years = TERM_YEARS[pricing_model]
     monthly = assumptions.storage_usd_per_month + assumptions.egress_usd_per_month
     monthly_per_hour = monthly * 12 / (assumptions.hours_per_day * DAYS_A_YEAR)
@@ -209,7 +210,9 @@ def cost_per_units(total_usd: Decimal, busy_hours: Decimal, units_per_s: float, 
     Raises ImpossibleCost if it makes nothing.
     """
     if units_per_s <= 0 or busy_hours <= 0:
-        raise ImpossibleCost(f"nothing is produced in {busy_hours} busy hours at {units_per_s} a second")
+        raise ImpossibleCost(
+            Message("model.nothing_produced_busy_hours_second", busy_hours=busy_hours, units_per_s=units_per_s)
+        )
     produced = Decimal(str(units_per_s)) * SECONDS_AN_HOUR * busy_hours
     return total_usd / produced * units
 
@@ -226,4 +229,4 @@ def cost_per_thousand_images(total_usd: Decimal, busy_hours: Decimal, images_per
 
 def _check(amount: Decimal, what: str) -> None:
     if not amount.is_finite() or amount <= 0:
-        raise ImpossibleCost(f"{what} must be above zero, not {amount}")
+        raise ImpossibleCost(Message("model.above_zero_not", what=what, amount=amount))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
@@ -161,10 +162,7 @@ def text_shape(model_id: str, own: Path) -> Architecture:
     shape = shape_of(model_id, own)
     if isinstance(shape, DiffusionModel):
         makes = "pictures" if shape.clip is None else "video"
-        raise SizingError(
-            f"{model_id} makes {makes}, and no text: `gpuledger buy --model {model_id}` says what holds it, and how fast it "
-            "was measured if anybody did"
-        )
+        raise SizingError(Message("model.makes_no_text", model_id=model_id, makes=makes))
     return shape
 
 
@@ -174,11 +172,11 @@ def need_of(
     """What the model needs. Raises SizingError if the precision is not known, or if the model does not allow the load."""
     if isinstance(shape, DiffusionModel):
         if usage.context is not None:
-            raise SizingError("a model of images or video has no context; leave it out")
+            raise SizingError(Message("model.model_images_video_no_context"))
         if usage.train is not None:
-            raise SizingError("what training of an image model needs is not known here")
+            raise SizingError(Message("model.training_image_model_needs_not"))
         if usage.offload != "none" or usage.embedding is not None:
-            raise SizingError("what of an image model stays with the processor is not known; leave it out")
+            raise SizingError(Message("model.image_model_stays_processor_not"))
         return Need(
             model_id=model_id,
             precision=precision.lower(),
@@ -215,7 +213,7 @@ def need_of(
 
 def _training(model_id: str, shape: Architecture, way: Way, usage: Usage, assumptions: Assumptions) -> Need:
     if usage.offload != "none" or usage.embedding is not None or usage.users > 1:
-        raise SizingError("who trains serves nobody: leave --users, --offload and --embedding out")
+        raise SizingError(Message("model.trains_serves_nobody"))
     tokens = min(_TRAINED_TOKENS, shape.context) if usage.context is None else usage.context
     return Need(
         model_id=catalogue.canonical(model_id) or model_id,

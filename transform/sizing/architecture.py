@@ -13,6 +13,7 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.sizing import families
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig, UnknownArchitecture
@@ -65,10 +66,10 @@ def read_config(config: Mapping[str, object]) -> Architecture:
     model_type = config.get("model_type")
     known = known_model_types()
     if not isinstance(model_type, str):
-        raise BadConfig("the config has no model_type; use the config.json that stands beside the weights")
+        raise BadConfig(Message("model.config_no_model_type"))
     if model_type not in known:
         raise UnknownArchitecture(
-            f"model_type {model_type!r} is not known, and its parameters are not guessed; known are {', '.join(known)}"
+            Message("model.model_type_not_known_parameters", model_type=model_type, known=tuple(known))
         )
     values = {key: value for key, value in config.items() if key not in _IGNORED_PARTS}
     return known[model_type](Config(values, model_type))

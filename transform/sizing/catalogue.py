@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.architecture import read_config
 from gpuledger.transform.sizing.errors import UnknownModel
 from gpuledger.transform.sizing.tensors import Architecture
@@ -116,35 +117,34 @@ def unknown(name: str, known: Iterable[str]) -> UnknownModel:
         if model.model_id in ids_by_name.values():
             ids_by_name |= {_plain(alias): model.model_id for alias in (model.repository, *model.ollama)}
     if meant := _of_size(name, ids_by_name.values()) or _of_line(name, ids_by_name.values()):
-        return UnknownModel(f"no model is called {name!r}; {meant}. `gpuledger model list` lists all")
+        return UnknownModel(Message("model.no_model_called_2", name=name, meant=meant))
     similar = dict.fromkeys(
         ids_by_name[close] for close in difflib.get_close_matches(_plain(name), ids_by_name, n=5, cutoff=0.7)
     )
     if similar:
-        meant = " or ".join(list(similar)[:3])
-        return UnknownModel(f"no model is called {name!r}; did you mean {meant}? `gpuledger model list` lists all")
-    return UnknownModel(f"no model is called {name!r}; known are {', '.join(sorted(set(ids_by_name.values())))}")
+        return UnknownModel(Message("model.no_model_called_3", name=name, meant=tuple(list(similar)[:3])))
+    return UnknownModel(Message("model.no_model_called", name=name, set=tuple(sorted(set(ids_by_name.values())))))
 
 
-def _of_size(name: str, known: Iterable[str]) -> str:
-    """The models that a size alone (`13b`) may mean, else those of the next sizes, in words. Empty if `name` is no size."""
+def _of_size(name: str, known: Iterable[str]) -> Message | None:
+    """The models that a size alone (`13b`) may mean, else those of the next sizes. None if `name` is no size."""
     size_match = _SIZE.fullmatch(name.strip().lower())
     if size_match is None:
-        return ""
+        return None
     sizes = {model_id: float(match[1]) for model_id in sorted(set(known)) if (match := _SIZE_IN_NAME.search(model_id))}
     same_size = [model_id for model_id, size in sizes.items() if size == float(size_match[1])]
     if same_size:
-        return f"of that size are {_listed(same_size)}"
+        return Message("model.size", listed=_listed(same_size))
     by_distance = sorted(sizes, key=lambda model_id: (abs(sizes[model_id] - float(size_match[1])), model_id))
-    return f"none has that size, the next ones are {_listed(by_distance[:_NEXT])}"
+    return Message("model.none_size_next_ones", listed=_listed(by_distance[:_NEXT]))
 
 
-def _of_line(name: str, known: Iterable[str]) -> str:
-    """The models whose names begin with `name` (`qwen`) or have it as a word, in words. Empty if there are none."""
+def _of_line(name: str, known: Iterable[str]) -> Message | None:
+    """The models whose names begin with `name` (`qwen`) or have it as a word. None if there are none."""
     plain_name = _plain(name)
     first = [model for model in sorted(set(known)) if _plain(model).startswith(plain_name)]
     listed = [*first, *(model for model in sorted(set(known)) if model not in first and plain_name in model.split("-"))]
-    return f"names that have it are {_listed(listed)}" if plain_name and listed else ""
+    return Message("model.names", listed=_listed(listed)) if plain_name and listed else None
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.errors import BadConfig
 
 #: The most layers or experts that a config may have. No published model has a tenth of that. Without this limit a typing
@@ -30,10 +31,7 @@ class Config:
         if value is not None:
             return value
         if default is None:
-            raise BadConfig(
-                f"the config of model_type {self.model_type!r} has no {' or '.join(names)}; "
-                "use the config.json that stands beside the weights"
-            )
+            raise BadConfig(Message("model.config_model_type_no", model_type=self.model_type, names=tuple(names)))
         return default
 
     def optional_whole(self, *names: str) -> int | None:
@@ -44,12 +42,14 @@ class Config:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
                 raise BadConfig(
-                    f"{name} of model_type {self.model_type!r} must be a whole number above 0, not {value!r}"
+                    Message("model.model_type_whole_number_above", name=name, model_type=self.model_type, value=value)
                 )
             most = _MOST_REPEATED if name.endswith(_REPEATED) else _MOST
             if value > most:
                 raise BadConfig(
-                    f"{name} of model_type {self.model_type!r} is {value:,}, and no model has over {most:,}"
+                    Message(
+                        "model.model_type_no_model_over", name=name, model_type=self.model_type, value=value, most=most
+                    )
                 )
             return value
         return None
@@ -60,7 +60,9 @@ class Config:
         if value is None:
             return default
         if not isinstance(value, bool):
-            raise BadConfig(f"{name} of model_type {self.model_type!r} must be true or false, not {value!r}")
+            raise BadConfig(
+                Message("model.model_type_true_false_not", name=name, model_type=self.model_type, value=value)
+            )
         return value
 
     def text(self, name: str, *, default: str) -> str:
@@ -69,7 +71,7 @@ class Config:
         if value is None:
             return default
         if not isinstance(value, str):
-            raise BadConfig(f"{name} of model_type {self.model_type!r} must be text, not {value!r}")
+            raise BadConfig(Message("model.model_type_text_not", name=name, model_type=self.model_type, value=value))
         return value
 
     def sequence(self, name: str) -> list[object] | None:
@@ -78,7 +80,7 @@ class Config:
         if value is None:
             return None
         if not isinstance(value, list | tuple):
-            raise BadConfig(f"{name} of model_type {self.model_type!r} must be a list, not {value!r}")
+            raise BadConfig(Message("model.model_type_list_not", name=name, model_type=self.model_type, value=value))
         return list(value)
 
     def part(self, name: str) -> Config | None:
@@ -87,7 +89,7 @@ class Config:
         if value is None:
             return None
         if not isinstance(value, Mapping):
-            raise BadConfig(f"{name} of model_type {self.model_type!r} must be an object, not {value!r}")
+            raise BadConfig(Message("model.model_type_object_not", name=name, model_type=self.model_type, value=value))
         return Config(value, self.model_type)
 
     def head_dim(self, hidden: int, heads: int) -> int:
@@ -96,7 +98,9 @@ class Config:
         if stated is not None:
             return stated
         if hidden % heads:
-            raise BadConfig(f"hidden size {hidden} of model_type {self.model_type!r} is not divisible by {heads} heads")
+            raise BadConfig(
+                Message("model.hidden_size_model_type_not", hidden=hidden, model_type=self.model_type, heads=heads)
+            )
         return hidden // heads
 
     def kv_heads(self, heads: int) -> int:
@@ -104,6 +108,8 @@ class Config:
         kv_heads = self.whole("num_key_value_heads", default=heads)
         if heads % kv_heads:
             raise BadConfig(
-                f"{heads} heads of model_type {self.model_type!r} cannot share {kv_heads} key-value heads evenly"
+                Message(
+                    "model.heads_model_type_cannot_share", heads=heads, model_type=self.model_type, kv_heads=kv_heads
+                )
             )
         return kv_heads

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.architecture import count_parameters
@@ -130,7 +131,7 @@ def get(model_id: str) -> DiffusionModel:
     """The image model called `model_id`. Raises UnknownModel, with the known ids, if there is none."""
     known = diffusion_models()
     if model_id not in known:
-        raise UnknownModel(f"no image model is called {model_id!r}; known are {', '.join(known)}")
+        raise UnknownModel(Message("model.no_image_model_called", model_id=model_id, known=tuple(known)))
     return known[model_id]
 
 
@@ -143,7 +144,7 @@ def weights_bytes(model: DiffusionModel, precision: str, *, offload_text: bool =
     bits = UNIFORM_BITS.get(precision.lower())
     if bits is None:
         raise UnknownPrecision(
-            f"precision {precision!r} is not known for image models; known are {', '.join(UNIFORM_BITS)}"
+            Message("model.precision_not_known_image_models", precision=precision, uniform_bits=tuple(UNIFORM_BITS))
         )
     resident = sum(part.parameters for part in model.parts if not (offload_text and part.role == "text"))
     return resident * bits // 8

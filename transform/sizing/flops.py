@@ -11,6 +11,7 @@ import functools
 from dataclasses import dataclass
 from typing import Literal
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.architecture import count_parameters
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.memory import check_context
@@ -73,7 +74,7 @@ def decode_flops(architecture: Architecture, context: int, batch: int = 1) -> Fo
     _check_one_sequence(architecture)
     check_context(architecture, context)
     if architecture.kind != "decoder":
-        raise SizingError(f"a {architecture.model_type} model does not write token by token; ask for its prefill")
+        raise SizingError(Message("model.model_not_write_token_token", model_type=architecture.model_type))
     scores = values = 0
     for layer in architecture.attention:
         reach = min(context, layer.window) if layer.window else context
@@ -90,10 +91,7 @@ def decode_flops(architecture: Architecture, context: int, batch: int = 1) -> Fo
 
 def _check_one_sequence(architecture: Architecture) -> None:
     if architecture.kind == "encoder_decoder":
-        raise SizingError(
-            f"a {architecture.model_type} model reads one sequence and writes another, so one length does not give its "
-            "operations; ask for its encoder or its decoder alone"
-        )
+        raise SizingError(Message("model.model_reads_sequence_writes_another", model_type=architecture.model_type))
 
 
 def _pairs(tokens: int, layer: AttentionLayer, *, causal: bool) -> int:

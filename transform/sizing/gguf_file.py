@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.gguf import BLOCKS
 
@@ -72,17 +73,13 @@ def config_of(path: Path) -> dict[str, Any]:
     values = heads[0].values
     kind = values.get("general.architecture")
     if not isinstance(kind, str):
-        raise BadGguf(f"{path} does not say what it holds (general.architecture)")
+        raise BadGguf(Message("model.not_say_holds", path=path))
     tensors = [tensor for head in heads for tensor in head.tensors]
     if kind == "clip" or not any(name == "token_embd.weight" for name, *_ in tensors):
-        raise BadGguf(
-            f"{path} holds no language model (general.architecture {kind!r}): use the file with token_embd.weight"
-        )
+        raise BadGguf(Message("model.holds_no_language_model", path=path, kind=kind))
     rows = [_tensor(name, dims) for name, dims, _ in tensors]
     if recurrent := next((row[0] for row in rows if str(row[0]).startswith(("ssm_", "time_mix"))), None):
-        raise BadGguf(
-            f"{path}: layers with a state of their own ({recurrent}) are not counted, so its memory would be wrong"
-        )
+        raise BadGguf(Message("model.layers_state_their_own_not", path=path, recurrent=recurrent))
     name = values.get("general.name") or _PART.sub("", path.name).removesuffix(".gguf")
     return {
         "model_type": "gguf",
@@ -128,7 +125,7 @@ def _parts(path: Path) -> list[Path]:
     ]
     missing = [part.name for part in parts if not part.is_file()]
     if missing:
-        raise BadGguf(f"{path} is one of {len(parts)} parts, and {', '.join(missing[:3])} is not beside it")
+        raise BadGguf(Message("model.parts_not_beside", path=path, count=len(parts), missing=tuple(missing[:3])))
     return parts
 
 
@@ -138,7 +135,7 @@ def _whole(values: Mapping[str, Any], key: str, path: Path) -> int:
     if isinstance(value, list) and value:
         value = max(value)
     if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
-        raise BadGguf(f"{path}: {key} must be a whole number above 0, not {value!r}")
+        raise BadGguf(Message("model.whole_number_above_0_not", path=path, key=key, value=value))
     return value
 
 
@@ -164,20 +161,20 @@ def _head_of(path: Path) -> Head:
         with path.open("rb") as file:
             return _read_head(file, path)
     except OSError as error:
-        raise BadGguf(f"{path} cannot be read ({error.strerror})") from None
+        raise BadGguf(Message("model.cannot_read", path=path, strerror=error.strerror)) from None
     except (struct.error, UnicodeDecodeError, OverflowError, MemoryError):
-        raise BadGguf(f"{path} is damaged or was not downloaded to its end") from None
+        raise BadGguf(Message("model.damaged_not_downloaded_end", path=path)) from None
 
 
 def _read_head(file: BinaryIO, path: Path) -> Head:
     if file.read(4) != _MAGIC:
-        raise BadGguf(f"{path} is no GGUF file")
+        raise BadGguf(Message("model.no_gguf_file", path=path))
     (version,) = struct.unpack("<I", file.read(4))
     if version not in (2, 3):
-        raise BadGguf(f"{path} is GGUF of version {version}, and 2 and 3 are read: convert it anew")
+        raise BadGguf(Message("model.gguf_version_2_3_read", path=path, version=version))
     tensors, values = struct.unpack("<QQ", file.read(16))
     if max(tensors, values) > _MOST_ENTRIES:
-        raise BadGguf(f"{path} is damaged: it states {tensors:,} tensors and {values:,} values")
+        raise BadGguf(Message("model.damaged_states_tensors_values", path=path, tensors=tensors, values=values))
     head = Head()
     for _ in range(values):
         key = _text(file)
@@ -187,7 +184,7 @@ def _read_head(file: BinaryIO, path: Path) -> Head:
         name = _text(file)
         (count,) = struct.unpack("<I", file.read(4))
         if not 1 <= count <= 4:
-            raise BadGguf(f"{path} is damaged: {name!r} has {count} dimensions")
+            raise BadGguf(Message("model.damaged_dimensions", path=path, name=name, count=count))
         dims = struct.unpack(f"<{count}Q", file.read(8 * count))
         kind, _ = struct.unpack("<IQ", file.read(12))
         head.tensors.append((name, dims, kind))
@@ -211,7 +208,7 @@ def _value(file: BinaryIO, kind: int, path: Path) -> Any:
     if kind == _STRING:
         return _text(file)
     if kind != _ARRAY:
-        raise BadGguf(f"{path} is damaged: it has a value of the unknown type {kind}")
+        raise BadGguf(Message("model.damaged_value_unknown_type", path=path, kind=kind))
     inner, length = struct.unpack("<IQ", file.read(12))
     if inner in _NUMBERS and length > _SHORT_ARRAY:
         file.seek(length * struct.calcsize(_NUMBERS[inner]), 1)

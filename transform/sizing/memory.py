@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing.errors import ContextTooLong, SizingError
 from gpuledger.transform.sizing.tensors import Architecture
@@ -35,11 +36,15 @@ class InferenceMemory:
 def check_context(architecture: Architecture, context: int) -> None:
     """Raises ContextTooLong if the model was trained for fewer than `context` tokens, SizingError if that is below 1."""
     if context < 1:
-        raise SizingError(f"a context must have at least 1 token, not {context}")
+        raise SizingError(Message("model.context_least_1_token_not", context=context))
     if context > architecture.context:
         raise ContextTooLong(
-            f"a context of {context} tokens is beyond the {architecture.context} that this {architecture.model_type} "
-            f"model was trained for; ask for {architecture.context} or fewer, or take a model with a longer context"
+            Message(
+                "model.context_tokens_beyond_model_trained",
+                context=context,
+                context2=architecture.context,
+                model_type=architecture.model_type,
+            )
         )
 
 

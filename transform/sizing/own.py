@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 
 from gpuledger.extract import local_files
+from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.errors import SizingError
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -36,13 +37,11 @@ def read_json(path: Path, *, follow: bool = True) -> Mapping[str, object]:
     try:
         content = local_files.loads(local_files.read_bytes(path, follow=follow))
     except OSError as error:
-        raise BadModelFile(f"{path} cannot be read ({local_files.why(error)})") from None
+        raise BadModelFile(Message("model.cannot_read_2", path=path, why=local_files.why(error))) from None
     except ValueError as error:
-        raise BadModelFile(
-            f"{path} is not JSON ({error}); use the config.json that stands beside the weights"
-        ) from None
+        raise BadModelFile(Message("model.not_json", path=path, error=error)) from None
     if not isinstance(content, dict):
-        raise BadModelFile(f"{path} holds no JSON object; use the config.json that stands beside the weights")
+        raise BadModelFile(Message("model.holds_no_json_object", path=path))
     return content
 
 
@@ -62,13 +61,13 @@ def save(folder: Path, model_id: str, config: Mapping[str, object], day: date) -
     cannot be counted.
     """
     if not _ID.fullmatch(model_id):
-        raise BadModelFile(f"the id {model_id!r} must be small letters, digits, dots and dashes, as in qwen3-8b")
+        raise BadModelFile(Message("model.id_small_letters_digits_dots", model_id=model_id))
     if _is_in_catalogue(model_id):
-        raise BadModelFile(f"the catalogue already has a model {model_id!r}: give yours another name with --id")
+        raise BadModelFile(Message("model.catalogue_already_model", model_id=model_id))
     _refuse_uncountable(config)
     path = folder / f"{model_id}.json"
     if path.exists() and _own_model_in(path).config != config:
-        raise BadModelFile(f"{path} is another model of that name: remove the file, or give yours another with --id")
+        raise BadModelFile(Message("model.another_model_name", path=path))
     folder.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     stored = {"model_id": model_id, "added_on": day.isoformat(), "config": dict(config)}
@@ -118,12 +117,12 @@ def _own_model_in(path: Path) -> OwnModel:
     try:
         model = OwnModel(str(stored["model_id"]), date.fromisoformat(str(stored["added_on"])), dict(config))  # type: ignore[call-overload]
         if model.model_id != path.stem or _is_in_catalogue(model.model_id):
-            raise BadModelFile(f"{path}: its model_id must be {path.stem!r}, and none of the catalogue's")
+            raise BadModelFile(Message("model.model_id_none_catalogue", path=path, stem=path.stem))
         _refuse_uncountable(model.config)
     except BadModelFile:
         raise
     except Exception as error:  # noqa: BLE001  one bad file must not stop the others
         raise BadModelFile(
-            f"{path}: {type(error).__name__}: {error}; remove the file and add the model with `gpuledger model add`"
+            Message("model.remove_file_add_model_gpuledger", path=path, error=type(error).__name__, error2=error)
         ) from None
     return model

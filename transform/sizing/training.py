@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.errors import SizingError, UnknownPrecision
 from gpuledger.transform.sizing.memory import check_context
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
@@ -39,7 +40,11 @@ def optimizer_state_bytes(parameters: int, optimizer: str) -> int:
     optimizer.
     """
     if optimizer not in OPTIMIZER_STATE_BYTES:
-        raise SizingError(f"optimizer {optimizer!r} is not known; known are {', '.join(OPTIMIZER_STATE_BYTES)}")
+        raise SizingError(
+            Message(
+                "model.optimizer_not_known", optimizer=optimizer, optimizer_state_bytes=tuple(OPTIMIZER_STATE_BYTES)
+            )
+        )
     return parameters * OPTIMIZER_STATE_BYTES[optimizer]
 
 
@@ -115,12 +120,12 @@ def lora_parameters(architecture: Architecture, rank: int, targets: tuple[str, .
     Source: Hu et al. 2021, section 4.1. Raises SizingError if this model has no matrix that a target names.
     """
     if rank < 1:
-        raise SizingError(f"a LoRA rank must be at least 1, not {rank}")
+        raise SizingError(Message("model.lora_rank_least_1_not", rank=rank))
     matrices = [tensor for tensor in architecture.tensors if tensor.kind == "matrix" and tensor.layer is not None]
     known = sorted({tensor.role for tensor in matrices})
     unknown = [target for target in targets if target not in known]
     if unknown:
-        raise SizingError(f"this model has no {', '.join(unknown)}; its matrices are {', '.join(known)}")
+        raise SizingError(Message("model.model_no", unknown=tuple(unknown), known=tuple(known)))
     return sum(rank * (tensor.rows + tensor.cols) * tensor.experts for tensor in matrices if tensor.role in targets)
 
 
@@ -134,7 +139,7 @@ def lora_memory(architecture: Architecture, adapter: Adapter, training: Training
     Raises ContextTooLong, SizingError, UnknownPrecision.
     """
     if adapter.base_bits <= 0:
-        raise UnknownPrecision(f"frozen weights need a positive number of bits, not {adapter.base_bits}")
+        raise UnknownPrecision(Message("model.frozen_weights_need_positive_number", base_bits=adapter.base_bits))
     check_context(architecture, training.tokens)
     frozen = sum(tensor.parameters for tensor in architecture.tensors)
     trainable = lora_parameters(architecture, adapter.rank, adapter.targets)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.flops import prefill_flops
@@ -86,9 +87,7 @@ class Tuning:
 def tuning(shape: Architecture, way: Way, tokens: int, batch: int, assumptions: Assumptions) -> Tuning:
     """What training in one of WAYS needs. Raises SizingError for a model of images or speech, and ContextTooLong."""
     if shape.kind != "decoder":
-        raise SizingError(
-            f"a {shape.model_type} model does not write token by token, and its training is not known here"
-        )
+        raise SizingError(Message("model.model_not_write_token_token_2", model_type=shape.model_type))
     training = Training("adamw", tokens, batch)
     loaded, targets = weights(shape, PRECISIONS[way]).total, _targets(shape)
     parameters = sum(tensor.parameters for tensor in shape.tensors)

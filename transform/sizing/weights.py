@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from gpuledger.extract.message import Message
 from gpuledger.extract.near import near
 from gpuledger.transform.sizing import gguf
 from gpuledger.transform.sizing.errors import UnknownPrecision
@@ -155,10 +156,9 @@ def normalise_precision(precision: str) -> str:
     name = by_lower.get(lower_name) or _named_by_bits(lower_name)
     if name is None:
         close = near(precision, known)
-        meant = f"did you mean {' or '.join(close)}? Known" if close else "known"
+        meant = Message("model.did_you_mean_known", close=tuple(close)) if close else Message("model.known")
         raise UnknownPrecision(
-            f"precision {precision!r} is not known; {meant} are {', '.join(known)}; exl2-4.25bpw and "
-            "mlx-4bit with any bits"
+            Message("model.precision_not_known", precision=precision, meant=meant, known=tuple(known))
         )
     return name
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.errors import SizingError
 
@@ -56,12 +57,23 @@ def check_node(gpu: Gpu, count: int, engine: str, precision: str) -> None:
     if accelerator is None:
         return
     if not accelerator.runs(engine, precision):
-        able = f"{' or '.join(accelerator.engines)} at bf16 is" if accelerator.engines else "nothing else is either"
+        able = (
+            Message("model.bf16", engines=tuple(accelerator.engines))
+            if accelerator.engines
+            else Message("model.nothing_else_either")
+        )
         raise SizingError(
-            f"{engine} is not known to run {precision} on {gpu.display_name}; {able} ({accelerator.source})"
+            Message(
+                "model.not_known_run",
+                engine=engine,
+                precision=precision,
+                display_name=gpu.display_name,
+                able=able,
+                source=accelerator.source,
+            )
         )
     if count not in accelerator.nodes:
         numbers = " or ".join(map(str, accelerator.nodes))
         raise SizingError(
-            f"{gpu.display_name} is bought or rented in machines of {numbers}, not of {count}: ask for those"
+            Message("model.bought_rented_machines_not", display_name=gpu.display_name, numbers=numbers, count=count)
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from gpuledger.extract.message import Message
 from gpuledger.extract.near import near
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.errors import SizingError
@@ -105,8 +106,8 @@ def engine_of(name: str) -> Engine:
     engine = known.get(_ALSO.get(lower_name, lower_name))
     if engine is None:
         close = near(lower_name, known)
-        meant = f"did you mean {' or '.join(close)}? Known" if close else "known"
-        raise UnknownEngine(f"no engine is called {name!r}; {meant} are {', '.join(known)}")
+        meant = Message("model.did_you_mean_known", close=tuple(close)) if close else Message("model.known")
+        raise UnknownEngine(Message("model.no_engine_called", name=name, meant=meant, known=tuple(known)))
     return engine
 
 
@@ -129,9 +130,7 @@ def embedding_of(engine: Engine, where: Embedding | None) -> Engine:
         return engine
     if where == "host":
         able = [candidate.name for candidate in engines().values() if candidate.embedding_on_host]
-        raise SizingError(
-            f"{engine.name} keeps token embeddings on the cards; {', '.join(able)} leave them with the processor"
-        )
+        raise SizingError(Message("model.keeps_token_embeddings_cards", engine=engine.name, able=tuple(able)))
     return replace(engine, embedding_on_host=False)
 
 
@@ -155,7 +154,7 @@ def check_loads(engine: Engine, precision: str) -> None:
     kind = _format_of(_of_hub(engine, normalise_precision(precision)))
     if kind not in engine.loads:
         able = [candidate.name for candidate in engines().values() if kind in candidate.loads]
-        raise SizingError(f"{engine.name} does not load {precision}; {', '.join(able)} do")
+        raise SizingError(Message("model.not_load", engine=engine.name, precision=precision, able=tuple(able)))
 
 
 def _format_of(precision: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple, get_args
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import Weights
@@ -49,9 +50,9 @@ def check_offload(offload: Offload, engine: Engine, shape: Architecture) -> Offl
     if offload == "none":
         return offload
     if engine.name not in PROGRAMS:
-        raise SizingError(f"{engine.name} leaves no weights with the processor; {' and '.join(PROGRAMS)} do")
+        raise SizingError(Message("model.leaves_no_weights_processor", engine=engine.name, programs=tuple(PROGRAMS)))
     if offload == "experts" and shape.experts == 1:
-        raise SizingError("this model has no experts; --offload layers leaves whole layers with the processor")
+        raise SizingError(Message("model.model_no_experts"))
     return offload
 
 

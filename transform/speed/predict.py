@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.errors import SizingError
@@ -233,11 +234,11 @@ def load_of(shape: Architecture, context: int, users: int, prompt: int | None, a
     """
     check_context(shape, context)
     if users < 1:
-        raise SizingError(f"there must be at least 1 user, not {users}")
+        raise SizingError(Message("model.least_1_user_not", users=users))
     if prompt is None:
         prompt = max(1, min(context, max(_PROMPT, round(context * assumptions.context_read))))
     if not 1 <= prompt <= context:
-        raise SizingError(f"a prompt must have between 1 token and the context's {context}, not {prompt}")
+        raise SizingError(Message("model.prompt_between_1_token_context", context=context, prompt=prompt))
     return Load(context=context, users=users, prompt=prompt)
 
 
@@ -265,7 +266,7 @@ def job_of(shape: Architecture, precision: str, load: Load, assumptions: Assumpt
 def predict(job: Job, plan: Plan) -> Prediction:
     """Whether the model fits, and how fast it writes and reads. Raises SizingError if no machine has so many cards."""
     if not 1 <= plan.count <= MOST_CARDS:
-        raise SizingError(f"between 1 and {MOST_CARDS} cards of a kind can be asked about, not {plan.count}")
+        raise SizingError(Message("model.between_1_cards_kind_asked", most_cards=MOST_CARDS, count=plan.count))
     driver = memory.driver_memory(plan.gpu)
     needed = needed_bytes(job, plan)
     usable = memory.usable_bytes(driver.size, plan.count, plan.engine, job.assumptions) if driver else 0

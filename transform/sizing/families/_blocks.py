@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.tensors import Tensor
 
@@ -76,7 +77,7 @@ def plain_ffn(layer: int, hidden: int, inner: int, *, bias: bool) -> Iterator[Te
 def routed_experts(layer: int, hidden: int, inner: int, experts: int, used: int) -> Iterator[Tensor]:
     """A router and gated experts, of which a token uses `used`. Source: Shazeer et al. 2017; Jiang et al. (Mixtral) 2024."""
     if used > experts:
-        raise BadConfig(f"a token cannot use {used} of {experts} experts")
+        raise BadConfig(Message("model.token_cannot_use_experts", used=used, experts=experts))
     yield from matrix("ffn_gate_inp", layer, experts, hidden)
     yield Tensor("ffn_gate_exps", layer, inner, hidden, "matrix", experts, used)
     yield Tensor("ffn_up_exps", layer, inner, hidden, "matrix", experts, used)

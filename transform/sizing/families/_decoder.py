@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.families import _blocks as blocks
@@ -56,7 +57,9 @@ def layer_windows(
     if kinds is None:
         return tuple(window if is_local(layer) else None for layer in range(layers))
     if len(kinds) != layers:
-        raise BadConfig(f"layer_types of model_type {config.model_type!r} names {len(kinds)} layers of {layers}")
+        raise BadConfig(
+            Message("model.layer_types_model_type_names", model_type=config.model_type, count=len(kinds), layers=layers)
+        )
     return tuple(window if kind == "sliding_attention" else None for kind in kinds)
 
 

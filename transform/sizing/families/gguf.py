@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, Tensor
@@ -18,7 +19,7 @@ def _gguf(config: Config) -> Architecture:
     roles = {tensor.role for tensor in tensors}
     table = next((tensor for tensor in tensors if tensor.role == "token_embd"), None)
     if table is None:
-        raise BadConfig("a model of model_type 'gguf' needs its token_embd among the tensors")
+        raise BadConfig(Message("model.model_model_type_gguf_needs"))
     inner = max(
         (t.rows * t.used_experts for t in tensors if t.role.startswith(("ffn_up", "ffn_gate_exps"))), default=hidden
     )
@@ -41,15 +42,15 @@ def _tensors(config: Config, used: int) -> tuple[Tensor, ...]:
     tensors = []
     for row in rows[:_MOST_TENSORS]:
         if not (isinstance(row, list) and len(row) == 6 and isinstance(row[0], str)):
-            raise BadConfig("the tensors of model_type 'gguf' must be role, layer, rows, columns, experts and kind")
+            raise BadConfig(Message("model.tensors_model_type_gguf_role"))
         role, layer, *sizes, kind = row
         if kind not in ("matrix", "embedding", "vector") or any(
             isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes
         ):
-            raise BadConfig(f"the tensor {role!r} of model_type 'gguf' has impossible sizes")
+            raise BadConfig(Message("model.tensor_model_type_gguf_impossible", role=role))
         experts = sizes[2]
         if used > experts > 1:
-            raise BadConfig(f"a token cannot use {used} of {experts} experts")
+            raise BadConfig(Message("model.token_cannot_use_experts", used=used, experts=experts))
         tensors.append(Tensor(role, layer, sizes[0], sizes[1], kind, experts, used if experts > 1 else 1))
     return tuple(tensors)
 
@@ -79,7 +80,7 @@ def _kv_heads(config: Config, layer: int, heads: int) -> int:
     if kv_heads is None:
         return heads
     if isinstance(kv_heads, bool) or not isinstance(kv_heads, int) or not 0 <= kv_heads <= heads:
-        raise BadConfig(f"key-value heads of model_type 'gguf' must be between 0 and {heads}, not {kv_heads!r}")
+        raise BadConfig(Message("model.key_value_heads_model_type", heads=heads, kv_heads=kv_heads))
     return kv_heads
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.families import _blocks as blocks
@@ -53,9 +54,7 @@ def _gpt2(config: Config) -> Architecture:
 def _opt(config: Config) -> Architecture:
     shape = _shape(config, context=config.whole("max_position_embeddings"), tied=True)
     if config.whole("word_embed_proj_dim", default=shape.hidden) != shape.hidden:
-        raise BadConfig(
-            "this OPT model projects its embeddings and norms after each part, as opt-350m does; it is not counted here"
-        )
+        raise BadConfig(Message("model.opt_model_projects_embeddings_norms"))
     # Positions start at 2, so the table has two rows more than the context.
     positions = blocks.embedding("position_embd", shape.context + 2, shape.hidden)
     return _build(config, shape, config.whole("ffn_dim"), fused=False, added=(positions,))
@@ -90,9 +89,7 @@ def _mpt(config: Config) -> Architecture:
     hidden, layers, heads = config.whole("d_model"), config.whole("n_layers"), config.whole("n_heads")
     attention = config.part("attn_config")
     if not config.flag("no_bias", default=True) or (attention is not None and attention.flag("qk_ln", default=False)):
-        raise BadConfig(
-            "this MPT model has biases or norms its queries, unlike the published ones; it is not counted here"
-        )
+        raise BadConfig(Message("model.mpt_model_biases_norms_queries"))
     shape = decoder.Shape(
         hidden=hidden,
         layers=layers,
