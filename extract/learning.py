@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.markup import around
 from gpuledger.extract.markup.html import tree, visible_text
@@ -185,8 +185,8 @@ def _is_link(element: HtmlElement) -> bool:
 
 
 def _is_stock(element: HtmlElement) -> bool:
-    words = text(element)
-    return 0 < len(words) <= 60 and wording.availability(words) is not None
+    status = text(element)
+    return 0 < len(status) <= 60 and words.availability(status) is not None
 
 
 def _is_brand(element: HtmlElement) -> bool:

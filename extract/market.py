@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from urllib.parse import urlsplit
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.items import Channel, Offer, Parsed
 
 #: Top-level domains that formally belong to a country but are sold to everybody.
@@ -31,7 +31,7 @@ def with_market(item: Parsed, country: str | None) -> Parsed:
 def _taxed(offer: Offer) -> bool | None:
     """Whether the printed price includes tax. If the text has several amounts, the offer's price counts."""
     text = offer.price_text or ""
-    is_included = wording.tax_included(text)
+    is_included = words.tax_included(text)
     if is_included is None or offer.price is None:
         return is_included
     from gpuledger.extract.price import vat
@@ -40,7 +40,7 @@ def _taxed(offer: Offer) -> bool | None:
 
 
 def _channel(offer: Offer) -> Channel:
-    if wording.is_grey_import(offer.title):
+    if words.is_grey_import(offer.title):
         return "grey_import"
     if offer.seller_kind == "marketplace":
         return "marketplace"

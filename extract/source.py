@@ -14,6 +14,7 @@ from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from gpuledger.extract import sources
 from gpuledger.extract.access import Access
@@ -141,6 +142,18 @@ def get(name: str) -> Source:
     if not isinstance(source, Source) or source.name != name:
         raise TypeError(f"extract/sources/{name}/__init__.py must hold a Source named {name!r} as SOURCE")
     return source
+
+
+@cache
+def _countries() -> dict[str, str]:
+    return {
+        (urlsplit(one.homepage).hostname or "").removeprefix("www."): one.country for one in discover() if one.country
+    }
+
+
+def country_of(host: str) -> str | None:
+    """Return the country (ISO 3166) of the shop at a host, if it is a source of one country."""
+    return _countries().get(host.lower().removeprefix("www."))
 
 
 def discover() -> list[Source]:

@@ -148,7 +148,7 @@ FLOWS = (
 )  # fmt: skip
 
 #: The rooms of `extract` in the same order. What lies at its top is between `readers` and `sources`, or under all of them.
-EXTRACT = ("price", "markup", "fetch", "archive", "charts", "readers", "product", "sources", "sample")
+EXTRACT = ("words", "price", "markup", "fetch", "archive", "charts", "readers", "product", "sources", "sample")
 
 
 @pytest.mark.parametrize(("house", "order"), [("flows", FLOWS), ("extract", EXTRACT)])

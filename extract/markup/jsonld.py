@@ -82,7 +82,8 @@ def nodes(value: Any) -> Iterator[dict[str, Any]]:
             return
         node, depth = queue[place]
         if isinstance(node, dict):
-            yield node
+            # Some shops begin the vocabulary's names with a capital: `Offers`.
+            yield {name[:1].lower() + name[1:]: child for name, child in node.items()}
             children = list(node.values())
         elif isinstance(node, list):
             children = node

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.items import Availability, Condition
 
 _MARKUP = re.compile(r"<[^>]{1,200}>")
@@ -60,7 +60,7 @@ def availability(text: str | None) -> Availability | None:
     if text is None:
         return None
     word = re.sub(r"[^a-z0-9]", "", local_name(text).lower())
-    return _AVAILABILITY.get(word) or wording.availability(text)
+    return _AVAILABILITY.get(word) or words.availability(text)
 
 
 def condition(text: str | None) -> Condition | None:
@@ -68,4 +68,4 @@ def condition(text: str | None) -> Condition | None:
     if text is None:
         return None
     word = re.sub(r"[^a-z]", "", local_name(text).lower())
-    return _CONDITION.get(word) or wording.condition(text)
+    return _CONDITION.get(word) or words.condition(text)

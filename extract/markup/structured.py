@@ -215,4 +215,7 @@ def _absolute(base: str, address: str | None) -> str | None:
 
 
 def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+    """The entries of a value; shops also write a list in a list."""
+    if not isinstance(value, list):
+        return [] if value is None else [value]
+    return [entry for inner in value for entry in (inner if isinstance(inner, list) else [inner])]

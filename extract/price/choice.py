@@ -159,6 +159,8 @@ def choose(text: str, printed: list[PrintedNumber], locale: Locale) -> Money | A
         values.setdefault(readings, price)
     if not values:
         return None
+    if codes == {"EUR", "BGN"}:
+        values, codes = _in_euro(values, locale), {"EUR"}
     if len(values) > 1 or len(codes) > 1:
         several = tuple(dict.fromkeys(value for readings in values for value in readings))
         return Ambiguous(text, "several prices", several)
@@ -179,6 +181,24 @@ def choose(text: str, printed: list[PrintedNumber], locale: Locale) -> Money | A
     signed = price.is_signed
     old = {value for value in _amounts(prices, "list", code, locale) if value > amount} if kind == "now" else set()
     return Money(amount, code, kind, text.strip(), signed, price.token, old.pop() if len(old) == 1 else None)
+
+
+#: Either price may be the rounded one.
+_CENT = Decimal("0.01")
+
+
+def _in_euro(
+    values: dict[tuple[Decimal, ...], PrintedNumber], locale: Locale
+) -> dict[tuple[Decimal, ...], PrintedNumber]:
+    """The readings without those that repeat another one in the currency that the euro has replaced."""
+    stated = {readings: locale.possible_amounts(price)[1] for readings, price in values.items()}
+    euros = {amount for readings, code in stated.items() if code == "EUR" for amount in readings}
+
+    def repeats(readings: tuple[Decimal, ...], code: str | None) -> bool:
+        converted = [in_euro for amount in readings if (in_euro := currencies.in_euro(amount, code or ""))]
+        return any(abs(one - euro) <= max(_CENT, euro / 10_000) for one in converted for euro in euros)
+
+    return {readings: price for readings, price in values.items() if not repeats(readings, stated[readings])}
 
 
 def _amounts(prices: list[PrintedNumber], label: str, code: str | None, locale: Locale) -> set[Decimal]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from decimal import ROUND_HALF_UP, Decimal
 
 from babel.numbers import get_currency_precision, get_territory_currencies, list_currencies
 
@@ -22,6 +23,7 @@ _UNIQUE: dict[str, str] = {
     "bds$": "BBD", "bn$": "BND", "fj$": "FJD", "b/.": "PAB", "s/.": "PEN", "s/": "PEN", "$b": "BOB", "bs.": "BOB",
     "₩": "KRW", "원": "KRW", "円": "JPY", "yen": "JPY", "jp¥": "JPY", "cn¥": "CNY", "rmb": "CNY", "人民币": "CNY",
     "zł": "PLN", "zl": "PLN", "złotych": "PLN", "kč": "CZK", "ft": "HUF", "forint": "HUF",
+    "rur": "RUB",
     "₽": "RUB", "б.р.": "BYN", "₴": "UAH", "грн.": "UAH", "грн": "UAH", "₸": "KZT", "тг": "KZT", "тг.": "KZT", "тңг": "KZT",
     "₺": "TRY", "tl": "TRY", "₹": "INR", "र": "INR", "₫": "VND", "đ": "VND", "vnđ": "VND", "฿": "THB", "บาท": "THB",
     "₪": "ILS", "nis": "ILS", "ש״ח": "ILS", "ש\"ח": "ILS", "ש'ח": "ILS", "₱": "PHP", "php": "PHP", "rp": "IDR",
@@ -92,6 +94,17 @@ _HOME: dict[str, str] = {
     "MXN": "MX", "SEK": "SE", "NOK": "NO", "DKK": "DK", "ISK": "IS", "IDR": "ID", "VND": "VN", "THB": "TH", "PHP": "PH",
     "MYR": "MY", "ILS": "IL", "ZAR": "ZA", "KWD": "KW", "PKR": "PK", "PYG": "PY", "RSD": "RS", "HRK": "HR", "CRC": "CR",
 }  # fmt: skip
+
+#: Units of a withdrawn currency that are one euro, where shops print both prices. Bulgaria's law asked for that until August
+#: 2026 (novinite.com, 2025-12-31 and 2026-02-01).
+_FIXED_TO_EURO = {"BGN": Decimal("1.95583")}
+
+
+def in_euro(amount: Decimal, code: str) -> Decimal | None:
+    """What an amount in a currency that the euro has replaced is in euros, at the fixed rate; None for other currencies."""
+    rate = _FIXED_TO_EURO.get(code)
+    return (amount / rate).quantize(Decimal("0.01"), ROUND_HALF_UP) if rate else None
+
 
 _CODES = frozenset(list_currencies()) - {"XXX", "XTS"}
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from gpuledger.extract import words
 from gpuledger.extract.price import amounts
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import words as price_words
@@ -51,7 +52,7 @@ def read_price(
         return Ambiguous(text, "a sign beside the amount says that it is not exact")
     if _UNFINISHED.search(tidy_text):
         return Ambiguous(text, "what stands behind the amount may make another one of it")
-    if price_words.says_no_price(tidy_text):
+    if words.says_no_price(tidy_text):
         return Ambiguous(text, "an amount beside words that say there is no price")
 
     return choose(text, printed, Locale(tidy_text, currency, country, language, decimal))
@@ -62,15 +63,17 @@ _BACKWARDS = "\u202e"
 
 #: Texts whose amount is not exact. `~1599`, `<1599`, `≈ $1,599`, `1599?`: about, below, or not sure. `>` with a space does
 #: not count, because bullets are made of it. Words right before the amount count (`about $1,599`, `약 1,599,000원`; `CA$` is
-#: Canada), as do digits that are left out (`$1,5xx`), a minus behind the currency, and a half behind it. So do numbers that
-#: only look like an amount: of a telephone (`+1 599 1599`), of a part (`1599-15-99`). An amount alone in brackets is a
-#: credit to a bookkeeper; beside a price (`€1,499 ($1,599)`) it is the same price in another currency.
+#: Canada), as do digits that are left out (`$1,5xx`), a minus behind the currency, and a half behind it. A sign for more or
+#: less counts wherever it stands (`1599 USD ±10`). So do numbers that only look like an amount: of a telephone (`+1 599
+#: 1599`), of a part (`1599-15-99`), with two points (`1599..00`). An amount alone in brackets is a credit to a bookkeeper;
+#: beside a price (`€1,499 ($1,599)`) it is the same price in another currency.
 _INEXACT = re.compile(
     r"""^(?:[~≈≃∼〜±<≤≥＜]\s?|[>＞])[^\d\s]{0,3}\s?\d[\d.,\s]*[^\d\s]{0,3}\s*[?？]*$
     |^\D{0,6}\d[\d.,\s]*[^\d\s]{0,4}[?？]+$
     |(?<![^\W\d_])(?:ca\.|ca(?!\s?\$)|circa|about|around|roughly|etwa|ungefähr|rund|unter|under|below|less\sthan|more\sthan
         |above|약|約|约|およそ)
         \s*(?:[^\w\s]{1,2}|US\$|USD|EUR|GBP)?\s?\d
+    |[±∓]|\+\s?/?\s?[-−–]\s?\d|plus[\s/-]?(?:or\s)?minus|\d\s?[.,]\s?[.,]+\s?\d
     |^\(\s?[^\w\s]{1,3}\s?\d[\d.,\s]*\)$|\d[xX]{2,}|\d[.,][*＊\#•●_xX]{2,}|[$€£₩¥]\s?[-−–]\s?\d|\d[½⅓⅔¼¾⅛]|^\+\s?\d|(?<![\d.,])\d+[-‐]\d+[-‐]\d""",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -26,9 +26,12 @@ def tidy(text: str) -> str:
     """
     text = _INVISIBLE.sub("", amounts.digits_to_ascii(text)).replace("\u202f", "\u00a0").replace("\u2009", "\u00a0")
     text = _SPACED_DOLLAR.sub(r"\1", _WHITE.sub(" ", text)).strip(" \u00a0")
+    text = _SPACED_POINT.sub(r"\1", text)
     return _EURO_CENTS.sub(lambda match: f"{match[1]},{match[2] or match[3]}€", text)
 
 
+#: A point in an element of its own, with spaces around it: `1499 . 99`.
+_SPACED_POINT = re.compile(r"(?<=\d)[ \u00a0]+([.,])[ \u00a0]*(?=\d\d(?![\d.,]))")
 #: A dash for the cents: `1.299,-`, `1'299.–`, in Sweden `7 990:-`.
 #: In `£60 - £68` the dash separates two amounts.
 _CENTS_DASH = re.compile(
@@ -72,8 +75,13 @@ def numbers(tidy_text: str) -> list[PrintedNumber]:
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     gaps = [tidy_text[end:start] for end, start in zip([0, *ends], [*starts, len(tidy_text)], strict=True)]
     printed: list[PrintedNumber] = []
+    last_suffix = ""
     for place, (prefix, suffix) in enumerate(_symbols([tidy_text[start:end] for start, end in spans], gaps)):
-        before, after = gaps[place], gaps[place + 1]
+        before, after = (
+            gaps[place].lstrip(" \u00a0").removeprefix(last_suffix) if last_suffix else gaps[place],
+            gaps[place + 1],
+        )
+        last_suffix = suffix or ""
         dash = _CENTS_DASH.match(after)
         if prefix and _is_code(prefix, before, tidy_text[starts[place] : ends[place]]):
             prefix = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.price.numbers import numbers, tidy
 
 _CH, _CH_UNTIL_2023 = Decimal("8.1"), Decimal("7.7")
@@ -34,7 +34,7 @@ def included(text: str, price: Decimal) -> bool | None:
 
     In `£359.99 inc. VAT £299.99 ex. VAT` the first price is with tax and the second without, whatever stands in between.
     """
-    statement = wording.tax_included(text)
+    statement = words.tax_included(text)
     if statement is None:
         return None
     printed = numbers(tidy(text))

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from gpuledger.extract import words
 from gpuledger.extract.items import PriceKind
-from gpuledger.extract.word_table import at_word_start
+from gpuledger.extract.words import at_word_start
 
 #: What an amount may be. `now` is the label if no word says otherwise. `net` is a price before tax, if a word names the tax.
-#: `bid` is the current bid of an auction. `noise` is no price of the goods (saving, delivery, fee).
-Label = Literal["now", "list", "from", "monthly", "bundle", "unit", "net", "bid", "noise"]
+#: `bid` is the current bid of an auction. `member` is a price that only some buyers
+#: pay, and `noise` is no price of the goods (saving, delivery, fee).
+Label = Literal["now", "list", "from", "monthly", "bundle", "unit", "net", "bid", "member", "noise"]
 #: The kind of price for each label. An amount with a label that is missing here is no price.
 KINDS: dict[Label, PriceKind] = {
     "now": "now",
@@ -32,6 +34,7 @@ KINDS: dict[Label, PriceKind] = {
 _MONTHLY_BEFORE = at_word_start(
     r"""
     monthly | months? (?:at|of|for) | payments? of | instal?lments? of | monatlich | monatsrate | rate von
+    fois (?:sans frais )?(?:dès|à partir de|de|pour)\W*$ | raten (?:à|zu|ab|von)\W*$ | plazos de | termijnen van | vezes de
     mensualit[ée]s? de | cuotas? de | parcelas? de | rate? da | rat[ay] od | rata | měsíčně | в месяц | 월\s*$ | 月々
     [x×]\s*(?:de|of|à|da|по)?\s*(?:[^\w\s]|R\$|US\$)?\s*$ | pay in \d
     """
@@ -88,9 +91,10 @@ _NOISE_BEFORE = at_word_start(
     env[íi]o | gastos de | spedizione | frete | portes | verzend | wysyłk | dostaw | doprav | poštovn | dostav
     доставк | 배송 | 送料 | 運費 | 运费 | 快递 | frakt | fragt | toimitus | szállítás | livrare | dont | éco-?part | zzgl\.?
     plus\b
-    members?(?:['’]s?)?(?: only)? price | club(?: price|card)\b | mitgliederpreis | clubpreis | prix (?:membre|adhérent|club)
-    precio (?:de )?socio | prezzo (?:soci|club) | ledenprijs | cena klubowa | medlemspris | jäsenhinta | 회원가 | 멤버십가
-    会員価格 | 會員價 | 会员价
+    (?:\w+ )?plans?\W*$ | (?:extended )?warranty\W*$ | insurance\W*$ | protection\W*$ | garantieverlängerung
+    versicherung\W*$ | geräteschutz
+    extension de garantie | assurance\W*$ | garantía extendida | seguro\W*$ | estensione (?:di )?garanzia
+    assicurazione\W*$ | 延長保証 | 연장\s?보증 | 보험\W*$ | 延保
     (?:starting|opening|next|minimum|your|max(?:imum)?) (?:minimum )?bid\b | bid increment
     (?:mindest|start|eröffnungs)gebot | gebot\b | nächstes gebot
     gebotsschritt | mise à prix | prochaine enchère | enchère | puja (?:mínima|inicial)
@@ -100,6 +104,16 @@ _NOISE_BEFORE = at_word_start(
     in-?store price | цена в магазин
     last (?:sale|sold) | sell (?:yours )?for | trade (?:in )?for
     approx | deposit | pfand | up to | bis zu\b | over\b | orders?\b | minimum | mindest | trade-?in | points?\b
+    """
+)
+#: The price of those who are in a club.
+_MEMBER_BEFORE = at_word_start(
+    r"""
+    (?<!non-)(?<!non )(?:prime |plus |pro )?members?(?:['’]s?)?(?: only)? (?:price|deal)
+    club(?: price|card)\b | with prime\W*$
+    prime (?:member|price) | mitgliederpreis | clubpreis | prix (?:membre|adhérent|club) | precio (?:de )?socio
+    prezzo (?:soci|club) | preço (?:de )?sócio | ledenprijs | cena klubowa | clubová cena | medlemspris | jäsenhinta
+    цена по карте | 회원가 | 멤버십가 | 와우\s?(?:회원)?가 | 会員価格 | 會員價 | 会员价
     """
 )
 # Words before a colon or another amount describe what follows: `$549.99 Shipping: $9.99`.
@@ -127,12 +141,10 @@ _UNIT_AFTER = re.compile(
         |년|연\b|年|일\b|日|주\b|週|周|시간|時間|小时)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_NET = r"""(?:excl(?:uding|usive|\.)?|exkl\.?|exc?\.?|w/o|without|ohne|plus|\+|zzgl\.?|hors|bez|brez|sin|sem|senza|utan|uten
-        |uden|ekskl\.?|fără|fara|без)\s?(?:\d+(?:[.,]\d+)?\s?%\s?)?(?:vat|tax(?:es)?|gst|btw|mwst|ust|tva|iva|moms|mva|dph|ddv|pdv|ндс|пдв|ддс|alv|km)\b
-        |\bhors\s?tax|\bh\.?t\.?\b|\bnett[oó]\b(?:\s?(?:ár|cena|preis))?|\biva\s(?:esclusa|excluid)|税抜|税別|세별도"""
-_NET_BEFORE = re.compile(rf"(?:{_NET}|本体(?:価格)?)[\s:.：）]*$", re.IGNORECASE | re.VERBOSE)
+_NET = words.net_source()
+_NET_BEFORE = re.compile(rf"(?:{_NET}|{words.source('tax', 'net_before')})[\s:.：）]*$", re.IGNORECASE)
 # `40.00 € excl. VAT: 36.53 €`: the words before a colon describe what follows.
-_NET_AFTER = re.compile(rf"\W{{0,3}}(?:{_NET})(?!\s*:)", re.IGNORECASE | re.VERBOSE)
+_NET_AFTER = re.compile(rf"\W{{0,3}}{_NET}(?!\s*:)", re.IGNORECASE)
 _BUNDLE_BEFORE = re.compile(
     r"""\bbundle\b|\bcombo\b|\btogether\b|\bset\sof\b|\bzestaw\b|\bpacks?\sfor\b
         |^\s*(?!buy\s)(?:\w+\s)?(?:for|für|pour|za|за)\b(?:\s(?:nur|only|just|seulement))?\W*$""",
@@ -140,6 +152,10 @@ _BUNDLE_BEFORE = re.compile(
 )
 _NOW_BEFORE = at_word_start(
     r"""
+    deal(?: of the day| price)?\b | daily deal | today['’]s deal | tagesangebot | tagespreis | deal des tages
+    oferta del día | offerta del giorno | offre du jour | prix du jour | okazja dnia | タイムセール | 本日限り
+    오늘의? ?특가 | 공동\s?구매가
+    group (?:buy )?price | 團購價 | 团购价 | 拼团价 | 秒杀价
     now\b | sale(?: price)?\b | our price | special price | today | jetzt | nur noch | angebotspreis | aktuell
     maintenant | ahora | precio especial | oferta | adesso | ora\b | agora | por\b | nu\b | voor\b | teraz | nyní
     nyn[ií] | teď | po slev[ěe] | сейчас | цена со скидкой | теперь | 할인가 | 판매가 | 즉시할인가 | 特価 | 特價
@@ -156,16 +172,6 @@ _BID_BEFORE = at_word_start(
     (?:nåværende|høyeste) bud | (?:nuværende|højeste) bud | korkein tarjous | текущая ставка | 現在価格 | 現在の価格
     現在入札 | 目前出價 | 目前標價 | 当前价 | 현재\s?(?:입찰)?가
     """
-)
-
-_NO_PRICE = re.compile(
-    r"""일시품절|품절|가격비교예정|가격\s?문의|가격\s?미정|출시\s?예정|see\s(?:price|it)\sin\s(?:cart|checkout)|add\sto\scart\s(?:for|to\ssee)
-        |price\sin\scart|\bt\.?b\.?[ad]\b|call\sfor\s(?:price|pricing|quote)|(?:price|quote)\s(?:on|upon)\s(?:request|application)|\bpoa\b
-        |request\s(?:a\s)?(?:price|quote)|ask\sfor\s(?:price|a\squote)|log\s?in\s(?:to|for)|sign\sin\s(?:to|for)|contact\s(?:us|seller)
-        |auf\sanfrage|preis\sanfragen|sur\s(?:demande|devis)|prix\snous\sconsulter|(?:a\s)?consultar|su\srichiesta|op\saanvraag|na\sdotaz
-        |na\szapytanie|zapytaj\so|на\sзапрос|по\sзапросу|уточняйте|договорн|за\sдомовленістю|価格未定|お問い合わせ|オープン価格|価格はお問|電洽|询价
-        |not\savailable|unavailable|sold\sout|out\sof\sstock|coming\ssoon|ausverkauft|agotado|épuisé|esgotado|nicht\sverfügbar|\bn/a\b""",
-    re.IGNORECASE | re.VERBOSE,
 )
 
 #: Words beside which a number without a currency is still a price.
@@ -190,7 +196,7 @@ PRICE_LABEL = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _PRICE_WORD = re.compile(
-    r"price|pricing|preis|prix|precio|prezzo|preço|prijs|(?<!\w)pris|cena|cijena|hinta|fiyat|pre[tț](?!\w)|цена|ціна|價|价|価格|가격|판매가",
+    r"price|pricing|preis|prix|precio|prezzo|preço|prijs|(?<!\w)pris|cen(?:a|ę|y|ie|u)(?!\w)|cijena|hinta|fiyat|pre[tț](?!\w)|цена|ціна|價|价|価格|가격|판매가",
     re.IGNORECASE,
 )
 
@@ -219,11 +225,6 @@ def without_net_words(text: str) -> str:
     return _NET_AFTER.sub(" ", text, count=1) if _NET_AFTER.match(text) else text
 
 
-def says_no_price(text: str) -> bool:
-    """Whether the text stands in the place of a price and says that there is none."""
-    return _NO_PRICE.search(text) is not None
-
-
 def only_neutral(text: str) -> bool:
     """Whether every word of the text may stand beside a bare number that is a price."""
     return not re.search(r"[^\W\d_]", _NEUTRAL.sub(" ", text))
@@ -238,7 +239,7 @@ def explains(text: str) -> bool:
 
 #: If two patterns match up to the same place, the first of them counts.
 _NEAREST: tuple[tuple[Label, re.Pattern[str]], ...] = (
-    ("bid", _BID_BEFORE), ("noise", _NOISE_BEFORE), ("list", _LIST_BEFORE), ("now", _NOW_BEFORE)
+    ("bid", _BID_BEFORE), ("member", _MEMBER_BEFORE), ("noise", _NOISE_BEFORE), ("list", _LIST_BEFORE), ("now", _NOW_BEFORE)
 )  # fmt: skip
 
 

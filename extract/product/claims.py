@@ -44,12 +44,23 @@ class Claim:
 _THREE_DECIMALS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 
 
+def of_page(page: Context, products: list[StructuredProduct]) -> list[Claim]:
+    """All claims: of the page's structured data, of its `meta` properties, or else of its order forms."""
+    stated = of_products(page, products)
+    if (meta := of_meta(page)) is not None:
+        stated.append(meta)
+    if not stated and (ordered := of_order(page)) is not None:
+        stated.append(ordered)
+    return stated
+
+
 def of_products(page: Context, products: list[StructuredProduct]) -> list[Claim]:
     """One claim for each syntax that states a price of the page's own product."""
     stated: list[Claim] = []
     for syntax in dict.fromkeys(product.syntax for product in products):
         offers = [offer for product in products if product.syntax == syntax for offer in _all_offers(product)]
-        claim = _of_offers(page, syntax, offers)
+        has_variants = any(product.variants for product in products)
+        claim = _of_offers(page, syntax, offers, has_variants)
         if claim is not None:
             stated.append(claim)
     return stated
@@ -61,7 +72,7 @@ def _all_offers(product: StructuredProduct) -> Iterator[StructuredOffer]:
         yield from variant.offers
 
 
-def _of_offers(page: Context, syntax: str, offers: list[StructuredOffer]) -> Claim | None:
+def _of_offers(page: Context, syntax: str, offers: list[StructuredOffer], of_variants: bool) -> Claim | None:
     """The claim of all offers together: their one price, or the lowest of several as a `from` price."""
     priced = [(offer, readings) for offer in offers if (readings := _offer_readings(page, offer))]
     if not priced:
@@ -74,12 +85,12 @@ def _of_offers(page: Context, syntax: str, offers: list[StructuredOffer]) -> Cla
             readings = tuple(dict.fromkeys(value for _, values in priced for value in values))
             return Claim(syntax, readings, None, "now", " or ".join(_price_text(offer) for offer, _ in priced))
         priced = [pair for pair in priced if pair[0].currency in (at_home, None)]
-    tied = [pair for pair in priced if is_named(page, pair[0])] if len({readings for _, readings in priced}) > 1 else []
     new = [pair for pair in priced if pair[0].condition in (None, "new")]
     available = [pair for pair in (new or priced) if pair[0].availability in ("in_stock", None)]
-    chosen = tied or available or new or priced
+    chosen = available or new or priced
     offer, readings = min(chosen, key=lambda pair: min(pair[1]))
-    several = len({readings for _, readings in chosen}) > 1
+    # Another variant is another thing, whether it can be bought or not.
+    several = len({readings for _, readings in (priced if of_variants else chosen)}) > 1
     return Claim(
         source=syntax,
         readings=readings,
@@ -100,12 +111,6 @@ def _offer_readings(page: Context, offer: StructuredOffer) -> tuple[Decimal, ...
     """The amounts that one offer's price may mean: several if it can be read in two ways, or if the offer states several."""
     texts = (offer.price, *offer.more_prices)
     return tuple(dict.fromkeys(value for text in texts for value in amounts_of(page, text, offer.currency)))
-
-
-def is_named(page: Context, offer: StructuredOffer) -> bool:
-    """Whether the page's address names this offer among several."""
-    has_sku = offer.sku is not None and len(offer.sku) >= 4 and offer.sku.lower() in page.address_words
-    return has_sku or (offer.url is not None and offer.url in (page.url, page.canonical) and "?" in offer.url)
 
 
 def amounts_of(page: Context, text: str | None, currency: str | None) -> tuple[Decimal, ...]:

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from lxml.html import HtmlElement
 
+from gpuledger.extract import source
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.source import Page
@@ -111,7 +112,12 @@ def _locale(
     declared += [*meta.get("og:locale", ())[:1], *meta.get("content-language", ())[:1], *meta.get("language", ())[:1]]
     locales = [match.groups() for text in declared if text and (match := _LOCALE.match(text))]
     language = next((str(code).lower() for code, _ in locales), None)
-    country = _country_of_path(url) or _country_of_domain(url) or (_country_of_domain(canonical) if canonical else None)
+    country = (
+        _country_of_path(url)
+        or _country_of_domain(url)
+        or _country_of_source(url)
+        or (_country_of_domain(canonical) if canonical else None)
+    )
     if country is None:
         regions = Counter(str(region).upper() for _, region in locales if region)
         country = regions.most_common(1)[0][0] if regions else _HOME_OF_LANGUAGE.get(language or "")
@@ -128,6 +134,14 @@ def _country_of_domain(url: str) -> str | None:
     if len(last) != 2 or (last in _NO_COUNTRY and second not in _SECOND_LEVELS):
         return None
     return last.upper() if currencies.is_country(last.upper()) else None
+
+
+def _country_of_source(url: str) -> str | None:
+    """The country of a shop that the program knows: an address that ends with `.com` says nothing."""
+    try:
+        return source.country_of(urlsplit(url).hostname or "")
+    except ValueError:
+        return None
 
 
 def _country_of_path(url: str) -> str | None:

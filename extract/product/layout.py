@@ -10,9 +10,10 @@ from itertools import chain, islice
 
 from lxml.html import HtmlElement
 
+from gpuledger.extract import words
 from gpuledger.extract.markup.html import is_hidden, visible_text
 from gpuledger.extract.price import words as price_words
-from gpuledger.extract.product import scan, signs, stock_words
+from gpuledger.extract.product import scan, signs
 from gpuledger.extract.product.context import Context
 
 #: The level of an element that shares no part of the page with the anchor, or of any element if there is no anchor.
@@ -222,7 +223,7 @@ def _speaks_of_price(heading: HtmlElement) -> bool:
 
 def _speaks_of_order(heading: HtmlElement) -> bool:
     text = visible_text(heading, _LONGEST_HEADING)
-    return price_words.is_of_price(text) or stock_words.availability(text) is not None
+    return price_words.is_of_price(text) or words.availability(text) is not None
 
 
 def _is_page_header(element: HtmlElement) -> bool:

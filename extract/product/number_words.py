@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from gpuledger.extract.word_table import anywhere, entries
+from gpuledger.extract.words import anywhere, entries
 
 Field = Literal["sku", "mpn", "gtin"]
 

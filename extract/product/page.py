@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import blocks
 from gpuledger.extract.items import Availability, Issue, Offer, Parsed, SellerKind
@@ -40,17 +40,19 @@ def offer_and_issues(page: Page, country: str | None, language: str | None) -> I
     """The items that `product.parse` yields; raises the same errors."""
     tree = html.tree(page.content, page.headers.get("content-type"))
     here = context.build(page, tree, country, language)
-    products = own.own_products(here, structured.products(tree, here.url, page.content))
-    stated = claims.of_products(here, products)
-    if (meta := claims.of_meta(here)) is not None:
-        stated.append(meta)
-    if not stated and (ordered := claims.of_order(here)) is not None:
-        stated.append(ordered)
+    products = own.narrowed(here, own.own_products(here, structured.products(tree, here.url, page.content)))
+    stated = claims.of_page(here, products)
     page_layout = layout.layout_of(here)
     currency = next((claim.currency for claim in stated if claim.currency), None) or decide.stated_currency(here)
     seen = visible.visible_prices(here, page_layout, currency)
-    available = stock.of_page(here, products, page_layout)
-    if available == "unknown" and not seen.prices:
+    if any(product.variants for product in products) and seen.prices:
+        amount = seen.prices[0].amount
+        products = own.as_shown(products, lambda offer: amount in claims.amounts_of(here, offer.price, offer.currency))
+        stated = claims.of_page(here, products)
+    if seen.prices and seen.for_members:
+        stated = [claim for claim in stated if not seen.for_members.issuperset(claim.readings)]
+    available, contradiction = stock.of_page(here, products, page_layout)
+    if available == "unknown" and contradiction is None and not seen.prices:
         available = stock.status_in_sentences(page_layout)
     title = _title(here, page_layout, products)
     is_offered = products or stated or seen.prices or available != "unknown" or _on_request(page_layout)
@@ -64,31 +66,16 @@ def offer_and_issues(page: Page, country: str | None, language: str | None) -> I
     yield from decision.issues
     if decision.price is None and not decision.issues:
         yield Issue(code="no_price", message="the page shows no price", severity="info", url=here.url)
-    status = stock.printed_status(page_layout)
-    if {available, status} == {"in_stock", "out_of_stock"}:
-        # The structured data counts: templates keep hidden parts for every state, and only a style sheet tells which counts.
-        message = f"the page's structured data says {available}, and the page itself {status}"
-        yield Issue(code="availability_disagreement", message=message, url=here.url)
-    # Even if it is open which of several prices is the asked one, the goods are offered.
-    is_asked = decision.kind == "now" or (
-        decision.price is None and any(seen_price.kind == "now" for seen_price in seen.prices)
-    )
-    if available == "unknown" and status is None and is_asked:
-        available = "in_stock"
+    if len({offer.price for product in products for variant in product.variants for offer in variant.offers}) > 1:
+        names = "; ".join(variant.name or "?" for product in products for variant in product.variants[:5])
+        message = f"the page sells variants at several prices, and nothing on it names one of them: {names}"
+        yield Issue(code="several_variants", message=message, severity="info", url=here.url)
+    if contradiction is not None:
+        yield Issue(code="availability_disagreement", message=contradiction, url=here.url)
     shown_price = next((price for price in seen.prices if price.amount == decision.price), None)
     yield _offer(here, _Goods(title, products, page_layout, available, shown_price), decision)
 
 
-_ON_REQUEST = re.compile(
-    r"(?:call|contact(?: us)?|ask|inquire) for (?:a )?(?:price|pricing|quote)|request (?:a )?(?:price|pricing|quote)"
-    r"|(?:sign|log) ?in (?:to|for) (?:see |view |show )?(?:the |your |our )?pric|pric(?:es?|ing) after log-?in"
-    r"|preise? (?:nach (?:dem )?(?:login|anmeld)|nur für)|zaloguj się,? (?:aby|żeby) (?:zobaczyć|poznać)"
-    r"|connectez-vous pour (?:voir|conna)|inicia sesión para ver|accedi per (?:vedere|visualizzare)|log in om (?:de )?prij"
-    r"|logga in för att se|войдите,? чтобы"
-    r"|(?:price|quote) (?:up)?on request|preis auf anfrage|prix sur demande|precio a consultar|cena na zapytanie"
-    r"|가격\s?문의|価格はお問い?合わせ|询价|詢價",
-    re.IGNORECASE,
-)
 _LONGEST_REQUEST = 60
 
 
@@ -96,7 +83,7 @@ def _on_request(page_layout: layout.Layout) -> bool:
     """Whether the goods' part gives their price on request. Such a page is still a page of goods."""
     texts = ((element, " ".join((element.text or "").split())) for element in page_layout.part.iter(*scan.HOLD_TEXT))
     return any(
-        3 < len(text) <= _LONGEST_REQUEST and _ON_REQUEST.match(text) and not page_layout.is_elsewhere(element)
+        3 < len(text) <= _LONGEST_REQUEST and words.is_on_request(text) and not page_layout.is_elsewhere(element)
         for element, text in texts
     )
 
@@ -134,7 +121,7 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
     condition = next((offer.condition for offer in offers if offer.condition), None)
     url = page.url if page.url.startswith("http") else page.canonical or page.url
     taxed = next((offer.tax_included for offer in offers if offer.tax_included is not None), None)
-    kind = "bundle" if decision.kind == "now" and wording.is_bundle(title) else decision.kind
+    kind = "bundle" if decision.kind == "now" and words.is_bundle(title) else decision.kind
     return Offer(
         title=title,
         url=url,
@@ -145,7 +132,7 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
         price_text=decision.price_text,
         list_price=decision.list_price,
         availability=available,
-        condition=condition or wording.condition(title) or terms.condition(page_layout) or "unknown",
+        condition=condition or words.condition(title) or terms.condition(page_layout) or "unknown",
         seller=seller or printed,
         seller_kind=_seller_kind(page, seller, printed),
         sku=codes.sku,

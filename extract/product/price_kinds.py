@@ -52,9 +52,9 @@ class VisiblePrice:
 
 def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice | None:
     """The price with its kind; None if names or words say that it is not a price of the goods."""
-    kind, is_net = reading.kind, False
+    kind, is_net, is_called_usual = reading.kind, False, price_words.is_usual(reading.text)
     heading_label = _heading(element)
-    if heading_label in ("noise", "monthly"):
+    if heading_label in ("noise", "member", "monthly"):
         return None
     if heading_label == "list" and kind == "now":
         kind = "list"
@@ -70,9 +70,10 @@ def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice
             others = [label for token, label in money.tokens(text).items() if token not in reading.number]
             holds_others = len(others) > 0
             own_label = money.label_in(_without_other_prices(up, element) if holds_others else text, reading.number)
-            if own_label in ("noise", "unit"):
+            if own_label in ("noise", "member", "unit"):
                 return None
             is_net = is_net or own_label == "net"
+            is_called_usual = is_called_usual or (own_label == "list" and price_words.is_usual(text))
             if own_label is not None and kind == "now":
                 kind = price_words.KINDS.get(own_label, kind)
             if holds_others and any(label != "noise" for label in others):
@@ -86,7 +87,7 @@ def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice
     is_current = "current" in own_name
     is_old = crossed or "old" in own_name or ("old" in traits and not is_current)
     usual_name = "usual" in own_name or ("usual" in traits and not is_current)
-    usual_words = kind == "list" and price_words.is_usual(reading.text)
+    usual_words = kind == "list" and is_called_usual
     is_usual = not is_old and (usual_words or (usual_name and kind == "now"))
     if is_old or is_usual:
         kind = "list"
@@ -108,6 +109,19 @@ def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice
         labelled=labelled,
         marked=marked,
     )
+
+
+def is_for_members(element: HtmlElement, reading: Money) -> bool:
+    """Whether the words around an amount say that only members of a club pay it."""
+    if _heading(element) == "member":
+        return True
+    for up in [element, *element.iterancestors()][:4]:
+        text = visible_text(up, MAX_TEXT + 10)
+        if len(text) > MAX_TEXT:
+            return False
+        if money.label_in(_without_other_prices(up, element), reading.number) == "member":
+            return True
+    return False
 
 
 _LONGEST_LABEL = 30

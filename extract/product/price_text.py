@@ -32,6 +32,11 @@ class Reader:
         """The reading of an element with this text. What is struck out in it is an old price, whatever the words say."""
         behind = _behind(element)
         if _CENTS_ALONE.fullmatch(behind) and text[-1:].isdigit():
+            small = element.getnext()
+            if behind[0] not in ".," and small is not None and small.tag in ("sup", "small"):
+                # `<sup>$</sup> <b>1499</b> <sup>99</sup>`: the eye joins cents that are set above the line.
+                self.joined.add(small)
+                behind = f".{behind}"
             if behind[0] not in ".,":
                 # `$549` and `99` are the parts of one price, and neither may count as the whole.
                 return Ambiguous(f"{text} {behind}", money.SET_APART)

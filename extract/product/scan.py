@@ -16,6 +16,7 @@ from itertools import accumulate
 
 from lxml.html import HtmlElement
 
+from gpuledger.extract import words
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import words as price_words
@@ -306,7 +307,7 @@ def is_worded_order(element: HtmlElement) -> bool:
     else:
         return False
     text = text or ""
-    return 0 < len(text) < 80 and signs.BUY.search(text) is not None and signs.WISH.search(text) is None
+    return 0 < len(text) < 80 and words.orders(text)
 
 
 def looks_like_button(link: HtmlElement) -> bool:

@@ -6,7 +6,7 @@ letters, and words are found in them even if camel case or underscores join them
 
 from __future__ import annotations
 
-from gpuledger.extract.word_table import anywhere, at_word_start
+from gpuledger.extract.words import anywhere, at_word_start
 
 # PRICE, STATUS and BUY_NAME are searched for in all names of a page. Each of their words begins with a plain letter, so that
 # the regular expression skips other text quickly; a condition on what stands before a word is written behind its letters.
@@ -25,7 +25,7 @@ STATUS = anywhere(
     r"""
     avail | stock(?!ings?) | dispo | lager | verf(?:ue|u|ü)g | sklad | dostup | dostep | nalich | zalog | zaliha
     stoc(?:[-_ ]|$) | saatav
-    sold-?out | lieferbar | leverbaar | voorraad | raktar | keszlet | varasto | epuise
+    sold-?out | inventory | lieferbar | leverbaar | voorraad | raktar | keszlet | varasto | epuise
     """
 )
 
@@ -97,7 +97,8 @@ ELSEWHERE = anywhere(
     mini-?cart | minicart | cart-(?:summary|total|content|item|drawer|popup|preview|dropdown)
     basket-(?:summary|total|content|item) | shopping-?cart | shoppingcart | checkout-(?:summary|cart|page|step)
     header | footer(?<!buy-footer)(?<!price-footer)(?<!product-footer)
-    (?:^|[-_ ])nav | menu | newsletter | review(?<!preview) | comment | compar(?!e-?at|e-?price) | wishlist | filter | facet
+    (?:^|[-_ ])nav(?:bar|igation|[-_]?(?:menu|bar|links?|items?|list|tabs?))?(?![a-z_-]) | menu
+    newsletter | review(?<!preview) | comment | compar(?!e-?at|e-?price) | wishlist | filter | facet
     search | suggest | autocomplete | banner | promo-?(?:tile|teaser|list) | teaser
     product[-_]?(?:list|grid|tile|card|item|box|thumb)s? | item[-_]?(?:list|grid|card|tile)
     products(?:list|grid|slider|carousel|block|box|row|wrap\w*|container|section)?(?![a-z])
@@ -125,44 +126,6 @@ RELATED = at_word_start(
     관련 ?상품 | 추천 | 함께 | 비슷한 | 다른 고객 | 인기 ?상품 | 관심 ?상품 | 関連 | おすすめ | この商品を | 売れ筋
     ランキング | よく一緒に
     相關商品 | 推薦 | 看了又看 | 猜你喜欢 | 相关 | 推荐 | 热销 | 热门
-    """
-)
-
-#: The words of a button that puts the goods into the cart, in the languages of the shops.
-BUY = at_word_start(
-    r"""
-    add (?:to|in) (?:your |my |shopping )?(?:cart|basket|bag|trolley) | buy (?:it )?now | buy\s*$
-    buy (?:this|tickets?|online|digital|record|album|for\s\D?\d)
-    plaats (?:een )?bod | zet bod | złóż ofertę | 今すぐ落札 | 发起拼单 | 单独购买 | 立即抢购 | 揪團
-    (?:pre-?)?order(?: now)?\s*$ | purchase | (?:place|submit)(?: a| your)? bid | bid now | bieten\s*$ | gebot abgeben
-    enchérir | pujar | fai un['’]offerta | bied(?:en)?\s*$ | licytuj | lägg bud | 入札 | 我要出價 | 입찰
-    in den (?:waren|einkaufs) | warenkorb | jetzt (?:kaufen|bestellen) | kaufen | vorbestellen
-    ajouter au panier | panier | acheter | commander | j['’]achète
-    añadir | agregar (?:al?|a la) | a la (?:cesta|bolsa) | comprar | carrito
-    aggiungi al | carrello | acquista | compra | ordina | adicionar (?:ao|à) | carrinho | colocar no
-    in winkel(?:wagen|mand) | winkelmandje | bestel(?:len)?\b | koop
-    do koszyka | kup teraz | dodaj do | zamów | do košíku | koupit | přidat | do košíka | kúpiť | vložiť | pridať
-    v košarico | dodaj v | kupi | u košaricu | u korpu | naruči | naroči
-    kosárba | megveszem | vásárl | adaugă | adauga | (?:în|in) (?:coș|cos) | cumpără | cumpara | comandă | comanda
-    купить | купи\b | в корзину | в кошик | купити | добави в | поръчай | заказать | оформить
-    lägg (?:i|till) | köp | varukorg | legg (?:i|til) | kjøp | handlekurv | læg i | køb | kurv
-    lisää ost | ostoskori | osta | lisa (?:ost|korvi) | ostukorv | grozā | pirkt | į krepšelį | pirkti
-    sepete | satın al | καλάθι | αγορά | 加入購物車 | 放入購物車 | 立即購買 | 直接購買 | 我要購買
-    加入购物车 | 立即购买 | 購買
-    カートに | 購入 | 買い物かご | 장바구니 | 구매하기 | 바로\s?구매 | 주문 | mua (?:ngay|hàng) | thêm vào | beli
-    keranjang | entradas
-    לסל | أضف | اشتر
-    """
-)
-
-#: The words of a button that only puts the goods on a list (`aggiungi alla lista`, `dodaj do ulubionych`).
-WISH = at_word_start(
-    r"""
-    wish | favou?rit | compare | (?:to|a) (?:my )?list\b | merkzettel | merkliste | wunsch | vergleich | liste d['’] | envies
-    souhait | favoris | a (?:la|mi) lista | deseos | comparar | alla (?:mia )?lista | desideri | preferiti | confront
-    lista de | desejos | verlang | favoriet | vergelijk | ulubion | schowka | porówn | obľúben | oblíben | porovn
-    priljubljen | kedvenc | önske | ønske | favorit | toivelist | мне нравится | избранн | сравн | обране | порівн
-    お気に入り | ほしい物 | 관심 ?상품 | 찜 | 收藏 | 願望 | 追蹤 | istek liste | favoriler
     """
 )
 

@@ -1,73 +1,146 @@
 """Whether the page's goods can be bought now.
 
-The first of these that says something counts: structured data of the own product; `meta` properties; the words of a part
-that is named after stock and lies nearest to the title; a means of ordering (button, form, field for the number of pieces);
-an offer with a price to machines or, if nothing else is said, a price to people, since both are offers to sell. Otherwise
-the availability is `unknown`.
+What the page says to machines (structured data of the own product, `meta`) is compared with what a buyer sees: a part that
+is named after stock, a line that is a status and nothing else, and the button that orders. In stock needs one of these
+signs: a price alone is none. Where one says that the goods can be bought and another denies it, the answer is never
+`in_stock`, and an Issue names both.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.items import Availability
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.markup.schema_org import availability
-from gpuledger.extract.markup.structured import StructuredOffer, StructuredProduct
-from gpuledger.extract.product import claims, scan, stock_words
+from gpuledger.extract.markup.structured import StructuredProduct
+from gpuledger.extract.price import words as price_words
+from gpuledger.extract.product import scan
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
 
 #: A longer text is a paragraph about stock, not a status.
 _MAX_STATUS = 90
+#: The longest line that is a status and nothing else.
+_SHORT = 60
 
 
-def of_page(page: Context, products: list[StructuredProduct], layout: Layout) -> Availability:
+class Sign(NamedTuple):
+    """What one place of the page says about stock, and which place it is, in words for an Issue."""
+
+    says: Availability
+    place: str
+
+
+class Answer(NamedTuple):
+    """Whether the goods can be bought. `contradiction` names what says so and what denies it, if both are on the page."""
+
+    availability: Availability
+    contradiction: str | None = None
+
+
+def of_page(page: Context, products: list[StructuredProduct], layout: Layout) -> Answer:
     """The availability of the page's own goods."""
-    offers = [offer for product in products for offer in _offers(product) if offer.availability]
-    if offers:
-        # The variant that the page's address names is the one that a visitor sees.
-        tied = [offer for offer in offers if claims.is_named(page, offer)]
-        statuses = {offer.availability for offer in tied or offers}
-        # Sizes and sellers have offers of their own: the goods can be bought while one of these can.
-        return next(
-            candidate for candidate in ("in_stock", "preorder", "out_of_stock", "unknown") if candidate in statuses
-        )
+    stated, seen = _to_machines(page, products, layout), _to_people(layout)
+    if stated is None or seen is None:
+        sign = stated or seen
+        return Answer(sign.says if sign else "unknown")
+    if stated.says == seen.says or seen.place == _BUTTON or "unknown" in (stated.says, seen.says):
+        # A button that can be pressed is on every page of some templates: only words deny what the page says to machines.
+        return Answer(stated.says)
+    if stated.says == "preorder" or seen.says == "preorder":
+        return Answer("preorder" if "in_stock" in (stated.says, seen.says) else "out_of_stock")
+    denied = f"{stated.place} says {stated.says}, and {seen.place} {seen.says}"
+    return Answer("unknown" if stated.says == "in_stock" else stated.says, denied)
+
+
+_BUTTON = "the button that orders"
+
+
+def _to_machines(page: Context, products: list[StructuredProduct], layout: Layout) -> Sign | None:
+    statuses = {
+        offer.availability
+        for product in products
+        for one in (product, *product.variants)
+        for offer in one.offers
+        if offer.availability
+    }
+    # Sizes and sellers have offers of their own: the goods can be bought while one of these can.
+    for status in ("in_stock", "preorder", "out_of_stock", "unknown"):
+        if status in statuses:
+            return Sign(status, "the page's structured data")
     stated = availability(page.first_meta("product:availability", "og:availability", "og:product:availability"))
     if stated:
-        return stated
-    marked = _marked(layout) or printed_status(layout)
-    if marked is not None:
-        return marked
-    if (layout.button is None or layout.button.get("disabled") is not None) and _is_gone(layout):
-        return "out_of_stock"
-    if layout.button is not None:
-        status = status_in(_text(layout.button))
-        return status if status in ("out_of_stock", "preorder") else "in_stock"
-    buttons = layout.part.iter("button", "a")
-    if any(_is_waiting(button) and not layout.is_elsewhere(button) for button in buttons):
-        return "out_of_stock"
-    if any(offer.price for product in products for offer in _offers(product)):
-        return "in_stock"
-    return "unknown"
-
-
-def _marked(layout: Layout) -> Availability | None:
-    """What an element marked as schema.org's availability says, on a page that describes no product around it."""
+        return Sign(stated, "the page's meta data")
     for element in layout.part.xpath(".//*[@itemprop='availability']"):
         if not layout.is_elsewhere(element):
-            return availability(element.get("href") or element.get("content") or visible_text(element, _MAX_STATUS))
+            text = element.get("href") or element.get("content") or visible_text(element, _MAX_STATUS)
+            marked = availability(text)
+            return Sign(marked, "the page's structured data") if marked else None
     return None
 
 
-_LABEL = re.compile(
-    r"(?:availability|in stock|stock(?: status)?|verfügbarkeit|lagerbestand|disponibilit[éàa]|disponibilidad\w*|dostępność"
-    r"|dostupnost\w*|beschikbaarheid|tillgänglighet|наличие|在庫(?:状況)?|재고|库存|庫存)\s*[:：]",
-    re.IGNORECASE,
-)
+def _to_people(layout: Layout) -> Sign | None:
+    """What a buyer sees: the part that is named after stock and lies nearest to the title, a line, the button."""
+    for part in sorted(layout.statuses, key=layout.title_level)[:10]:
+        text = visible_text(part, _MAX_STATUS + 30)
+        if (status := status_in(text)) is not None:
+            return Sign(status, f"{text[:_SHORT]!r} on the page")
+    button = layout.button
+    pressable = button is not None and (not _is_disabled(button) or _another_orders(layout))
+    if button is not None and pressable and (status := status_in(_text(button))) in ("out_of_stock", "preorder"):
+        return Sign(status, f"{_text(button)[:_SHORT]!r} on the page")
+    line = None if pressable else next(_lines(layout), None)
+    if line is not None or pressable:
+        return line or Sign("in_stock", _BUTTON)
+    for waiting in layout.part.iter("button", "a", "input"):
+        if (status := _of_waiting(waiting)) is not None and not layout.is_elsewhere(waiting):
+            return Sign(status, f"{_text(waiting)[:_SHORT]!r} on the page")
+    return None
+
+
+def _lines(layout: Layout) -> Iterator[Sign]:
+    """The lines of the goods' part that are a status and nothing else, the first that says `gone` before all others.
+
+    A line in a list, a table or a choice describes one size.
+    """
+    others: list[Sign] = []
+    for element in layout.part.iter(*scan.HOLD_TEXT):
+        # An icon may stand before the words: `<b><i class="fa"></i> Sold out</b>`.
+        text = element.text
+        if (text is None or text.isspace()) and len(element):
+            text = element[0].tail if not element[0].text else None
+        if text is None or not 3 < len(text) < 300:
+            continue
+        text = " ".join(text.split())
+        if not 3 < len(text) <= _MAX_STATUS:
+            continue
+        status = words.status_of_line(text) if len(text) <= _SHORT else None
+        if words.has_ended(text):
+            status = "out_of_stock"
+        elif status and any(up.tag in _OF_ONE_SIZE for up in [element, *element.iterancestors()]):
+            continue
+        if status and not layout.is_elsewhere(element):
+            sign = Sign(status, f"{text!r} on the page")
+            if status == "out_of_stock":
+                yield sign
+            others.append(sign)
+    yield from others
+
+
+#: What holds the sizes or colours of one thing, each with a status of its own.
+_OF_ONE_SIZE = ("li", "option", "label", "td", "th", "a", "button")
+
+
+def status_in(text: str) -> Availability | None:
+    """What a status line, or the first sentence of a longer text, says; None if it says nothing about stock."""
+    if len(text) > _MAX_STATUS:
+        text = text[:_MAX_STATUS].partition(". ")[0] if ". " in text[:_MAX_STATUS] else ""
+    return words.availability(text) if text else None
 
 
 def status_in_sentences(layout: Layout) -> Availability:
@@ -77,79 +150,43 @@ def status_in_sentences(layout: Layout) -> Availability:
             continue
         text = visible_text(element, _MAX_STATUS + 30).strip()
         status = status_in(text)
-        if status == "out_of_stock" or (status is not None and _LABEL.match(text)):
+        if status == "out_of_stock" or (status is not None and words.is_of_stock_label(text)):
             return status
     return "unknown"
 
 
-#: The longest line that is a status and nothing else.
-_SHORT = 60
+def _is_disabled(button: HtmlElement) -> bool:
+    """Whether a means of ordering cannot be used: the button itself, or every button of a form."""
+    if button.tag == "form":
+        inner = [one for one in button.iter("button", "input") if one.tag == "button" or one.get("type") == "submit"]
+        return bool(inner) and all(map(_is_disabled, inner))
+    classes = (button.get("class") or "").lower().split()
+    return button.get("disabled") is not None or button.get("aria-disabled") == "true" or "disabled" in classes
 
 
-def _is_gone(layout: Layout) -> bool:
-    """Whether a line says that the goods are gone or the sale is over, on a page on which nothing can be ordered.
+def _another_orders(layout: Layout) -> bool:
+    """Whether a further button can be pressed to order. The nearest one may be a field for the number of pieces."""
+    return any(
+        scan.is_worded_order(one) and not _is_disabled(one) and not layout.is_elsewhere(one)
+        for one in layout.part.iter("button", "a", "input")
+    )
 
-    A line in a list, a table or a choice describes one size.
+
+def _of_waiting(button: HtmlElement) -> Availability | None:
+    """What a button says that offers no order: a message when the goods are back, `Sold out`, `Coming soon`.
+
+    A message about a lower price is a different thing.
     """
-    for element in layout.part.iter(*scan.HOLD_TEXT):
-        text = " ".join((element.text or "").split())
-        if not 3 < len(text) <= _MAX_STATUS:
-            continue
-        is_gone = len(text) <= _SHORT and stock_words.begins_gone(text)
-        if is_gone and any(up.tag in _OF_ONE_SIZE for up in [element, *element.iterancestors()]):
-            continue
-        if (is_gone or stock_words.has_ended(text)) and not layout.is_elsewhere(element):
-            return True
-    return False
-
-
-#: What holds the sizes or colours of one thing, each with a status of its own.
-_OF_ONE_SIZE = ("li", "option", "label", "td", "th", "a", "button")
-
-
-def printed_status(layout: Layout) -> Availability | None:
-    """What the part named after stock that lies nearest to the title says; None if no such part says anything."""
-    statuses = (
-        status_in(visible_text(part, _MAX_STATUS + 30)) for part in sorted(layout.statuses, key=layout.title_level)[:10]
-    )
-    return next((status for status in statuses if status is not None), None)
-
-
-def status_in(text: str) -> Availability | None:
-    """What a status line, or the first sentence of a longer text, says; None if it says nothing about stock."""
-    if len(text) > _MAX_STATUS:
-        text = text[:_MAX_STATUS].partition(". ")[0] if ". " in text[:_MAX_STATUS] else ""
-    if not text:
+    if (button.tag == "a" and not scan.looks_like_button(button)) or (
+        button.tag == "input" and button.get("type") not in ("submit", "button")
+    ):
         return None
-    if _NONE_LEFT.fullmatch(text):
-        return "out_of_stock"
-    return stock_words.availability(text) or wording.availability(text)
-
-
-#: `Stock: 0`
-_NONE_LEFT = re.compile(
-    r"\W*(?:in stock|stock|qty|available|availability|lagerbestand|bestand|stan magazynowy)\s*[:：]?\s*0\W*", re.I
-)
-
-
-def _is_waiting(button: HtmlElement) -> bool:
-    """Whether a button offers a message when the goods are back. A message about a lower price is a different thing."""
-    if button.tag == "a" and not scan.looks_like_button(button):
-        return False
     text = _text(button)
-    return (
-        0 < len(text) <= _MAX_STATUS and stock_words.availability(text) == "out_of_stock" and not _OF_PRICE.search(text)
-    )
-
-
-_OF_PRICE = re.compile(
-    r"price|preis|prix|precio|prezzo|preço|prijs|pris\b|cen(?:a|ę|y|ie|u)\b|価格|가격|价格|價格", re.IGNORECASE
-)
+    if not 0 < len(text) <= _MAX_STATUS or price_words.is_of_price(text):
+        return None
+    status = words.availability(text)
+    return status if status in ("out_of_stock", "preorder") else None
 
 
 def _text(button: HtmlElement) -> str:
     return visible_text(button, _MAX_STATUS) or button.get("value") or ""
-
-
-def _offers(product: StructuredProduct) -> list[StructuredOffer]:
-    return [*product.offers, *(offer for variant in product.variants for offer in variant.offers)]

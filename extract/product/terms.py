@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.items import Condition
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import money, vat
@@ -51,12 +51,6 @@ _SOLD_BY = labels(
     sprzedaż i wysyłka | sprzedawane przez | säljs av | selges av
     """
 )
-#: Words for new goods. `wording.condition` knows the words for other conditions.
-_NEW = re.compile(
-    r"\W*(?:brand[- ]new|new|neu|neuware|neuf|nuevo|nuovo|novo|nowy|nowe|nieuw|nov[áéý]|ny|uusi|новый|新品"
-    r"|새\s?상품|신품)\b",
-    re.IGNORECASE,
-)
 #: Longer texts are sentences about conditions or sellers.
 _MAX_VALUE = 60
 _NAME_END = re.compile(r"\s*(?:[|•·(,;]|\s[-–—]\s| and | und | et | y | e | i ).*$")
@@ -64,10 +58,10 @@ _NAME_END = re.compile(r"\s*(?:[|•·(,;]|\s[-–—]\s| and | und | et | y | e
 
 def condition(layout: Layout) -> Condition | None:
     """The condition that the page prints behind a label for it; None if it prints none, or several."""
-    conditions = {kind for text in _values(layout, _CONDITION) if (kind := _condition(text))}
+    conditions = {kind for text in _values(layout, _CONDITION) if (kind := words.stated_condition(text))}
     for element in layout.parts.labels:
         text = " ".join((element.text or "").split())
-        if _BESIDE_SALES.match(text) and not layout.is_elsewhere(element) and (kind := _condition(text)):
+        if _BESIDE_SALES.match(text) and not layout.is_elsewhere(element) and (kind := words.stated_condition(text)):
             conditions.add(kind)
     return conditions.pop() if len(conditions) == 1 else None
 
@@ -101,10 +95,6 @@ def tax_included(price: VisiblePrice) -> bool | None:
         if is_included is not None or len(money.tokens(visible_text(up, _LONGEST_AROUND, CROSSED))) > 1:
             return is_included
     return None
-
-
-def _condition(text: str) -> Condition | None:
-    return wording.condition(text) or ("new" if _NEW.match(text) else None)
 
 
 def _values(layout: Layout, label: re.Pattern[str], *, bare: bool = False) -> Iterator[str]:

@@ -27,15 +27,17 @@ from itertools import chain, islice
 
 from lxml.html import HtmlElement
 
+from gpuledger.extract import words
 from gpuledger.extract.items import PriceKind
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import money
 from gpuledger.extract.price import words as price_words
 from gpuledger.extract.price.money import Ambiguous, Money
+from gpuledger.extract.product import own as own_goods
 from gpuledger.extract.product import scan, systems
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
-from gpuledger.extract.product.price_kinds import VisiblePrice, classified
+from gpuledger.extract.product.price_kinds import VisiblePrice, classified, is_for_members
 from gpuledger.extract.product.price_text import MAX_TEXT, Reader
 
 #: A tile that shows other goods has fewer elements than this: a picture, a name, a price, a button.
@@ -54,6 +56,8 @@ class Visible:
     set_aside: tuple[HtmlElement, ...]
     #: Amounts that the page calls prices before tax.
     net: frozenset[Decimal]
+    #: Amounts that only members of a club pay.
+    for_members: frozenset[Decimal]
     #: The part of the page that was searched.
     part: HtmlElement
 
@@ -64,6 +68,7 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
     set_aside: list[HtmlElement] = []
     marked = layout.prices[:_MAX_ELEMENTS]
     reader = Reader(page, currency, marked)
+    for_members: set[Decimal] = set()
     prices = _by_system(layout, reader)
     handled_elements: set[HtmlElement] = {price.element for price in prices}
     for order, element in marked:
@@ -75,7 +80,7 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
         text = visible_text(element, MAX_TEXT + 60)
         if not any(map(str.isdigit, text)) or len(text) > MAX_TEXT:
             continue
-        if _on_tile(element, layout):
+        if _on_tile(element, layout) or _in_row_of_others(element, layout):
             set_aside.append(element)
             continue
         reading = reader.read_element(element, text)
@@ -87,6 +92,8 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
                 # Words about one of its amounts do not hold for all of them: the parts are read one by one.
                 continue
             handled_elements.add(element)
+            if price is None and is_for_members(element, reading):
+                for_members.add(reading.amount)
             if price is None:
                 # `or 219.90 in 4 x 54.97`: one of several amounts may be a price after all, and nothing else explains it.
                 set_aside += [] if holds_several else [element]
@@ -97,6 +104,9 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
             if reading.reason == money.SET_APART and len(money.tokens(text)) <= 1:
                 # `$229 99` are the parts of one price, and none of them may count as the whole.
                 handled_elements.add(element)
+    if any(price.amount not in for_members for price in prices):
+        # What only members pay stands at the top of some pages without a word.
+        prices = [price for price in prices if price.amount not in for_members]
     if len({price.amount for price in prices}) > 1:
         unchosen = [price for price in prices if price.kind != "list" and _is_unchosen(price.element, layout)]
         set_aside += [price.element for price in unchosen]
@@ -118,7 +128,9 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
         prices = gross
     if all(price.kind in ("list", "monthly") for price in prices):
         prices = [replace(price, kind="now") if price.usual else price for price in prices]
-    return Visible(tuple(_ranked(prices, layout)), tuple(unclear), tuple(set_aside), net, layout.part)
+    return Visible(
+        tuple(_ranked(prices, layout)), tuple(unclear), tuple(set_aside), net, frozenset(for_members), layout.part
+    )
 
 
 def _is_for_no_price(element: HtmlElement) -> bool:
@@ -181,6 +193,23 @@ def _on_tile(element: HtmlElement, layout: Layout) -> bool:
         if any(layout.leads_away(link) and link.find(".//img") is not None for link in up.iter("a")):
             return True
     return False
+
+
+def _in_row_of_others(element: HtmlElement, layout: Layout) -> bool:
+    """Whether the price stands in the row or the column of a table that names another card, as in a comparison."""
+    cell = next((up for up in [element, *element.iterancestors()][:5] if up.tag in ("td", "th")), None)
+    row = cell.getparent() if cell is not None else None
+    if cell is None or row is None or row.tag != "tr" or row in layout.above_title or layout.title is None:
+        return False
+    place = row.index(cell)
+    heads = [
+        next(iter(table), None) for table in islice(row.iterancestors(), 2) if table.tag in ("tbody", "thead", "table")
+    ]
+    headings = [head[place] for head in heads if head is not None and head is not row and len(head) == len(row)]
+    headings += [one for one in row if one is not cell]
+    own = visible_text(layout.title)
+    texts = [visible_text(one, MAX_TEXT) for one in headings]
+    return any(words.speaks_of_card(text) and own_goods.are_siblings(text, own) for text in texts)
 
 
 #: Names of the chosen one of several sizes, amounts or ways to buy, and attributes that mark it.

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.items import Availability, Condition, Parsed, SellerKind
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, absolute
@@ -61,4 +61,4 @@ def _number(value: object) -> str:
 
 def _condition(row: Mapping[str, Any]) -> Condition | None:
     stated = str(row.get("condition") or "")
-    return wording.condition(stated) or ("used" if row.get("preowned") else "new" if stated.lower() == "new" else None)
+    return words.condition(stated) or ("used" if row.get("preowned") else "new" if stated.lower() == "new" else None)

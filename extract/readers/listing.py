@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement
 
-from gpuledger.extract import looks, wording
+from gpuledger.extract import looks, words
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import blocks
 from gpuledger.extract.items import Issue, Link, ListingTotal, Offer, Parsed, PriceKind
@@ -230,8 +230,8 @@ def offer(page: Page, locale: Locale, card: Card, **facts: Any) -> Iterator[Pars
     is_higher = money and old and old.currency == money.currency and old.amount > money.amount
     price_kind = card.price_kind
     if price_kind == "now" and money:
-        price_kind = "bundle" if wording.is_bundle(title) else money.kind
-    facts["condition"] = wording.condition(title) or facts.get("condition") or "new"
+        price_kind = "bundle" if words.is_bundle(title) else money.kind
+    facts["condition"] = words.condition(title) or facts.get("condition") or "new"
     yield Offer(
         title=title,
         url=card.url,

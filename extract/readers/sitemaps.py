@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from lxml import etree
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Issue, Link, Parsed
 from gpuledger.extract.markup.links import joined
@@ -48,7 +48,7 @@ def links(page: Page) -> Iterator[Parsed]:
         if parts.scheme not in ("http", "https") or parts.hostname != urlsplit(page.final_url).hostname:
             foreign_count += 1
             continue
-        if role == "next_page" or wording.speaks_of_card(re.sub(r"[-_/+.]", " ", unquote(parts.path))):
+        if role == "next_page" or words.speaks_of_card(re.sub(r"[-_/+.]", " ", unquote(parts.path))):
             link_count += 1
             yield Link(url=address, role=role)
     if foreign_count:

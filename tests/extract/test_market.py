@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.items import Offer
 from gpuledger.extract.market import with_market
 from tests.support.html_page import offer_on
 
 
 def offer(**fields: Any) -> Offer:
-    words = {"title": "Norvik RTX 4070", "url": "https://shop.example/p/1", "key": "1", **fields}
-    return Offer(**words)
+    facts = {"title": "Norvik RTX 4070", "url": "https://shop.example/p/1", "key": "1", **fields}
+    return Offer(**facts)
 
 
 def marked(country: str | None = None, **fields: Any) -> Offer:
@@ -75,13 +75,13 @@ def test_the_way_to_the_buyer(fields: dict[str, Any], channel: str) -> None:
     ],
 )  # fmt: skip
 def test_what_a_price_says_of_tax(text: str, taxed: bool | None) -> None:
-    assert wording.tax_included(text) is taxed
+    assert words.tax_included(text) is taxed
 
 
 def shop(**more: Any) -> Offer:
     stated = {"@type": "Offer", "price": "100.00", "priceCurrency": "EUR", "availability": "InStock", **more}
-    words = {"@context": "https://schema.org", "@type": "Product", "name": "Norvik RTX 4070 12GB", "offers": stated}
-    body = f"""<html lang="de"><head><script type="application/ld+json">{json.dumps(words)}</script></head>
+    linked = {"@context": "https://schema.org", "@type": "Product", "name": "Norvik RTX 4070 12GB", "offers": stated}
+    body = f"""<html lang="de"><head><script type="application/ld+json">{json.dumps(linked)}</script></head>
         <body><h1>Norvik RTX 4070 12GB</h1><div class="price">100,00 €</div></body></html>"""
     url = "https://shop.de/p/1"
     return offer_on(url, body, datetime(2023, 11, 16, tzinfo=UTC))[0]

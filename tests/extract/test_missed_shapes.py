@@ -567,7 +567,7 @@ STOCK_AND_NUMBER: dict[str, tuple[Shape, str, str | None]] = {
     ),
     "a button to be told of a lower price": (
         Shape("pl", "sklep.example.pl", "<div>2 499,00 zł</div><button>Powiadom o niższej cenie</button>", "2499.00", "PLN"),
-        "in_stock", None,
+        "unknown", None,
     ),
     "SAP Commerce: the code in the form alone": (
         Shape(
@@ -652,7 +652,7 @@ STOCK_AND_NUMBER: dict[str, tuple[Shape, str, str | None]] = {
     "a button that waits for a size to be chosen": (
         Shape("en-GB", "toys.example.co.uk", """<span class="price">£49.99</span><div class="instore">Choose your size</div>
             <button id="addToCartButton" disabled="disabled">Add To Basket</button><p>Code: 191259</p>""", "49.99", "GBP"),
-        "in_stock", "191259",
+        "unknown", "191259",
     ),
     "a label for goods that are gone, in the button of those that are there": (
         Shape("pl", "market.example.pl", """<span class="price">32,00 zł</span><a href="#" class="add-to-basket">Dodaj do koszyka<span
@@ -688,7 +688,7 @@ STOCK_AND_NUMBER: dict[str, tuple[Shape, str, str | None]] = {
     "one size that is gone": (
         Shape("en-GB", "shoes.example.co.uk", """<p class="price">£34.90</p><ul><li>6</li><li>7 <span>Sold out</span></li><li>8</li></ul>
             <p>Code: 34901</p>""", "34.90", "GBP"),
-        "in_stock", "34901",
+        "unknown", "34901",
     ),
     "an advertisement that is not there any more": (
         Shape("de", "kleinmarkt.example.de", """<h2 id="price">120 €</h2><p>Anzeigen-ID 2212345678</p><p>Diese Anzeige ist nicht mehr
@@ -698,7 +698,7 @@ STOCK_AND_NUMBER: dict[str, tuple[Shape, str, str | None]] = {
     "an advertisement's number, in Turkish": (
         Shape("tr", "ilan.example.com.tr", """<h3>7.500 TL</h3><ul><li><strong>İlan No</strong> <span>1034567890</span></li></ul>
             <button>Mesaj Gönder</button>""", "7500", "TRY", path="ilan/koltuk"),
-        "in_stock", "1034567890",
+        "unknown", "1034567890",
     ),
     "goods that are gone, above a part with other goods": (
         Shape("en-US", "glass.example.com", """<p>This piece is no longer available.</p><p>Code: GV-118</p></div><div><div
@@ -714,7 +714,7 @@ STOCK_AND_NUMBER: dict[str, tuple[Shape, str, str | None]] = {
     "what the shop does no longer": (
         Shape("en-GB", "tea.example.co.uk", """<p class="price">£9.50</p><p>No longer ships to the EU.</p><p>Code: AS-250</p>""", "9.50",
             "GBP"),
-        "in_stock", "AS-250",
+        "unknown", "AS-250",
     ),
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from gpuledger.extract.items import Offer
-from gpuledger.extract.word_table import entries
+from gpuledger.extract.words import entries
 from tests.support.html_page import offer_on
 
 _SKU = """

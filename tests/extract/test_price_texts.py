@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from gpuledger.extract import words
 from gpuledger.extract.price import words as price_words
 from gpuledger.extract.price.amounts import Format, decimal_symbol, digits_to_ascii, page_format, readings, to_decimal
 from gpuledger.extract.price.money import MAX_LENGTH, Ambiguous, Money, label_in, read_price, tokens, without_amounts
@@ -264,8 +265,8 @@ def test_what_is_known_of_words() -> None:
     assert same | {"net": "now", "bid": "from"} == price_words.KINDS
     assert price_words.is_usual("Reg. price")
     assert not price_words.is_usual("was")
-    assert price_words.says_no_price("call for price")
-    assert not price_words.says_no_price("price")
+    assert words.says_no_price("call for price")
+    assert not words.says_no_price("price")
     assert price_words.only_neutral("our price: 5.00 incl. VAT")
     assert not price_words.only_neutral("Radeon 5.00")
     assert price_words.explains("was, now only from")

@@ -439,9 +439,11 @@ class TestAvailability:
         offer, _ = read(shop(f"<p>Call for price</p>{markup}"))
         assert offer.availability == expected
 
-    def test_goods_with_several_prices_are_offered_whichever_is_asked(self) -> None:
-        offer, _ = read(shop("<p><b>$549.99</b> <b>$599.99</b></p>"))
-        assert (offer.price, offer.availability) == (None, "in_stock")
+    @pytest.mark.parametrize("prices", ["<p><b>$549.99</b></p>", "<p><b>$549.99</b> <b>$599.99</b></p>"])
+    def test_a_price_alone_does_not_say_that_the_goods_are_there(self, prices: str) -> None:
+        offer, issues = read(shop(prices))
+        assert offer.availability == "unknown"
+        assert [issue for issue in issues if issue.code == "availability_disagreement"] == []
 
     def test_structured_data_comes_first(self) -> None:
         gone = offers('{"price": "549.99", "priceCurrency": "USD", "availability": "http://schema.org/OutOfStock"}')

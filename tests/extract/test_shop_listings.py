@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gpuledger.extract import source, wording
+from gpuledger.extract import source, words
 from gpuledger.extract.errors import Blocked, EmptyBody, ExtractError, LayoutChanged
 from gpuledger.extract.items import Condition, Issue, Link, Offer
 from gpuledger.extract.markup.mojibake import mend
@@ -240,7 +240,7 @@ def test_placeholder_and_zero_are_no_price(listing_of: Callable[[str], Page]) ->
     ],
 )
 def test_condition_by_words(text: str, condition: Condition | None) -> None:
-    assert wording.condition(text) == condition
+    assert words.condition(text) == condition
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_condition_by_words(text: str, condition: Condition | None) -> None:
     ],
 )
 def test_bundle_by_words(text: str, expected: bool) -> None:
-    assert wording.is_bundle(text) is expected
+    assert words.is_bundle(text) is expected
 
 
 @pytest.mark.parametrize(

@@ -328,7 +328,7 @@ def test_the_price_of(name: str) -> None:
         # A price before tax beside an old price that is not this one with a tax of the country.
         ("sl", "trgovina.example.si", '<p class="price-old">50,00 €</p><p class="price">Brez DDV: 36,53 €</p>'),
         ("pt-BR", "loja.example.com.br", '<div class="price">12x de <strong>R$ 199,90</strong> sem juros</div>'),
-        ("bg", "magazin.example.bg", '<div class="price">1 299.00 лв. / 664.17 €</div>'),
+        ("bg", "magazin.example.bg", '<div class="price">1 299.00 лв. / 764.17 €</div>'),
         ("fa", "shop.example.ir", '<div class="price">۱۲٬۹۹۰٬۰۰۰ تومان</div>'),
         # A bare number that is named after the price of now, beside an amount with a currency.
         ("en-IN", "bazaar.example.in", '<p><b class="cut-price">Rs. 1,299</b> <b class="final-price">449</b></p>'),
@@ -468,18 +468,22 @@ def test_cents_to_machines_against_dollars_to_the_eye() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stated", "printed", "codes"),
+    ("stated", "printed", "availability", "codes"),
     [
-        ("InStock", "Out of stock", ["availability_disagreement"]),
-        ("OutOfStock", "In stock", ["availability_disagreement"]),
-        ("InStock", "In stock", []),
-        ("InStock", "Free returns", []),
+        ("InStock", "Out of stock", "unknown", ["availability_disagreement"]),
+        ("OutOfStock", "In stock", "out_of_stock", ["availability_disagreement"]),
+        ("InStock", "Coming soon", "preorder", []),
+        ("InStock", "In stock", "in_stock", []),
+        ("InStock", "Free returns", "in_stock", []),
+        ("InStock", "Image not available", "in_stock", []),
     ],
 )
-def test_stock_to_machines_against_stock_to_the_eye(stated: str, printed: str, codes: list[str]) -> None:
+def test_stock_to_machines_against_stock_to_the_eye(
+    stated: str, printed: str, availability: str, codes: list[str]
+) -> None:
     offers = {"price": "599", "priceCurrency": "USD", "availability": f"https://schema.org/{stated}"}
     offer, issues = read(f'<p class="stock">{printed}</p>{BUY}', offers=offers)
-    assert offer.availability == ("in_stock" if stated == "InStock" else "out_of_stock")
+    assert offer.availability == availability
     assert [issue.code for issue in issues] == codes
 
 

@@ -415,7 +415,7 @@ SHOPS: dict[str, Shop] = {
     "a classified, negotiable": Shop(
         "de", "https://www.anzeigen.example.de/s-anzeige/kinderwagen/2345678901-17-3331", "Kinderwagen, wenig benutzt",
         """<article><h1 id="viewad-title">Kinderwagen, wenig benutzt</h1><h2 id="viewad-price">180 € VB</h2><p>+ Versand ab 5,49 €</p><ul><li>Art<span>Kinderwagen</span></li></ul><div>Anzeigen-ID</div><div>2345678901</div><button>Nachricht schreiben</button></article>""",
-        "180", "EUR", "2345678901",
+        "180", "EUR", "2345678901", "unknown",
     ),
     "Vietnam": Shop(
         "vi", "https://www.dienmay.example.vn/may-giat-9kg", "Máy giặt 9kg",

@@ -110,7 +110,7 @@ def test_source_says_what_it_is(name: str) -> None:
 #: Modules that only parsers need. A night on which no page changed must not spend its time on importing them.
 OF_PARSERS = (
     "lxml", "bs4", "gpuhunt", "gpuledger.extract.price", "gpuledger.extract.markup", "gpuledger.extract.product",
-    "gpuledger.extract.readers", "gpuledger.extract.wording",
+    "gpuledger.extract.readers", "gpuledger.extract.words",
 )  # fmt: skip
 
 

@@ -167,9 +167,8 @@ def _decided(page: Page) -> list[tuple[Decimal | None, str | None]]:
     """Price and currency of a page under each of the limits."""
     tree = html.tree(page.content, page.headers.get("content-type"))
     here = context.build(page, tree, None, None)
-    stated = claims.of_products(here, own.own_products(here, structured.products(tree, here.url, page.content)))
-    if (meta := claims.of_meta(here)) is not None:
-        stated.append(meta)
+    products = own.narrowed(here, own.own_products(here, structured.products(tree, here.url, page.content)))
+    stated = claims.of_page(here, products)
     currency = next((claim.currency for claim in stated if claim.currency), None) or decide.stated_currency(here)
     seen = visible.visible_prices(here, layout.layout_of(here), currency)
     told = functools.cache(lambda: scripts.claims_of_scripts(here))

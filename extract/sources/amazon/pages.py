@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, wording
+from gpuledger.extract import product, words
 from gpuledger.extract.items import Availability, Issue, Offer, Parsed, SellerKind
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.price.money import Money
@@ -62,10 +62,6 @@ _SITE_OF_LANGUAGE = {
     "en-au": "amazon.com.au",
 }
 _ASIN = re.compile(r"/(?:dp|gp/product|product)/([A-Z0-9]{10})\b")
-# Amazon promises a delivery date only for goods that can be bought now.
-_DELIVERY = re.compile(
-    r"\b(?:get it|delivery|ships to|lieferung|dostawa|livraison|entrega|consegna)\b|お届け|配送", re.IGNORECASE
-)
 
 
 def parse(page: Page) -> Iterator[Parsed]:
@@ -102,7 +98,7 @@ def _product(page: Page, root: HtmlElement, site: str) -> Iterator[Parsed]:
         url=f"https://www.{site}/dp/{asin}" if asin else listing.address(page, root, HOMEPAGE),
         key=asin,
         sku=asin,
-        condition=wording.condition(title) or ("used" if _sells_used_only(root) else None),
+        condition=words.condition(title) or ("used" if _sells_used_only(root) else None),
         seller=seller,
         seller_kind=_seller_kind(seller),
     )
@@ -121,7 +117,7 @@ def _product(page: Page, root: HtmlElement, site: str) -> Iterator[Parsed]:
                 item,
                 price=price.amount,
                 currency=price.currency,
-                price_kind="bundle" if wording.is_bundle(title) else price.kind,
+                price_kind="bundle" if words.is_bundle(title) else price.kind,
                 price_text=price.text,
                 list_price=old.amount if old and is_higher else None,
             )
@@ -180,7 +176,7 @@ def _card(page: Page, site: str, card: HtmlElement) -> Iterator[Parsed]:
             list_text=text(card, '.a-price[data-a-strike="true"] .a-offscreen'),
         ),
         availability=_availability(card),
-        condition=wording.condition(text(card, '.s-price-instructions-style, [data-cy="price-recipe"]')),
+        condition=words.condition(text(card, '.s-price-instructions-style, [data-cy="price-recipe"]')),
         sku=asin,
     )
 
@@ -197,8 +193,13 @@ def _price_text(card: HtmlElement) -> str:
 
 
 def _availability(card: HtmlElement) -> Availability:
-    card_text = clean(card.text_content())
-    stated = wording.availability(card_text)
-    if stated in (None, "in_stock") and _price_text(card) and _DELIVERY.search(card_text):
-        return "in_stock"
+    """Return what the result says about stock, which it says beside the price or nowhere.
+
+    Amazon promises a delivery date only for goods that can be bought now.
+    """
+    lines = (clean(element.text or "") for element in card.iter("span", "div", "button", "p"))
+    stated = next((status for line in lines if line and (status := words.status_of_line(line))), None)
+    if stated in (None, "in_stock") and _price_text(card):
+        promises = words.pattern("delivery", "promise").search(clean(card.text_content()))
+        return "in_stock" if promises or stated else "unknown"
     return stated or "unknown"

@@ -10,7 +10,7 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, wording
+from gpuledger.extract import product, words
 from gpuledger.extract.items import Condition, Issue, Link, Offer, Parsed
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.price.amounts import json_number
@@ -75,7 +75,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
             price_text=price,
             list_text=text(card, '.pricing-price__regular-price, [data-testid="price-block-regular-price"]'),
         ),
-        availability=wording.availability(status) or "unknown",
+        availability=words.availability(status) or "unknown",
         condition="open_box" if "openbox" in url.lower() else None,
         seller=sold_by.group(1) if sold_by else None,
         seller_kind=bestbuy_products.SELLERS[bool(sold_by)],

@@ -13,7 +13,7 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, wording
+from gpuledger.extract import product, words
 from gpuledger.extract.items import Condition, Parsed
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
@@ -78,7 +78,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
             price_text=_price_text(card),
             list_text=text(card, '[data-selenium="preSavingsPrice"], [data-selenium="pricingWas"], del'),
         ),
-        availability=wording.availability(" ".join(text(element) for element in select(card, _STATUS))) or "unknown",
+        availability=words.availability(" ".join(text(element) for element in select(card, _STATUS))) or "unknown",
         condition=_condition(key, title),
         seller="B&H",
         seller_kind="first_party",
@@ -97,7 +97,7 @@ def _price_text(card: HtmlElement) -> str:
 
 
 def _condition(key: str | None, title: str) -> Condition | None:
-    return wording.condition(title) or ("used" if key and key.endswith("-USE") else None)
+    return words.condition(title) or ("used" if key and key.endswith("-USE") else None)
 
 
 def _key(url: str) -> str | None:

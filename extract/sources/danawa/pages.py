@@ -15,7 +15,7 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, wording
+from gpuledger.extract import product, words
 from gpuledger.extract.items import Issue, Offer, Parsed
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
@@ -105,7 +105,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
                 key=code,
                 price_text=f"{amount}원" if amount[-1:].isdigit() else amount,
             ),
-            availability=wording.availability(price_section)
+            availability=words.availability(price_section)
             or ("in_stock" if any(map(str.isdigit, price_section)) else "unknown"),
             sku=code,
             specs=text(card, ".spec_list") or None,

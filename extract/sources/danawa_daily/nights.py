@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cache
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.items import Availability, Condition, Offer
 from gpuledger.extract.market import with_market
 from gpuledger.extract.source import Page
@@ -60,7 +60,7 @@ def _offer(observation: Observation, before: Offer | None) -> Offer:
         shop_count=observation.shop_count,
         market=before.market if before else None,
         channel=before.channel if before else None,
-        tax_included=wording.tax_included(observation.text),
+        tax_included=words.tax_included(observation.text),
     )
     if before:
         return offer
@@ -72,7 +72,7 @@ def _offer(observation: Observation, before: Offer | None) -> Offer:
 @cache
 def _condition(name: str) -> Condition:
     """Return the condition that a name states. Cached, since a product keeps its name for months."""
-    return wording.condition(name) or "new"
+    return words.condition(name) or "new"
 
 
 def _availability(status: Status, reason: str | None) -> Availability:

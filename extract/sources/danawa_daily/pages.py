@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.errors import LayoutChanged, TooLarge, Truncated
 from gpuledger.extract.fetch import body
 from gpuledger.extract.items import Condition, IndexPrice, Issue, Parsed
@@ -117,7 +117,7 @@ def parse(page: Page) -> Iterator[Parsed]:
     conditions: dict[str, Condition] = {}
     for (code, day), observation in last.items():
         if observation.name not in conditions:
-            conditions[observation.name] = wording.condition(observation.name) or "new"
+            conditions[observation.name] = words.condition(observation.name) or "new"
         yield IndexPrice(
             gpu_name=observation.name,
             price=Decimal(observation.price_krw or 0),

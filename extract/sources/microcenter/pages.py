@@ -12,7 +12,7 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, wording
+from gpuledger.extract import product, words
 from gpuledger.extract.items import Parsed
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
@@ -73,7 +73,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
             machine_price=attribute(link, "data-price").replace(",", ""),
             list_text=text(card, ".price_wrapper del, .price_wrapper .ObsValue, .price_wrapper strike"),
         ),
-        availability=wording.availability(stock) or "unknown",
+        availability=words.availability(stock) or "unknown",
         seller=_seller(stock),
         seller_kind="first_party",
         sku=sku.group() if sku else None,

@@ -13,7 +13,7 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, wording
+from gpuledger.extract import product, words
 from gpuledger.extract.items import Parsed
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
@@ -77,7 +77,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
             machine_price=attribute(card, "data-product-price"),
             list_text=text(card, ".price-old"),
         ),
-        availability=wording.availability(buttons) or "unknown",
+        availability=words.availability(buttons) or "unknown",
         sku=attribute(card, "data-product-id"),
         mpn=part_number.group(1) if part_number else None,
         brand=attribute(card, "data-product-brand") or None,

@@ -13,7 +13,7 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, wording
+from gpuledger.extract import product, words
 from gpuledger.extract.items import Availability, Parsed, SellerKind
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
@@ -116,7 +116,7 @@ def _availability(card: HtmlElement, has_price: bool) -> Availability:
     Newegg marks cards that are out of stock, so a card with a price and without a mark is in stock.
     """
     status = " ".join(text(element) for element in select(card, ".item-promo, .item-operate, .item-button-area"))
-    return wording.availability(status) or ("in_stock" if has_price else "unknown")
+    return words.availability(status) or ("in_stock" if has_price else "unknown")
 
 
 def _seller_kind(item: str | None) -> SellerKind | None:

@@ -12,7 +12,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.items import Availability, Issue, Offer, Parsed
 from gpuledger.extract.markup import schema_org
@@ -26,10 +26,6 @@ from gpuledger.extract.source import Page
 
 #: An amount with its currency, as Google requires it (`15.00 USD`). Some shops write the currency first.
 _MONEY = re.compile(r"\s*(?:([A-Z]{3})\s*)?([\d.,]{1,18})(?:\s*([A-Z]{3}))?\s*", re.IGNORECASE)
-_AVAILABILITY: dict[str, Availability] = {
-    "in_stock": "in_stock", "out_of_stock": "out_of_stock", "preorder": "preorder", "backorder": "preorder",
-    "available_for_order": "in_stock", "limited_availability": "in_stock",
-}  # fmt: skip
 #: The most entries that get an issue of their own because they cannot be read. One more issue counts all of them.
 _MOST_ISSUES = 20
 
@@ -48,7 +44,7 @@ def parse(page: Page) -> Iterator[Parsed]:
     """
     read = left_out = bad = 0
     for place, row in feeds.rows(page):
-        if row and not wording.speaks_of_card(f"{row.get('title', '')} {row.get('category', '')}"):
+        if row and not words.speaks_of_card(f"{row.get('title', '')} {row.get('category', '')}"):
             left_out += 1
             continue
         try:
@@ -94,7 +90,7 @@ def _offer(page: Page, row: dict[str, str]) -> Offer:
     else:
         text = row.get("price", "")
     title = row["title"]
-    is_bundle = wording.is_bundle(title) or row.get("is_bundle", "").lower() in ("yes", "true")
+    is_bundle = words.is_bundle(title) or row.get("is_bundle", "").lower() in ("yes", "true")
     if row.get("multipack", "0") not in ("", "0", "1"):
         is_bundle = True
     is_higher = price and old and old.currency == price.currency and old.amount > price.amount
@@ -111,7 +107,7 @@ def _offer(page: Page, row: dict[str, str]) -> Offer:
         list_price=old.amount if old and is_higher else None,
         availability=_availability(row),
         # Google takes goods without a stated condition for new ones.
-        condition=wording.condition(title) or schema_org.condition(row.get("condition")) or "new",
+        condition=words.condition(title) or schema_org.condition(row.get("condition")) or "new",
         sku=row["id"],
         mpn=row.get("mpn"),
         gtin=valid_gtin(row["gtin"]) if "gtin" in row else None,
@@ -156,6 +152,4 @@ def _is_on(interval: str | None, now: datetime) -> bool:
 def _availability(row: dict[str, str]) -> Availability:
     if row.get("pre_order", "").lower() in ("1", "yes", "true"):
         return "preorder"
-    text = row.get("availability", "")
-    key = re.sub(r"[\s-]+", "_", text.lower())
-    return _AVAILABILITY.get(key) or schema_org.availability(text) or wording.availability(text) or "unknown"
+    return schema_org.availability(row.get("availability")) or "unknown"

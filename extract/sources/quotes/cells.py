@@ -9,7 +9,7 @@ import re
 from datetime import date, datetime
 from decimal import Decimal
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.items import Condition
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.money import Ambiguous, Money, read_price
@@ -107,36 +107,10 @@ _SIGN = re.compile(r"[$¥￥£]|kr\b")
 def read_condition(cell: Cell, title: str, *, otherwise: Condition = "unknown") -> Condition:
     """Return the condition that the cell names, else the one that the title names, else `otherwise`."""
     text = cell_text(cell).strip()
-    stated = wording.condition(text) or ("new" if _NEW.search(text) else None)
+    stated = words.stated_condition(text)
     if text and stated is None:
         raise Unreadable(f"the condition {text!r} is not known: write new, used, refurbished or open box")
-    return stated or wording.condition(title) or otherwise
-
-
-#: Answers to "is tax included?".
-_YES = frozenset(
-    ("yes", "y", "true", "1", "incl", "included", "inkl", "ja", "포함", "예", "과세포함", "内税", "税込", "込", "はい")
-)
-_NO = frozenset(
-    (
-        "no",
-        "n",
-        "false",
-        "0",
-        "excl",
-        "excluded",
-        "exkl",
-        "nein",
-        "별도",
-        "미포함",
-        "아니오",
-        "外税",
-        "税抜",
-        "抜",
-        "いいえ",
-        "none",
-    )
-)
+    return stated or words.condition(title) or otherwise
 
 
 _RATE_OR_AMOUNT = re.compile(r"\d{1,2}(?:[.,]\d+)?\s?%|(?!\d$)[^\w\s]?\s?\d[\d.,'\s]*\s?(?:원|円|[^\w\s]|[A-Z]{3})?")
@@ -151,9 +125,10 @@ def read_tax(cell: Cell) -> bool | None:
     if not text or _RATE_OR_AMOUNT.fullmatch(text):
         return None
     plain = text.lower().rstrip(".")
-    if plain in _YES or plain in _NO:
-        return plain in _YES
-    is_included = wording.tax_included(text)
+    for answer, meaning in ((True, "yes"), (False, "no")):
+        if plain in words.listed("tax", meaning):
+            return answer
+    is_included = words.tax_included(text)
     if is_included is None:
         raise Unreadable(f"the tax {text!r} is not known: write included or excluded")
     return is_included
@@ -185,7 +160,7 @@ def read_shipping(cell: Cell, currency: str | None) -> Decimal | None:
     text = cell_text(cell).strip()
     if not text:
         return None
-    if re.fullmatch(r"0+(?:[.,]0+)?|free|included|frei|kostenlos|무료|포함|無料", text, re.IGNORECASE):
+    if re.fullmatch(r"0+(?:[.,]0+)?", text) or words.pattern("delivery", "free").fullmatch(text):
         return Decimal(0)
     return read_amount(cell, currency).amount
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from gpuledger.extract import wording
+from gpuledger.extract import words
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Availability, Issue, Offer, Parsed
 from gpuledger.extract.source import Page
@@ -150,7 +150,7 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
         key=" | ".join((vendor or "-", sku or mpn or title, condition)),
         price=money.amount * times,
         currency=money.currency,
-        price_kind="bundle" if wording.is_bundle(title) else "now",
+        price_kind="bundle" if words.is_bundle(title) else "now",
         price_text=cell_text(amount),
         list_price=list_price,
         availability=_availability(cell_text(cell("availability")), pieces),
@@ -172,7 +172,7 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
 
 def _availability(text: str, pieces: int | None) -> Availability:
     """Return `quoted`, unless the file says that the product is not available now, or that there are no pieces."""
-    stated = "out_of_stock" if pieces == 0 else wording.availability(text)
+    stated = "out_of_stock" if pieces == 0 else words.availability(text)
     return stated if stated in ("out_of_stock", "preorder") else "quoted"
 
 

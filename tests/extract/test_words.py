@@ -1,0 +1,98 @@
+"""The one vocabulary: what a shop's sentence says, the same for lists, product pages, quotes and feeds."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuledger.extract import words
+
+#: Sold out and in stock in the languages of the shops, as they stand on a badge, a list's card or in a quote.
+STOCK = {
+    "en": ("Sold out", "In stock"), "de": ("nicht lieferbar", "Auf Lager"), "fr": ("Rupture de stock", "En stock"),
+    "es": ("Agotado", "Disponible"), "it": ("Non disponibile", "Disponibile"), "pt": ("Esgotado", "Em stock"),
+    "nl": ("Uitverkocht", "Op voorraad"), "pl": ("Zapas wyczerpany", "W magazynie"), "cs": ("Není skladem", "Skladem"),
+    "sv": ("Slut i lager", "I lager"), "da": ("Udsolgt", "På lager"), "fi": ("Loppunut varastosta", "Varastossa"),
+    "ru": ("Нет в наличии", "В наличии"), "ja": ("売り切れ", "在庫あり"), "ko": ("일시품절", "재고 있음"),
+    "zh": ("缺货", "现货"), "no": ("Utsolgt", "På lager"), "sk": ("Vypredané", "Na sklade"), "hu": ("Elfogyott", "Raktáron"),
+    "tr": ("Tükendi", "Stokta var"), "th": ("สินค้าหมด", "มีสินค้า"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", STOCK)
+def test_stock_in_every_language(language: str) -> None:
+    gone, there = STOCK[language]
+    for form in (str, str.upper, lambda text: f"{text}!", lambda text: f"  {text} (Online)"):
+        assert words.availability(form(gone)) == "out_of_stock"
+        assert words.availability(form(there)) == "in_stock"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        # Negation, before and behind.
+        ("not yet available", "out_of_stock"), ("momentan leider nicht auf Lager", "out_of_stock"),
+        ("pas en stock", "out_of_stock"),
+        ("ei varastossa", "out_of_stock"), ("在庫がありません", "out_of_stock"), ("没有现货", "out_of_stock"),
+        ("not sold out", None), ("nicht ausverkauft", None),
+        # Numbers of pieces.
+        ("0 in stock", "out_of_stock"), ("Lagerbestand: 0", "out_of_stock"), ("재고 0", "out_of_stock"),
+        ("10 auf Lager", "in_stock"),
+        ("Stock: 12 pcs", "in_stock"), ("Only 3 left", "in_stock"), ("残り2点", "in_stock"),
+        # What it is about.
+        ("Image not available", None), ("Bild nicht verfügbar", None), ("Photo non disponible", None),
+        ("Video coming soon", None),
+        ("Available in three colours", None), ("Pickup unavailable", None), ("unavailable for pickup", None),
+        ("Zdjęcie niedostępne", None), ("In stock. Free shipping available", "in_stock"),
+        # Words, and not parts of words.
+        ("Lagerung bei 20 Grad", None), ("stockings", None), ("Bestandsschutz", None), ("unavailability statement", None),
+        # Still to come.
+        ("Coming soon", "preorder"), ("Lieferbar ab 12.12.", "preorder"), ("預購", "preorder"),
+        ("사전 예약 판매", "preorder"),
+        # A button that puts the goods into the cart; one that tells when they are back.
+        ("In den Warenkorb", "in_stock"), ("カートに入れる", "in_stock"), ("Notify me when back in stock", "out_of_stock"),
+        ("Benachrichtigen", "out_of_stock"), ("Lieferzeit 3 Tage", None), ("", None),
+    ],
+)  # fmt: skip
+def test_what_a_sentence_says_about_stock(text: str, says: str | None) -> None:
+    assert words.availability(text) == says
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("This item is currently sold out", "out_of_stock"), ("Leider nicht mehr verfügbar", "out_of_stock"),
+        ("Czasowo niedostępny", "out_of_stock"), ("Availability: in stock", "in_stock"),
+        ("If an item is sold out, we refund it", None), ("Gift cards are always available", None),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_a_status(line: str, says: str | None) -> None:
+    assert words.status_of_line(line) == says
+
+
+def test_every_word_can_be_searched_for() -> None:
+    for topic in ("stock", "condition", "tax", "price", "goods", "order", "delivery"):
+        for meaning in words.meanings(topic):
+            assert words.pattern(topic, meaning).search("") is None, f"{topic}, {meaning}: a word is empty"
+
+
+@pytest.mark.parametrize(
+    ("text", "included"),
+    [("prix TTC", True), ("prix HT", False), ("moms ingår", True), ("uden moms", False), ("s DPH", True), ("bez DPH", False),
+     ("IVA incluido", True), ("без НДС", False), ("alv 0 %", None), ("Haltbarkeit", None)],
+)  # fmt: skip
+def test_tax(text: str, included: bool | None) -> None:
+    assert words.tax_included(text) is included
+
+
+@pytest.mark.parametrize(
+    ("title", "is_set"),
+    [
+        ("Norvik B650M-K + Norvik RX 9060 XT 16GB", True), ("Norvik H-V501MV-0927 + Norvik DUAL-RTX5060-O8G", True),
+        ("主機板 B650M 加 RX 9060 XT 16GB", True), ("RTX 5070 12GB + Netzteil 750W", True),
+        ("RTX 5070 + 27 inch monitor", True),
+        ("RTX 5070 HDMI + 3x DisplayPort", False), ("Norvik RX 9070 PCS+", False), ("RTX 4090 8+8 pin", False),
+        ("RTX 5080 16GB + backplate", False),
+    ],
+)  # fmt: skip
+def test_a_set_by_its_plus(title: str, is_set: bool) -> None:
+    assert words.is_bundle(title) is is_set
