@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from gpuledger.transform.identity import text
 from gpuledger.transform.identity.naming import DATA
 
 _SUFFIX = {"t": "ti", "s": "super", "ts": "ti super", "": ""}
@@ -59,13 +60,13 @@ def readings(title: str, *, checks: bool = False) -> Iterator[tuple[str, str]]:
     The caller takes the first reading that is a card: `VCGGT7102XPB` is no GeForce 7102, but a GT 710 with 2 GB. With
     `checks`, only reliable codes are read.
     """
-    text = title.lower()
-    if not any(character.isdigit() for character in text):
+    spelled = text.normalise(title)
+    if not any(character.isdigit() for character in spelled):
         return
     for code in codes():
         if checks and not code.checks:
             continue
-        match = code.pattern.search(text)
+        match = code.pattern.search(spelled)
         if match:
             groups = {name: value or "" for name, value in match.groupdict().items()}
             for letter in ("s", "z"):
@@ -75,5 +76,5 @@ def readings(title: str, *, checks: bool = False) -> Iterator[tuple[str, str]]:
                 groups["m"] = f"{int(groups['m'])}gb"
             if not code.spellings:
                 return
-            for spelled in code.spellings.format(**groups).split("|"):
-                yield " ".join(spelled.split()), code.maker
+            for words in code.spellings.format(**groups).split("|"):
+                yield " ".join(words.split()), code.maker

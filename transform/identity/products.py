@@ -57,7 +57,7 @@ _MAINBOARD = re.compile(
     r"\b((?:a[356]20|b[3-9][456]0|b365|h[34568][1-7]0|[hb]610|x299|x[34568]70|z[1-9][79]0|trx[45]0|wrx[89]0|w[678][89]0)[mei]{0,2})\b"
 )
 _CODE = re.compile(r"\b(?=[a-z\d-]*\d)(?=[a-z\d-]*[a-z])(?!\d+(?:w|mm|mhz|bit|hz|p)\b|gddr|ddr)[a-z\d][a-z\d-]{4,}\b")
-_BESIDE = re.compile(r"\s[+＋]\s")
+_BESIDE = re.compile(r"[\s\])】][+＋]\s")
 _LENGTH = re.compile(r"\d\s?[mc]m\b|\bcpu\b|\batx\b")
 
 

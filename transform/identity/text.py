@@ -42,7 +42,7 @@ _MARKS_IN_ASCII = re.compile(r"\((?:tm|r|c)\)")
 #: The slot as shops write it: `PCI-E`, `PCI Express`, `PCI-E4.0`.
 _PCIE = re.compile(r"pci[\s-]?e(?:x|xpress)?(?![a-z])")
 #: A code on the chip itself, which says nothing about the card that it is on: `GV100-896-A1`, `AD102-300`.
-_DIE = re.compile(r"\b(?:g[abfkmptv]|tu|ad)\d{3}[a-z]?-\d{2,3}[a-z]?(?:-[a-z]\d)*\b")
+_DIE = re.compile(r"\b(?:g[abhkmpv]|tu|ad)\d{3}[a-z]?-\d{2,3}[a-z]?(?:-[a-z]\d)*\b")
 
 #: `*4` and `×4`, which mean the same as `x4`.
 _TIMES = re.compile(r"[*×](?=\d)")
