@@ -17,11 +17,12 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from gpuledger.transform.identity import naming, overlay, segments
+from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.identity.package import Row, rows
+from tools import specifications
+from tools.specifications import Row, rows
 
-CATALOGUE = naming.DATA / "catalogue.csv"
+CATALOGUE = catalogue.DATA / "catalogue.csv"
 
 #: Filled from the catalogue row; where rows of one card disagree, the plain row's figure counts (see `_agreed`).
 _SPECIFICATIONS = (
@@ -48,7 +49,7 @@ _OF_THE_MEMORY = ("memory_type", "memory_bus_bits", "memory_bandwidth_gb_s", "td
 
 def build() -> list[Gpu]:
     """All GPUs, by gpu_id. Raises ValueError where two cards would share a gpu_id, or an overlay names an unknown one."""
-    return overlay.apply(catalogue_cards())
+    return specifications.apply(catalogue_cards())
 
 
 def catalogue_cards() -> list[Gpu]:
@@ -58,15 +59,15 @@ def catalogue_cards() -> list[Gpu]:
     """
     merged: dict[tuple[str, str], dict[float | None, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in rows():
-        if not naming.is_excluded(row.name):
-            merged[row.vendor, naming.clean(row.name)][row.memory_gb].append(row)
-    unknown = [key for key in overlay.sold_memory() if key not in merged]
+        if not specifications.is_excluded(row.name):
+            merged[row.vendor, specifications.clean(row.name)][row.memory_gb].append(row)
+    unknown = [key for key in specifications.sold_memory() if key not in merged]
     if unknown:
         raise ValueError(f"memory.csv names cards that are not in the catalogue: {unknown}; correct the names")
     return [
         card
         for (vendor, name), by_memory in merged.items()
-        for card in _cards(vendor, name, dict(by_memory), overlay.sold_memory().get((vendor, name), ()))
+        for card in _cards(vendor, name, dict(by_memory), specifications.sold_memory().get((vendor, name), ()))
     ]
 
 
@@ -94,21 +95,25 @@ def _without(card: Gpu, columns: tuple[str, ...]) -> Gpu:
 
 def _plain_rows(name: str, found: list[Row]) -> list[Row]:
     """The rows with the plain name; not those on another die or revision, unless their boards are sold mixed."""
-    plain = [row for row in found if naming.without_memory(row.name) == name or row.name in naming.rules().mixed]
+    plain = [
+        row
+        for row in found
+        if specifications.without_memory(row.name) == name or row.name in specifications.rules().mixed
+    ]
     return plain or found
 
 
 def _card(vendor: str, name: str, size: float | None, found: list[Row], *, several: bool) -> Gpu:
-    full = f"{name} {naming.memory_text(size)}" if several and size else name
+    full = f"{name} {catalogue.memory_text(size)}" if several and size else name
     first = found[0]
-    market = segments.segment(first.generation, name, first.bus_interface, size)
+    market = specifications.segment(first.generation, name, first.bus_interface, size)
     return Gpu(
-        gpu_id=naming.slug(f"{vendor} {full}"),
+        gpu_id=catalogue.slug(f"{vendor} {full}"),
         vendor=vendor,
         name=full,
         segment=market,
-        form_factor=segments.form_factor(name, first.bus_interface, market),
-        gpus_on_board=segments.gpus_on_board(name),
+        form_factor=specifications.form_factor(name, first.bus_interface, market),
+        gpus_on_board=specifications.gpus_on_board(name),
         memory_gb=size,
         catalogue_key=first.key,
         **{column: _agreed([getattr(row, column) for row in found]) for column in _SPECIFICATIONS},

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from gpuledger.transform.identity import overlay
+from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
 from tools import catalogue as generate
 
@@ -46,7 +46,7 @@ def overlay_disagreements() -> list[Disagreement]:
 
 
 def _corrections(cards: dict[str, Gpu]) -> Iterator[Disagreement]:
-    for row in overlay.rows_of("corrections.csv"):
+    for row in catalogue.rows_of("corrections.csv"):
         now = getattr(cards[row["gpu_id"]], row["column"]) if row["gpu_id"] in cards else None
         shown = "" if now is None else f"{now:g}" if isinstance(now, float) else str(now)
         kind: Kind = "correction" if shown == row["expect"] != row["value"] else "stale"
@@ -54,7 +54,7 @@ def _corrections(cards: dict[str, Gpu]) -> Iterator[Disagreement]:
 
 
 def _additions(cards: dict[str, Gpu]) -> Iterator[Disagreement]:
-    for row in overlay.rows_of("additions.csv"):
+    for row in catalogue.rows_of("additions.csv"):
         if row["gpu_id"] in cards:
             yield Disagreement(
                 "stale", row["gpu_id"], "gpu_id", row["gpu_id"], row["gpu_id"], "the package has this card now"
@@ -62,7 +62,7 @@ def _additions(cards: dict[str, Gpu]) -> Iterator[Disagreement]:
 
 
 def _tensor_rates(cards: dict[str, Gpu]) -> Iterator[Disagreement]:
-    for row in overlay.rows_of("tensor.csv"):
+    for row in catalogue.rows_of("tensor.csv"):
         card = cards[row["gpu_id"]]
         per_clock = _FLOP_OF_CHIP.get(card.chip or "") or _FLOP_PER_CLOCK.get(card.architecture or "")
         if card.tensor_fp16_tflops and card.tensor_cores and card.boost_clock_mhz and per_clock:

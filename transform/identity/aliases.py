@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Literal
 
 from gpuledger.transform.identity import catalogue, text
-from gpuledger.transform.identity.naming import DATA
+from gpuledger.transform.identity.catalogue import DATA
 
 Context = Literal["shop", "benchmark", "cloud"]
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuledger.transform.identity import part_numbers
-from gpuledger.transform.identity.choice import Choice
-from gpuledger.transform.identity.choosing import choose
+from gpuledger.transform.identity.choosing import Choice, choose
 from gpuledger.transform.identity.index import Index
 from gpuledger.transform.identity.reader import Reader
 from gpuledger.transform.identity.reading import FORM_WORDS, Reading

@@ -8,13 +8,195 @@ word narrows the choice if the title has it; otherwise the choice stays open.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
-from gpuledger.transform.identity import catalogue, cores, overlay
-from gpuledger.transform.identity.family import OPEN_WORDS, Family, Member, Node
+from gpuledger.transform.identity import catalogue, text
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.identity.memory_words import TYPES
+from gpuledger.transform.identity.text import MEMORY_TYPES
+
+#: Words that are separate from the number behind them: `rtx4090` is two words, but `a100` is one.
+SEPARATE = frozenset((
+    "rtx", "gtx", "gt", "gts", "rx", "hd", "wx", "fx", "nvs", "cmp", "mx", "geforce", "radeon", "quadro", "tesla", "vega",
+    "titan", "arc", "firepro", "firegl", "firemv", "instinct", "nvidia", "amd", "ati", "intel", "uhd", "iris", "mobility",
+    "pro", "graphics",
+))  # fmt: skip
+#: Prefixes that form a core together with the number behind them.
+NUMBERED = frozenset(("rtx", "gtx", "gt", "gts", "rx", "hd", "wx", "fx", "nvs", "cmp", "mx", "uhd", "r5", "r7", "r9"))
+#: Lines that form a core together with a bare number: `GeForce 210`, `Quadro 4000`, `Arc 140V`.
+LINES = frozenset(("geforce", "radeon", "quadro", "firepro", "firegl", "firemv", "pro", "tesla", "arc"))
+
+
+@dataclass(frozen=True, slots=True)
+class NameParts:
+    """The core of a name and its other words."""
+
+    core: tuple[str, ...]
+    other_words: tuple[str, ...]
+
+
+def name_words(name: str) -> list[str]:
+    """Split a catalogue name into the same pieces as titles. Letters stay with a number only if both are a name (`a100`)."""
+    words: list[str] = []
+    for word in text.split_words(text.normalise(name)):
+        parts = text.pieces(word)
+        while parts:
+            head = parts.pop(0)
+            if head.isalpha() and head not in SEPARATE and parts and parts[0][0].isdigit():
+                head += parts.pop(0)
+            words.append(head)
+    return words
+
+
+def parts_of_name(name: str) -> NameParts | None:
+    """The core and the other words of a name without its memory size; None if no title can mean it."""
+    words = name_words(name)
+    for rule in (_phrase, _vega, _numbered, _line_number, _joined):
+        name_parts = rule(words)
+        if name_parts:
+            return name_parts
+    return None
+
+
+def _without(words: list[str], *left_out: str) -> tuple[str, ...]:
+    return tuple(word for word in words if word not in left_out)
+
+
+def _phrase(words: list[str]) -> NameParts | None:
+    """Names without a number, and names whose number alone says too little."""
+    if "titan" in words:
+        # "pascal" is the chip's architecture, which the resolver compares anyway. "gtx" stays, as the older TITAN X has it.
+        return NameParts(("titan",), _without(words, "titan", "geforce", "pascal", "edition"))
+    if "fury" in words and "r9" in words:
+        return NameParts(("fury",), _without(words, "fury", "r9", "radeon"))
+    if "nano" in words and "r9" in words:
+        return NameParts(("r9", "nano"), ())
+    if "vii" in words:
+        return NameParts(("pro" if "pro" in words else "radeon", "vii"), ())
+    if "duo" in words and "pro" in words and "vega" not in words and not any(word[-1].isdigit() for word in words):
+        return NameParts(("pro", "duo"), _without(words, "radeon", "pro", "duo"))
+    if "jetson" in words:
+        return NameParts(tuple(words), ())
+    for product in ("max", "flex"):
+        if "gpu" in words and product in words:
+            return NameParts(tuple(words[words.index("gpu") :]), ())
+    if "hd" in words and "graphics" in words:
+        number = words[-2] if words[-1] == "mobile" else words[-1]
+        return (
+            NameParts(("hd", "graphics", number), _without(words, "intel", "hd", "graphics", number))
+            if number[-1].isdigit()
+            else None
+        )
+    return None
+
+
+def _vega(words: list[str]) -> NameParts | None:
+    if "vega" not in words or "m" in words:
+        return None
+    position = words.index("vega")
+    if position + 1 == len(words):
+        return None
+    after = words[position + 1]
+    # "pro" stays among the other words: Radeon Pro Vega 56 and RX Vega 56 are different cards.
+    return NameParts(("vega", after), _without(words, "rx", "radeon", "vega", after))
+
+
+def _numbered(words: list[str]) -> NameParts | None:
+    if words[0] == "iris":
+        return None
+    words = [word for word in words if word != "graphics"]
+    for position, word in enumerate(words[:-1]):
+        after = words[position + 1]
+        # "RTX PRO 4000 Blackwell" has the core of "RTX 4000": shops write the words in any order.
+        if after == "pro" and word == "rtx" and position + 2 < len(words):
+            words = [*words[: position + 1], words[position + 2], "pro", *words[position + 3 :]]
+            after = words[position + 1]
+        if word.isdigit() and len(word) >= 3:
+            return None  # `8800 GTS 640`: the number stands before the prefix
+        if word in NUMBERED and (
+            (after.isdigit() and len(after) >= 2)
+            or (word in ("r5", "r7", "r9") and after[0] in "am" and after[-1].isdigit())
+        ):
+            return NameParts((word, after), (*words[:position], *words[position + 2 :]))
+    return None
+
+
+def _joined(words: list[str]) -> NameParts | None:
+    for position, word in enumerate(words):
+        letters = word.rstrip("0123456789")
+        if 1 <= len(letters) <= 2 and letters != word and letters.isalpha() and (letters != "r" or len(word) == 5):
+            return NameParts((word,), (*words[:position], *words[position + 1 :]))
+    return None
+
+
+def _line_number(words: list[str]) -> NameParts | None:
+    for position, word in enumerate(words):
+        if word.isdigit() and len(word) >= 3:
+            line = next((before for before in reversed(words[:position]) if before in LINES), None)
+            if line:
+                return NameParts((line, word), (*words[:position], *words[position + 1 :]))
+            return None
+    return None
+
+
+#: Words that narrow a choice if the title has them. If it does not, the choice stays open.
+OPEN_WORDS = frozenset(("quadro", "ada", "blackwell", "sxm", "pcie", "nvl", "pro"))
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One card of a family, with everything that a title is compared with."""
+
+    gpu: Gpu
+    #: The name without memory size.
+    name: str
+    maker: str
+    suffixes: frozenset[str]
+    open_words: frozenset[str]
+    mobile: str | None
+    #: Memory sizes in GiB under which the card is sold: of one chip and, if the board has several chips, of the whole board.
+    sizes: frozenset[float]
+    #: The memory type that is part of the name (GT 1030 DDR4).
+    named_type: str | None
+    architecture: str
+
+
+@dataclass(slots=True)
+class Family:
+    """All cards that share a core."""
+
+    core: tuple[str, ...]
+    members: tuple[Member, ...] = ()
+    #: The words that distinguish the members.
+    suffixes: frozenset[str] = frozenset()
+    sizes: frozenset[float] = frozenset()
+    #: Suffixes that are numbers, such as the shader count in `RX 580 2048SP`.
+    numbers_behind: frozenset[str] = frozenset()
+    #: The core is letters and digits in one word: `p4`, `a10`, `mi300`.
+    joined: bool = False
+    #: Letters that may be glued to such a core: the suffixes, and `m` if the family has a laptop part.
+    letters: frozenset[str] = frozenset()
+    #: The core is `joined` and has at most two digits, so that part numbers contain it by chance.
+    short: bool = False
+
+    def close(self, members: list[Member]) -> None:
+        """Set the members and all fields that follow from them."""
+        self.members = tuple(members)
+        self.suffixes = frozenset(word for member in members for word in member.suffixes)
+        self.numbers_behind = frozenset(word for word in self.suffixes if word.isdigit())
+        self.sizes = frozenset(size for member in members for size in member.sizes)
+        self.joined = len(self.core) == 1 and self.core[0][-1].isdigit()
+        self.letters = self.suffixes | ({"m"} if any(member.mobile == "m" for member in members) else set())
+        self.short = self.joined and sum(letter.isdigit() for letter in self.core[0]) <= 2
+
+
+@dataclass(slots=True)
+class Node:
+    """A step of the trie over cores."""
+
+    after: dict[str, Node] = field(default_factory=dict)
+    family: Family | None = None
+
 
 #: Words of catalogue names that never distinguish two cards of one family.
 _SILENT = frozenset((
@@ -50,13 +232,13 @@ def member(gpu: Gpu) -> tuple[tuple[str, ...], Member] | None:
     name = gpu.name
     if gpu.memory_gb and gpu.gpu_id.endswith(("gb", "mb")) and name.endswith(("GB", "MB")):
         name = name.rsplit(" ", 1)[0]
-    name_parts = cores.parts(name)
+    name_parts = parts_of_name(name)
     if not name_parts:
         return None
     other_words = {"sxm" if word.startswith("sxm") else word for word in name_parts.other_words}
     laptop = gpu.segment in ("mobile", "embedded", "integrated") or "maxq" in other_words
     mobile = next((_MOBILE[word] for word in other_words if word in _MOBILE), None) if laptop else None
-    named_type = next((TYPES[word] for word in other_words if word in TYPES), None)
+    named_type = next((MEMORY_TYPES[word] for word in other_words if word in MEMORY_TYPES), None)
     open_words = other_words & OPEN_WORDS
     silent: frozenset[str] = _SILENT
     if name_parts.core == ("titan",):
@@ -69,9 +251,9 @@ def member(gpu: Gpu) -> tuple[tuple[str, ...], Member] | None:
     silent |= open_words | (frozenset(_MOBILE) if laptop else frozenset())
     if {"radeon", "arc"} & set(name_parts.other_words) and name_parts.core[0] not in ("radeon", "pro"):
         silent |= {"pro"}
-    suffixes = frozenset(word for word in other_words if word not in silent and word not in TYPES)
+    suffixes = frozenset(word for word in other_words if word not in silent and word not in MEMORY_TYPES)
     sizes = frozenset((gpu.memory_gb, gpu.memory_gb * gpu.gpus_on_board)) if gpu.memory_gb else frozenset()
-    sizes |= frozenset(overlay.memory_also().get(gpu.gpu_id, ()))
+    sizes |= frozenset(catalogue.memory_also().get(gpu.gpu_id, ()))
     return name_parts.core, Member(
         gpu=gpu,
         name=name,

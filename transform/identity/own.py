@@ -12,9 +12,8 @@ from pathlib import Path
 
 from gpuledger.extract import local_files
 from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity.catalogue import parse, slug
 from gpuledger.transform.identity.gpu import SEGMENTS, Gpu
-from gpuledger.transform.identity.naming import slug
-from gpuledger.transform.identity.overlay import parse
 
 #: Columns of `Gpu` that a user may state. The id follows from the name, and the user states the source separately.
 STATED = tuple(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from gpuledger.transform.identity import text
-from gpuledger.transform.identity.naming import DATA
+from gpuledger.transform.identity.catalogue import DATA
 
 _SUFFIX = {"t": "ti", "s": "super", "ts": "ti super", "": ""}
 

@@ -14,8 +14,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Literal
 
-from gpuledger.transform.identity import from_machines, memory_words, text
-from gpuledger.transform.identity.family import OPEN_WORDS
+from gpuledger.transform.identity import from_machines, text
+from gpuledger.transform.identity.index import OPEN_WORDS
 from gpuledger.transform.identity.reading import FORM_WORDS, Reading
 from gpuledger.transform.identity.vocabulary import Vocabulary
 
@@ -361,7 +361,7 @@ def _bundle(product: Product) -> Set[str]:
     parts = _BESIDE.split(product.plain)
     card = next((place for place, part in enumerate(parts) if any(number in part for number in numbers)), len(parts))
     for place, part in enumerate(parts):
-        codes = {code for code in _CODE.findall(part) if memory_words.glued(code) is None}
+        codes = {code for code in _CODE.findall(part) if text.glued_memory(code) is None}
         # Before the card it is what is sold first; behind it, without a maker, it may be a code of the card.
         if (
             codes

@@ -2,12 +2,142 @@
 
 from __future__ import annotations
 
-from gpuledger.transform.identity import counts, memory_words, suffixes
-from gpuledger.transform.identity.family import OPEN_WORDS, Family, Node
-from gpuledger.transform.identity.index import Index
-from gpuledger.transform.identity.reading import ARCHITECTURES, FORM_WORDS, Mention, Reading
+from dataclasses import dataclass, field
+
+from gpuledger.transform.identity import text
+from gpuledger.transform.identity.index import OPEN_WORDS, Family, Index, Node
+from gpuledger.transform.identity.reading import (
+    ARCHITECTURES,
+    FORM_WORDS,
+    Mention,
+    Reading,
+    count_of_number,
+    count_of_token,
+)
 from gpuledger.transform.identity.vocabulary import Vocabulary
 from gpuledger.transform.identity.words import UNITS, Lexicon, Token, Words
+
+#: Words that make another card behind any model number, even if we know no such card.
+ALWAYS = frozenset(("ti", "super", "xt", "xtx", "gre"))
+#: Words that stand for one or more suffixes.
+GLUED = {"tis": ("ti", "super"), "tisp": ("ti", "super"), "tisuper": ("ti", "super"), "supers": ("super",)}
+#: How letters behind a number begin if a short code follows the suffix: `650TIB` (Ti Boost), `6700XTCLD`. Longest first.
+_BEGINNINGS = (
+    ("tis", ("ti", "super")),
+    ("ti", ("ti",)),
+    ("super", ("super",)),
+    ("xtx", ("xtx",)),
+    ("xt", ("xt",)),
+    ("gre", ("gre",)),
+)
+#: Single letters that may have a space before them: `RTX 4090 D`, `R9 290 X`, `TITAN Z`, `TITAN V`.
+_APART = frozenset("xdvz")
+#: Families whose letter may stand anywhere in the title. For others, the names of product lines have too many single letters
+#: (Phantom Gaming D, Gaming X).
+_ANYWHERE = {
+    ("titan",): frozenset("xzv"),
+    ("fury",): frozenset("x"),
+    ("rtx", "4090"): frozenset("d"),
+    ("rtx", "5090"): frozenset("d"),
+    ("rtx", "6000"): frozenset("d"),
+}
+#: In Sapphire's `Tri-X R9 Fury` the X belongs to the cooler. No other cooler of these families has such a name.
+_BEFORE_X = frozenset(("tri",))
+
+
+@dataclass(slots=True)
+class Suffixes:
+    """The suffixes that begin at one place in a title. `end` is the place of the first token behind them."""
+
+    end: int
+    suffixes: set[str] = field(default_factory=set)
+    #: Words for laptops among the suffixes.
+    marks: set[str] = field(default_factory=set)
+    #: Letters inside a part number, which are a suffix or part of the code (`RX-560D4SFG5`).
+    in_code: set[str] = field(default_factory=set)
+
+
+def read_suffixes(tokens: list[Token], family: Family, start: int, vocabulary: Vocabulary) -> Suffixes:
+    """Read the suffixes of `family` in the tokens from `start` on."""
+    run = Suffixes(start)
+    while run.end < len(tokens) and _take(tokens, run, family, vocabulary):
+        run.end += 1
+    return run
+
+
+def _take(tokens: list[Token], run: Suffixes, family: Family, vocabulary: Vocabulary) -> bool:
+    """Add the token at the end of `run` if it is a suffix; returns whether it is."""
+    token = tokens[run.end]
+    word = token.text
+    after = tokens[run.end + 1] if run.end + 1 < len(tokens) else None
+    if after is not None and word not in family.suffixes and after.text in vocabulary.lines_behind.get(word, ()):
+        return False  # Super JetStream
+    if word in GLUED and word not in family.suffixes:
+        run.suffixes.update(GLUED[word])
+    elif word == "s" and "s" not in family.suffixes and "super" in family.suffixes:
+        run.suffixes.add("super")
+    elif word == "sp" and token.glued and "sp" not in family.suffixes and "super" in family.suffixes:
+        run.suffixes.add("super")  # Kuroutoshikou's `GG-RTX4070SP`
+    elif word == "s" and "s" not in family.suffixes and "server" in family.suffixes:
+        run.suffixes.add("server")  # `RTX PRO 6000 S` beside `RTX PRO 6000 WS`
+    elif word == "m" and token.glued and "m" not in family.suffixes and _ends_word(after):
+        run.marks.add("mobile")
+    elif word in family.suffixes and token.memory_type is None:
+        return _take_known(token, after, run)
+    elif word in ALWAYS:
+        run.suffixes.add(word)
+    elif (token.glued or _ends_in_a_line(word, vocabulary)) and (meant := _beginning(word)):
+        run.suffixes.update(meant)
+    elif word in vocabulary.mobile or word == "maxq":
+        run.marks.add(word)
+    else:
+        return False
+    return True
+
+
+def _beginning(word: str) -> tuple[str, ...]:
+    return next((meant for start, meant in _BEGINNINGS if word.startswith(start)), ())
+
+
+def _ends_in_a_line(word: str, vocabulary: Vocabulary) -> bool:
+    """Whether a suffix is glued to the word of a maker's line: `XTELITE`, `TIGAMING`, `SUPEROC`, not `XTREME`."""
+    if len(word) < 3 or any(map(word.startswith, vocabulary.not_glued)):
+        return False
+    rests = (word[len(start) :] for start, _ in _BEGINNINGS if word.startswith(start))
+    return word.startswith("xt") or any(rest.startswith(line) for rest in rests for line in vocabulary.card_lines)
+
+
+def _take_known(token: Token, after: Token | None, run: Suffixes) -> bool:
+    """Add a suffix of the family. A single letter counts only if the rest of a part number does not follow it."""
+    if len(token.text) == 1:
+        if token.glued and not _ends_word(after) and after is not None and after.memory_type is None:
+            run.in_code.add(token.text)
+            return False
+        if not token.glued and token.text not in _APART:
+            return False
+    run.suffixes.add(token.text)
+    return True
+
+
+def letters_anywhere(tokens: list[Token], family: Family) -> set[str]:
+    """Single letters that may be a suffix although they do not stand behind the number (`D ... RTX 4090`)."""
+    letters = _ANYWHERE.get(family.core, frozenset())
+    return (
+        {
+            token.text
+            for position, token in enumerate(tokens)
+            if token.text in letters
+            and not token.glued
+            and not (token.text == "x" and position and tokens[position - 1].text in _BEFORE_X)
+        }
+        if letters
+        else set()
+    )
+
+
+def _ends_word(after: Token | None) -> bool:
+    return after is None or not after.glued
+
 
 #: Words that may stand inside a name: "Arc Graphics A770", "Radeon Graphics RX 580".
 _INSIDE = frozenset(("graphics", "nvidia", "geforce", "radeon", "amd"))
@@ -75,7 +205,7 @@ class Reader:
             if token.memory_type:
                 reading.memory_types.add(token.memory_type)
         elif token.count:
-            reading.count = max(reading.count, counts.of_token(reading, position, self._vocabulary))
+            reading.count = max(reading.count, count_of_token(reading, position, self._vocabulary))
             if token.count_behind:
                 reading.marks.add(word)  # in FirePro S7150 x2 it is part of the name of one board
         elif word[0].isdigit():
@@ -129,7 +259,7 @@ class Reader:
 
     def _add_mention(self, reading: Reading, family: Family, place: range, *, weak: bool, inside: bool) -> int:
         """Note that the tokens at `place` name `family`; returns the position behind the suffixes."""
-        run = suffixes.read_suffixes(reading.tokens, family, place.stop, self._vocabulary)
+        run = read_suffixes(reading.tokens, family, place.stop, self._vocabulary)
         reading.marks |= run.marks
         reading.letters_in_codes |= run.in_code
         spelled = " ".join(token.text for token in reading.tokens[place.start : run.end])
@@ -147,11 +277,11 @@ class Reader:
         if token.text in self._numbered:
             reading.marks.add(token.text)  # the inches of a screen, the size of a drive
         if after is not None and not token.glued:
-            size = None if after.glued else memory_words.spaced(token.text, after.text)
+            size = None if after.glued else text.spaced_memory(token.text, after.text)
             if size is not None and not _is_rate(tokens, position + 2):
                 reading.memory.append((size, inside))
                 return position + 2
-            reading.count = max(reading.count, counts.of_number(reading, position, self._vocabulary))
+            reading.count = max(reading.count, count_of_number(reading, position, self._vocabulary))
         if token.glued or (after is not None and after.text in UNITS):
             return position + 1
         end = position + 1
@@ -164,20 +294,18 @@ class Reader:
 
 
 def _words_with_a_meaning(index: Index, vocabulary: Vocabulary) -> frozenset[str]:
-    return _words_of_names(index).union(vocabulary.marks, memory_words.SPACED_UNITS, "(),/|", ("ws", "workstation"))
+    return _words_of_names(index).union(vocabulary.marks, text.MEMORY_UNITS, "(),/|", ("ws", "workstation"))
 
 
 def _words_of_names(index: Index) -> frozenset[str]:
     behind = frozenset(word for family in index.families.values() for word in family.suffixes if not word[0].isdigit())
     steps = frozenset(word for core in index.families for word in core if not word[0].isdigit())
-    return behind.union(
-        steps, suffixes.ALWAYS, suffixes.GLUED, OPEN_WORDS, ARCHITECTURES, FORM_WORDS, ("s", "maxq", "laptop", "gpu")
-    )
+    return behind.union(steps, ALWAYS, GLUED, OPEN_WORDS, ARCHITECTURES, FORM_WORDS, ("s", "maxq", "laptop", "gpu"))
 
 
 def _is_suffix(word: str, family: Family) -> bool:
     """Whether letters glued to a bare number are a suffix. If not, the number is a processor (7900X, 13900K) or a code."""
-    return word in family.suffixes or word in suffixes.ALWAYS or word in suffixes.GLUED
+    return word in family.suffixes or word in ALWAYS or word in GLUED
 
 
 def _may_follow(token: Token, family: Family) -> bool:

@@ -1,35 +1,34 @@
-"""Resolves a title to one GPU, or to an honest "I do not know"."""
+"""Resolves a title to one GPU, or to an honest "I do not know".
+
+The rules are asked in their order, and the first that answers decides: `OF_MACHINES` before a card is looked for,
+`OF_PRODUCTS` about what is sold, and `OF_CARDS` about which card it is. Each has its reason and a title that it decides.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 
 from gpuledger.transform.identity import (
     aliases,
     catalogue,
-    counts,
     from_machines,
     index,
-    machines,
     part_numbers,
     products,
-    rented,
     systems,
-    verdict,
     vocabulary,
-)  # fmt: skip
+)
 from gpuledger.transform.identity import evidence as fields
-from gpuledger.transform.identity.choice import Choice
-from gpuledger.transform.identity.choosing import choose
+from gpuledger.transform.identity.choosing import Choice, choose
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.own import Names
 from gpuledger.transform.identity.pins import NOT_A_GPU, Pin
 from gpuledger.transform.identity.reader import Reader
-from gpuledger.transform.identity.reading import Reading
-from gpuledger.transform.identity.resolution import Evidence, ProductKind, Resolution
-from gpuledger.transform.identity.verdict import Item, Why
+from gpuledger.transform.identity.reading import Reading, cards_before
+from gpuledger.transform.identity.resolution import Evidence, ProductKind, Resolution, Status
 
 __all__ = ["Evidence", "Resolution", "Resolver"]
 
@@ -44,6 +43,33 @@ _KINDS_WITHOUT_CARDS: dict[str, ProductKind] = {
 MOST_LETTERS = 4_000
 _GIGABYTES = re.compile(r"(?<![\d.])(\d{1,4})\s?gb?\b")
 _IN_BRACKETS = re.compile(r"\(([^()]*)\)")
+# NVIDIA's names of virtual GPU profiles (`A10-4Q`, `T4-8C`) and multi-instance profiles (`A100 MIG 1g.5gb`), and fractions.
+# Source: NVIDIA, Virtual GPU Software User Guide, and Multi-Instance GPU User Guide.
+_SLICE = re.compile(
+    r"-\d{1,2}[qcab]\b|\b[1-7]g\.\d{1,3}gb\b|\bmig\b|\bvgpu\b|(?<![\d/])[1-9]/(?!1\b)\d{1,2}(?![\d/])|\bfraction", re.I
+)
+
+
+@dataclass(slots=True)
+class Asked:
+    """A title with the other fields of its item and its source, and what was understood so far."""
+
+    title: str
+    evidence: Evidence | None
+    source: str | None
+    context: aliases.Context | None
+    reading: Reading
+    choice: Choice = field(default_factory=Choice)
+    #: Why the product is not a card; None if nothing speaks against a card.
+    reason: products.NotACard | None = None
+
+    @property
+    def is_sold(self) -> bool:
+        """Whether the title is a shop's or a question, where the price belongs to the whole product.
+
+        A table of results names a laptop by its GPU, and a cloud rents several GPUs as one instance.
+        """
+        return self.context not in ("benchmark", "cloud")
 
 
 class Resolver:
@@ -61,7 +87,7 @@ class Resolver:
         self._own = Names.of(own)
         self._pins = {pin.place: pin for pin in pinned}
         self._aliases = aliases.load()
-        self._aliases.check(lambda name: {member.gpu.gpu_id for member in self._choice_of(name).members})
+        self._aliases.check(lambda name: {member.gpu.gpu_id for member in self._choice_of(self._read(name)).members})
 
     @classmethod
     def load(cls, pins: Iterable[Pin] = (), own: Iterable[Gpu] = ()) -> Resolver:
@@ -83,9 +109,9 @@ class Resolver:
         if self._pins and (pin := self._pin_of(title, source)):
             return _answer_of_pin(title, pin)
         if (letters := max(map(len, _texts(title, evidence)))) > MOST_LETTERS:
-            why = Why("too long", f"{letters} letters are no title, nor a field of one item")
-            return verdict.answer(title, "unmatched", Choice(), why)
-        reading = self._reader.read_title(title)
+            why = f"{letters} letters are no title, nor a field of one item"
+            return Resolution(title=title, status="unmatched", rule="too long", notes=(why,))
+        reading = self._read(title)
         resolution = self._decide(title, reading, evidence, source)
         if resolution.status != NOT_A_GPU and (added := self._own.find(title)):
             resolution = _answer_of_own(resolution, added)
@@ -95,113 +121,169 @@ class Resolver:
         return resolution
 
     def _decide(self, title: str, reading: Reading, evidence: Evidence | None, source: str | None) -> Resolution:
-        context = self._aliases.context(source)
-        reading.rented = context == "cloud"
-        if context in (None, "benchmark") and (
-            shared := machines.choice_in_question(title, in_a_table=context == "benchmark")
-        ):
-            machine = verdict.of_choice(title, shared, reading) or verdict.answer(
-                title, "matched", shared, Why("machine")
-            )
-            return dataclasses.replace(machine, product_kind="computer")
-        choice = self._choose(title, reading)
-        before = (counts.of_cards_before(reading, mention, self._vocabulary) for mention in choice.mentions)
-        reading.count = max(reading.count, *before, 1)
-        if context not in ("benchmark", "cloud"):
-            if for_a_machine := self._card_for_a_machine(title, evidence, source):
-                return for_a_machine
-            reason = products.not_a_card(
-                reading, title, self._vocabulary, chip_field=bool(evidence and evidence.chipset)
-            )
-            if (
-                reason
-                and context is None
-                and reason.kind == "computer"
-                and (system := self._choice_in_brackets(title, reading))
-            ):
-                return verdict.of_choice(title, system, reading) or verdict.answer(
-                    title, "matched", system, Why("system")
-                )
-            # In a question, the name of a machine with one chip (DGX Spark) means the chip. A shop sells the machine.
-            aliased = context is None and self._aliases.find(title, None)
-            if not aliased and (product := self._product_with_cards(title, reading, reason, choice)):
-                return product
-            if reason:
-                answer = verdict.answer(title, "not_a_gpu", choice, Why(reason.kind, str(reason)), count=reading.count)
-                return dataclasses.replace(answer, product_kind=_KINDS_WITHOUT_CARDS.get(reason.kind))
+        asked = Asked(title, evidence, source, self._aliases.context(source), reading)
+        reading.rented = asked.context == "cloud"
+        if answer := self._first(OF_MACHINES, asked):
+            return answer
+        asked.choice = self._choose(title, reading)
+        counted = (cards_before(reading, mention, self._vocabulary) for mention in asked.choice.mentions)
+        reading.count = max(reading.count, *counted, 1)
+        if asked.is_sold and (answer := self._first(OF_PRODUCTS, asked)):
+            return answer
         if evidence:
-            fields.settle(choice, evidence, self._reader, self._index, self._vocabulary)
+            fields.settle(asked.choice, evidence, self._reader, self._index, self._vocabulary)
         if reading.rented:
-            rented.narrow(choice)
-            if choice.members and rented.is_slice(title):
-                return verdict.answer(title, "unmatched", choice, Why("slice", "a part of a card, not the whole"))
-        open_still = len(choice.members) != 1 and not (choice.conflict and choice.members)
-        if open_still and (alias := self._aliases.find(title, source)):
-            return _answer_of_alias(title, alias, source, choice)
-        item = Item(title, context, evidence)
-        product = verdict.of_choice(title, choice, reading) or verdict.of_product(
-            item, reading, choice, self._vocabulary
-        )
-        if (
-            context is None
-            and product
-            and product.rule == "product open"
-            and (system := self._choice_in_brackets(title, reading))
-        ):
-            return verdict.answer(title, "matched", system, Why("system"))
-        return product or verdict.answer(title, "matched", choice, Why("name"), count=reading.count)
+            _keep_data_center(asked.choice)
+        return self._first(OF_CARDS, asked) or _answer(asked, "matched", "name", count=reading.count)
 
-    def _card_for_a_machine(self, title: str, evidence: Evidence | None, source: str | None) -> Resolution | None:
-        """The answer if the title says that a card is for a line of machines (`for Dell PowerEdge R750`): the product is the
-        card and not the machine. None if the title does not say so.
-        """
-        cut = from_machines.without_its_machine(title, self._vocabulary)
-        if cut is None or not self._choose(cut.product_part, self._reader.read_title(cut.product_part)).members:
+    def _first(self, rules: Iterable[Rule], asked: Asked) -> Resolution | None:
+        for rule in rules:
+            if answer := rule.find(self, asked):
+                return answer
+        return None
+
+    def _read(self, text: str) -> Reading:
+        return self._reader.read_title(text)
+
+    def _choice_of(self, reading: Reading) -> Choice:
+        return choose(reading, self._index, self._vocabulary)
+
+    # --- Rules of machines and products -------------------------------------------------------------------------------
+
+    def _machine(self, asked: Asked) -> Resolution | None:
+        if asked.context not in (None, "benchmark"):
             return None
-        resolution = self._decide(cut.shortened_title, self._reader.read_title(cut.shortened_title), evidence, source)
-        note = "said to be for a machine, and none itself"
-        return dataclasses.replace(resolution, title=title, notes=(*resolution.notes, note))
+        choice = systems.choice_in_question(asked.title, in_a_table=asked.context == "benchmark")
+        if choice is None:
+            return None
+        asked = dataclasses.replace(asked, choice=choice)
+        answer = self._first(NOT_ONE_CARD, asked) or _answer(asked, "matched", "machine")
+        return dataclasses.replace(answer, product_kind="computer")
 
-    def _product_with_cards(
-        self, title: str, reading: Reading, reason: products.NotACard | None, choice: Choice
-    ) -> Resolution | None:
-        """The answer if the product is not a card but holds cards (a server, a laptop, a lot); None otherwise."""
+    def _card_for_a_machine(self, asked: Asked) -> Resolution | None:
+        cut = from_machines.without_its_machine(asked.title, self._vocabulary)
+        if cut is None or not self._choose(cut.product_part, self._read(cut.product_part)).members:
+            return None
+        short = cut.shortened_title
+        resolution = self._decide(short, self._read(short), asked.evidence, asked.source)
+        note = "said to be for a machine, and none itself"
+        return dataclasses.replace(resolution, title=asked.title, notes=(*resolution.notes, note))
+
+    def _system_by_its_card(self, asked: Asked) -> Resolution | None:
+        has_chip = bool(asked.evidence and asked.evidence.chipset)
+        asked.reason = products.not_a_card(asked.reading, asked.title, self._vocabulary, chip_field=has_chip)
+        if asked.context is not None or asked.reason is None or asked.reason.kind != "computer":
+            return None
+        system = self._choice_in_brackets(asked.title, asked.reading)
+        if system is None:
+            return None
+        asked = dataclasses.replace(asked, choice=system)
+        return self._first(NOT_ONE_CARD, asked) or _answer(asked, "matched", "system")
+
+    def _product_with_cards(self, asked: Asked) -> Resolution | None:
+        reason, reading, title = asked.reason, asked.reading, asked.title
         if reason is not None and reason.kind in _KINDS_WITHOUT_CARDS:
             return None
-        is_edition = any("server" in member.suffixes for member in choice.members)
+        is_edition = any("server" in member.suffixes for member in asked.choice.members)
         sold = systems.find(title, reading, self._vocabulary, is_edition=is_edition)
         if sold is None and reason is not None:
             sold = systems.of_kind(reason, title, reading, self._vocabulary)
-        if sold is None:
+        # In a question, the name of a machine with one chip (DGX Spark) means the chip. A shop sells the machine.
+        if sold is None or (asked.context is None and self._aliases.find(title, None)):
             return None
-        why = Why(reason.kind, str(reason)) if reason else Why(sold.kind, sold.why)
-        return verdict.of_system(title, sold, self._card_inside(title, sold), why)
+        rule, why = (reason.kind, str(reason)) if reason else (sold.kind, sold.why)
+        return _answer_of_system(dataclasses.replace(asked, choice=self._card_inside(title, sold)), sold, rule, why)
+
+    def _product_without_cards(self, asked: Asked) -> Resolution | None:
+        if asked.reason is None:
+            return None
+        kind = asked.reason.kind
+        answer = _answer(asked, "not_a_gpu", kind, str(asked.reason), count=asked.reading.count)
+        return dataclasses.replace(answer, product_kind=_KINDS_WITHOUT_CARDS.get(kind))
+
+    # --- Rules of cards -----------------------------------------------------------------------------------------------
+
+    def _slice(self, asked: Asked) -> Resolution | None:
+        if not asked.reading.rented or not asked.choice.members or not _SLICE.search(asked.title):
+            return None
+        return _answer(asked, "unmatched", "slice", "a part of a card, not the whole")
+
+    def _alias(self, asked: Asked) -> Resolution | None:
+        choice = asked.choice
+        is_open = len(choice.members) != 1 and not (choice.conflict and choice.members)
+        alias = self._aliases.find(asked.title, asked.source) if is_open else None
+        if alias is None:
+            return None
+        where = f"alias of {asked.source}" if asked.source else "alias"
+        return _matched(asked.title, alias.gpu_id, "alias", (*choice.notes, f"{where}: {alias.reason}"))
+
+    def _conflict(self, asked: Asked) -> Resolution | None:
+        choice = asked.choice
+        if not choice.conflict:
+            return None
+        # A cloud's price for an ambiguous name is compared by the weakest candidate. This would be wrong for a name with a
+        # memory size that no candidate has (an A10 with 4 GB is a sixth of a card).
+        has_none = choice.unknown or not choice.members or asked.reading.rented
+        status: Status = "unmatched" if has_none else "ambiguous"
+        return _answer(asked, status, "conflict", choice.conflict, count=asked.reading.count)
+
+    def _no_card(self, asked: Asked) -> Resolution | None:
+        if asked.choice.members:
+            return None
+        return _answer(asked, "unmatched", "no card", "no card of the catalogue is named")
+
+    def _open(self, asked: Asked) -> Resolution | None:
+        if len(asked.choice.members) == 1:
+            return None
+        return _answer(asked, "ambiguous", "open", "nothing says which of them", count=asked.reading.count)
+
+    def _inside(self, asked: Asked) -> Resolution | None:
+        within = asked.choice.members[0].gpu.segment in ("mobile", "integrated") and asked.context != "benchmark"
+        if not within or (asked.context != "shop" and products.is_bare(asked.reading, self._vocabulary)):
+            return None
+        # "RTX 4060 Laptop" alone is the chip's name, but a shop with this title sells the laptop.
+        return _answer(asked, "not_a_gpu", "inside", "a chip for laptops or processors, which no shop sells alone")
+
+    def _several(self, asked: Asked) -> Resolution | None:
+        if not asked.is_sold or asked.reading.count == 1:
+            return None
+        sold = systems.of_several(asked.reading.count, asked.title)
+        return _answer_of_system(asked, sold, "several", sold.why)
+
+    def _product_open(self, asked: Asked) -> Resolution | None:
+        shown = asked.choice.coded or products.shows_a_card(asked.reading, self._vocabulary)
+        if not asked.is_sold or shown or _field_shows_a_card(asked.evidence, self._vocabulary):
+            return None
+        system = self._choice_in_brackets(asked.title, asked.reading) if asked.context is None else None
+        if system is not None:
+            return _answer(dataclasses.replace(asked, choice=system), "matched", "system")
+        return _answer(
+            asked, "ambiguous", "product open", "names the chip, but nothing says that the product is a card"
+        )
+
+    # --- What the rules need ------------------------------------------------------------------------------------------
 
     def _card_inside(self, title: str, sold: systems.System) -> Choice:
         """The card in a product, from the title without the words for the product. The memory in the title counts only if it
         fits the card, as it may be that of the machine.
         """
         text = systems.without_words_of_systems(title)
-        shared = machines.choice_in_title(text)
+        shared = systems.choice_in_title(text)
         if shared is not None and sold.kind in ("computer", "workstation", "laptop"):
             return shared
         # A short name (A100) counts only beside a word for cards. The product holds cards, so such a word is added.
-        beside = [text, sold.gpu or "", "laptop" if sold.kind == "laptop" else "gpu"]
-        reading = self._reader.read_title(" ".join(beside))
+        reading = self._read(" ".join((text, sold.gpu or "", "laptop" if sold.kind == "laptop" else "gpu")))
         reading.memory = []
-        choice = choose(reading, self._index, self._vocabulary)
+        choice = self._choice_of(reading)
         sizes = frozenset().union(*(member.sizes for member in choice.members))
         stated = [float(size) for size in _GIGABYTES.findall(text)]
         own = [size for size in stated if size in sizes]
         shares = [size / sold.gpu_count for size in stated if sold.gpu_count]
         reading.memory = [(size, False) for size in own or shares if size in sizes]
-        return choose(reading, self._index, self._vocabulary) if reading.memory else choice
-
-    def _choice_of(self, text: str) -> Choice:
-        return choose(self._reader.read_title(text), self._index, self._vocabulary)
+        return self._choice_of(reading) if reading.memory else choice
 
     def _choose(self, title: str, reading: Reading) -> Choice:
-        choice = choose(reading, self._index, self._vocabulary)
+        choice = self._choice_of(reading)
         if not choice.mentions:
             return self._by_part_number(title, reading) or choice
         if part_numbers.to_check(title):
@@ -214,12 +296,12 @@ class Resolver:
     def _by_part_number(self, title: str, reading: Reading, *, checks: bool = False) -> Choice | None:
         """The card that a part number names, narrowed by the memory in the whole title; None if no part number names one."""
         for spelled, maker in part_numbers.readings(title, checks=checks):
-            coded = self._reader.read_title(spelled)
+            coded = self._read(spelled)
             sold = frozenset(size for mention in coded.mentions for size in mention.family.sizes)
             coded.memory = reading.memory or [(size, inside) for size, inside in coded.memory if size in sold]
             coded.memory_types |= reading.memory_types
             coded.marks |= reading.marks
-            choice = choose(coded, self._index, self._vocabulary)
+            choice = self._choice_of(coded)
             if choice.members and not choice.conflict:
                 choice.coded = True
                 choice.notes.insert(0, f"{maker}'s part number says {spelled!r}")
@@ -237,8 +319,8 @@ class Resolver:
         if outside or sold:
             return None
         for inside in _IN_BRACKETS.findall(title):
-            alone = self._reader.read_title(inside)
-            choice = choose(alone, self._index, self._vocabulary)
+            alone = self._read(inside)
+            choice = self._choice_of(alone)
             if choice.members and products.is_bare(alone, self._vocabulary):
                 choice.notes.insert(0, "a system named by the GPU in brackets")
                 return choice
@@ -247,6 +329,73 @@ class Resolver:
     def _pin_of(self, title: str, source: str | None) -> Pin | None:
         plain = " ".join(title.split())
         return self._pins.get((source or "", plain)) or self._pins.get(("", plain))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One way to an answer. `find` returns the answer; None if the rule does not apply."""
+
+    reason: str
+    #: A title that this rule decides.
+    case: str
+    find: Callable[[Resolver, Asked], Resolution | None]
+
+
+OF_MACHINES: tuple[Rule, ...] = (
+    Rule("a question or a table names a machine by its chip", "Apple M2 Ultra 64GB", Resolver._machine),
+)
+#: Only for titles of shops and questions.
+OF_PRODUCTS: tuple[Rule, ...] = (
+    Rule("a card that is for a machine is the card", "L40S for Dell PowerEdge R750", Resolver._card_for_a_machine),
+    Rule("a table names a system by its card", "Ryzen 9 7900X (Nvidia 4090)", Resolver._system_by_its_card),
+    Rule("a server or a bundle holds cards", "Supermicro server with 8x H100", Resolver._product_with_cards),
+    Rule("a bracket holds none", "RTX 4090 bracket", Resolver._product_without_cards),
+)
+#: What is said of a choice that is not exactly one card.
+NOT_ONE_CARD: tuple[Rule, ...] = (
+    Rule("the title contradicts itself or the card", "RTX 3070 16GB", Resolver._conflict),
+    Rule("it names no card of the catalogue", "Bicycle", Resolver._no_card),
+    Rule("several cards have the name", "RTX 3060", Resolver._open),
+)
+OF_CARDS: tuple[Rule, ...] = (
+    Rule("clouds also rent parts of a card", "A100 MIG 1g.5gb", Resolver._slice),
+    Rule("an alias says which card a source means", "DGX Spark", Resolver._alias),
+    *NOT_ONE_CARD,
+    Rule("no shop sells a laptop's chip alone", "ASUS RTX 4060 Laptop 8GB", Resolver._inside),
+    Rule("the price is for several cards", "2x RTX 3090 24GB", Resolver._several),
+    Rule("something with this chip may be sold, not the card", "Galactic wonder RTX 4090", Resolver._product_open),
+)
+
+
+def _answer(asked: Asked, status: Status, rule: str, reason: str | None = None, *, count: int = 1) -> Resolution:
+    """An answer with `status`. Its notes are those of the choice, followed by `reason`, if they do not give it."""
+    choice = asked.choice
+    gpu = choice.members[0].gpu if status == "matched" else None
+    return Resolution(
+        title=asked.title,
+        status=status,
+        gpu_id=gpu.gpu_id if gpu else None,
+        gpu=gpu.display_name if gpu else None,
+        candidates=tuple(sorted({member.gpu.gpu_id for member in choice.members})),
+        product_kind=("card" if count == 1 else "lot") if choice.members and status != "not_a_gpu" else None,
+        gpu_count=count,
+        rule=rule,
+        notes=(*choice.notes, reason) if reason else tuple(choice.notes),
+        decided_by=tuple(mention.spelled for mention in choice.mentions),
+    )
+
+
+def _answer_of_system(asked: Asked, sold: systems.System, rule: str, reason: str) -> Resolution:
+    """The answer for a product with cards in it. It never matches a card, but names the card inside if that is certain."""
+    choice = asked.choice
+    inside = choice.members[0].gpu if len(choice.members) == 1 and not choice.conflict else None
+    return dataclasses.replace(
+        _answer(asked, "not_a_gpu", rule, reason),
+        product_kind=sold.kind,
+        gpu_count=sold.gpu_count,
+        contained=(inside.gpu_id, inside.display_name) if inside and sold.gpu_count != 0 else None,
+        parts=tuple(sold.parts.items()),
+    )
 
 
 def _answer_of_pin(title: str, pin: Pin) -> Resolution:
@@ -263,11 +412,6 @@ def _answer_of_own(resolution: Resolution, gpu: Gpu) -> Resolution:
     )  # fmt: skip
 
 
-def _answer_of_alias(title: str, alias: aliases.Alias, source: str | None, choice: Choice) -> Resolution:
-    where = f"alias of {source}" if source else "alias"
-    return _matched(title, alias.gpu_id, "alias", (*choice.notes, f"{where}: {alias.reason}"))
-
-
 def _matched(title: str, gpu_id: str, rule: str, notes: tuple[str, ...]) -> Resolution:
     name = catalogue.by_id()[gpu_id].display_name
     return Resolution(
@@ -275,8 +419,23 @@ def _matched(title: str, gpu_id: str, rule: str, notes: tuple[str, ...]) -> Reso
     )
 
 
+def _field_shows_a_card(evidence: Evidence | None, words: vocabulary.Vocabulary) -> bool:
+    """Whether the item has a field that only cards have: memory, chip, or a brand that makes cards."""
+    if evidence is None:
+        return False
+    brand = (evidence.brand or "").lower().split()
+    return bool(evidence.memory or evidence.chipset or words.board_maker.intersection(brand))
+
+
+def _keep_data_center(choice: Choice) -> None:
+    """Keep the data-center part if makers share a bare number (`A40` is NVIDIA's and Intel's): clouds mean that one."""
+    if len({member.maker for member in choice.members}) > 1:
+        parts = [member for member in choice.members if member.gpu.segment == "data_center"]
+        choice.narrow(parts, "a cloud's bare number is the data-center part")
+
+
 def _texts(title: str, evidence: Evidence | None) -> Iterator[str]:
     """All texts of an item that are read."""
     yield title
     if evidence:
-        yield from filter(None, (getattr(evidence, field.name) for field in dataclasses.fields(evidence)))
+        yield from filter(None, (getattr(evidence, one.name) for one in dataclasses.fields(evidence)))

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from gpuledger.transform.identity import text
-from gpuledger.transform.identity.naming import DATA
+from gpuledger.transform.identity.catalogue import DATA
 
 
 class Phrases:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpuledger.transform.identity import cores, memory_words, text
+from gpuledger.transform.identity import index, text
 
 #: The end of a part number: `XD54G` means X, D5, 4 GB.
 _TYPE_AND_SIZE = re.compile(r"([a-z]*)d([2-6])(\d{1,2})g[a-z]*")
@@ -60,17 +61,41 @@ class Token:
     count_behind: bool = False
 
 
-def _memory_type(parts: list[str], position: int) -> tuple[str, int] | None:
-    """The memory type that is glued behind a number (`1650gddr6`, `1650d6`, `3060tigddr6x`), and its number of pieces.
+class Place(NamedTuple):
+    """A place in a word that is taken apart into runs of letters and digits."""
 
-    A type whose name is written out counts anywhere. A short one counts only at the end of the word: in `560d4sfg5` the
-    `d4` is the maker's code.
-    """
-    for count in (3, 2):
-        word = "".join(parts[position : position + count])
-        if word in memory_words.TYPES and (len(parts[position]) > 2 or position + count >= len(parts)):
-            return word, min(count, len(parts) - position)
-    return None
+    parts: list[str]
+    position: int
+    #: Whether all pieces before this one in the word are understood.
+    known: bool
+
+    @property
+    def part(self) -> str:
+        """The piece at this place."""
+        return self.parts[self.position]
+
+    @property
+    def after(self) -> str:
+        """The next piece; empty at the end of the word."""
+        return self.parts[self.position + 1] if self.position + 1 < len(self.parts) else ""
+
+    @property
+    def behind(self) -> str:
+        """The piece after the next."""
+        return self.parts[self.position + 2] if self.position + 2 < len(self.parts) else ""
+
+    @property
+    def glued(self) -> bool:
+        """Whether a piece of the same word stands before this one."""
+        return self.position > 0
+
+
+class Taken(NamedTuple):
+    """The tokens that a rule makes, from how many pieces, and whether the word is understood so far."""
+
+    tokens: list[Token]
+    pieces: int
+    known: bool
 
 
 class Lexicon(NamedTuple):
@@ -120,79 +145,99 @@ class Words:
 
     def _analyse(self, word: str) -> list[Token]:
         if whole := self._whole.get(word):
-            memory, kind = memory_words.glued(word) or (
+            memory, kind = text.glued_memory(word) or (
                 None,
                 None,
             )  # `a10g` is a card, but in a longer code it means 10 GB
             return [Token(whole[0], live=True, memory=memory, memory_type=kind), Token(whole[1], True, live=True)]
         if (counted := _COUNT.fullmatch(word)) and int(counted[1] or counted[2]) <= MOST_CARDS:
             return [Token(word, live=True, count=int(counted[1] or counted[2]), count_behind=bool(counted[2]))]
-        if word in memory_words.TYPES:
-            return [Token(word, live=True, memory_type=memory_words.TYPES[word])]
+        if word in text.MEMORY_TYPES:
+            return [Token(word, live=True, memory_type=text.MEMORY_TYPES[word])]
         if word in self._joined or word in self._live:
             return [Token(word, live=True)]
-        if amount := memory_words.glued(word):
+        if amount := text.glued_memory(word):
             return [Token(word, live=True, memory=amount[0], memory_type=amount[1])]
         return self._pieces(text.pieces(word))
 
     def _pieces(self, parts: list[str]) -> list[Token]:
+        """The tokens of a word, by the first of `RULES` that applies at each place."""
         tokens: list[Token] = []
-        known = True  # whether all pieces before this one in the word are understood
-        position = 0
+        position, known = 0, True
         while position < len(parts):
-            part = parts[position]
-            after = parts[position + 1] if position + 1 < len(parts) else ""
-            behind = parts[position + 2] if position + 2 < len(parts) else ""
-            glued = bool(tokens)
-            if part[0].isdigit():
-                if (
-                    glued
-                    and after
-                    and (memory := memory_words.glued(part + after + behind) or memory_words.glued(part + after))
-                ):
-                    tokens.append(Token(part + after, glued, live=True, memory=memory[0], memory_type=memory[1]))
-                    position += 3 if behind and memory_words.glued(part + after + behind) else 2
-                    continue
-                tokens.append(Token(part, glued, live=known and after not in UNITS))
-            elif (
-                glued
-                and (tail := _TYPE_AND_SIZE.fullmatch(part + after + behind))
-                and (size := memory_words.spaced(tail[3], "gb"))
-            ):
-                if tail[1]:
-                    tokens.append(Token(tail[1], glued, live=True))
-                tokens.append(Token(f"d{tail[2]}", glued, live=True, memory_type=memory_words.TYPES[f"d{tail[2]}"]))
-                tokens.append(Token(tail[3], glued, live=True, memory=size))
-                position += 3
-                continue
-            elif glued and known and (kind := _memory_type(parts, position)):
-                tokens.append(Token(kind[0], glued, live=True, memory_type=memory_words.TYPES[kind[0]]))
-                position += kind[1]
-                continue
-            elif after and part + after in self._live:  # the `x2` of `295x2`, the `sxm4` of `a100sxm4` (no Tesla M4)
-                tokens.append(Token(part + after, glued, live=True))
-                known = known or not glued
-                position += 2
-                continue
-            elif after and after[0].isdigit() and (names := self._names(part, after)):
-                for name in names:
-                    tokens.append(Token(name, bool(tokens), live=True))
-                position += 2
-                known = True
-                continue
-            elif part in self._live:
-                tokens.append(Token(part, glued, live=True))
-            elif split := self._split(part):
-                tokens += [Token(name, glued or bool(number), live=True) for number, name in enumerate(split)]
-            elif glued and known and (pieces := self._behind(part, after)):
-                tokens += [Token(name, glued, live=True) for name in pieces]
-                position += 2 if pieces[-1][-1].isdigit() else 1
-                continue
-            else:
-                tokens.append(Token(part, glued))
-                known = False
-            position += 1
+            place = Place(parts, position, known)
+            taken = next(taken for rule in RULES if (taken := rule.take(self, place)))
+            tokens += taken.tokens
+            position, known = position + taken.pieces, taken.known
         return tokens
+
+    def _size(self, place: Place) -> Taken | None:
+        if not (place.part[0].isdigit() and place.glued and place.after):
+            return None
+        longer = text.glued_memory(place.part + place.after + place.behind)
+        memory = longer or text.glued_memory(place.part + place.after)
+        if memory is None:
+            return None
+        token = Token(place.part + place.after, True, live=True, memory=memory[0], memory_type=memory[1])
+        return Taken([token], 3 if place.behind and longer else 2, place.known)
+
+    def _number(self, place: Place) -> Taken | None:
+        if not place.part[0].isdigit():
+            return None
+        live = place.known and place.after not in UNITS
+        return Taken([Token(place.part, place.glued, live=live)], 1, place.known)
+
+    def _type_and_size(self, place: Place) -> Taken | None:
+        tail = _TYPE_AND_SIZE.fullmatch(place.part + place.after + place.behind) if place.glued else None
+        size = text.spaced_memory(tail[3], "gb") if tail else None
+        if tail is None or not size:
+            return None
+        kind = Token(f"d{tail[2]}", True, live=True, memory_type=text.MEMORY_TYPES[f"d{tail[2]}"])
+        letters = [Token(tail[1], True, live=True)] if tail[1] else []
+        return Taken([*letters, kind, Token(tail[3], True, live=True, memory=size)], 3, place.known)
+
+    def _memory_type(self, place: Place) -> Taken | None:
+        """A type whose name is written out counts anywhere. A short one counts only at the end of the word: in `560d4sfg5`
+        the `d4` is the maker's code.
+        """
+        if not (place.glued and place.known):
+            return None
+        for count in (3, 2):
+            word, end = "".join(place.parts[place.position :][:count]), place.position + count
+            if word in text.MEMORY_TYPES and (len(place.part) > 2 or end >= len(place.parts)):
+                token = Token(word, True, live=True, memory_type=text.MEMORY_TYPES[word])
+                return Taken([token], min(count, len(place.parts) - place.position), True)
+        return None
+
+    def _word_of_two(self, place: Place) -> Taken | None:
+        word = place.part + place.after
+        if not place.after or word not in self._live:
+            return None
+        return Taken([Token(word, place.glued, live=True)], 2, place.known or not place.glued)
+
+    def _name(self, place: Place) -> Taken | None:
+        names = self._names(place.part, place.after) if place.after[:1].isdigit() else []
+        tokens = [Token(name, place.glued or bool(number), live=True) for number, name in enumerate(names)]
+        return Taken(tokens, 2, True) if tokens else None
+
+    def _known_word(self, place: Place) -> Taken | None:
+        if place.part not in self._live:
+            return None
+        return Taken([Token(place.part, place.glued, live=True)], 1, place.known)
+
+    def _glued_names(self, place: Place) -> Taken | None:
+        names = self._split(place.part)
+        tokens = [Token(name, place.glued or bool(number), live=True) for number, name in enumerate(names)]
+        return Taken(tokens, 1, place.known) if tokens else None
+
+    def _glued_behind(self, place: Place) -> Taken | None:
+        words = self._behind(place.part, place.after) if place.glued and place.known else []
+        if not words:
+            return None
+        return Taken([Token(word, True, live=True) for word in words], 2 if words[-1][-1].isdigit() else 1, True)
+
+    def _unknown(self, place: Place) -> Taken:
+        return Taken([Token(place.part, place.glued)], 1, False)
 
     def _names(self, letters: str, digits: str) -> list[str]:
         """Split letters and the number behind them into words of a name: `rtxa` `4000` is rtx a4000, `r` `9290` is r9 290.
@@ -201,19 +246,19 @@ class Words:
         """
         if letters + digits in self._joined:
             return [letters + digits]
-        if letters in cores.SEPARATE:
+        if letters in index.SEPARATE:
             return [letters, digits]
         if letters[-1] == "r" and digits[0] in "579" and ("r" + digits[0], digits[1:]) in self._numbered:
             return ["r" + digits[0], digits[1:]]
         for size in (1, 2):
             head, tail = letters[:-size], letters[-size:] + digits
-            if tail in self._joined and (head in cores.SEPARATE or head in _CODE_HEADS):
-                return [head, tail] if head in cores.SEPARATE else [tail]
+            if tail in self._joined and (head in index.SEPARATE or head in _CODE_HEADS):
+                return [head, tail] if head in index.SEPARATE else [tail]
         for size in (3, 2):
             head, prefix = letters[:-size], letters[-size:]
             if (prefix, digits) in self._numbered and (head in _CODE_HEADS or self._split(head)):
                 return [*self._split(head), prefix, digits]
-        if (split := self._split(letters)) and (split[-1] in cores.SEPARATE):
+        if (split := self._split(letters)) and (split[-1] in index.SEPARATE):
             return [*split, digits]
         return []
 
@@ -239,11 +284,35 @@ class Words:
 
     def _split(self, letters: str) -> list[str]:
         """Split glued words of names: `geforcertx` is geforce rtx, `gtxtitanx` gtx titan x. Empty if a part is unknown."""
-        for prefix in sorted(cores.SEPARATE, key=len, reverse=True):
+        for prefix in sorted(index.SEPARATE, key=len, reverse=True):
             if letters.startswith(prefix) and letters != prefix:
                 remainder = letters[len(prefix) :]
-                if remainder in self._names_only or remainder in cores.SEPARATE:  # `product` is no duct
+                if remainder in self._names_only or remainder in index.SEPARATE:  # `product` is no duct
                     return [prefix, remainder]
                 if further := self._split(remainder):
                     return [prefix, *further]
         return []
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One way to take pieces of a word. `take` returns what it makes of them; None if it does not apply."""
+
+    reason: str
+    #: A word in which this rule takes a piece.
+    case: str
+    take: Callable[[Words, Place], Taken | None]
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("a memory size behind other pieces", "3060ti8gb", Words._size),
+    Rule("a number: no model if it has a unit or an unknown piece before it", "abc450w", Words._number),
+    Rule("memory type and size at the end of a part number", "rx580xd54g", Words._type_and_size),
+    Rule("a memory type behind a number", "1650d6", Words._memory_type),
+    Rule("a word of letters and digits", "a100sxm4", Words._word_of_two),
+    Rule("a name of letters and a number", "engtx480", Words._name),
+    Rule("a known word", "rtx", Words._known_word),
+    Rule("words of names that are glued together", "geforcertx", Words._glued_names),
+    Rule("words that are glued behind a number", "4000sffada", Words._glued_behind),
+    Rule("all else means nothing", "qwertz1", Words._unknown),
+)

@@ -12,11 +12,11 @@ from decimal import Decimal
 
 import pytest
 
-from gpuledger.transform.identity import catalogue, naming, overlay, package
+from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import SEGMENTS, Gpu
 from gpuledger.transform.speed.features import memory_kind
 from tools import catalogue as generate
-from tools import disagreements
+from tools import disagreements, specifications
 
 GPUS = catalogue.gpus()
 
@@ -54,11 +54,11 @@ def test_every_gpu_id_is_the_slug_of_vendor_and_name_and_stands_once() -> None:
     assert len(GPUS) > 2500
     assert len({gpu.gpu_id for gpu in GPUS}) == len(GPUS)
     for gpu in GPUS:
-        assert gpu.gpu_id == naming.slug(gpu.display_name)
+        assert gpu.gpu_id == catalogue.slug(gpu.display_name)
 
 
 def test_a_name_sold_with_several_memory_sizes_has_the_size_in_every_name() -> None:
-    sizes = Counter((gpu.vendor, naming.without_memory(re.sub("(GB|MB)$", r" \1", gpu.name))) for gpu in GPUS)
+    sizes = Counter((gpu.vendor, specifications.without_memory(re.sub("(GB|MB)$", r" \1", gpu.name))) for gpu in GPUS)
     for (_, name), count in sizes.items():
         assert count == 1 or not any(gpu.name == name for gpu in GPUS), name
 
@@ -145,12 +145,12 @@ def test_the_committed_file_is_what_the_package_and_the_overlay_make() -> None:
 
 
 def test_no_rule_for_names_and_no_memory_line_is_dead() -> None:
-    names = {row.name for row in package.rows()}
-    rules = naming.rules()
+    names = {row.name for row in specifications.rows()}
+    rules = specifications.rules()
     for pattern in (*rules.dropped, *rules.excluded):
         assert any(pattern.search(rules.renamed.get(name, name)) for name in names), pattern.pattern
     assert set(rules.renamed) <= names
-    for gpu_id in overlay.memory_also():
+    for gpu_id in catalogue.memory_also():
         assert gpu_id in catalogue.by_id()
 
 
@@ -183,7 +183,7 @@ def test_a_correction_that_the_package_no_longer_needs_is_stale(monkeypatch: pyt
 def test_an_overlay_row_for_no_card_is_refused() -> None:
     cards = [gpu for gpu in generate.catalogue_cards() if gpu.gpu_id != "nvidia-geforce-rtx-3060-ti"]
     with pytest.raises(ValueError, match=r"no card has the gpu_id 'nvidia-geforce-rtx-3060-ti'"):
-        overlay.apply(cards)
+        specifications.apply(cards)
 
 
 def test_resolving_needs_neither_the_package_nor_a_heavy_library() -> None:

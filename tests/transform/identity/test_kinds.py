@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from gpuledger.transform.identity import products, text, vocabulary
+from gpuledger.transform.identity import products, resolver, text, vocabulary, words
 from gpuledger.transform.identity.index import of_catalogue
 from gpuledger.transform.identity.reader import Reader
-from gpuledger.transform.identity.resolver import Resolver
+from gpuledger.transform.identity.resolver import Resolution, Resolver
 
 RESOLVER = Resolver.load()
 WORDS = vocabulary.load()
@@ -26,6 +27,51 @@ def test_each_rule_decides_its_case(rule: products.Rule) -> None:
     assert first is rule, "a rule before it decides the case"
     assert reason is not None
     assert reason.kind == rule.kind
+
+
+def _by_case() -> list[tuple[str, resolver.Rule]]:
+    rules = (*resolver.OF_MACHINES, *resolver.OF_PRODUCTS, *resolver.OF_CARDS)
+    return [(rule.case, rule) for rule in rules]
+
+
+@pytest.mark.parametrize(("title", "rule"), _by_case(), ids=lambda value: getattr(value, "reason", value))
+def test_each_rule_of_the_resolver_answers_its_case(title: str, rule: resolver.Rule) -> None:
+    """In one of the kinds of sources, the rule answers the title of its case, and no rule before it does."""
+    used: list[resolver.Rule] = []
+    for source in ("generic_shop", None, "ollama_benchmark", "gpuhunt_catalog"):
+        asked = _Watched.load()
+        asked.resolve(title, source=source)
+        used += asked.answered
+    assert rule in used, [one.reason for one in used]
+
+
+class _Watched(Resolver):
+    """A resolver that remembers which rules answered."""
+
+    answered: list[resolver.Rule]
+
+    def _first(self, rules: Iterable[resolver.Rule], asked: resolver.Asked) -> Resolution | None:
+        self.answered = getattr(self, "answered", [])
+        for rule in rules:
+            if answer := rule.find(self, asked):
+                self.answered.append(rule)
+                return answer
+        return None
+
+
+@pytest.mark.parametrize("rule", words.RULES, ids=lambda rule: rule.reason)
+def test_each_rule_of_words_takes_a_piece_of_its_case(rule: words.Rule) -> None:
+    lexicon = READER._words
+    parts, position, known = text.pieces(rule.case), 0, True
+    used = []
+    while position < len(parts):
+        place = words.Place(parts, position, known)
+        first = next(one for one in words.RULES if one.take(lexicon, place))
+        taken = first.take(lexicon, place)
+        assert taken is not None
+        used.append(first)
+        position, known = position + taken.pieces, taken.known
+    assert rule in used, [one.reason for one in used]
 
 
 def _rows() -> list[dict[str, str]]:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gpuledger.transform.identity import catalogue, index, naming
+from gpuledger.transform.identity import catalogue, index
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.resolver import Resolver
+from tools import specifications
 
 RESOLVER = Resolver.load()
 
@@ -28,7 +29,7 @@ DESKTOP_WITH_LAPTOP_TWIN = [gpu for gpu in CARDS if f"{gpu.gpu_id}-mobile" in ca
 SEVERAL_SIZES = [
     gpu
     for gpu in CARDS
-    if gpu.memory_gb and gpu.name.endswith(naming.memory_text(gpu.memory_gb)) and "DDR" not in gpu.name
+    if gpu.memory_gb and gpu.name.endswith(catalogue.memory_text(gpu.memory_gb)) and "DDR" not in gpu.name
 ]
 BRAND_WORDS = [
     "ASUS", "MSI", "GIGABYTE", "EVGA", "ZOTAC", "Palit", "PNY", "Sapphire", "PowerColor", "XFX", "Gaming",
@@ -81,7 +82,7 @@ def test_a_card_in_its_own_words_is_found_among_brand_words(gpu: Gpu, brands: li
 @given(st.sampled_from(SEVERAL_SIZES))
 @settings(max_examples=150, deadline=None)
 def test_without_the_memory_a_card_of_several_sizes_is_ambiguous(gpu: Gpu) -> None:
-    title = f"ASUS {naming.without_memory(gpu.display_name.replace('GB', ' GB').replace('MB', ' MB'))} OC"
+    title = f"ASUS {specifications.without_memory(gpu.display_name.replace('GB', ' GB').replace('MB', ' MB'))} OC"
     resolution = RESOLVER.resolve(title)
     assert resolution.status == "ambiguous", resolution
     assert gpu.gpu_id in resolution.candidates

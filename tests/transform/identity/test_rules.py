@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from gpuledger.transform.identity import catalogue, memory_words, naming, part_numbers, text, vocabulary
+from gpuledger.transform.identity import catalogue, part_numbers, text, vocabulary
 from gpuledger.transform.identity.part_numbers import Code
 from gpuledger.transform.identity.resolver import Resolver
 
@@ -134,7 +134,7 @@ def test_every_word_of_the_lists_can_be_met() -> None:
     ],
 )
 def test_a_word_that_is_a_memory_size(word: str, size: float, kind: str | None) -> None:
-    assert memory_words.glued(word) == (size, kind)
+    assert text.glued_memory(word) == (size, kind)
 
 
 @pytest.mark.parametrize(
@@ -157,19 +157,19 @@ def test_a_word_that_is_a_memory_size(word: str, size: float, kind: str | None) 
     ],
 )
 def test_a_word_that_is_none(word: str) -> None:
-    assert memory_words.glued(word) is None
+    assert text.glued_memory(word) is None
 
 
 @pytest.mark.parametrize(
     ("gib", "shown"), [(12, "12GB"), (0.5, "512MB"), (1.5, "1.5GB"), (0.875, "896MB"), (1.25, "1.25GB")]
 )
 def test_memory_as_the_trade_writes_it(gib: float, shown: str) -> None:
-    assert naming.memory_text(gib) == shown
+    assert catalogue.memory_text(gib) == shown
 
 
 def test_a_size_that_a_card_was_not_sold_with_is_never_matched() -> None:
     for gpu in catalogue.gpus():
         if gpu.segment == "consumer" and (gpu.released_on and gpu.released_on.year >= 2016) and gpu.memory_gb:
-            name = gpu.name.removesuffix(naming.memory_text(gpu.memory_gb)).strip()
+            name = gpu.name.removesuffix(catalogue.memory_text(gpu.memory_gb)).strip()
             found = RESOLVER.resolve(f"ASUS {gpu.vendor} {name} 72GB graphics card")
             assert found.gpu_id is None, found.explanation

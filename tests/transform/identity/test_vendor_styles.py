@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpuledger.transform.identity import catalogue, naming
+from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.resolver import Resolver
 
@@ -17,7 +17,7 @@ CARDS = [gpu for gpu in catalogue.gpus() if gpu.segment in SOLD and gpu.released
 
 def titles(gpu: Gpu) -> Iterator[str]:
     """Titles of one card. None states a memory type: a GTX 1650 with GDDR6 is another card."""
-    memory = naming.memory_text(gpu.memory_gb) if gpu.memory_gb else ""
+    memory = catalogue.memory_text(gpu.memory_gb) if gpu.memory_gb else ""
     name = gpu.name.removesuffix(memory).strip()
     short = name.replace("GeForce ", "").replace("Radeon ", "")
     glued, size = short.replace(" ", ""), memory.removesuffix("B")
