@@ -95,6 +95,11 @@ def message_of(what: object) -> Message | None:
     return what if isinstance(what, Message) else None
 
 
+def reason_of(error: BaseException) -> Message | str:
+    """What an error says: its Message, or the text of an error that has none."""
+    return message_of(error) or str(error)
+
+
 @cache
 def sentences(group: str) -> Mapping[str, Mapping[str, str]]:
     """The sentences of a group by the part of the code behind the dot and by language (ISO 639)."""

@@ -19,6 +19,7 @@ from typing import Literal
 from filelock import FileLock, Timeout
 
 from gpuledger.extract import local_files
+from gpuledger.extract.message import Message, reason_of
 from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.decisions import decisions
 from gpuledger.flows.night import run_log
@@ -46,10 +47,10 @@ CLOCK_SLACK_S = 120.0
 class Check:
     """The result of one check. `seen` is what the check found; `action` is what to do, empty if all is well."""
 
-    name: str
+    name: Message | str
     grade: Grade
-    seen: str
-    action: str = ""
+    seen: Message | str
+    action: Message | str = ""
 
 
 def examine(context: Context, *, offline: bool = False, deep: bool = False) -> Iterator[Check]:
@@ -75,7 +76,7 @@ def examine(context: Context, *, offline: bool = False, deep: bool = False) -> I
                 check.__name__.strip("_"),
                 "failure",
                 redact_text(f"{type(error).__name__}: {error}"),
-                "mend what it names",
+                Message("doctor.mend_names"),
             )
 
 
@@ -85,14 +86,14 @@ def _python(context: Context) -> Iterator[Check]:
 
 def _packages(context: Context) -> Iterator[Check]:
     if missing := parts.missing():
-        seen = f"the nightly part is not installed: {', '.join(missing)}"
-        yield Check("packages", "failure", seen, f"{parts.INSTALL}; who only asks needs none of them")
+        seen = Message("doctor.nightly_part_not_installed", missing=tuple(missing))
+        yield Check("packages", "failure", seen, Message("doctor.only_asks_needs_none", install=parts.INSTALL))
         return
     names = ("prefect", "fastapi", "sqlalchemy", "duckdb", "pandas", "great-expectations")
     yield Check("packages", "ok", ", ".join(f"{name} {metadata.version(name)}" for name in names))
     for problem in compat.problems():
-        seen, _, action = problem.partition("; ")
-        yield Check("packages", "failure", seen, action)
+        found, _, action = problem.partition("; ")
+        yield Check("packages", "failure", found, action)
 
 
 def _data_dir(context: Context) -> Iterator[Check]:
@@ -108,13 +109,13 @@ def _data_dir(context: Context) -> Iterator[Check]:
             "data directory",
             "failure",
             f"{existing}: {local_files.why(error)}",
-            "mend that, or name another --data-dir",
+            Message("doctor.mend_name_another_data_dir"),
         )
         return
-    yield Check("data directory", "ok", f"{root} can be written")
+    yield Check("data directory", "ok", Message("doctor.written", root=root))
     if abs(offset_s) > CLOCK_SLACK_S:
-        action = "set both clocks by a time server: files would seem older or newer than they are"
-        yield Check("disk clock", "warning", f"the file system is {offset_s:+.0f} s from this machine", action)
+        action = Message("doctor.set_both_clocks_time_server")
+        yield Check("disk clock", "warning", Message("doctor.file_system_machine", offset_s=offset_s), action)
 
 
 def _disk(context: Context) -> Iterator[Check]:
@@ -123,11 +124,11 @@ def _disk(context: Context) -> Iterator[Check]:
     free = shutil.disk_usage(existing).free
     size = context.data.base.stat().st_size if context.data.base.exists() else 0
     needed = max(MIN_FREE_BYTES, COPIES * size)
-    seen = f"{free / 1e9:.1f} GB free, the warehouse has {size / 1e6:.0f} MB"
+    seen = Message("doctor.gb_free_warehouse_mb", free=free / 1e9, size=size / 1e6)
     if free < COPIES * size:
-        yield Check("disk", "failure", seen, f"make room: a night needs {COPIES} times the warehouse")
+        yield Check("disk", "failure", seen, Message("doctor.make_room", copies=COPIES))
     elif free < needed:
-        yield Check("disk", "warning", seen, "make room, or let `gpuledger vacuum` remove old versions and pages")
+        yield Check("disk", "warning", seen, Message("doctor.make_room_let_gpuledger_vacuum"))
     else:
         yield Check("disk", "ok", seen)
 
@@ -137,14 +138,14 @@ def _clock(context: Context) -> Iterator[Check]:
     try:
         last = runs.last(context.data)
     except WarehouseError:  # the check of the warehouse reports it
-        yield Check("clock", "ok", f"{now:%Y-%m-%d %H:%M} UTC; nothing is published to compare it with")
+        yield Check("clock", "ok", Message("doctor.utc_nothing_published_compare", now=now))
         return
     newest = max((time for time in (last and last.started_at, last and last.live_as_of) if time), default=now)
     if newest > now + timedelta(seconds=CLOCK_SLACK_S):
-        seen = f"{now:%Y-%m-%d %H:%M} UTC, and the newest run says {newest:%Y-%m-%d %H:%M} UTC"
-        yield Check("clock", "failure", seen, "set the clock: until it has passed that time, no live run can be loaded")
+        seen = Message("doctor.utc_newest_run_says_utc", now=now, newest=newest)
+        yield Check("clock", "failure", seen, Message("doctor.set_clock"))
     else:
-        yield Check("clock", "ok", f"{now:%Y-%m-%d %H:%M} UTC, after the newest run")
+        yield Check("clock", "ok", Message("doctor.utc_after_newest_run", now=now))
 
 
 def _warehouse(context: Context) -> Iterator[Check]:
@@ -154,39 +155,41 @@ def _warehouse(context: Context) -> Iterator[Check]:
         last = runs.last(data)
     except NoWarehouse:
         if run_log.has_published(data):
-            action = "run `gpuledger replay`: the archive holds the runs that were published"
-            yield Check("warehouse", "failure", "the published file is gone", action)
+            action = Message("doctor.run_gpuledger_replay")
+            yield Check("warehouse", "failure", Message("doctor.published_file_gone"), action)
         else:
-            yield Check("warehouse", "warning", "nothing is published yet", "run `gpuledger refresh`")
+            yield Check(
+                "warehouse", "warning", Message("doctor.nothing_published_yet"), Message("doctor.run_gpuledger_refresh")
+            )
         return
     except WarehouseError as error:
-        yield Check(
-            "warehouse", "failure", str(error), "run `gpuledger refresh`, or `gpuledger replay` from the archive"
-        )
+        yield Check("warehouse", "failure", reason_of(error), Message("doctor.run_gpuledger_refresh_gpuledger_replay"))
         return
     run = last.run_id if last else "unknown"
     version = integrity.name_of(data.published.resolve())
-    yield Check("warehouse", "ok", f"{version}, run {run}, format {storage}, DuckDB {library}")
+    yield Check(
+        "warehouse",
+        "ok",
+        Message("doctor.run_format_duckdb", version=version, run=run, storage=storage, library=library),
+    )
     if logs := sorted(data.versions.rglob("*.wal")):
         names = ", ".join(str(path.relative_to(data.versions)) for path in logs)
-        yield Check(
-            "write-ahead logs", "warning", names, "somebody opened a version read-write; it goes with that version"
-        )
+        yield Check("write-ahead logs", "warning", names, Message("doctor.somebody_opened_version_read_write"))
 
 
 def _lock(context: Context) -> Iterator[Check]:
     holder = health.writer(context.data)
     if holder is not None:
-        yield Check("lock", "ok", f"process {holder['pid']} writes since {holder['since']}")
+        yield Check("lock", "ok", Message("doctor.process_writes_since", pid=holder["pid"], since=holder["since"]))
     elif context.data.lock.with_suffix(".json").exists():
-        action = "nothing: the operating system dropped the lock, and the next run takes it"
-        yield Check("lock", "warning", "a run was killed and left its note", action)
+        action = Message("doctor.nothing_operating_system_dropped_lock")
+        yield Check("lock", "warning", Message("doctor.run_killed_left_note"), action)
     else:
         yield Check("lock", "ok", "free")
     stale_locks = [path for path in sorted((context.data.state / "guards").glob("*.lock")) if _is_free(path)]
     if stale_locks:
-        seen = f"{len(stale_locks)} killed process(es) may have left a Prefect server behind"
-        yield Check("leftovers", "warning", seen, "nothing: the next `serve` or `refresh` ends what they left")
+        seen = Message("doctor.killed_process", count=len(stale_locks))
+        yield Check("leftovers", "warning", seen, Message("doctor.nothing_next_serve_refresh_ends"))
 
 
 def _is_free(path: Path) -> bool:
@@ -205,15 +208,14 @@ def _runs(context: Context) -> Iterator[Check]:
     except WarehouseError:
         return
     if ended and not ended[0].status.startswith("published"):
-        seen = f"{ended[0].run_id} {ended[0].status}: {ended[0].reason or 'it was killed'}"
-        yield Check(
-            "last run", "warning", seen, "see the reason; the next run starts anew from the last good warehouse"
-        )
+        found = f"{ended[0].run_id} {ended[0].status}: {ended[0].reason or 'it was killed'}"
+        yield Check("last run", "warning", found, Message("doctor.see_reason"))
     elif ended:
-        run_id = ended[0].run_id
         has_failure = ended[0].status != "published"
-        seen = f"{run_id}: published, with a source that failed" if has_failure else f"{run_id}: published"
-        yield Check("last run", "ok", seen)
+        published = Message(
+            "doctor.published_source_failed" if has_failure else "doctor.published", run_id=ended[0].run_id
+        )
+        yield Check("last run", "ok", published)
 
 
 def _schedule(context: Context) -> Iterator[Check]:
@@ -223,12 +225,12 @@ def _schedule(context: Context) -> Iterator[Check]:
     try:
         start = Schedule(settings.cron, settings.time_zone).next(context.started_at)
     except BadSchedule as error:
-        yield Check("schedule", "failure", str(error), "set cron and time_zone")
+        yield Check("schedule", "failure", reason_of(error), Message("doctor.set_cron_time_zone"))
         return
     yield Check(
         "schedule",
         "ok",
-        f"{settings.cron} {settings.time_zone}: next at {start:%Y-%m-%d %H:%M} UTC" if start else "never",
+        Message("doctor.next_utc", cron=settings.cron, time_zone=settings.time_zone, start=start) if start else "never",
     )
 
 
@@ -239,19 +241,24 @@ def _notifications(context: Context) -> Iterator[Check]:
     try:
         watches = len(store.load(context.data))
     except SettingsError as error:
-        yield Check("watches", "failure", str(error), "mend the file, or remove the watch")
+        yield Check("watches", "failure", reason_of(error), Message("doctor.mend_file_remove_watch"))
         watches = 0
     urls = [url for text in context.settings.notify_urls for url in text.split()]
     bad = [url.partition(":")[0] for url in urls if notify.sender_to(url) is None]
+    action: Message | str
     if bad:
-        action = "mend GPULEDGER_NOTIFY_URLS; `gpuledger watch test --send` tries it"
-        yield Check("notifications", "failure", f"no address that Apprise knows: {', '.join(bad)}://…", action)
+        action = Message("doctor.mend_gpuledger_notify_urls")
+        yield Check("notifications", "failure", Message("doctor.no_address_apprise_knows", bad=tuple(bad)), action)
     elif not urls and not context.settings.notify_blocks:
-        action = "set GPULEDGER_NOTIFY_URLS: nobody would hear of a failed night" if watches else ""
-        yield Check("notifications", "warning" if watches else "ok", f"no target is set; {watches} watches", action)
+        action = Message("doctor.set_gpuledger_notify_urls") if watches else ""
+        yield Check(
+            "notifications", "warning" if watches else "ok", Message("doctor.no_target_set", watches=watches), action
+        )
     else:
         yield Check(
-            "notifications", "ok", f"{len(urls) + len(context.settings.notify_blocks)} targets, {watches} watches"
+            "notifications",
+            "ok",
+            Message("doctor.targets_watches", count=len(urls) + len(context.settings.notify_blocks), watches=watches),
         )
 
 
@@ -263,8 +270,8 @@ def _keys(context: Context) -> Iterator[Check]:
     for source in sources.discover():
         if source.access is not None:
             missing = gather.keys_missing(source, context.settings)
-            state = f"left out: {', '.join(missing)} is not set" if missing else "its key is set"
-            yield Check(f"key of {source.name}", "ok", state)
+            state = Message("doctor.left_out_3", missing=tuple(missing)) if missing else Message("doctor.key_set")
+            yield Check(Message("doctor.key_of", source=source.name), "ok", state)
 
 
 def _left_out(context: Context) -> Iterator[Check]:
@@ -273,13 +280,16 @@ def _left_out(context: Context) -> Iterator[Check]:
 
     for out in left_out.of_night(context):
         if out.again is None:
-            seen = f"left out: its terms forbid it, as a person read on {out.since:%Y-%m-%d}"
-            yield Check(f"terms of {out.source}", "ok", seen)
+            seen = Message("doctor.left_out_2", since=out.since)
+            yield Check(Message("doctor.terms_of", source=out.source), "ok", seen)
             continue
-        seen = (
-            f"left out: its robots.txt forbade it on {out.since:%Y-%m-%d}, and is asked again from {out.again:%Y-%m-%d}"
+        seen = Message("doctor.left_out", since=out.since, again=out.again)
+        yield Check(
+            Message("doctor.robots_of", source=out.source),
+            "warning",
+            seen,
+            Message("doctor.gpuledger_refresh_only_asks_now", source=out.source),
         )
-        yield Check(f"robots of {out.source}", "warning", seen, f"`gpuledger refresh --only {out.source}` asks now")
 
 
 def _browser(context: Context) -> Iterator[Check]:
@@ -293,9 +303,18 @@ def _browser(context: Context) -> Iterator[Check]:
         return
     names = ", ".join(needed)
     if missing := parts.missing("browser"):
-        yield Check("browser", "failure", f"{names}: no {', '.join(missing)} is installed", parts.install("browser"))
+        yield Check(
+            "browser",
+            "failure",
+            Message("doctor.no_installed", names=names, missing=tuple(missing)),
+            parts.install("browser"),
+        )
     elif context.settings.browser_address:
-        yield Check("browser", "ok", f"{names}: by the one at {redact_text(context.settings.browser_address)}")
+        yield Check(
+            "browser",
+            "ok",
+            Message("doctor.what", names=names, redact_text=redact_text(context.settings.browser_address)),
+        )
     else:
         try:
             program = browser.find(context.settings.browser_program)
@@ -303,8 +322,13 @@ def _browser(context: Context) -> Iterator[Check]:
             yield Check("browser", "failure", f"{names}: {error.seen}", error.action)
             return
         if os.geteuid() == 0:
-            action = "run as another user than root, as the units in deploy/ do"
-            yield Check("browser", "warning", f"{names}: {program}, which has no sandbox where root starts it", action)
+            action = Message("doctor.run_another_user_root_units")
+            yield Check(
+                "browser",
+                "warning",
+                Message("doctor.no_sandbox_where_root_starts", names=names, program=program),
+                action,
+            )
         else:
             yield Check("browser", "ok", f"{names}: {program}")
 
@@ -314,9 +338,9 @@ def _records(context: Context) -> Iterator[Check]:
     problems = [*run_log.damage(data), *integrity.damage(data), *decisions.damage(data)]
     for problem in problems:
         seen, _, action = problem.partition("; ")
-        yield Check("records", "failure", seen, action or "restore the file from a backup")
+        yield Check("records", "failure", seen, action or Message("doctor.restore_file_backup"))
     if not problems:
-        yield Check("records", "ok", "the logs of runs, of sums and of decisions are as they were written")
+        yield Check("records", "ok", Message("doctor.logs_runs_sums_decisions_were"))
 
 
 def _deep(context: Context) -> Iterator[Check]:
@@ -327,21 +351,27 @@ def _deep(context: Context) -> Iterator[Check]:
     data = context.data
     sums = integrity.noted(data)
     if data.base.exists() and integrity.digest(data.base) not in sums.values():
-        yield Check("base", "failure", f"{data.base} is not what was written", "`gpuledger restore`")
+        yield Check(
+            "base", "failure", Message("doctor.not_written", base=data.base), Message("doctor.gpuledger_restore")
+        )
     for file in [*publish.versions(data), *([data.baseline] if data.baseline.exists() else [])]:
         whole = integrity.is_whole(data, file)
         if whole is None:
-            yield Check("sums", "warning", f"{file} has no sum on record", "nothing: the next versions have one")
+            yield Check(
+                "sums", "warning", Message("doctor.no_sum_record", file=file), Message("doctor.nothing_next_versions")
+            )
         elif not whole:
-            action = "`gpuledger restore`" if file != data.baseline else "restore the file from a backup"
-            yield Check("sums", "failure", f"{file} is not what was written", action)
+            action = (
+                Message("doctor.gpuledger_restore") if file != data.baseline else Message("doctor.restore_file_backup")
+            )
+            yield Check("sums", "failure", Message("doctor.not_written_2", file=file), action)
     if sums:
-        yield Check("sums", "ok", f"{len(publish.versions(data))} versions and the base were read")
+        yield Check("sums", "ok", Message("doctor.versions_base_were_read", count=len(publish.versions(data))))
     damaged = Archive(data.snapshots, objects.of(data.store)).verify() if data.snapshots.exists() else []
     for error in damaged:
         yield Check("archive", "failure", f"{error.url}: {error.seen}", error.action)
     if not damaged:
-        yield Check("archive", "ok", "every page and every line of its logs is as it was written")
+        yield Check("archive", "ok", Message("doctor.every_page_every_line_logs"))
 
 
 def _robots(context: Context) -> Iterator[Check]:
@@ -356,8 +386,8 @@ def _robots(context: Context) -> Iterator[Check]:
         try:
             reader.client.ask_robots(url)
         except ExtractError as error:
-            return Check(f"robots of {name}", "failure", error.seen, error.action)
-        return Check(f"robots of {name}", "ok", "allows it")
+            return Check(Message("doctor.robots_of", source=name), "failure", error.seen, error.action)
+        return Check(Message("doctor.robots_of", source=name), "ok", Message("doctor.allows"))
 
     with gather.reader(context) as reader, ThreadPoolExecutor(context.settings.parallel_sources) as threads:
         yield from threads.map(lambda reading: ask(reading.source.name, reading.starts[0]), readings)

@@ -223,7 +223,7 @@ def _table(
     for line in _footnotes(rows, currency):
         terminal.say(line)
     if need.tuning is not None:
-        terminal.say(need.tuning.description)
+        terminal.say(say(need.tuning.description))
     if is_unmeasured:
         click.echo(
             gettext("nobody measured {model} on these: how fast they are is not known").format(model=need.model_id)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.flows.telling import terminal
-from gpuledger.flows.words.reckoned import reckoned
+from gpuledger.flows.words.say import say
 
 if TYPE_CHECKING:
     from gpuledger.transform.speed.explained import Step
@@ -29,7 +29,7 @@ def as_objects(steps: Iterable[Step]) -> list[dict[str, Any]]:
             "arithmetic": step.arithmetic,
             "value": step.value,
             "unit": step.unit,
-            "source": step.source,
+            "source": str(step.source),
         }
         for step in steps
     ]
@@ -38,5 +38,5 @@ def as_objects(steps: Iterable[Step]) -> list[dict[str, Any]]:
 def show_steps(steps: Iterable[Step]) -> None:
     """Print the steps for people: one line for each calculation, and below it where its numbers come from."""
     for step in steps:
-        terminal.say(f"   {reckoned(step.figure)}: {step.arithmetic} = {step.value:,.6g} {reckoned(step.unit)}")
-        terminal.say(f"      {reckoned(step.source)}")
+        terminal.say(f"   {say(step.figure)}: {step.arithmetic} = {step.value:,.6g} {say(step.unit)}")
+        terminal.say(f"      {say(step.source)}")

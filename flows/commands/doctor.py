@@ -6,9 +6,7 @@ import click
 
 from gpuledger.flows.commands._options import data_dir_option, format_option
 from gpuledger.flows.settings import settings as settings_module
-from gpuledger.flows.words.lang import gettext, knows
-from gpuledger.flows.words.reckoned import reckoned
-from gpuledger.flows.words.wrong_use import translated
+from gpuledger.flows.words.say import say
 
 
 @click.command()
@@ -31,11 +29,6 @@ def command(offline: bool, deep: bool, sample: bool, data_dir: str | None, form:
     checks = list(examine(context, offline=offline, deep=deep))
     rows = [(c.name, c.grade, c.seen, c.action) for c in checks]
     if form == "table":
-        rows = [(reckoned(name), grade, _translated(seen), _translated(action)) for name, grade, seen, action in rows]
+        rows = [(say(name), grade, say(seen), say(action)) for name, grade, seen, action in rows]
     show(["check", "grade", "seen", "what to do"], rows, form)
     return 1 if any(check.grade == "failure" for check in checks) else 0
-
-
-def _translated(text: str) -> str:
-    """A text in the language in use: a fixed text, or a sentence with figures in it."""
-    return gettext(text) if knows(text) else translated(text)

@@ -21,7 +21,6 @@ from gpuledger.flows.commands._memory import serving_options
 from gpuledger.flows.commands._options import data_dir_option, read_from
 from gpuledger.flows.telling import terminal
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.reckoned import reckoned
 from gpuledger.flows.words.say import say
 
 if TYPE_CHECKING:
@@ -150,14 +149,14 @@ def command(
         raise ambiguous_name(card_name, cards)
     notes = list(prediction.notes)
     if loaded.lower() not in (precision.lower(), normalise_precision(precision).lower()):
-        notes.append(f"{prediction.plan.engine.name} loads {precision} as {loaded}")
+        notes.append(Message("speed.loads", engine=prediction.plan.engine.name, precision=precision, loaded=loaded))
     if len(cards) > 1:
         others = ", ".join(card.display_name for card in cards if card != prediction.plan.gpu)
-        notes.insert(0, f"{card_name!r} may mean {others} too, of which the answer is nearly the same")
+        notes.insert(0, Message("speed.mean_too_answer_nearly_same", card_name=card_name, others=others))
     if engine is None:
         rate, url = _measured(read_from(data_dir), prediction, model_id, precision)
         if rate != prediction.decode:
-            notes.insert(0, f"measured with other software, which this rests on: {url}")
+            notes.insert(0, Message("speed.measured_other_software_rests", url=url))
         prediction = prediction._replace(decode=rate)
     steps = list(explained.steps(prediction)) if explain else []
     if form == "json":
@@ -185,7 +184,7 @@ def _show_training(need: Need, gpu: Gpu, count: int, form: str) -> None:
             "precision": need.precision, "context": tuning.tokens, "batch": tuning.batch, "verdict": verdict,
             "memory_needed_gb": round(needed / 1e9, 3), "memory_usable_gb": round(usable / 1e9, 3),
             "training": {"expected": None, "bound": bound and round(bound), "basis": "unknown"},
-            "assumptions": [tuning.description], "explanation": as_objects(steps),
+            "assumptions": [str(tuning.description)], "explanation": as_objects(steps),
         }  # fmt: skip
         click.echo(terminal.json_text(answer, indent=1))
         return
@@ -194,7 +193,7 @@ def _show_training(need: Need, gpu: Gpu, count: int, form: str) -> None:
     click.echo(f"{title} · {cards}: {_verdicts()[verdict]}, {_gigabytes(needed, usable)}")
     if bound is not None:
         click.echo(f"  {say(Message('buy.trains_at_most', speed=bound))}")
-    terminal.say(f"  {reckoned(tuning.description)}")
+    terminal.say(f"  {say(tuning.description)}")
     show_steps(steps)
 
 
@@ -227,7 +226,7 @@ def _measured(data: DataDir, prediction: Prediction, model_id: str, precision: s
     return rate, next((measurement.url for measurement in measured.values()), None)
 
 
-def as_object(prediction: Prediction, model_id: str, precision: str, notes: Sequence[str]) -> dict[str, Any]:
+def as_object(prediction: Prediction, model_id: str, precision: str, notes: Sequence[Message]) -> dict[str, Any]:
     """The answer for programs. Memory is in GB of 10^9 bytes, speeds are in tokens a second of all users together."""
     plan, load = prediction.plan, prediction.job.load
     return {
@@ -247,7 +246,7 @@ def as_object(prediction: Prediction, model_id: str, precision: str, notes: Sequ
         "decode": _rate(prediction.decode),
         "prefill": _rate(prediction.prefill),
         "offload": None if prediction.moved is None else _moved(prediction.moved),
-        "assumptions": list(notes),
+        "assumptions": list(map(str, notes)),
     }
 
 
@@ -273,7 +272,7 @@ def _verdicts() -> dict[str, str]:
     }
 
 
-def _show(prediction: Prediction, what: str, notes: Sequence[str]) -> None:
+def _show(prediction: Prediction, what: str, notes: Sequence[Message]) -> None:
     from gpuledger.flows.commands._show import show
 
     plan = prediction.plan
@@ -291,4 +290,4 @@ def _show(prediction: Prediction, what: str, notes: Sequence[str]) -> None:
     ]
     show(["tokens/s", "expected", "low", "high", "bound", "basis"], rows, "table")
     for line in notes:
-        terminal.say(f"  {reckoned(line)}")
+        terminal.say(f"  {say(line)}")

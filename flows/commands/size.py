@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpuledger.extract.message import Message
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._assume import assume_option, of_settings
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.reckoned import reckoned
 from gpuledger.flows.words.say import say
 
 if TYPE_CHECKING:
@@ -55,9 +55,7 @@ def command(
     columns = ["quantity", "value", "unit", "note"]
     rows = [[getattr(quantity, name) for name in columns] for quantity in size_rows]
     if form == "table":
-        rows = [
-            [reckoned(name), _human(value, unit), reckoned(unit), reckoned(note)] for name, value, unit, note in rows
-        ]
+        rows = [[say(name), _human(value, unit), say(unit), say(note)] for name, value, unit, note in rows]
     show(columns, rows, form, title=str(model or config))
 
 
@@ -80,7 +78,7 @@ def quantities(
     assumptions = of_settings(assumed)
     if model is not None and model in diffusion.diffusion_models():
         if context is not None:
-            raise SizingError("an image model has no context; leave --context out")
+            raise SizingError(Message("speed.image_model_no_context"))
         return list(image_sizes(diffusion.get(model), precision, batch, assumptions))
     added = {own_model.model_id: own_model for own_model in load(own)[0]}
     if config is not None:
@@ -90,7 +88,7 @@ def quantities(
     elif model is not None and (known := catalogue.canonical(model)) is not None:
         shape = catalogue.architecture(known)
     elif str(model).endswith((".json", ".gguf")):
-        raise SizingError(f"a file goes behind --config: `gpuledger size --config {model}`")
+        raise SizingError(Message("speed.file_goes_behind_config", model=model))
     else:
         raise catalogue.unknown(str(model), [*catalogue.models(), *diffusion.diffusion_models(), *added])
     return list(

@@ -128,19 +128,6 @@ def raised() -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def seen_by_the_doctor() -> set[str]:
-    """What `gpuledger doctor` sees and advises; the names of its checks are words of their own."""
-    tree = ast.parse((ROOT / "flows/checks/doctor.py").read_text(encoding="utf-8"))
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
-             for part in ast.walk(node) if part is not node}  # fmt: skip
-    names = {id(node.args[0]) for node in ast.walk(tree)
-             if isinstance(node, ast.Call) and ast.unparse(node.func) == "Check" and node.args}  # fmt: skip
-    made = (template(node) for node in ast.walk(tree)
-            if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in docstrings | parts | names)  # fmt: skip
-    return {text for text in made if text and is_sentence(text)}
-
-
 def is_sentence(text: str) -> bool:
     """One word is an address or a name, and a text that is mostly gaps is found in any other."""
     words = re.sub(r"\{\d+\}", "", text)
@@ -160,7 +147,7 @@ def test_every_sentence_of_an_error_is_korean() -> None:
     assert len(raised()) > 300
     missing = sorted(f"{place}: {text}" for place, text in raised() if text not in korean.messages)
     assert missing == [], "write their Korean in flows/words/locale/ko/LC_MESSAGES/errors.po"
-    assert (ways_out() | seen_by_the_doctor()) - korean.messages.keys() == set()
+    assert ways_out() - korean.messages.keys() == set()
 
 
 def test_nothing_is_translated_that_nothing_says() -> None:
@@ -182,7 +169,7 @@ def test_nothing_is_translated_that_nothing_says() -> None:
 def test_each_is_found_again_by_what_it_says() -> None:
     """With figures in its gaps, every sentence comes out Korean and keeps its figures."""
     lang.use("ko")
-    for text in {text for _, text in raised()} | seen_by_the_doctor():
+    for text in {text for _, text in raised()}:
         gaps = re.findall(r"\{\d+\}", text)
         figures = [f"x{number}y" for number in range(len(gaps))]
         said = wrong_use.translated(text.format(*figures) if gaps else text)

@@ -151,17 +151,17 @@ def test_a_part_of_every_layer_on_each_card_is_faster_where_the_heads_divide() -
     assert four.decode.expected is not None
     assert 2 < four.decode.expected / one.decode.expected < 4
     six = ask("nvidia-h100-sxm5", 6, "llama-3-70b", "fp8", engine="vllm")
-    assert any("64 heads cannot be divided among 6 cards" in note for note in six.notes)
+    assert any("64 heads cannot be divided among 6 cards" in str(note) for note in six.notes)
 
 
 def test_what_does_not_fit_says_how_many_cards_and_how_many_users_would_do() -> None:
     many = ask("nvidia-h100-sxm5", 8, "llama-3.1-405b", "fp8", engine="vllm", users=256, context=4096)
     assert many.verdict == "no"
-    assert "16 of these cards do not hold it either, and these hold 60 at once" in many.notes[0]
+    assert "16 of these cards do not hold it either, and these hold 60 at once" in str(many.notes[0])
     held = [ask("nvidia-h100-sxm5", 8, "llama-3.1-405b", "fp8", engine="vllm", users=n, context=4096) for n in (60, 61)]
     assert [one.verdict for one in held] == ["tight", "no"]
     eight, nine = (ask("nvidia-h100-sxm5", n, "deepseek-v3", "fp8", engine="vllm") for n in (8, 9))
-    assert eight.notes[0] == "the speeds are those of cards with enough memory; 9 of these cards hold it"
+    assert str(eight.notes[0]) == "the speeds are those of cards with enough memory; 9 of these cards hold it"
     assert nine.verdict != "no"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.hosts import Host
@@ -12,7 +13,7 @@ from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Option
 from gpuledger.transform.sizing.tuning import Tuning
 from gpuledger.transform.speed import explained
-from gpuledger.transform.speed.explained import Step, assumed, number
+from gpuledger.transform.speed.explained import Step, assumed, both, number
 from gpuledger.transform.speed.predict import Prediction
 from gpuledger.transform.speed.serving import serving
 
@@ -29,7 +30,7 @@ def steps(option: Option, need: Need) -> Iterator[Step]:
         yield from tuning_steps(need.tuning, option.gpu_count)
     elif prediction is None:
         yield Step("needed", number(option.needed_gb), option.needed_gb, "GB",
-                   "weights and activations: `gpuledger size` names both")  # fmt: skip
+                   Message("speed.weights_activations"))  # fmt: skip
     else:
         yield from explained.memory_steps(prediction)
         if speed is not None:
@@ -60,22 +61,21 @@ def _copies_steps(option: Option, prediction: Prediction, need: Need) -> Iterato
 def tuning_steps(trained: Tuning, count: int) -> Iterator[Step]:
     """The memory for training on `count` cards."""
     parts = (
-        ("weights", trained.weights, "of the model and of what is trained beside it"),
-        ("gradients", trained.gradients, "2 bytes of each trained weight"),
-        ("32-bit copies", trained.master, "4 bytes of each trained weight (mixed precision)"),
-        ("optimizer", trained.optimizer, "8 bytes of each trained weight (AdamW; Rajbhandari et al. 2020)"),
+        ("weights", trained.weights, Message("speed.model_trained_beside")),
+        ("gradients", trained.gradients, Message("speed.2_bytes_each_trained_weight")),
+        ("32-bit copies", trained.master, Message("speed.4_bytes_each_trained_weight")),
+        ("optimizer", trained.optimizer, Message("speed.8_bytes_each_trained_weight")),
     )
     for name, size, source in parts:
         yield Step(name, f"{size:,} ÷ 10^9", size / 1e9, "GB", source)
     yield Step(
         "activations of each card", f"({trained.activations:,} + {trained.scores:,}) ÷ 10^9", trained.each / 1e9, "GB",
-        f"2 bytes × tokens × hidden × layers, 8 bytes × tokens × vocabulary for scores and their gradient; "
-        f"{trained.description}",
+        both(Message("speed.training_activations"), trained.description),
     )  # fmt: skip
     sums = " + ".join(number(size / 1e9) for _, size, _ in parts)
     yield Step("needed", f"{sums} + {count} × {number(trained.each / 1e9)}",
                (trained.shared + count * trained.each) / 1e9, "GB",
-               "the first four are divided among the cards")  # fmt: skip
+               Message("speed.first_four_divided_among_cards"))  # fmt: skip
 
 
 def money_steps(option: Option, need: Need) -> Iterator[Step]:
@@ -101,7 +101,7 @@ def _rent(option: Option, assumptions: Assumptions) -> Iterator[Step]:
     assert option.total_usd is not None
     years = costs.TERM_YEARS[option.way]
     where = (
-        "the offer below"
+        Message("speed.offer_below")
         if option.evidence is None
         else f"{option.evidence.source}, {option.evidence.price_since:%Y-%m-%d}"
     )
@@ -109,32 +109,33 @@ def _rent(option: Option, assumptions: Assumptions) -> Iterator[Step]:
     months = f" + {number(monthly_usd)} × 12 × {number(assumptions.horizon_years)}" if monthly_usd else ""
     if years is None:
         hours = f"{number(assumptions.hours_per_day)} × {costs.DAYS_A_YEAR} × {number(assumptions.horizon_years)}"
-        sum_, why = f"{number(option.price_usd)} × {hours}", "the hours of use, at the price of"
+        sum_, why = f"{number(option.price_usd)} × {hours}", Message("speed.hours_of_use", where=where)
     else:
         terms = -(-assumptions.horizon_years // years)
         sum_ = f"{number(option.price_usd)} × 24 × {costs.DAYS_A_YEAR} × {number(terms * years)}"
-        why = "every hour of whole terms, used or not, at the price of"
-    yield Step("total", sum_ + months, float(option.total_usd), "USD", f"{why} {where}")
+        why = Message("speed.hours_of_terms", where=where)
+    yield Step("total", sum_ + months, float(option.total_usd), "USD", why)
 
 
 def _owning(option: Option, own: costs.Ownership, assumptions: Assumptions) -> Iterator[Step]:
     price, host = option.price_usd, option.host
     assert price is not None
-    where = "" if option.evidence is None else f": {option.evidence.source}, {option.evidence.price_since:%Y-%m-%d}"
-    yield Step("cards", number(price), float(own.purchase), "USD", f"the price as it is offered{where}")
+    offered = Message("speed.price_as_offered")
+    if option.evidence is not None:
+        offered = Message("speed.price_of", source=option.evidence.source, day=option.evidence.price_since)
+    yield Step("cards", number(price), float(own.purchase), "USD", offered)
     yield _machine(own, host, assumptions)
     yield from _electricity(option, own, assumptions)
     years, kept_a_year = assumptions.horizon_years, _kept_each_year(own, assumptions)
     yield Step(
         "sold at the end", f"{number(own.purchase)} × {kept_a_year:.9g} ^ {number(years)}", float(own.resale), "USD",
-        "price × part that is kept each year, of this card's own price history where that is long enough; "
-        f"{assumed(assumptions, 'value_kept_per_year')}",
+        both(Message("speed.kept_each_year"), assumed(assumptions, "value_kept_per_year")),
     )  # fmt: skip
     if own.other:
         yield Step("what else", number(own.other), float(own.other), "USD", assumed(assumptions, *_OTHER))
     yield Step(
         "total", f"{number(own.purchase)} + {number(own.host)} + {number(own.electricity)} + {number(own.other)} "
-        f"− {number(own.resale)}", float(own.total), "USD", "cards + machine + electricity + what else − what they bring",
+        f"− {number(own.resale)}", float(own.total), "USD", Message("speed.cards_machine_electricity_else_bring"),
     )  # fmt: skip
 
 
@@ -142,9 +143,11 @@ def _machine(own: costs.Ownership, host: Host | None, assumptions: Assumptions) 
     if host is not None and host.price_usd is None:
         return Step(
             "machine", f"{number(assumptions.host_usd)} × {number(assumptions.host_share)}", float(own.host), "USD",
-            f"a {host.name}: {host.source}; {assumed(assumptions, 'host_usd', 'host_share')}",
+            both(f"a {host.name}: {host.source}", assumed(assumptions, "host_usd", "host_share")),
         )  # fmt: skip
-    source = "it is in the price" if host is None else f"{host.name}: {host.source} (transform/buying/hosts.toml)"
+    source = (
+        Message("speed.in_the_price") if host is None else f"{host.name}: {host.source} (transform/buying/hosts.toml)"
+    )
     return Step("machine", number(own.host), float(own.host), "USD", source)
 
 
@@ -161,8 +164,10 @@ def _electricity(option: Option, own: costs.Ownership, assumptions: Assumptions)
         yield Step(
             f"power while {when}",
             f"({power.tdp_w} × {number(share)} × {power.boards} + {number(power.host_w)}) ÷ {supply}",
-            float(value), "W", "power limit of the card × share × cards + machine, through the supply; "
-            + assumed(assumptions, "load_power_share" if when == "busy" else "idle_power_share", "supply_efficiency"),
+            float(value), "W", both(
+                Message("speed.power"),
+                assumed(assumptions, "load_power_share" if when == "busy" else "idle_power_share", "supply_efficiency"),
+            ),
         )  # fmt: skip
     busy, idle = own.busy_hours, own.hours - own.busy_hours
     yield Step(
@@ -170,7 +175,9 @@ def _electricity(option: Option, own: costs.Ownership, assumptions: Assumptions)
         f"({number(busy)} × {number(watts[0])} + {number(idle)} × {number(watts[1])}) ÷ 1000 "
         f"× (1 + {number(assumptions.building_overhead)}) × {number(assumptions.electricity_usd_per_kwh)}",
         float(own.electricity), "USD",
-        assumed(assumptions, "utilisation", "electricity_usd_per_kwh", "building_overhead") + ", or --country",
+        Message(
+            "speed.or_country", words=assumed(assumptions, "utilisation", "electricity_usd_per_kwh", "building_overhead")
+        ),
     )  # fmt: skip
 
 
@@ -185,12 +192,12 @@ def _per_million(option: Option, need: Need, hours: Decimal) -> Iterator[Step]:
     if speed is None or cost is None or total is None:
         return
     busy = hours * need.assumptions.utilisation
-    rate, writing_usd, description = speed.expected, total, "all of it is put on what is written, for one user"
+    rate, writing_usd, description = speed.expected, total, Message("speed.all_on_writing")
     if need.users > 1 and speed.serving is not None:
         rate = speed.serving.all_tokens_per_s
         writing_usd = total * (1 - Decimal(str(speed.serving.read_share)))
-        description = f"the part of the time in which is written ({1 - speed.serving.read_share:.1%})"
+        description = Message("speed.share_of_time_written", read_share=1 - speed.serving.read_share)
     yield Step(
         "a million tokens written", f"{number(writing_usd)} ÷ ({number(rate)} × 3600 × {number(busy)}) × 10^6", float(cost),
-        "USD", f"{description}; {assumed(need.assumptions, 'utilisation')}",
+        "USD", both(description, assumed(need.assumptions, "utilisation")),
     )  # fmt: skip

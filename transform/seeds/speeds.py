@@ -35,7 +35,7 @@ def rows(added: Iterable[Gpu] = ()) -> Iterator[Sequence[Value]]:
             continue
         times, mixed = (calibration.decode_times(card, work) for work in (_DENSE, mixture))
         yield (
-            gpu.gpu_id, None if driver is None else driver.size / 1e9, None if driver is None else driver.source,
+            gpu.gpu_id, None if driver is None else driver.size / 1e9, None if driver is None else str(driver.source),
             times.a_byte * 1e9, times.a_layer, mixed.a_layer / times.a_layer, times.a_handover,
             *(calibration.card_deviation("decode", card, is_mixture) for is_mixture in (False, True)),
             calibration.other_models, "; ".join(calibration.shapes),

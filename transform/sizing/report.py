@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gpuledger.extract.message import Label, Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.claims.published_methods import difference, park_transformer_flops
 from gpuledger.transform.sizing.architecture import count_parameters
@@ -30,10 +31,10 @@ _LORA_RANK = 16
 class Quantity:
     """One figure. `value` is exact if it was counted (bytes, weights, operations)."""
 
-    quantity: str
+    quantity: Message | str
     value: int | float
     unit: str
-    note: str = ""
+    note: Message | str = ""
 
 
 def sizes(
@@ -46,28 +47,46 @@ def sizes(
     count = count_parameters(shape)
     stored = weights(shape, precision)
     memory = inference_memory(shape, precision, context, batch, assumptions)
-    yield Quantity("parameters", count.total, "weights", "exact, counted from the shape")
+    yield Quantity("parameters", count.total, "weights", Message("speed.exact_counted_shape"))
     if count.active != count.total:
-        yield Quantity("active parameters", count.active, "weights", "that one token uses")
+        yield Quantity("active parameters", count.active, "weights", Message("speed.that_one_token_uses"))
     yield Quantity("longest context", shape.context, "tokens")
     yield Quantity(
-        "weights", stored.total, "bytes", f"at {stored.precision}, {stored.bits_per_weight:.3f} bits a weight"
+        "weights",
+        stored.total,
+        "bytes",
+        Message("speed.bits_weight", precision=stored.precision, bits_per_weight=stored.bits_per_weight),
     )
     per_token = kv_bytes_per_token(shape, assumptions.kv_cache_bits)
-    yield Quantity("key-value cache per token", per_token, "bytes", f"at {assumptions.kv_cache_bits:g} bits")
+    yield Quantity(
+        "key-value cache per token",
+        per_token,
+        "bytes",
+        Message("speed.at_bits", kv_cache_bits=assumptions.kv_cache_bits),
+    )
     if state_bytes(shape):
-        yield Quantity("state per sequence", state_bytes(shape), "bytes", "however long the sequence is")
-    yield Quantity("key-value cache", memory.kv_cache, "bytes", f"{context} tokens × {batch}")
-    yield Quantity("activations", memory.activations, "bytes", "an estimate, on each card")
-    yield Quantity("memory to run", memory.total / _GB, "GB", "of 10^9 bytes; driver and runtime take more")
+        yield Quantity("state per sequence", state_bytes(shape), "bytes", Message("speed.however_long_sequence"))
+    yield Quantity(
+        "key-value cache", memory.kv_cache, "bytes", Message("speed.tokens_times_batch", context=context, batch=batch)
+    )
+    yield Quantity("activations", memory.activations, "bytes", Message("speed.estimate_each_card"))
+    yield Quantity("memory to run", memory.total / _GB, "GB", Message("speed.10_9_bytes"))
     for optimizer in OPTIMIZER_STATE_BYTES:
         training = training_memory(shape, Training(optimizer, context, batch))
-        yield Quantity(f"memory to train with {optimizer}", training.total / _GB, "GB", "16-bit mixed precision")
+        yield Quantity(
+            Message("speed.memory_train", optimizer=optimizer),
+            training.total / _GB,
+            "GB",
+            Message("speed.16_bit_mixed_precision"),
+        )
     roles = {tensor.role for tensor in shape.tensors}
     if set(LORA_DEFAULT_TARGETS) <= roles:
         adapted = lora_memory(shape, Adapter(_LORA_RANK), Training("adamw", context, batch))
         yield Quantity(
-            "memory to train with LoRA", adapted.total / _GB, "GB", f"rank {_LORA_RANK}, 16-bit weights, adamw"
+            Message("speed.memory_train", optimizer="LoRA"),
+            adapted.total / _GB,
+            "GB",
+            Message("speed.rank_16_bit_weights_adamw", lora_rank=_LORA_RANK),
         )
     if shape.kind != "encoder_decoder":
         yield from _operations(shape, context, batch)
@@ -75,27 +94,41 @@ def sizes(
 
 def image_sizes(model: DiffusionModel, precision: str, batch: int, assumptions: Assumptions) -> Iterator[Quantity]:
     """The parts of an image model, and the memory that they need together. Raises UnknownPrecision."""
-    yield Quantity("parameters", model.parameters, "weights", "of all parts")
+    yield Quantity("parameters", model.parameters, "weights", Message("speed.of_all_parts"))
     for part in model.parts:
-        yield Quantity(f"parameters of {part.name}", part.parameters, "weights", f"{part.role}; {part.source}")
+        yield Quantity(
+            Message("speed.parameters", part=part.name),
+            part.parameters,
+            "weights",
+            Message("list.sentences", all=(Label(part.role), part.source)),
+        )
     total = weights_bytes(model, precision)
     without_text = weights_bytes(model, precision, offload_text=True)
     yield Quantity("weights", total, "bytes", f"at {precision}")
-    yield Quantity("weights without text encoders", without_text, "bytes", "where they leave the card after their work")
+    yield Quantity(
+        "weights without text encoders", without_text, "bytes", Message("speed.where_leave_card_after_their")
+    )
     resident, activations = image_memory(model, precision, batch, assumptions)
     origin = "estimated" if model.clip else "assumed"
     yield Quantity("activations", activations, "bytes", f"{origin} for {batch} {model.makes}")
-    yield Quantity("memory to run", (resident + activations) / _GB, "GB", "of 10^9 bytes; driver and runtime take more")
+    yield Quantity("memory to run", (resident + activations) / _GB, "GB", Message("speed.10_9_bytes"))
 
 
 def _operations(shape: Architecture, tokens: int, batch: int) -> Iterator[Quantity]:
     """The exact count, and the count by the method of the second source document, with each step between the two."""
     exact = prefill_flops(shape, tokens, batch)
-    yield Quantity("operations to read the prompt", exact.total, "FLOP", f"{tokens} tokens × {batch}, exact")
-    yield Quantity("the same by 2 × parameters × tokens", exact.rule_of_thumb, "FLOP", "rule of thumb")
+    yield Quantity(
+        "operations to read the prompt", exact.total, "FLOP", Message("speed.tokens_exact", tokens=tokens, batch=batch)
+    )
+    yield Quantity("the same by 2 × parameters × tokens", exact.rule_of_thumb, "FLOP", Message("speed.rule_of_thumb"))
     if shape.kind == "decoder":
         decoding = decode_flops(shape, tokens, batch)
-        yield Quantity("operations to write a token", decoding.total, "FLOP", f"after {tokens} tokens × {batch}, exact")
+        yield Quantity(
+            "operations to write a token",
+            decoding.total,
+            "FLOP",
+            Message("speed.after_tokens_exact", tokens=tokens, batch=batch),
+        )
     if state_bytes(shape):
         return  # the published method covers only attention
     inner, heads = shape.ffn, shape.attention[0].heads
@@ -103,12 +136,12 @@ def _operations(shape: Architecture, tokens: int, batch: int) -> Iterator[Quanti
         tokens=tokens, hidden=shape.hidden, inner=inner, layers=shape.layers, heads=heads
     )
     name = "published method (Park 2023)"
-    yield Quantity(name, published.total, "FLOP", f"attention × heads, FFN of two matrices; {tokens} tokens")
+    yield Quantity(name, published.total, "FLOP", Message("speed.attention_heads_ffn_two_matrices", tokens=tokens))
     yield Quantity(f"{name}, per token", published.per_token, "FLOP")
     for step in difference(shape, tokens, inner=inner, heads=heads):
         if step.flops:
             yield Quantity("difference to the exact count", step.flops, "FLOP", step.reason)
     full = prefill_flops(shape, tokens, causal=False, logits="all").total
     yield Quantity(
-        "exact count as that method counts positions", full, "FLOP", "all pairs of tokens, scores of all positions"
+        "exact count as that method counts positions", full, "FLOP", Message("speed.all_pairs_tokens_scores_all")
     )

@@ -71,17 +71,14 @@ class Tuning:
         return self.activations + self.scores
 
     @property
-    def description(self) -> str:
-        """What the figures assume, in a line."""
+    def description(self) -> Message:
+        """What the figures assume."""
         how = {
-            "full": "all weights, AdamW in 16-bit mixed precision (16 bytes a weight)",
-            "lora": f"an adapter on {', '.join(self.targets)} over weights of 16 bits, AdamW",
-            "qlora": f"an adapter on {', '.join(self.targets)} over weights in NF4, AdamW",
+            "full": Message("speed.all_weights_adamw_16_bit"),
+            "lora": Message("speed.adapter_over_weights_16_bits", targets=tuple(self.targets)),
+            "qlora": Message("speed.adapter_over_weights_nf4_adamw", targets=tuple(self.targets)),
         }[self.way]
-        return (
-            f"{how}; {self.trained:,} weights are trained; {self.batch} × {self.tokens:,} tokens in a step of each card, "
-            "layers' activations computed again; several cards divide weights, gradients and optimizer (ZeRO stage 3)"
-        )
+        return Message("speed.training", how=how, trained=self.trained, batch=self.batch, tokens=self.tokens)
 
 
 def tuning(shape: Architecture, way: Way, tokens: int, batch: int, assumptions: Assumptions) -> Tuning:

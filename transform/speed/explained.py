@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions, settings
 from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
@@ -29,7 +30,7 @@ class Step:
     arithmetic: str
     value: float
     unit: str
-    source: str
+    source: Message | str
 
 
 def number(value: float | Decimal) -> str:
@@ -38,12 +39,17 @@ def number(value: float | Decimal) -> str:
     return f"{int(amount):,}" if amount.is_integer() and abs(amount) < 1e15 else f"{amount:.7g}"
 
 
-def assumed(assumptions: Assumptions, *names: str) -> str:
-    """Assumptions in words: their values, where these come from, and the option that changes them."""
+def assumed(assumptions: Assumptions, *names: str) -> Message:
+    """Assumptions: their values, where these come from, and the option that changes them."""
     known = settings()
     values: dict[str, float] = {name: getattr(assumptions, name) for name in names}
-    descriptions = (f"{name} {value:g} {known[name].unit}: {known[name].source}" for name, value in values.items())
-    return "; ".join(descriptions) + f" (--assume {names[0]}=…)"
+    each = tuple(f"{name} {value:g} {known[name].unit}: {known[name].source}" for name, value in values.items())
+    return Message("speed.assumed", each=each, name=names[0])
+
+
+def both(*sources: Message | str) -> Message:
+    """Several sources of one figure as one."""
+    return Message("list.sentences", all=sources)
 
 
 def steps(prediction: Prediction) -> Iterator[Step]:
@@ -60,24 +66,22 @@ def memory_steps(prediction: Prediction) -> Iterator[Step]:
     resident = size.on_cards if plan.engine.embedding_on_host else size.total
     yield Step(
         "weights", f"{number(size.parameters)} × {size.total * 8 / size.parameters:.9g} ÷ 8 ÷ 10^9", size.total / 1e9, "GB",
-        f"weights of the model's config.json × average bits of {size.precision}",
+        Message("speed.weights_model_config_json_average", precision=size.precision),
     )  # fmt: skip
     if resident != size.total:
         yield Step(
             "weights on the cards", f"{number(size.total / 1e9)} − {number((size.total - resident) / 1e9)}", resident / 1e9,
-            "GB", f"the token embeddings stay with the processor: {plan.engine.source} (--embedding cards)",
+            "GB", Message("speed.token_embeddings_stay_processor", source=plan.engine.source),
         )  # fmt: skip
     yield from _cache(prediction)
     yield _activations(prediction)
     parts = f"{number(resident / 1e9)} + {number(job.cache / 1e9)} + {count} × {number(job.activations / 1e9)}"
-    source = "weights, cache, and activations of each card"
+    sources = [Message("speed.weights_cache_activations_each_card")]
     if prediction.moved is not None:
         parts += f" − {number(prediction.moved.size / 1e9)}"
-        source += (
-            f"; {prediction.moved.layers} of {prediction.moved.of_layers} layers' {prediction.moved.what} "
-            "stay with the processor"
-        )
-    yield Step("needed", parts, prediction.needed / 1e9, "GB", source)
+        moved = prediction.moved
+        sources.append(Message(f"speed.{moved.what}_stay_with_processor", layers=moved.layers, all=moved.of_layers))
+    yield Step("needed", parts, prediction.needed / 1e9, "GB", both(*sources))
     driver = memory.driver_memory(plan.gpu)
     if driver is None:
         return
@@ -85,8 +89,14 @@ def memory_steps(prediction: Prediction) -> Iterator[Step]:
     yield Step(
         "usable", f"({number(driver.size / 1e9)} × {plan.engine.memory_share:g} − {overhead:g}) × {count}",
         prediction.usable / 1e9, "GB",
-        f"{driver.source}; {plan.engine.name} takes {plan.engine.memory_share:.0%} of it and {overhead:g} GB of that for "
-        f"itself ({plan.engine.source}); {assumed(assumptions, 'device_overhead_gb')}",
+        both(
+            driver.source,
+            Message(
+                "speed.engine_takes", engine=plan.engine.name, share=plan.engine.memory_share, own=overhead,
+                source=plan.engine.source,
+            ),
+            assumed(assumptions, "device_overhead_gb"),
+        ),
     )  # fmt: skip
 
 
@@ -99,8 +109,7 @@ def _activations(prediction: Prediction) -> Step:
     return Step(
         "activations on each card",
         f"({users} × {tokens} × (2 × {job.shape.hidden:,} + {widest:,}) × 2{scores}) ÷ 10^9", job.activations / 1e9, "GB",
-        "users × tokens at once × (residual stream twice + the widest projection) × 2 bytes, and 4 bytes a word of the "
-        f"vocabulary for the scores (Dao et al. 2022 keep no others); {assumed(job.assumptions, 'prefill_chunk_tokens')}",
+        both(Message("speed.activations"), assumed(job.assumptions, "prefill_chunk_tokens")),
     )  # fmt: skip
 
 
@@ -117,9 +126,10 @@ def _cache(prediction: Prediction) -> Iterator[Step]:
     whole = f"({joined}) × {bits:g} ÷ 8 × {users} ÷ 10^9{states}"
     yield Step(
         "key-value cache", whole, job.cache / 1e9, "GB",
-        f"layers × elements kept of a token × tokens, for each user (Pope et al. 2022)"
-        f"{', and what layers with a state keep of each sequence' if state else ''}; "
-        f"{assumed(job.assumptions, 'kv_cache_bits')}, or --kv-bits",
+        both(
+            Message("speed.cache_and_state" if state else "speed.cache"),
+            Message("speed.or_kv_bits", words=assumed(job.assumptions, "kv_cache_bits")),
+        ),
     )  # fmt: skip
 
 
@@ -130,28 +140,32 @@ def writing_steps(prediction: Prediction) -> Iterator[Step]:
         return
     users, bandwidth = job.load.users, plan.gpu.memory_bandwidth_gb_s or 0.0
     weights = job.size.read_bytes(users)
-    mixture = f", {job.size.used_experts} of {job.size.experts} experts a token" if job.size.experts > 1 else ""
+    read = Message("speed.read_weights")
+    if job.size.experts > 1:
+        read = Message("speed.read_experts", used=job.size.used_experts, all=job.size.experts)
     away = f" − {number(timed.host_bytes / 1e9)}" if timed.host_bytes else ""
     yield Step(
         "read from the cards for a token of each",
         f"{number(weights / 1e9)} + {users} × {number(job.cache_written / 1e9)}{away}", timed.card_bytes / 1e9, "GB",
-        f"weights{mixture}, and the cache that is held on average; {assumed(job.assumptions, 'context_read')}",
+        both(read, assumed(job.assumptions, "context_read")),
     )  # fmt: skip
     yield from _bound(timed, rate.bound, bandwidth)
     if rate.expected is None:
         return
     if rate.basis == "measured":
-        yield Step("written", number(rate.expected), rate.expected, "tokens/s", "measured on this card, as published")
+        yield Step(
+            "written", number(rate.expected), rate.expected, "tokens/s", Message("speed.measured_card_published")
+        )
         yield from _range(rate, timed.deviation)
         return
     yield from _seconds(prediction, timed, bandwidth)
     expected = users / timed.seconds
-    what = "for several users together" if users > 1 else "for one user"
+    what = Message("speed.for_several_users") if users > 1 else Message("speed.for_one_user")
     yield Step("written", f"{users} ÷ {number(timed.seconds)}", expected, "tokens/s", what)
     if not math.isclose(expected, rate.expected, rel_tol=1e-9):
         yield Step(
             "written, as answered", number(rate.expected), rate.expected, "tokens/s",
-            "never above its bound, nor above what a card of more bandwidth was measured at",
+            Message("speed.never_above_bound_nor_above"),
         )  # fmt: skip
     yield from _range(rate, timed.deviation)
 
@@ -161,7 +175,7 @@ def _bound(timed: Writing, bound: float, bandwidth: float) -> Iterator[Step]:
     parts = f"({number(slower)} + {number(timed.bound_host_s)})" if timed.bound_host_s else number(slower)
     yield Step(
         "bound", f"{timed.at_work} ÷ {parts}", bound, "tokens/s",
-        f"seconds of a step at {bandwidth:g} GB/s and at the matrix rate of the data sheet, the longer of them",
+        Message("speed.seconds_step_gb_matrix_rate", bandwidth=bandwidth),
     )  # fmt: skip
 
 
@@ -175,46 +189,47 @@ def _seconds(prediction: Prediction, timed: Writing, bandwidth: float) -> Iterat
             f"{number(timed.card_bytes)} × {times.a_byte * bandwidth * 1e9:.7g} ÷ ({bandwidth:g} × 10^9)",
             f"{layers} × {times.a_layer:.7g}", f"{handovers} × {times.a_handover:.7g}",
         ]  # fmt: skip
-        source = (
-            "bytes × how much longer than the data sheet says + layers × seconds a layer + handovers between cards, fitted "
-            "to "
-            f"{fitted.measurements} measurements of {fitted.cards} cards: {fitted.source} (transform/speed/calibration.toml)"
-        )
+        sources: list[Message | str] = [Message(
+            "speed.bytes_how_much_longer_data", measurements=fitted.measurements, cards=fitted.cards, source=fitted.source
+        )]  # fmt: skip
     else:
         share = job.assumptions.expected_utilisation
         parts = [f"{number(timed.card_bytes)} ÷ ({bandwidth:g} × 10^9 × {share:g})"]
-        source = f"nobody measured this: {assumed(job.assumptions, 'expected_utilisation')}"
+        sources = [Message("speed.nobody_measured", assumed=assumed(job.assumptions, "expected_utilisation"))]
     if timed.computing_s:
         parts.append(number(timed.computing_s))
-        source += "; computing for several users at half of the 16-bit rate"
+        sources.append(Message("speed.computing_for_several_users"))
     if timed.host_bytes and plan.host is not None:
         share = job.assumptions.host_memory_utilisation
         parts.append(f"{number(timed.host_bytes)} ÷ ({plan.host.gb_s:g} × 10^9 × {share:g})")
-        source += f"; the processor reads at {assumed(job.assumptions, 'host_memory_utilisation')}; {plan.host.source}"
-    yield Step("time of a step", " + ".join(parts), timed.alone_s, "s", source)
+        reads_at = Message("speed.processor_reads_at", words=assumed(job.assumptions, "host_memory_utilisation"))
+        sources += [reads_at, plan.host.source]
+    yield Step("time of a step", " + ".join(parts), timed.alone_s, "s", both(*sources))
     if timed.speedup != 1:
         p, count = job.assumptions.parallel_fraction, plan.count
         yield Step(
             "times faster together", f"1 ÷ ((1 − {p:g}) + {p:g} ÷ {count} + {number(timed.exchange_s / timed.alone_s)})",
             timed.speedup, "times",
-            f"Amdahl 1967 with exchanges in every layer; {assumed(job.assumptions, 'parallel_fraction')}; "
-            f"{assumed(job.assumptions, 'link_gb_s', 'slot_share', 'link_latency_us')}",
+            both(
+                Message("speed.amdahl"), assumed(job.assumptions, "parallel_fraction"),
+                assumed(job.assumptions, "link_gb_s", "slot_share", "link_latency_us"),
+            ),
         )  # fmt: skip
         divided = timed.alone_s / timed.speedup
         yield Step("time of a step, divided", f"{number(timed.alone_s)} ÷ {number(timed.speedup)}", divided, "s",
-                   "the cards work on parts of every layer")  # fmt: skip
+                   Message("speed.cards_work_parts_every_layer"))  # fmt: skip
     together = timed.alone_s / timed.speedup
     if timed.layers_s:
         each = job.assumptions.mixture_layer_us
         layers = round(timed.layers_s / each * 1e6)
         yield Step(
             "time of a step with its experts", f"{number(together)} + {layers} × {each:g} ÷ 10^6", together + timed.layers_s,
-            "s", f"layers of a mixture: {assumed(job.assumptions, 'mixture_layer_us')}",
+            "s", Message("speed.layers_mixture", assumed=assumed(job.assumptions, 'mixture_layer_us')),
         )  # fmt: skip
     if timed.shift is not None:
         yield Step(
             "time of a step, as measured here", f"{number(together + timed.layers_s)} ÷ {number(timed.shift.factor)}",
-            timed.seconds, "s", "what the measurements of this warehouse say of the program beside that (core.calibration)",
+            timed.seconds, "s", Message("speed.measurements_warehouse_say_program_beside"),
         )  # fmt: skip
 
 
@@ -223,20 +238,24 @@ def _range(rate: Rate, deviation: float) -> Iterator[Step]:
         return
     spread = math.log(rate.expected / rate.low) / EIGHTY_PERCENT
     factor = math.exp(EIGHTY_PERCENT * spread)
-    why = "the spread of held-out measurements" if rate.basis == "calibrated" else "own choice, wide on purpose"
+    why = (
+        Message("speed.spread_held_out_measurements")
+        if rate.basis == "calibrated"
+        else Message("speed.own_choice_wide_purpose")
+    )
     if rate.basis == "measured":
-        why = "two runs of one benchmark on one card"
+        why = Message("speed.two_runs_benchmark_card")
     yield Step(
         "low", f"{number(rate.expected)} ÷ {factor:.7g}", rate.low, "tokens/s",
-        f"80% of cases: e^({EIGHTY_PERCENT} × {spread:.3g}), {why}",
+        Message("speed.eighty_percent", quantile=EIGHTY_PERCENT, spread=spread, why=why),
     )  # fmt: skip
     high = rate.expected * factor
     if rate.bound is not None and high > rate.bound:
-        yield Step(
-            "high", number(rate.bound), rate.high, "tokens/s", "the bound, which lies below the upper end of the range"
-        )
+        yield Step("high", number(rate.bound), rate.high, "tokens/s", Message("speed.bound_lies_below_upper_end"))
     else:
-        yield Step("high", f"{number(rate.expected)} × {factor:.7g}", rate.high, "tokens/s", "the same upwards")
+        yield Step(
+            "high", f"{number(rate.expected)} × {factor:.7g}", rate.high, "tokens/s", Message("speed.same_upwards")
+        )
 
 
 def reading_steps(prediction: Prediction) -> Iterator[Step]:
@@ -247,17 +266,16 @@ def reading_steps(prediction: Prediction) -> Iterator[Step]:
     each = job.prefill_flops / job.load.prompt
     yield Step(
         "operations of a prompt token", f"{number(job.prefill_flops)} ÷ {job.load.prompt:,}", each, "FLOP",
-        "every matrix and the attention of a prompt of that length, counted from the shape",
+        Message("speed.every_matrix_attention_prompt_length"),
     )  # fmt: skip
     reached = rate.expected * each / 1e12
     fitted = prediction.read_calibration
     if rate.basis == "calibrated" and fitted is not None:
-        source = f"tera-operations a second by the fit to {fitted.measurements} measurements ({fitted.source})"
-    else:
-        source = (
-            "half of the 16-bit matrix rate, divided by the cards or prompt after prompt through them, and the slot for "
-            "what stays with the processor"
+        source = Message(
+            "speed.tera_operations_second_fit_measurements", measurements=fitted.measurements, source=fitted.source
         )
+    else:
+        source = Message("speed.half_16_bit_matrix_rate")
     yield Step("reads", f"{number(reached)} × 10^12 ÷ {number(each)}", rate.expected, "tokens/s", source)
 
 
@@ -267,11 +285,11 @@ def serving_steps(prediction: Prediction, served: Serving, answer_tokens: int) -
     users, prompt = prediction.job.load.users, prediction.job.load.prompt
     read_s, step_s = prompt / reading, users / writing
     yield Step("time until the first token", f"{prompt:,} ÷ {number(reading)} + {users} ÷ {number(writing)}",
-               served.first_token_s, "s", "the prompt is read, then a step of all")  # fmt: skip
+               served.first_token_s, "s", Message("speed.prompt_read_then_step_all"))  # fmt: skip
     around = users * read_s + answer_tokens * step_s
     yield Step("a round", f"{users} × {number(read_s)} + {answer_tokens:,} × {number(step_s)}", around, "s",
-               "every user is answered once; while a prompt is read nobody writes")  # fmt: skip
+               Message("speed.round"))  # fmt: skip
     yield Step("each user sees", f"{answer_tokens:,} ÷ ({number(around)} − {number(read_s)})", served.each_tokens_per_s,
-               "tokens/s", "an answer by the time in which it is written")  # fmt: skip
+               "tokens/s", Message("speed.answer_time_written"))  # fmt: skip
     yield Step("all together", f"{users} × {answer_tokens:,} ÷ {number(around)}", served.all_tokens_per_s, "tokens/s",
-               "answers of a round by its time")  # fmt: skip
+               Message("speed.answers_round_time"))  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.tensors import Architecture
@@ -42,7 +43,7 @@ class Link(NamedTuple):
 
     gb_s: float
     latency_us: float
-    source: str
+    source: Message
     is_ring: bool = False
 
 
@@ -55,15 +56,14 @@ def link_between(gpu: Gpu, assumptions: Assumptions) -> Link:
     """The fabric of a module, else the slot. A slot is at most as fast as `link_gb_s`, the assumed slot of the host."""
     fabric, share = fabric_gb_s(gpu), assumptions.slot_share
     if fabric is not None:
-        source = f"{_FABRIC_SHARE:.0%} of the fabric of its nodes (data sheet; nccl-tests)"
+        source = Message("speed.fabric_nodes", fabric_share=_FABRIC_SHARE)
         return Link(fabric, assumptions.link_latency_us, source)
     slot = slot_gb_s(gpu)
     if slot is not None and slot < assumptions.link_gb_s:
-        source = f"slot_share of its slot, {gpu.bus_interface}"
+        source = Message("speed.slot_share_slot", bus_interface=gpu.bus_interface)
         return Link(slot * share, assumptions.link_latency_us, source, is_ring=True)
     # A bridge can join boards of this form (two H100 NVL, two or four H200 NVL), but it is bought separately.
-    bridge = ", without the bridge that joins some of them" if gpu.form_factor == "NVL" else ""
-    source = f"slot_share of link_gb_s, the host's slots{bridge}"
+    source = Message("speed.hosts_slots_without_bridge" if gpu.form_factor == "NVL" else "speed.hosts_slots")
     return Link(assumptions.link_gb_s * share, assumptions.link_latency_us, source, is_ring=True)
 
 

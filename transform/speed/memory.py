@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from gpuledger.extract.message import Label, Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.engines import Engine
@@ -39,14 +40,14 @@ class DriverMemory:
     """Bytes that the driver reports for one GPU, and where the figure comes from."""
 
     size: int
-    source: str
+    source: Message | Label
 
 
 @functools.cache
 def _table() -> Mapping[str, DriverMemory]:
     sections = tomllib.loads((Path(__file__).parent / "driver_memory.toml").read_text(encoding="utf-8"))
     return {
-        gpu_id: DriverMemory(mib * 2**20, section["source"])
+        gpu_id: DriverMemory(mib * 2**20, Label(section["source"]))
         for section in sections.values()
         for gpu_id, mib in section["mib"].items()
     }
@@ -64,16 +65,14 @@ def driver_memory(gpu: Gpu) -> DriverMemory | None:
     sold = gpu.memory_gb * 2**30
     if memory_kind(gpu) == "shared":
         if gpu.vendor == "Apple" and gpu.memory_gb <= _SMALL_APPLE_GIB:
-            return DriverMemory(
-                round(sold * _SMALL_APPLE_SHARE), "two thirds of a memory shared with the processor (Metal)"
-            )
-        return DriverMemory(round(sold * _SHARED_SHARE), "three quarters of a memory shared with the processor")
+            return DriverMemory(round(sold * _SMALL_APPLE_SHARE), Message("speed.two_thirds_memory_shared_processor"))
+        return DriverMemory(round(sold * _SHARED_SHARE), Message("speed.three_quarters_memory_shared_processor"))
     if has_ecc_on(gpu):
-        return DriverMemory(round(sold * (1 - _ECC_SHARE)), "its size less the sixteenth that error correction takes")
+        return DriverMemory(round(sold * (1 - _ECC_SHARE)), Message("speed.size_less_sixteenth_error_correction"))
     # HBM of odd sizes is sold in decimal gigabytes (141 GB). Round sizes (80 GB) are in binary gigabytes.
     if memory_kind(gpu) == "hbm" and gpu.memory_gb % 8:
-        return DriverMemory(round(gpu.memory_gb * 1e9), "its size in decimal gigabytes")
-    return DriverMemory(round(sold * (1 - _DRIVER_SHARE)), "its size less what drivers keep")
+        return DriverMemory(round(gpu.memory_gb * 1e9), Message("speed.size_decimal_gigabytes"))
+    return DriverMemory(round(sold * (1 - _DRIVER_SHARE)), Message("speed.size_less_drivers_keep"))
 
 
 def usable_bytes(per_gpu: float, count: int, engine: Engine, assumptions: Assumptions) -> int:

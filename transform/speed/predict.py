@@ -200,19 +200,19 @@ class Prediction(NamedTuple):
         return self._question.split
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Message, ...]:
         """The assumptions in words, the most important ones first."""
         return (*self._not_held(), *self._question.notes())
 
-    def _not_held(self) -> Iterator[str]:
+    def _not_held(self) -> Iterator[Message]:
         """If the model does not fit: how many of these cards would hold it, or how many users these cards can serve."""
         if self.verdict != "no":
             return
         enough = next((n for n in range(self.plan.count + 1, MOST_CARDS + 1) if holds(self.job, self.plan, n)), None)
         more = (
-            f"{MOST_CARDS} of these cards do not hold it either"
+            Message("speed.these_cards_not_hold_either", most_cards=MOST_CARDS)
             if enough is None
-            else f"{enough} of these cards hold it"
+            else Message("speed.these_cards_hold", enough=enough)
         )
         # Cache and activations grow with every user by the same bytes.
         users = self.job.load.users
@@ -220,8 +220,9 @@ class Prediction(NamedTuple):
         users_held = (
             int((self.usable - self.needed + of_users) * users // of_users) if users > 1 and self.moved is None else 0
         )
-        fewer = f", and these hold {users_held} at once" if users_held > 0 else ""
-        yield f"the speeds are those of cards with enough memory; {more}{fewer}"
+        if users_held > 0:
+            more = Message("speed.and_these_hold", more=more, held=users_held)
+        yield Message("speed.of_cards_with_enough_memory", more=more)
 
 
 NOTHING = Rate(None, None, None, None, "unknown")
@@ -535,94 +536,136 @@ class _Question:
         rate = matrix_tflops(self.plan.gpu, 16)
         return rate * 1e12 * share if rate else math.inf
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         engine, load, assumed = self.plan.engine, self.job.load, self.job.assumptions
         driver = memory.driver_memory(self.plan.gpu)
         lines = [
-            f"engine {engine.name}, {_SPLIT_WORDS[self.split] if self.plan.count > 1 else 'one card'}",
-            f"{load.users} at once, each with {load.context} tokens of context, of which {load.prompt} are read; speeds "
-            f"are of all together, while {self.job.written_at} tokens are held (context_read {assumed.context_read:g})",
+            Message(
+                "speed.engine",
+                engine=engine.name,
+                split=_SPLIT_WORDS[self.split] if self.plan.count > 1 else Message("speed.one_card"),
+            ),
+            Message(
+                "speed.load",
+                users=load.users,
+                context=load.context,
+                prompt=load.prompt,
+                written_at=self.job.written_at,
+                context_read=assumed.context_read,
+            ),
         ]
         if not self.runs:
-            lines.append(f"{engine.name} is not known to run {self.job.size.precision} on {self.plan.gpu.display_name}")
+            precision, card_name = self.job.size.precision, self.plan.gpu.display_name
+            lines.append(Message("speed.not_known_to_run", engine=engine.name, precision=precision, card=card_name))
         if self.split != self.plan.split:
             heads = self.job.shape.attention[0].heads if self.job.shape.attention else 0
-            lines.append(f"{heads} heads cannot be divided among {self.plan.count} cards, so they share the layers")
+            lines.append(Message("speed.heads_cannot_divided_among_cards", heads=heads, count=self.plan.count))
         if driver is not None:
             each = memory.overhead_gb(engine, self.plan.count, assumed)
             lines.append(
-                f"{driver.size / 1e9:.2f} GB a GPU: {driver.source}; the engine takes at most "
-                f"{engine.memory_share:.0%} of it, {each:.2g} GB of that for itself ({engine.source})"
+                Message(
+                    "speed.memory_of_gpu",
+                    size=driver.size / 1e9,
+                    source=driver.source,
+                    memory_share=engine.memory_share,
+                    each=each,
+                    source2=engine.source,
+                )
             )
         if accelerator := accelerator_of(self.plan.gpu):
-            lines.append(
-                "no GPU: nobody here measured one of its kind, so of its speed only the bound is said, and its program "
-                f"is taken to leave as much of its memory as on GPUs ({accelerator.source})"
+            lines.append(Message("speed.no_gpu", source=accelerator.source))
+        lines.append(
+            Message(
+                "speed.key_value_cache_bits",
+                kv_cache_bits=assumed.kv_cache_bits,
+                embedding=_embedding(self.job.size, engine),
             )
-        lines.append(f"key-value cache at {assumed.kv_cache_bits:g} bits; {_embedding(self.job.size, engine)}")
+        )
         if self.job.state:
-            lines.append(
-                f"a sequence keeps {self.job.state / 1e6:.0f} MB however long it is; nobody here measured a "
-                "model whose layers keep a state, so the range is wide"
-            )
+            lines.append(Message("speed.sequence_keeps_mb_however_long", state=self.job.state / 1e6))
         calibrated, card = self.calibration, self.card
         if calibrated is not None and card is not None:
             near = _NEAREST[calibrated.nearest("decode", card)]
             lines.append(
-                f"calibrated on {calibrated.measurements} measurements of {calibrated.cards} cards "
-                f"({calibrated.source}); {near}"
+                Message(
+                    "speed.calibrated_measurements_cards",
+                    measurements=calibrated.measurements,
+                    cards=calibrated.cards,
+                    source=calibrated.source,
+                    near=near,
+                )
             )
         elif card is not None and not self.is_accelerator:
             lines.append(
-                f"nobody measured {engine.name} so divided: {assumed.expected_utilisation:.0%} of the memory's bandwidth "
-                f"and {_COMPUTE_SHARE:.0%} of the matrix rate, and a wide range"
+                Message(
+                    "speed.nobody_measured_divided",
+                    engine=engine.name,
+                    expected_utilisation=assumed.expected_utilisation,
+                    compute_share=_COMPUTE_SHARE,
+                )
             )
             if self.job.shape.experts > 1:
-                lines.append(f"{assumed.mixture_layer_us:g} µs for each layer of a mixture (mixture_layer_us)")
+                lines.append(Message("speed.each_layer_mixture", mixture_layer_us=assumed.mixture_layer_us))
         if (shift := self.shift) is not None:
             levels = {
-                "engine": "none of its architecture",
-                "architecture": "others of its architecture",
-                "card": "this card",
+                "engine": Message("speed.of_none_of_its_architecture"),
+                "architecture": Message("speed.of_its_architecture"),
+                "card": Message("speed.of_this_card"),
             }
             lines.append(
-                f"{shift.nearest.measurements} measurements of {engine.name} in this warehouse "
-                f"({levels[shift.nearest.level]}) put writing at {shift.factor:.2f} times that (core.calibration)"
+                Message(
+                    "speed.measurements_warehouse",
+                    measurements=shift.nearest.measurements,
+                    engine=engine.name,
+                    levels=levels[shift.nearest.level],
+                    factor=shift.factor,
+                )
             )
         if self.moved is not None and self.plan.host is not None:
             part = self.moved
             lines.insert(
                 1,
-                f"{_MOVED_PARTS[part.what]} of {part.layers} of {part.of_layers} layers ({part.size / 1e9:.1f} GB) stay "
-                f"with the processor, at {assumed.host_memory_utilisation:.0%} of {self.plan.host.gb_s:g} GB/s "
-                f"({self.plan.host.source}); nobody measured this, so the range is wide",
+                Message(
+                    "speed.layers_gb_stay_processor_gb",
+                    moved_parts=_MOVED_PARTS[part.what],
+                    layers=part.layers,
+                    of_layers=part.of_layers,
+                    size=part.size / 1e9,
+                    host_memory_utilisation=assumed.host_memory_utilisation,
+                    gb_s=self.plan.host.gb_s,
+                    source=self.plan.host.source,
+                ),
             )
         if self.split == "tensor" and self.plan.count > 1 and not self.is_accelerator:
             link = self.link
-            lines.append(f"{link.gb_s:g} GB/s between cards, {link.latency_us:g} µs an exchange: {link.source}")
+            lines.append(
+                Message(
+                    "speed.gb_between_cards_exchange", gb_s=link.gb_s, latency_us=link.latency_us, source=link.source
+                )
+            )
         if self.tflops is None:
-            lines.append("the matrix rate of this card at this precision is not known, so reading has no bound")
+            lines.append(Message("speed.matrix_rate_card_precision_not"))
         return lines
 
 
 _SPLIT_WORDS = {
-    "layer": "each card holds a share of the layers: memory adds up, one sequence is no faster",
-    "pipeline": "each card holds a share of the layers and works on another sequence",
-    "tensor": "each card holds a part of every layer (tensor parallel)",
+    "layer": Message("speed.split_layer"),
+    "pipeline": Message("speed.split_pipeline"),
+    "tensor": Message("speed.split_tensor"),
 }
-_MOVED_PARTS = {"experts": "the experts", "layers": "weights and cache"}
+_MOVED_PARTS = {"experts": Message("speed.the_experts"), "layers": Message("speed.weights_and_cache")}
 _NEAREST = {
-    "card": "this card is among them",
-    "architecture": "this card is not among them, others of its architecture are",
-    "none": "no card of its architecture is among them, so the range is wide",
+    "card": Message("speed.card_among"),
+    "architecture": Message("speed.card_not_among_others_architecture"),
+    "none": Message("speed.no_card_architecture_among_range"),
 }
 
 
-def _embedding(size: Weights, engine: Engine) -> str:
+def _embedding(size: Weights, engine: Engine) -> Message:
     on_host = (size.total - size.on_cards) / 1e9
     if engine.embedding_on_host and on_host > 0:
-        return f"the token embedding ({on_host:.2f} GB) stays with the processor"
-    return "all weights on the cards"
+        return Message("speed.token_embedding", on_host=on_host)
+    return Message("speed.all_weights_cards")
 
 
 def _rate(expected: float, deviation: float, bound: float | None, basis: Basis) -> Rate:
