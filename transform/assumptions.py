@@ -271,6 +271,26 @@ class Assumptions:
             "own choice until a used-price history of the card gives its own",
         ),
     ] = Decimal("0.75")
+    first_drop_share: Annotated[
+        Decimal,
+        Setting(
+            "share",
+            0,
+            1,
+            "part of its price that a new card loses when it becomes a used one",
+            "own choice: the size of the tax that a private buyer cannot reclaim",
+        ),
+    ] = Decimal("0.15")
+    selling_cost_share: Annotated[
+        Decimal,
+        Setting(
+            "share",
+            0,
+            1,
+            "part of the price of a used card that its sale costs",
+            "the final value fee of a marketplace (ebaymag, examples of fee calculations: 10%), without shipping",
+        ),
+    ] = Decimal("0.10")
 
     # Costs that many people leave out: zero unless the user states them
     sales_tax_share: Annotated[
@@ -421,6 +441,14 @@ def from_table(rows: Iterable[tuple[str, Number]]) -> Assumptions:
     return Assumptions().with_text(texts)
 
 
-def with_value_kept(assumptions: Assumptions, value_kept: Decimal | None) -> Assumptions:
-    """The assumptions with the share of its price that a card was seen to keep a year, if that is known."""
-    return assumptions if value_kept is None else dataclasses.replace(assumptions, value_kept_per_year=value_kept)
+@functools.lru_cache(maxsize=256)
+def with_value_kept(assumptions: Assumptions, value_kept: Decimal | None, *, is_new: bool = True) -> Assumptions:
+    """The assumptions with the share of its price that a card was seen to keep a year, if that is known.
+
+    A card that is bought used loses nothing by becoming one.
+    """
+    changed: dict[str, Decimal] = {} if value_kept is None else {"value_kept_per_year": value_kept}
+    if not is_new:
+        changed["first_drop_share"] = Decimal(0)
+    # mypy cannot see that the keys are fields and the values have the types of these fields.
+    return dataclasses.replace(assumptions, **changed) if changed else assumptions  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import date
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import click
@@ -25,6 +26,7 @@ from gpuledger.transform.answers import card as cards
 from gpuledger.transform.answers import described, markets, runs, workloads
 from gpuledger.transform.answers.asking import Rows
 from gpuledger.transform.answers.value import Basis, Scope
+from gpuledger.transform.buying.answer import Condition  # the server reads the types of a tool
 from gpuledger.warehouse.bounded_query import QueryLimits, ask
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.outputs.cells import plain
@@ -138,25 +140,45 @@ class Tools:
         return self._answer(table, note="" if table[1] else "no shop in this warehouse lists it")
 
     def buy(
-        self, model: str, precision: str = "int4", context: int | None = None, budget_usd: float | None = None,
-        min_tokens_per_s: float | None = None, users: int = 1, limit: int = 5,
+        self, model: str, precision: str | None = None, context: int | None = None, users: int = 1,
+        input: int | None = None, output: int | None = None, budget: float | None = None, budget_cards: bool = False,
+        min_tokens_per_s: float | None = None, condition: Condition = "new", market: str | None = None,
+        currency: str | None = None, own: list[str] | None = None, host_own: bool = False,
+        hours_per_day: float | None = None, days: float | None = None, country: str | None = None, limit: int = 5,
     ) -> Answer:  # fmt: skip
-        """Cards, nodes and rentals that run a model, by total cost over the horizon, the cheapest first.
+        """Cards, nodes, machines and rentals that run a model, by total cost over the horizon, the cheapest first.
 
-        budget_usd bounds what the cards may cost, min_tokens_per_s what each user must see. Where nothing does, `note` says
-        what would.
+        budget is what may be paid on day one for cards and machine (with budget_cards for the cards alone), in `currency`;
+        min_tokens_per_s is what each user must see; own lists cards that are there, host_own says that a machine is.
+        `sentence` is the answer in words. Where nothing does, `note` says what would.
         """
-        from gpuledger.flows.commands import _buy_answer, buy
+        from gpuledger.flows.commands import _buy_answer, _stock, buy
+        from gpuledger.transform.buying.headline import sentences, why_nothing
         from gpuledger.transform.buying.need import Usage as Load
 
-        _positive(budget_usd=budget_usd, min_tokens_per_s=min_tokens_per_s, users=users, context=context)
-        load = Load(context=context, users=users, prompt=None, answer=None)
-        question = buy.Question(model, precision, load, budget_usd, min_tokens_per_s, None, "new", {}, ())
-        answer = buy.ask(question, self._data, _bounded(limit))
-        rows = _buy_answer.rows_of(answer, self._data, _bounded(limit))
-        note = "" if rows else "; ".join(map(str, _buy_answer.way_outs(answer))) or "nothing does it as asked"
-        columns = list(rows[0]) if rows else []
-        return self._answer((columns, [tuple(row.values()) for row in rows]), limit, note=note)
+        _positive(
+            budget=budget, min_tokens_per_s=min_tokens_per_s, users=users, context=context, input=input, output=output,
+            hours_per_day=hours_per_day, days=days,
+        )  # fmt: skip
+        assumed = {"hours_per_day": hours_per_day, "horizon_years": None if days is None else buy.years_of(days)}
+        code = None if currency is None else showing.currency_code(currency)
+        with _stock.stock(
+            self._data, market and market.strip().lower(), code, country, clock=utc_now(), may_be_wheel=False
+        ) as offered:
+            answer = buy.ask(
+                self._data, offered, _bounded(limit), model=model, precision=precision,
+                usage=Load(context=context, users=users, prompt=input, answer=output),
+                budget=None if budget is None else Decimal(str(budget)), for_cards=budget_cards,
+                min_tokens_per_s=min_tokens_per_s, condition=condition, country=country, has_host=host_own,
+                owned=own or (), assumed={name: str(value) for name, value in assumed.items() if value is not None},
+            )  # fmt: skip
+            columns, rows = _buy_answer.table_of(answer, self._data, _bounded(limit))
+            note = "" if rows else "; ".join(_buy_answer.in_english(line, answer) for line in why_nothing(answer))
+            found = self._answer((columns, [tuple(row) for row in rows]), limit, note=note)
+            return found | {
+                "sentence": " ".join(_buy_answer.in_english(line, answer) for line in sentences(answer)),
+                "currency": offered.currency.code,
+            }
 
     def size(self, model: str, precision: str = "int4", context: int | None = None, batch: int = 1) -> Answer:
         """Parameters, memory and operations of a model. Needs no warehouse."""

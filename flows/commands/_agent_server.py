@@ -7,10 +7,12 @@ from typing import Any
 
 import anyio
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import SessionMessage
-from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, CallToolResult, ErrorData, InputRequiredResult, JSONRPCError
 from pydantic import ValidationError
 
 _Received = SessionMessage | Exception
@@ -18,6 +20,17 @@ _Received = SessionMessage | Exception
 
 class Server(MCPServer[Any]):
     """A server that also answers lines that it cannot parse."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool. Refuse arguments that it does not have: the library drops them and answers another question."""
+        tool = self._tool_manager.get_tool(name)
+        known = tool.parameters.get("properties", {}) if tool else arguments
+        unknown = [argument for argument in arguments if argument not in known]
+        if unknown:
+            raise ToolError(f"{name} has no argument {', '.join(unknown)}; it has {', '.join(known)}")
+        return await super().call_tool(name, arguments, context)
 
     async def run_stdio_async(self) -> None:
         """Answer over standard input and output until the input ends.

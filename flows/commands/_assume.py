@@ -24,13 +24,15 @@ def assume_option(function: F) -> F:
 
 def with_assumed(base: Assumptions, assumed: Iterable[str]) -> Assumptions:
     """`base` with the values of the option --assume. A usage error for an unknown name or an impossible value."""
-    texts = {}
-    for text in assumed:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise click.UsageError(f"--assume needs NAME=VALUE, not {text!r}")
-        texts[name.strip()] = value.strip()
-    return with_texts(base, texts)
+    return with_texts(base, dict(assumption(text) for text in assumed))
+
+
+def assumption(text: str) -> tuple[str, str]:
+    """The name and the value in a text of the option --assume. A usage error if the text has no `=`."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"--assume needs NAME=VALUE, not {text!r}")
+    return name.strip(), value.strip()
 
 
 def with_texts(base: Assumptions, texts: dict[str, str]) -> Assumptions:

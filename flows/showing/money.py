@@ -50,10 +50,6 @@ class Money(Currency):
             return dollar_heading
         return re.sub(r"\bUSD\b", self.code, gettext(dollar_heading).replace("1000 USD", f"{self.thousand} USD"))
 
-    def text(self, amount: Decimal | float) -> str:
-        """An amount in this currency as people write it, with two decimals or none."""
-        return f"{amount:,.2f}" if self.has_hundredths else f"{round(amount, self.places):,.0f}"
-
     def sum(self, amount: Sum) -> Sum:
         """A sum of dollars in a sentence, in this currency."""
         return amount if self.rate_day is None else Sum(Decimal(self.of(amount.amount)), self.code)

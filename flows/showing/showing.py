@@ -40,13 +40,19 @@ def use_currency(context: click.Context, option: click.Parameter, value: str | N
     """Take --currency: an ISO 4217 code."""
     global _currency
     if value is not None:
-        meant = _CURRENCIES.get(value.strip().lower())
-        if meant or not re.fullmatch(r"[A-Za-z]{3}", value):
-            message = gettext("{text!r} is no currency's code such as EUR, KRW or JPY").format(text=value)
-            raise click.BadParameter(
-                f"{message}; {naming.did_you_mean([meant])}" if meant else message, context, option
-            )
-        _currency = value.upper()
+        try:
+            _currency = currency_code(value)
+        except click.BadParameter as error:
+            raise click.BadParameter(error.message, context, option) from None
+
+
+def currency_code(text: str) -> str:
+    """The ISO 4217 code that is meant. Raises click.BadParameter for a text that is none."""
+    meant = _CURRENCIES.get(text.strip().lower())
+    if meant or not re.fullmatch(r"[A-Za-z]{3}", text):
+        message = gettext("{text!r} is no currency's code such as EUR, KRW or JPY").format(text=text)
+        raise click.BadParameter(f"{message}; {naming.did_you_mean([meant])}" if meant else message)
+    return text.upper()
 
 
 def market() -> str | None:

@@ -85,6 +85,7 @@ LABELS = (
     N_("cards"),
     N_("machine"),
     N_("sold at the end"),
+    N_("paid on day one"),
     N_("what else"),
     N_("electricity"),
     N_("a million tokens written"),

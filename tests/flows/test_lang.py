@@ -355,7 +355,7 @@ def test_what_speaks_against_a_way_to_run_a_model_is_korean(nights: dict[int, Ni
         cards = market.cards(con)
         chips = market.chips(con, [card.gpu_id for card in cards])
     offered = Market(cards=cards, instances=[], measured={}, chips=chips)
-    limits = Limits(budget_usd=Decimal(1000), min_tokens_per_s=40.0, country="US")
+    limits = Limits(budget=Decimal(1000), min_tokens_per_s=40.0, country="US")
     found = options(need, limits, offered, assumptions)
     said = {message for one in found for message in (*one.against, *one.notes)}
     assert len(said) > 20

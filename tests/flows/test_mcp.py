@@ -115,7 +115,7 @@ def test_an_agent_reads_with_sql_and_changes_nothing(data: Path) -> None:
         ("price", {"card": "4090", "as_of": "16.11.2023"}, "did you mean 2023-11-16"),
         ("rank", {"workload": SD, "limit": 0}, "limit is a number from 1"),
         ("buy", {"model": "lama-2-13b"}, "did you mean llama-2-13b"),
-        ("buy", {"model": "llama-2-13b", "budget_usd": -1}, "budget_usd must be above zero"),
+        ("buy", {"model": "llama-2-13b", "budget": -1}, "budget must be above zero"),
         ("compare", {"names": []}, "one to four cards"),
         ("evidence", {"sha256": "zz"}, "at least 8 letters"),
         ("describe", {"table": "vlaue"}, "did you mean mart.value"),
@@ -126,7 +126,7 @@ def test_a_mistake_is_answered_as_on_the_command_line(data: Path, tool: str, giv
 
 
 def test_what_no_option_does_is_said_with_what_would(data: Path) -> None:
-    answer = ask(data, "buy", model="llama-2-13b", budget_usd=10)
+    answer = ask(data, "buy", model="llama-2-13b", budget=10)
     assert answer["rows"] == []
     assert "raise the budget to" in answer["note"]
 

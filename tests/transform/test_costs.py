@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.assumptions import Assumptions, with_value_kept
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.sensitivity import sensitivity
 
@@ -26,6 +26,8 @@ SIMPLE = Assumptions(
     host_usd=Decimal(1000),
     host_share=Decimal("0.5"),
     value_kept_per_year=Decimal("0.5"),
+    first_drop_share=Decimal("0.2"),
+    selling_cost_share=Decimal("0.1"),
 )
 
 
@@ -39,14 +41,25 @@ def test_owning_by_hand() -> None:
     own = costs.ownership(Decimal(1600), 300, SIMPLE)
     assert (own.hours, own.busy_hours) == (7300, 3650)
     assert own.electricity == (3650 * Decimal(500) + 3650 * Decimal("162.5")) / 1000 * Decimal("0.20")
-    assert own.resale == 400
+    assert own.resale == 400 - 40
     assert own.host == 500
-    assert own.total == 1600 + 500 + own.electricity - 400
+    assert own.total == 1600 + 500 + own.electricity - 360
+    # On day one the whole machine is paid; the half that other uses bear is left at the end, as the card's resale is.
+    assert (own.day_one, own.running, own.kept) == (2600, own.electricity, 500 + 360)
+
+
+def test_a_card_that_is_there_costs_its_electricity_alone() -> None:
+    machine = costs.Machine(Decimal(0), Decimal(100), cards=1)
+    one = costs.ownership(Decimal(1600), 300, SIMPLE, machine=machine)
+    assert (one.day_one, one.resale, one.total) == (0, 0, one.electricity)
+    two = costs.ownership(Decimal(1600), 300, SIMPLE, count=2, machine=machine)
+    assert (two.day_one, two.resale) == (1600, 360)
+    assert two.electricity > one.electricity
 
 
 def test_two_cards_share_one_host() -> None:
     own = costs.ownership(Decimal(1600), 300, SIMPLE, count=2)
-    assert (own.purchase, own.host, own.resale) == (3200, 500, 800)
+    assert (own.purchase, own.host, own.resale) == (3200, 500, 720)
 
 
 def test_break_even_is_where_both_cost_the_same() -> None:
@@ -94,9 +107,12 @@ def test_cost_of_tokens_and_images() -> None:
         costs.cost_per_million_tokens(Decimal(720), Decimal(10), 0.0)
 
 
-def test_resale_falls_by_the_same_share_every_year() -> None:
-    assert costs.resale_usd(Decimal(1600), Decimal(2), SIMPLE) == 400
-    assert costs.resale_usd(Decimal(1600), Decimal(0), SIMPLE) == 1600
+def test_a_card_loses_a_part_at_once_and_then_the_same_share_every_year() -> None:
+    assert costs.resale_usd(Decimal(1600), Decimal(2), SIMPLE) == 360
+    # After no time at all it is a used card, and its sale costs something.
+    assert costs.resale_usd(Decimal(1600), Decimal(0), SIMPLE) == Decimal(1600) * Decimal("0.8") * Decimal("0.9")
+    used = with_value_kept(SIMPLE, None, is_new=False)
+    assert costs.resale_usd(Decimal(1600), Decimal(0), used) == 1440, "a used one was that before"
 
 
 @pytest.mark.parametrize("price", [Decimal(0), Decimal(-5), Decimal("NaN"), Decimal("Infinity")])
@@ -128,6 +144,7 @@ def test_impossible_machines_are_refused() -> None:
         "host_usd",
         "host_share",
         "value_kept_per_year",
+        "selling_cost_share",
     ],
 )
 def test_every_assumption_of_cost_moves_the_answer(name: str) -> None:

@@ -45,7 +45,7 @@ def need(model_id: str, precision: str, asked: Usage) -> Need:
     ("model_id", "precision", "asked", "limits"),
     [
         ("llama-2-13b", "int4", Usage(), Limits(copies=True)),
-        ("llama-3.1-70b", "int4", Usage(), Limits(budget_usd=Decimal(4000), country="DE")),
+        ("llama-3.1-70b", "int4", Usage(), Limits(budget=Decimal(6000), country="DE")),
         ("llama-3.1-8b", "fp16", SERVED, Limits(copies=True)),
         ("llama-3.1-8b", "fp16", SERVED, Limits(copies=True, min_tokens_per_s=20)),
         ("llama-3.1-70b", "int4", Usage(offload="layers"), Limits(copies=True, min_tokens_per_s=2)),

@@ -42,7 +42,7 @@ def test_without_a_price_it_is_an_option_whose_cost_is_not_known() -> None:
 
 
 def test_a_budget_asks_for_a_price() -> None:
-    (option,) = of(unpriced(SPARK), Limits(budget_usd=Decimal(100_000)))
+    (option,) = of(unpriced(SPARK), Limits(budget=Decimal(100_000)))
     assert option.against == (Message("buy.price_unknown_for_budget"),)
 
 

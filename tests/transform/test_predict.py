@@ -355,7 +355,7 @@ def test_graphics_get_a_share_of_a_machines_memory(gpu_id: str, gib: float, band
     # A machine is bought one by one, and no other machine is needed around it.
     host = host_for(gpu, 1, None)
     assert host is not None
-    assert (host.cost_usd(A), host.power_w(A)) == (0, 0)
+    assert (host.full_usd(A), host.power_w(A)) == (0, 0)
     assert host_for(gpu, 2, None) is None
 
 

@@ -28,7 +28,11 @@ def cheaper_ruled_out(options: Sequence[Option]) -> dict[int, Message | None]:
         if option.against:
             continue
         cheaper = options[position - 1] if position and option.total_usd is not None else None
-        is_cheaper = cheaper is not None and (cheaper.pictures is None) == (option.pictures is None)
+        is_cheaper = (
+            cheaper is not None
+            and (cheaper.pictures is None) == (option.pictures is None)
+            and (cheaper.total_usd or 0) <= (option.total_usd or 0)
+        )
         reasons[position] = _verdict(cheaper) if cheaper is not None and is_cheaper and cheaper.against else None
     return reasons
 
@@ -66,7 +70,7 @@ def what_would(
             "buy.not_known_to_run_there", what=holding[0].what, engine=need.engine.name, precision=need.precision
         )
     # Without a price nobody can say that a machine is within a budget.
-    candidates = [option for option in fitting if option.price_usd is not None or limits.budget_usd is None]
+    candidates = [option for option in fitting if option.price_usd is not None or limits.budget is None]
     if not candidates:
         yield from _what_would_fit(options, need, at)
         if fitting:
@@ -81,11 +85,18 @@ def what_would(
         if best is not None and best.speed is not None:
             yield Message("buy.fastest_that_fits", what=best.what, speed=best.speed.each)
         return
-    if limits.budget_usd is not None:
+    if limits.budget is not None:
         priced = [option for option in fast_enough or in_machine or fitting if option.outlay_usd is not None]
         cheapest = min(priced, key=lambda option: option.outlay_usd or 0, default=None)
         if cheapest is not None and cheapest.outlay_usd is not None:
-            yield Message("buy.raise_budget", what=cheapest.what, budget=Sum(Decimal(math.ceil(cheapest.outlay_usd))))
+            yield Message("buy.raise_budget", what=cheapest.what, budget=_enough(cheapest.outlay_usd, limits))
+
+
+def _enough(outlay_usd: Decimal, limits: Limits) -> str:
+    """A round budget in the currency that is shown, which is enough for the outlay."""
+    money = limits.currency
+    unit = Decimal(10) ** max(0, -money.places)
+    return f"{math.ceil(money.of(outlay_usd) / unit) * unit:,.0f} {money.code}"
 
 
 def without_prices(options: Sequence[Option]) -> Iterator[Message]:

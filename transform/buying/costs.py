@@ -45,7 +45,8 @@ class Ownership(NamedTuple):
     """What cards cost over the horizon, in US dollars. `total` is purchase + host + electricity + other − resale.
 
     `hours` is the time for which the machine is on, and `busy_hours` the time for which it computes. `other` is tax, spare
-    and failed cards, interest, and a place in a data center.
+    and failed cards, interest, and a place in a data center. `day_one` is what is paid when it is bought: cards, spares, the
+    whole machine, and tax. `running` is what is paid later.
     """
 
     purchase: Decimal
@@ -55,6 +56,13 @@ class Ownership(NamedTuple):
     hours: Decimal
     busy_hours: Decimal
     other: Decimal = Decimal(0)
+    day_one: Decimal = Decimal(0)
+    running: Decimal = Decimal(0)
+
+    @property
+    def kept(self) -> Decimal:
+        """What is left at the end: what the cards bring, and the part of the machine that other uses bear."""
+        return self.day_one + self.running - self.total
 
     @property
     def total(self) -> Decimal:
@@ -68,10 +76,14 @@ class Ownership(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """The machine around the cards: the dollars of it that this use pays, and the watts that it draws without the cards."""
+    """The machine around the cards: its price, the watts that it draws without the cards, the part of the price that this
+    use bears, and how many of the cards are in it already. Those cost nothing.
+    """
 
     usd: Decimal
     watts: Decimal
+    share: Decimal = Decimal(1)
+    cards: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +124,13 @@ def wall_watts(
 
 
 def resale_usd(price_usd: Decimal, years: Decimal, assumptions: Assumptions) -> Decimal:
-    """The price for which a card can be sold after `years`: price × value_kept_per_year^years."""
+    """What the sale of a card brings after `years`: price × what is kept × (1 − selling_cost_share).
+
+    What is kept is value_kept_per_year^years, at most 1 − first_drop_share: a card that was used for a day is a used one.
+    """
     _check(price_usd, "a price")
-    return price_usd * assumptions.value_kept_per_year**years
+    kept = min(assumptions.value_kept_per_year**years, 1 - assumptions.first_drop_share)
+    return price_usd * kept * (1 - assumptions.selling_cost_share)
 
 
 def ownership(
@@ -125,38 +141,38 @@ def ownership(
     They are in `machine`, or in a desktop if that is None. Raises ImpossibleCost for a price that is not above zero, a
     negative power, or less than one card.
     """
-    _check(price_usd, "a price")
+    bought = count - (machine.cards if machine else 0)
+    if bought:
+        _check(price_usd, "a price")
     if tdp_w < 0 or count < 1:
         raise ImpossibleCost(Message("model.card_power_not_negative_least", tdp_w=tdp_w, count=count))
     hours = assumptions.hours_per_day * DAYS_A_YEAR * assumptions.horizon_years
     busy_hours = hours * assumptions.utilisation
-    machine = machine or Machine(assumptions.host_usd * assumptions.host_share, assumptions.host_power_w)
+    machine = machine or Machine(assumptions.host_usd, assumptions.host_power_w, assumptions.host_share)
     busy = wall_watts(tdp_w, count, assumptions, busy=True, host_w=machine.watts)
     idle = wall_watts(tdp_w, count, assumptions, busy=False, host_w=machine.watts)
     watt_hours = busy_hours * busy + (hours - busy_hours) * idle
-    purchase = price_usd * count
+    purchase, host, years = price_usd * bought, machine.usd * machine.share, assumptions.horizon_years
+    electricity = watt_hours / 1000 * (1 + assumptions.building_overhead) * assumptions.electricity_usd_per_kwh
+    # What many people forget: spare and failed cards, tax and interest on all that is bought, and the place.
+    spares = purchase * assumptions.spare_share
+    tax = (purchase + spares + host) * assumptions.sales_tax_share
+    later = (
+        (purchase + spares + host + tax) * ((1 + assumptions.cost_of_capital) ** years - 1)
+        + purchase * assumptions.failure_share_per_year * years
+        + busy / 1000 * assumptions.colocation_usd_per_kw_month * 12 * years
+    )
     return Ownership(
         purchase=purchase,
-        host=machine.usd,
-        electricity=watt_hours / 1000 * (1 + assumptions.building_overhead) * assumptions.electricity_usd_per_kwh,
-        resale=resale_usd(price_usd, assumptions.horizon_years, assumptions) * count,
+        host=host,
+        electricity=electricity,
+        resale=resale_usd(price_usd, years, assumptions) * bought if bought else Decimal(0),
         hours=hours,
         busy_hours=busy_hours,
-        other=_other_costs(purchase, machine.usd, busy, assumptions),
+        other=spares + tax + later,
+        day_one=(purchase + spares + machine.usd) * (1 + assumptions.sales_tax_share),
+        running=electricity + later,
     )
-
-
-def _other_costs(purchase: Decimal, host: Decimal, busy_watts: Decimal, assumptions: Assumptions) -> Decimal:
-    """Costs that many people forget: spare cards, tax and interest on everything bought, failed cards, and the place.
-
-    (purchase × spare + tax) + interest × all of it + purchase × failures × years + kW × rent × months.
-    """
-    years, spares = assumptions.horizon_years, purchase * assumptions.spare_share
-    tax = (purchase + spares + host) * assumptions.sales_tax_share
-    interest = (purchase + spares + host + tax) * ((1 + assumptions.cost_of_capital) ** years - 1)
-    failed = purchase * assumptions.failure_share_per_year * years
-    place = busy_watts / 1000 * assumptions.colocation_usd_per_kw_month * 12 * years
-    return spares + tax + interest + failed + place
 
 
 def rent_per_used_hour(hour_usd: Decimal, pricing_model: str, assumptions: Assumptions) -> Decimal:

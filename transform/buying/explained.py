@@ -126,16 +126,25 @@ def _owning(option: Option, own: costs.Ownership, assumptions: Assumptions) -> I
     yield Step("cards", number(price), float(own.purchase), "USD", offered)
     yield _machine(own, host, assumptions)
     yield from _electricity(option, own, assumptions)
-    years, kept_a_year = assumptions.horizon_years, _kept_each_year(own, assumptions)
-    yield Step(
-        "sold at the end", f"{number(own.purchase)} × {kept_a_year:.9g} ^ {number(years)}", float(own.resale), "USD",
-        both(Message("speed.kept_each_year"), assumed(assumptions, "value_kept_per_year")),
-    )  # fmt: skip
+    if own.resale:
+        kept = own.resale / own.purchase / (1 - assumptions.selling_cost_share)
+        yield Step(
+            "sold at the end", f"{number(own.purchase)} × {kept:.9g} × (1 − {number(assumptions.selling_cost_share)})",
+            float(own.resale), "USD",
+            both(
+                Message("headline.kept_over_years", years=number(assumptions.horizon_years)),
+                assumed(assumptions, "value_kept_per_year", "first_drop_share", "selling_cost_share"),
+            ),
+        )  # fmt: skip
     if own.other:
         yield Step("what else", number(own.other), float(own.other), "USD", assumed(assumptions, *_OTHER))
     yield Step(
         "total", f"{number(own.purchase)} + {number(own.host)} + {number(own.electricity)} + {number(own.other)} "
         f"− {number(own.resale)}", float(own.total), "USD", Message("speed.cards_machine_electricity_else_bring"),
+    )  # fmt: skip
+    yield Step(
+        "paid on day one", f"{number(own.total)} + {number(own.kept)} − {number(own.running)}", float(own.day_one), "USD",
+        Message("headline.day_one_is"),
     )  # fmt: skip
 
 
@@ -179,12 +188,6 @@ def _electricity(option: Option, own: costs.Ownership, assumptions: Assumptions)
             "speed.or_country", words=assumed(assumptions, "utilisation", "electricity_usd_per_kwh", "building_overhead")
         ),
     )  # fmt: skip
-
-
-def _kept_each_year(own: costs.Ownership, assumptions: Assumptions) -> float:
-    """The part of its price that the calculation let the card keep each year, as observed for the card, else as assumed."""
-    kept_a_year: float = float(own.resale / own.purchase) ** (1 / float(assumptions.horizon_years))
-    return kept_a_year
 
 
 def _per_million(option: Option, need: Need, hours: Decimal) -> Iterator[Step]:

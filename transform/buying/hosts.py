@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
@@ -32,8 +34,9 @@ _EUROPEAN_OUTLET_WATTS = 3680
 class Host:
     """One kind of machine (see hosts.toml).
 
-    Price, idle power and memory are None for the desktop, because the assumptions state these. `whole` is true if the
-    machine is sold only with all its modules.
+    Price, idle power and memory are None for the desktop, because the assumptions state these. `low_usd` to `high_usd` is
+    the range of its price. `whole` is true if the machine is sold only with all its modules, and `airflow` if its fans cool
+    cards that have no fan.
     """
 
     name: str
@@ -42,15 +45,23 @@ class Host:
     gpu_power_w: int
     lanes: int
     source: str
+    supply_w: int = 0
     whole: bool = False
+    airflow: bool = False
     idle_w: int | None = None
     price_usd: Decimal | None = None
+    low_usd: Decimal | None = None
+    high_usd: Decimal | None = None
     memory_gb: float | None = None
     memory_gb_s: float | None = None
 
-    def cost_usd(self, assumptions: Assumptions) -> Decimal:
-        """The part of its price that this use pays."""
-        return assumptions.host_usd * assumptions.host_share if self.price_usd is None else self.price_usd
+    def full_usd(self, assumptions: Assumptions) -> Decimal:
+        """What the machine costs, without cards and tax."""
+        return assumptions.host_usd if self.price_usd is None else self.price_usd
+
+    def share(self, assumptions: Assumptions) -> Decimal:
+        """The part of its price that this use bears. A machine larger than a desktop is bought for its cards alone."""
+        return assumptions.host_share if self.price_usd is None else Decimal(1)
 
     def power_w(self, assumptions: Assumptions) -> Decimal:
         """The watts that the machine draws without the cards while it is on."""
@@ -75,26 +86,42 @@ _ITSELF = Host(
 
 
 @functools.cache
+def _content() -> dict[str, Any]:
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+
 def estimated_on() -> date:
     """The day on which we estimated the prices and idle power of the machines. Nobody published these."""
-    content = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    day: date = content["estimated_on"]
+    day: date = _content()["estimated_on"]
     return day
 
 
 @functools.cache
 def hosts() -> tuple[Host, ...]:
     """All kinds of machines, the smallest first."""
-    content = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return tuple(
-        Host(
-            name=entry["name"], form_factors=tuple(entry["form_factors"]), cards=entry["cards"],
-            gpu_power_w=entry["gpu_power_w"], lanes=entry["lanes"], source=entry["source"], whole=entry.get("whole", False),
-            idle_w=entry.get("idle_w"), price_usd=Decimal(entry["price_usd"]) if "price_usd" in entry else None,
-            memory_gb=entry.get("memory_gb"), memory_gb_s=entry.get("memory_gb_s"),
-        )
-        for entry in content["host"]
-    )  # fmt: skip
+    money = ("price_usd", "low_usd", "high_usd")
+
+    def host(**entry: Any) -> Host:
+        amounts: dict[str, Any] = {name: Decimal(entry.pop(name)) for name in money if name in entry}
+        return Host(form_factors=tuple(entry.pop("form_factors")), **entry, **amounts)
+
+    return tuple(host(**entry) for entry in _content()["host"])
+
+
+def has_no_fan(gpu: Gpu) -> bool:
+    """Whether the card is cooled by the fans of a server."""
+    cooling = _content()["cooling"]
+    if gpu.gpu_id in cooling["without_fan"]:
+        return True
+    return gpu.segment in cooling["without_fan_segments"] and gpu.gpu_id not in cooling["with_fan"]
+
+
+def supply_w(boards: int, tdp_w: int, host_w: Decimal) -> int:
+    """Watts of a power supply for the boards and the rest of the machine, in steps of 50.
+
+    A quarter more than all of them may draw together, because cards draw more than their limit for moments.
+    """
+    return math.ceil((boards * tdp_w + float(host_w)) * 1.25 / 50) * 50
 
 
 def host_for(gpu: Gpu, boards: int, tdp_w: int | None) -> Host | None:
@@ -134,7 +161,8 @@ def hosts_for(gpu: Gpu, boards: int, tdp_w: int | None) -> Iterator[Host]:
     form = "SXM" if is_module(gpu) else gpu.form_factor or "PCIe"
     for host in hosts():
         fits = form in host.form_factors and boards <= host.cards and (tdp_w or 0) * boards <= host.gpu_power_w
-        if fits and (not host.whole or boards == host.cards):
+        cooled = host.airflow or not has_no_fan(gpu)
+        if fits and cooled and (not host.whole or boards == host.cards):
             yield host
 
 

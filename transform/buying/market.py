@@ -17,6 +17,9 @@ from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Learned
 
+#: Whether the last attempt to read the source of a price failed, as mart.source_status says it.
+_IS_STALE = "coalesce(st.status IN ('failed', 'refused'), false)"
+
 
 class Evidence(NamedTuple):
     """Where a price comes from.
@@ -30,6 +33,7 @@ class Evidence(NamedTuple):
     seen_at: datetime
     url: str | None
     snapshot_sha256: str
+    is_stale: bool = False
     market: str | None = None
 
 
@@ -50,7 +54,7 @@ class Card(NamedTuple):
     gpus_on_board: int
     value_kept: Decimal | None
     history_years: float | None
-    evidence: Evidence
+    evidence: Evidence | None
 
 
 class Node(NamedTuple):
@@ -177,12 +181,16 @@ def cards(
         f"""SELECT p.gpu_id, g.gpu, p.condition, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s, g.tdp_w, g.gpus_on_board,
                r.observed_value_kept_per_year, r.history_years,
                p.source, p.valid_from, core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from), p.url,
-               p.snapshot_sha256, p.market
-           FROM {view("core.market_best_offer")} p
+               p.snapshot_sha256, {_IS_STALE}, p.market
+           FROM core.market_offer p
            JOIN core.gpu g ON g.gpu_id = p.gpu_id
            LEFT JOIN ops.source_state st ON st.source = p.source
            LEFT JOIN mart.resale r ON r.gpu_id = p.gpu_id
-           WHERE list_contains(?, p.condition) AND p.in_market = coalesce(?, (SELECT market FROM core.home_market))
+           WHERE p.exclusion IS NULL AND list_contains(?, p.condition)
+               AND p.in_market = coalesce(?, (SELECT market FROM core.home_market))
+           QUALIFY row_number() OVER (
+               PARTITION BY p.gpu_id, p.condition = 'new' ORDER BY {_IS_STALE}, p.price_usd, p.valid_from, p.listing_id
+           ) = 1
            ORDER BY p.gpu_id, p.condition""",
         [list(conditions), market],
     ).fetchall()
@@ -209,13 +217,14 @@ def nodes(
            SELECT n.product_kind, n.title, n.gpu_id, n.gpu, n.gpus, n.contents, n.condition,
                CASE WHEN a.market IN ('eu', 'all') THEN n.net_usd ELSE n.price_usd END AS paid_usd, g.memory_gb,
                g.memory_bandwidth_gb_s, (g.tdp_w * n.gpus / coalesce(g.gpus_on_board, 1))::INTEGER, n.source,
-               n.price_since, n.last_seen_at, n.url, n.snapshot_sha256, n.market
+               n.price_since, n.last_seen_at, n.url, n.snapshot_sha256, {_IS_STALE}, n.market
            FROM {view("mart.node_offer")} n CROSS JOIN asked a JOIN core.gpu g ON g.gpu_id = n.gpu_id
+           LEFT JOIN ops.source_state st ON st.source = n.source
            WHERE n.exclusion IS NULL AND list_contains($conditions, n.condition)
                AND a.market IN ('all', n.market, n.market_region) AND paid_usd IS NOT NULL
            QUALIFY row_number() OVER (
                PARTITION BY n.product_kind, n.gpu_id, n.gpus, n.condition = 'new'
-               ORDER BY paid_usd, n.price_since, n.listing_id
+               ORDER BY {_IS_STALE}, paid_usd, n.price_since, n.listing_id
            ) = 1
            ORDER BY n.product_kind, n.gpu_id, n.gpus, n.condition""",
         {"conditions": list(conditions), "market": market},
@@ -250,10 +259,10 @@ def _gpus(con: duckdb.DuckDBPyConnection, where: str, *parameters: object) -> li
 def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
     """The cheapest instance for each GPU, number of GPUs and pricing model."""
     rows = con.execute(
-        """SELECT r.offer_id, r.gpu_id, coalesce(g.gpu, r.gpu_name), r.gpu_count, r.provider, coalesce(r.region, ''),
+        f"""SELECT r.offer_id, r.gpu_id, coalesce(g.gpu, r.gpu_name), r.gpu_count, r.provider, coalesce(r.region, ''),
                coalesce(r.instance, ''), r.pricing_model, r.instance_hour_usd, r.gpu_memory_gb, r.gpu_bandwidth_gb_s,
                r.source, r.price_since, core.last_seen_at(h.confirmed_until, st.last_success_at, r.price_since), NULL,
-               r.snapshot_sha256
+               r.snapshot_sha256, {_IS_STALE}
            FROM core.rental r
            LEFT JOIN core.cloud_offer_history h ON h.offer_id = r.offer_id AND h.valid_to IS NULL
            LEFT JOIN core.gpu g ON g.gpu_id = r.gpu_id
@@ -261,7 +270,7 @@ def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
            QUALIFY row_number() OVER (
                PARTITION BY coalesce(r.gpu_id, r.gpu_name), r.gpu_memory_gb, r.gpu_bandwidth_gb_s, r.gpu_count,
                    r.pricing_model
-               ORDER BY r.instance_hour_usd, r.offer_id
+               ORDER BY {_IS_STALE}, r.instance_hour_usd, r.offer_id
            ) = 1
            ORDER BY r.offer_id"""
     ).fetchall()
@@ -335,6 +344,16 @@ def pictures(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) -> d
     }  # fmt: skip
 
 
+def country_of(con: duckdb.DuckDBPyConnection, market: str) -> str | None:
+    """The country of a market if its electricity price and the rate of its currency are known, else None."""
+    row = con.execute(
+        """SELECT e.country FROM core.electricity_price e JOIN core.fx_usd fx ON fx.currency = e.currency
+           WHERE e.country = upper(?) AND fx.usd_rate IS NOT NULL""",
+        [market],
+    ).fetchone()
+    return row[0] if row else None
+
+
 def electricity_usd(con: duckdb.DuckDBPyConnection, country: str) -> Decimal:
     """Dollars for a kilowatt-hour in a country.
 
@@ -356,12 +375,13 @@ def electricity_usd(con: duckdb.DuckDBPyConnection, country: str) -> Decimal:
 
 
 def _evidence(row: tuple[Any, ...]) -> Evidence:
-    source, since, seen, url, sha256, *market = row
+    source, since, seen, url, sha256, is_stale, *market = row
     return Evidence(
         source=source,
         price_since=since,
         seen_at=seen,
         url=url,
         snapshot_sha256=sha256,
+        is_stale=is_stale,
         market=market[0] if market else None,
     )

@@ -21,19 +21,30 @@ from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.predict import MOST_CARDS, Prediction, Rate, with_ceiling, with_measurement
 from gpuledger.transform.speed.serving import Serving, serving
+from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 
 #: The numbers of equal cards that people put into one machine. If the heads do not divide among them, they share the layers.
 NODES = (1, 2, 3, 4, 6, 8)
+#: The condition of a card that the user has.
+OWNED = "owned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The limits for an answer, None for no limit.
+    """The limits for an answer, None for no limit, and what is there already.
 
+    `budget` is what may be paid on day one, in the currency that is shown; with `for_cards` it is for the cards alone.
     `min_tokens_per_s` is the speed that each user must see. `country` decides how much power an outlet gives.
     """
 
-    budget_usd: Decimal | None = None
+    budget: Decimal | None = None
+    currency: Currency = DOLLARS
+    for_cards: bool = False
+    #: Whether the user has a machine for the cards, and how many boards of which cards (by gpu_id).
+    has_host: bool = False
+    owned: tuple[tuple[str, int], ...] = ()
+    #: The tax on a machine, as a share, where the prices of the market include tax.
+    machine_tax: Decimal = Decimal(0)
     min_tokens_per_s: float | None = None
     country: str | None = None
     #: Leave out options that do not hold the model or do not run its precision, before their speed is calculated.
@@ -76,7 +87,7 @@ class Market:
     pictures: Mapping[str, Pictures] = field(default_factory=dict)
     machines: Sequence[Gpu] = ()
     #: The setups that were calculated before, by what they depend on. They are the same for every model.
-    setups: dict[tuple[Assumptions, str | None], dict[tuple[str, str, int, str], Setup]] = field(
+    setups: dict[tuple[object, ...], dict[tuple[str, str, int, str], Setup]] = field(
         default_factory=dict, compare=False, repr=False
     )
 
@@ -109,13 +120,14 @@ class Speed(NamedTuple):
 class Option(NamedTuple):
     """One way to run the model.
 
-    `price_usd` is the price of all cards, or of an hour. `outlay_usd` is the amount that is compared with the budget. Both,
-    and the evidence, are None for a machine whose price we do not know. `against` holds the reasons why the option is not an
-    answer, and is empty if it is one. `notes` holds what a buyer must know.
+    `price_usd` is the price of all cards, or of an hour. `outlay_usd` is what is compared with the budget: what is paid on
+    day one, or the rent over the horizon. Both, and the evidence, are None for a machine whose price we do not know.
+    `against` holds the reasons why the option is not an answer, and is empty if it is one. `notes` holds what a buyer must
+    know.
     """
 
     way: str
-    #: `new`, `open_box`, `refurbished` or `used` for a card that is bought.
+    #: `new`, `open_box`, `refurbished` or `used` for a card that is bought, `owned` for one that is there already.
     condition: str | None
     what: str
     gpu_id: str | None
@@ -165,11 +177,15 @@ def options(need: Need, limits: Limits, market: Market, assumptions: Assumptions
 
 @dataclass(frozen=True, slots=True)
 class FirstOptions:
-    """The first options in their order, the number of answers after these (`more`), and the answers without a price."""
+    """The first options in their order, the number of answers after these (`more`), and the answers without a price.
+
+    `rentals` are all rentals that hold and run the model, whatever they cost and how fast they are.
+    """
 
     options: Sequence[Option]
     more: int
     unpriced: Sequence[Option]
+    rentals: Sequence[Option] = ()
 
 
 def first_options(need: Need, limits: Limits, market: Market, assumptions: Assumptions, count: int) -> FirstOptions:
@@ -179,9 +195,10 @@ def first_options(need: Need, limits: Limits, market: Market, assumptions: Assum
     program need not calculate the speed of each.
     """
     question = _Question(need, limits, market, assumptions, Copies(need))
+    rented = list(question.rented())
     ways: tuple[_Boards | _Calculated, ...] = (
         *question.bought(),
-        *map(_Calculated, (*question.offered(), *question.rented(), *question.without_price())),
+        *map(_Calculated, (*question.offered(), *rented, *question.without_price())),
     )
     by_place = groupby(sorted(ways, key=lambda way: way.place), key=lambda way: way.place)
     first: list[Option] = []
@@ -195,8 +212,9 @@ def first_options(need: Need, limits: Limits, market: Market, assumptions: Assum
     remaining = [way for _, alike in by_place for way in alike]
     unpriced = [way.option for way in remaining if isinstance(way, _Calculated) and way.option.price_usd is None]
     return FirstOptions(
-        first, sum(way.answers() for way in remaining), [option for option in unpriced if not option.against]
-    )
+        first, sum(way.answers() for way in remaining), [option for option in unpriced if not option.against],
+        [option for option in rented if option.fits and question.runs(option)],
+    )  # fmt: skip
 
 
 def measured_first(unordered: Sequence[Option]) -> list[Option]:
@@ -256,8 +274,10 @@ class _Question:
         return not holds or not self.need.engine.runs_on(gpu, self.need.precision)
 
     def bought(self) -> Iterator[_Boards]:
-        setups = self.market.setups.setdefault((self.assumptions, self.limits.country), {})
-        for card in self.market.cards:
+        limits, owned = self.limits, dict(self.limits.owned)
+        key_of_setups = (self.assumptions, limits.country, limits.has_host, limits.owned, limits.machine_tax)
+        setups = self.market.setups.setdefault(key_of_setups, {})
+        for card in (*self.market.cards, *map(self._owned, owned)):
             if not card.memory_gb:
                 continue  # nobody knows whether anything fits on it
             gpu = self.chip(card.gpu_id, card.gpu, card.memory_gb, card.bandwidth_gb_s)
@@ -265,12 +285,24 @@ class _Question:
                 gpus = boards * card.gpus_on_board
                 if gpus > MOST_CARDS or self._leaves_out(gpu, gpus):
                     continue
+                if (boards <= owned.get(card.gpu_id, 0)) != (card.condition == OWNED):
+                    continue  # nobody buys what is there, and what is there is not on sale
                 host = self._host(card, gpu, boards)
                 key = (card.gpu_id, card.condition, boards, host.name if host else "")
                 setup = setups.get(key)
                 if setup is None:
                     setup = setups[key] = self._setup(card, boards, host)
                 yield _Boards(self, card, gpu, boards, setup)
+
+    def _owned(self, gpu_id: str) -> Card:
+        """A card that the user has, at no price."""
+        gpu = self.market.chips[gpu_id]
+        return Card(
+            gpu_id=gpu_id, gpu=gpu.display_name, condition=OWNED, price_usd=Decimal(0), memory_gb=gpu.memory_gb,
+            bandwidth_gb_s=gpu.memory_bandwidth_gb_s, tdp_w=gpu.tdp_w and round(gpu.tdp_w),
+            gpus_on_board=gpu.gpus_on_board, value_kept=None,
+            history_years=None, evidence=None,
+        )  # fmt: skip
 
     def _host(self, card: Card, gpu: Gpu, boards: int) -> Host | None:
         """The machine for the boards. It needs memory for what stays with the processor, if anything may stay there."""
@@ -287,8 +319,10 @@ class _Question:
             long_enough = card.history_years is not None and card.history_years * 2 >= float(
                 self.assumptions.horizon_years
             )
-            assumed = with_value_kept(self.assumptions, card.value_kept if long_enough else None)
-            machine = self._around(False, host)
+            kept = card.value_kept if long_enough else None
+            assumed = with_value_kept(self.assumptions, kept, is_new=card.condition == "new")
+            there = min(boards, dict(self.limits.owned).get(card.gpu_id, 0))
+            machine = self._around(False, host)._replace(cards=there)
             own = costs.ownership(card.price_usd, card.tdp_w, assumed, count=boards, machine=machine)
             power = Power(card.tdp_w, boards, machine.watts)
         watts = (card.tdp_w or 0) * boards
@@ -322,9 +356,10 @@ class _Question:
             own = power = None
             if node.tdp_w is not None:
                 machine = self._around(node.is_machine, host)
-                own = costs.ownership(node.price_usd, node.tdp_w, self.assumptions, machine=machine)
+                assumed = with_value_kept(self.assumptions, None, is_new=node.condition == "new")
+                own = costs.ownership(node.price_usd, node.tdp_w, assumed, machine=machine)
                 power = Power(node.tdp_w, 1, machine.watts)
-            total = own.total if own else None
+            total, outlay = (own.total, own.day_one) if own else (None, node.price_usd)
             prediction = self.need.on(
                 gpu, node.gpus, None if node.is_machine or host is None else host.memory(self.assumptions)
             )
@@ -334,11 +369,11 @@ class _Question:
             yield Option(
                 way="buy", condition=node.condition, what=f"{node.kind}: {node.title}", gpu_id=node.gpu_id,
                 gpu=node.gpu if node.gpus == 1 else f"{node.gpus} × {node.gpu}", gpu_count=node.gpus,
-                price_usd=node.price_usd, outlay_usd=node.price_usd, needed_gb=needed, available_gb=available,
+                price_usd=node.price_usd, outlay_usd=outlay, needed_gb=needed, available_gb=available,
                 prediction=prediction, speed=speed, host=None, own=own, total_usd=total, usd_per_million_tokens=written_usd,
                 usd_per_million_read=read_usd, evidence=node.evidence,
                 against=(
-                    *self.against(needed, available, node.price_usd), *self.too_slow(speed),
+                    *self.against(needed, available, outlay, node.price_usd), *self.too_slow(speed),
                     *(() if memory_kind(gpu) == "shared" else _without_power(own)), *self.unsupported(gpu),
                 ),
                 power=power,
@@ -351,7 +386,8 @@ class _Question:
         If hosts.toml has no machine for the cards, the machine of the offer is assumed to draw as much as a desktop.
         """
         machine = around(hosts()[0] if host is None else host, self.assumptions)
-        return machine._replace(usd=Decimal(0)) if is_machine else machine
+        is_there = is_machine or self.limits.has_host
+        return machine._replace(usd=Decimal(0) if is_there else machine.usd * (1 + self.limits.machine_tax))
 
     def without_price(self) -> Iterator[Option]:
         """Machines with shared memory that no shop here sells: whether they run the model and how fast, but no cost."""
@@ -393,6 +429,10 @@ class _Question:
                 usd_per_million_tokens=written_usd, usd_per_million_read=read_usd, evidence=rental.evidence,
                 against=(*self.against(needed, available, total), *self.too_slow(speed), *self.unsupported(gpu)),
             )  # fmt: skip
+
+    def runs(self, option: Option) -> bool:
+        """Whether the engine runs the precision on the cards of an option."""
+        return option.prediction is None or not self.unsupported(option.prediction.plan.gpu)
 
     def unsupported(self, gpu: Gpu) -> tuple[Message, ...]:
         if self.need.engine.runs_on(gpu, self.need.precision):
@@ -441,15 +481,26 @@ class _Question:
         written_usd = costs.cost_per_million_tokens(total * (1 - read_share), busy_hours, served.all_tokens_per_s)
         return written_usd, costs.cost_per_million_tokens(total * read_share, busy_hours, read_rate)
 
-    def against(self, needed: float, available: float, outlay: Decimal | None) -> tuple[Message, ...]:
-        """The reasons against the memory and the price."""
+    def against(
+        self, needed: float, available: float, outlay: Decimal | None, cards: Decimal | None = None
+    ) -> tuple[Message, ...]:
+        """The reasons against the memory and the price. `cards` is the price of the cards alone."""
         limits, reasons = self.limits, []
         if needed > available:
             reasons.append(Message("buy.needs_memory", needed=needed, available=available))
-        if limits.budget_usd is not None and outlay is None:
+        paid = cards if limits.for_cards and cards is not None else outlay
+        if limits.budget is not None and paid is None:
             reasons.append(Message("buy.price_unknown_for_budget"))
-        elif limits.budget_usd is not None and outlay is not None and outlay > limits.budget_usd:
-            reasons.append(Message("buy.over_budget", price=Sum(outlay), budget=Sum(limits.budget_usd)))
+        elif limits.budget is not None and paid is not None and limits.currency.of(paid) > limits.budget:
+            budget = Sum(limits.budget * Decimal(limits.currency.usd))
+            is_day_one = cards is not None and not limits.for_cards
+            reasons.append(
+                Message(
+                    "headline.over_budget_on_day_one" if is_day_one else "buy.over_budget",
+                    price=Sum(paid),
+                    budget=budget,
+                )
+            )
         return tuple(reasons)
 
     def too_slow(self, speed: Speed | None) -> tuple[Message, ...]:
@@ -473,7 +524,7 @@ class _Calculated(NamedTuple):
 
     @property
     def place(self) -> _Place:
-        return _place(self.option.total_usd, self.option.gpu_count)
+        return _place(self.option.total_usd, self.option.gpu_count, self.option.condition, self.option.evidence)
 
     def options(self) -> Iterable[Option]:
         return (self.option,)
@@ -493,11 +544,27 @@ class _Boards(NamedTuple):
 
     @property
     def place(self) -> _Place:
-        return _place(self.setup.own.total if self.setup.own else None, self.gpus)
+        return _place(
+            self.setup.own.total if self.setup.own else None, self.gpus, self.card.condition, self.card.evidence
+        )
 
     @property
     def gpus(self) -> int:
         return self.boards * self.card.gpus_on_board
+
+    @property
+    def there(self) -> int:
+        """How many of the boards the user has."""
+        return min(self.boards, dict(self.question.limits.owned).get(self.card.gpu_id, 0))
+
+    @property
+    def price(self) -> Decimal:
+        """The price of the boards that are bought."""
+        return self.card.price_usd * (self.boards - self.there)
+
+    @property
+    def outlay(self) -> Decimal:
+        return self.setup.own.day_one if self.setup.own else self.price
 
     def options(self) -> Iterator[Option]:
         return map(self._option, self._ways())
@@ -520,7 +587,7 @@ class _Boards(NamedTuple):
 
     def _is_answer(self, copies: int) -> bool:
         question = self.question
-        if question.against(*self._memory(copies), self.card.price_usd * self.boards):
+        if question.against(*self._memory(copies), self.outlay, self.price):
             return False
         return question.limits.min_tokens_per_s is None or not question.too_slow(self._of_one(copies))
 
@@ -551,35 +618,40 @@ class _Boards(NamedTuple):
 
     def _option(self, copies: int) -> Option:
         question, card, setup, gpus = self.question, self.card, self.setup, self.gpus
-        price, total = card.price_usd * self.boards, setup.own.total if setup.own else None
+        price, total = self.price, setup.own.total if setup.own else None
         prediction, speed = self._prediction(copies), self._of_all(copies)
         needed, available = self._memory(copies)
         what = card.gpu if self.boards == 1 else f"{self.boards} × {card.gpu}"
         notes = _offloaded(prediction)
+        if 0 < self.there < self.boards:
+            notes = (Message("headline.have", count=self.there), *notes)
         if copies > 1:
             each, users = gpus // copies, question.copies.of(copies).users
             what = f"{self.boards} × {card.gpu} ({copies} × {each})"
-            notes = (Message("buy.copies", copies=copies, cards=each, users=users),)
+            notes = (*notes, Message("buy.copies", copies=copies, cards=each, users=users))
         written_usd, read_usd = question.per_million(total, setup.own.busy_hours if setup.own else None, speed)
         return Option(
             way="buy", condition=card.condition, what=what,
-            gpu_id=card.gpu_id, gpu=card.gpu, gpu_count=gpus, price_usd=price, outlay_usd=price, needed_gb=needed,
+            gpu_id=card.gpu_id, gpu=card.gpu, gpu_count=gpus, price_usd=price, outlay_usd=self.outlay, needed_gb=needed,
             available_gb=available, prediction=prediction, speed=speed, host=setup.host, own=setup.own, total_usd=total,
             usd_per_million_tokens=written_usd, usd_per_million_read=read_usd, evidence=card.evidence,
             against=(
-                *question.against(needed, available, price), *question.too_slow(speed), *setup.against,
+                *question.against(needed, available, self.outlay, price), *question.too_slow(speed), *setup.against,
                 *question.unsupported(self.gpu),
             ),
             notes=(*notes, *question.trained(self.gpu, gpus), *setup.notes), power=setup.power, copies=copies,
         )  # fmt: skip
 
 
-_Place = tuple[bool, Decimal, int]
+_Place = tuple[bool, bool, bool, Decimal, int]
 
 
-def _place(total_usd: Decimal | None, gpu_count: int) -> _Place:
-    """The key that orders options before their names do: known costs first, by cost, then by the number of GPUs."""
-    return total_usd is None, total_usd or Decimal(0), gpu_count
+def _place(total_usd: Decimal | None, gpu_count: int, condition: str | None, evidence: Evidence | None) -> _Place:
+    """The key that orders options before their names do: known costs first, of these what is there already and what has a
+    fresh price, then by cost and by the number of GPUs.
+    """
+    is_stale = evidence is not None and evidence.is_stale
+    return total_usd is None, condition != OWNED, is_stale, total_usd or Decimal(0), gpu_count
 
 
 def _memory(need: Need, gpu: Gpu, gpus: int, prediction: Prediction | None) -> tuple[float, float]:

@@ -70,8 +70,8 @@ def _compare(pair: Pair, assumptions: Assumptions) -> RentVsBuy:
 
 
 def around(host: Host, assumptions: Assumptions) -> costs.Machine:
-    """The machine around the cards: the dollars of it that this use pays, and its watts."""
-    return costs.Machine(host.cost_usd(assumptions), host.power_w(assumptions))
+    """The machine around the cards."""
+    return costs.Machine(host.full_usd(assumptions), host.power_w(assumptions), host.share(assumptions))
 
 
 def _saving(answer: RentVsBuy) -> Decimal:

@@ -73,6 +73,10 @@ class Currency:
         """Dollars in this currency, rounded to the digits that are certain."""
         return round(Decimal(float(usd) / self.usd), self.places)
 
+    def text(self, amount: Decimal | float) -> str:
+        """An amount in this currency as people write it, with two decimals or none."""
+        return f"{amount:,.2f}" if self.has_hundredths else f"{round(amount, self.places):,.0f}"
+
     @property
     def places(self) -> int:
         """The number of decimals of an amount; below zero if its last digits would be made up."""

@@ -1,0 +1,189 @@
+"""`gpuledger buy` as a buyer asks it: a budget is the whole bill, in the currency shown, and a sentence says what to do."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gpuledger.flows.cli import cli
+from tests.command import gpuledger
+from tests.nights import Night
+
+
+@pytest.fixture
+def data(nights: dict[int, Night]) -> Path:
+    return nights[1].data
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(cli, ["buy", *map(str, words)], catch_exceptions=False)
+
+
+def ask(data: Path, *words: object) -> list[dict[str, Any]]:
+    done = run(*words, "--format", "json", "--data-dir", data)
+    found = json.loads(done.stdout)
+    assert isinstance(found, list)
+    return found
+
+
+# ── the budget ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_budget_pays_cards_and_machine_on_day_one(data: Path) -> None:
+    words = ("--model", "llama-3.3-70b", "--users", 5, "--limit", 0)
+    found = ask(data, *words, "--budget", 4000)
+    assert found
+    assert all(row["outlay_usd"] <= 4000 for row in found)
+    for row in (row for row in found if row["host"] and row["way"] == "buy"):
+        assert row["outlay_usd"] == pytest.approx(row["price_usd"] + row["machine_usd"], abs=0.01)
+        assert row["machine_low_usd"] <= row["machine_usd"] <= row["machine_high_usd"]
+    # The cards alone were six in a server of 14,000.
+    assert any(row["gpu_count"] == 6 for row in ask(data, *words, "--budget", 4000, "--budget-cards"))
+    assert not any(row["gpu_count"] == 6 for row in found)
+
+
+def test_what_is_paid_on_day_one_and_later_less_what_is_left_is_the_total(data: Path) -> None:
+    for row in ask(data, "--model", "llama-3.1-8b", "--limit", 0):
+        if row["way"] == "buy" and row["total_usd"] is not None:
+            parts = row["outlay_usd"] + row["running_usd"] - row["kept_usd"]
+            assert row["total_usd"] == pytest.approx(parts, abs=0.03)
+
+
+@pytest.mark.parametrize(("market", "currency"), [("us", "EUR"), ("kr", "KRW"), ("kr", "USD"), ("us", "JPY")])
+def test_the_budget_is_in_the_currency_that_is_shown(data: Path, market: str, currency: str) -> None:
+    words = ("--model", "llama-3.1-8b", "--market", market, "--currency", currency)
+    column = f"outlay_{currency.lower()}"
+    first = ask(data, *words)[0]
+    exactly = ask(data, *words, "--budget", first[column])
+    assert exactly[0]["what"] == first["what"], "a budget of the very amount that is shown is enough"
+    assert all(row[column] <= first[column] for row in exactly)
+    less = ask(data, *words, "--budget", first[column] * 0.99)
+    assert all(row[column] < first[column] for row in less)
+
+
+def test_won_and_yen_have_no_cents(data: Path) -> None:
+    for currency in ("KRW", "JPY"):
+        out = run("--model", "llama-3.1-8b", "--currency", currency, "--data-dir", data).stdout
+        assert re.search(rf"for [\d,]+ {currency}; with the machine [\d,]+ {currency} on day one", out)
+
+
+def test_who_has_a_machine_pays_for_cards_alone(data: Path) -> None:
+    row = ask(data, "--model", "llama-3.1-8b", "--host", "own")[0]
+    assert (row["outlay_usd"], row["machine_usd"]) == (row["price_usd"], None)
+    out = run("--model", "llama-3.1-8b", "--host", "own", "--data-dir", data).stdout
+    assert re.search(r"Your machine needs 1 slots of double width, a supply of [\d,]+ W\.", out)
+
+
+def test_a_market_without_a_price_says_so_and_gives_no_advice(data: Path) -> None:
+    done = run("--model", "llama-3.1-8b", "--market", "de", "--currency", "EUR", "--budget", 6000, "--data-dir", data)
+    assert done.stdout.startswith("Rent "), "clouds are of no market"
+    assert "No shop of market de has a price that counts today" in done.stdout
+    cheap = run("--model", "llama-3.1-8b", "--market", "de", "--currency", "EUR", "--budget", 1, "--data-dir", data)
+    assert cheap.stdout == ""
+    assert "No shop of market de has a price that counts today" in cheap.stderr
+    assert "smaller" not in cheap.stderr
+
+
+def test_an_empty_answer_names_what_rules_out_most(data: Path) -> None:
+    done = run("--model", "llama-3.1-8b", "--budget", 300, "--data-dir", data)
+    lines = done.stderr.splitlines()
+    assert re.fullmatch(r"  without --budget there are \d+ answers, the first: .*, [\d,.]+ USD", lines[1])
+    assert any("with --host own, for who has a machine, there are " in line for line in lines)
+    fast = run("--model", "llama-3.1-8b", "--min-tokens-per-s", 100000, "--data-dir", data).stderr
+    assert "without --min-tokens-per-s there are " in fast
+
+
+# ── two weeks, and what is there ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_two_weeks_cost_what_a_new_card_loses_at_once_and_what_its_sale_costs(data: Path) -> None:
+    row = next(r for r in ask(data, "--model", "llama-3.1-8b", "--days", 14, "--limit", 0) if r["way"] == "buy")
+    assert row["resale_usd"] == pytest.approx(row["price_usd"] * 0.85 * 0.9, abs=0.01)
+    assert row["total_usd"] > row["price_usd"] * 0.2
+    assert "After 14 days " in run("--model", "llama-3.1-8b", "--days", 14, "--data-dir", data).stdout
+    assert run("--model", "llama-3.1-8b", "--days", 14, "--horizon-years", 1, "--data-dir", data).exit_code == 2
+
+
+def test_what_is_there_costs_nothing_and_what_is_added_its_price(data: Path) -> None:
+    words = ("--model", "llama-3.3-70b", "--own", "rtx 3090", "--host", "own", "--limit", 0)
+    two = next(row for row in ask(data, *words) if row["what"] == "2 × NVIDIA GeForce RTX 3090")
+    both = next(
+        row
+        for row in ask(data, "--model", "llama-3.3-70b", "--host", "own", "--limit", 0)
+        if row["what"] == "2 × NVIDIA GeForce RTX 3090"
+    )
+    assert two["price_usd"] == pytest.approx(both["price_usd"] / 2)
+    assert "1 of them you have" in two["note"]
+    alone = ask(data, "--model", "llama-3.1-8b", "--own", "2x rtx 3090", "--host", "own")[0]
+    assert (alone["what"], alone["condition"], alone["outlay_usd"]) == ("NVIDIA GeForce RTX 3090", "owned", 0)
+    unknown = run("--model", "llama-3.1-8b", "--own", "rtx 3099", "--data-dir", data)
+    assert unknown.exit_code == 2
+    assert "did you mean" in unknown.stderr
+
+
+# ── marks, and the sentence ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_invented_prices_are_marked_in_every_form(data: Path) -> None:
+    words = ("--model", "llama-3.1-8b", "--data-dir", str(data))
+    assert {row["price_mark"] for row in ask(data, "--model", "llama-3.1-8b") if row["price_usd"]} == {"invented"}
+    listed = csv.DictReader(io.StringIO(run(*words, "--format", "csv").stdout))
+    assert {row["price_mark"] for row in listed} == {"invented"}
+    assert "The price is invented: it is of the sample." in run(*words).stdout
+
+
+def test_the_sentence_comes_first_in_both_languages(data: Path) -> None:
+    words = ("buy", "--model", "llama-3.1-8b", "--budget", "2000", "--data-dir", str(data))
+    english = CliRunner().invoke(cli, words).stdout.splitlines()[0]
+    assert re.match(r"Buy NVIDIA .* at \w+ for [\d,.]+ USD; with the machine [\d,.]+ USD on day one", english)
+    assert "(shipping and sales tax not included)" in english
+    assert re.search(r"[\d.]+ tokens/s for you \([\d.]+ to [\d.]+, calibrated\)", english)
+    assert re.search(r"After 3 years [\d,.]+ USD in all: ", english)
+    assert " Not " in english
+    korean = CliRunner().invoke(cli, ["--lang", "ko", *words]).stdout.splitlines()[0]
+    assert "사십시오" in korean
+    assert not re.search(r"\b(?:Buy|After|Machine|with|calibrated)\b", korean)
+
+
+# ── the first minute ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_empty_folder_answers_from_what_the_program_brings(tmp_path: Path) -> None:
+    done = gpuledger("buy", "--model", "qwen3-32b", "--budget", "3000", cwd=tmp_path)
+    assert done.status == 0, done.err
+    first = done.out.splitlines()[0]
+    assert re.match(
+        r"Buy .* at the launch price of \d{4}-\d\d-\d\d, for [\d,.]+ USD; (?:with the machine )?[\d,.]+ USD on day one",
+        first,
+    )
+    assert "`gpuledger refresh` reads those of today" in first
+    assert list(tmp_path.iterdir()) == [], "a question leaves nothing behind"
+    in_korea = json.loads(
+        gpuledger(
+            "buy", "--model", "llama-3.1-8b", "--market", "kr", "--currency", "KRW", "--format", "json", cwd=tmp_path
+        ).out
+    )
+    assert {row["price_mark"] for row in in_korea} == {"launch price"}
+    assert all(Decimal(str(row["outlay_krw"])) % 10 == 0 for row in in_korea)
+    # A folder that somebody names must have a warehouse.
+    assert "no warehouse" in gpuledger("buy", "--model", "qwen3-32b", "--data-dir", "elsewhere", cwd=tmp_path).err
+
+
+def test_a_warehouse_once_there_is_used_instead(nights: dict[int, Night], tmp_path: Path) -> None:
+    nights[1].copy(tmp_path / "data")
+    done = gpuledger("buy", "--model", "llama-3.1-8b", cwd=tmp_path)
+    assert "launch price" not in done.out
+    assert " at " in done.out.splitlines()[0]
