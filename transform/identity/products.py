@@ -39,8 +39,11 @@ _OF_NAMES = frozenset((*FORM_WORDS, *OPEN_WORDS, *",/|", "r5", "r7", "r9", "maxq
 _OF_COOLERS = frozenset(("fan", "fans", "cooler", "lufter", "luefter", "wentylator", "ventilateur", "thermal", "kit"))
 #: Words that titles of cards also have right behind the chip's name: `RTX 3060 Fan x2`, `RTX 4090 12VHPWR`.
 _NAMED_ON_CARDS = _OF_COOLERS | {"12v", "12vhpwr", "ventilador", "쿨링팬", "connector", "connectors", "pad", "panel"}
-#: Words before "parts" that say whose parts are sold, and before "box" that say that the card has its box.
+#: Words before "parts" that say whose parts are sold.
 _PARTS_OF = frozenset(("pc", "computer", "oem", "genuine", "original", "gaming", "dell", "hp", "lenovo"))
+#: Words of names of games, which are given away with cards.
+_GAMES = frozenset(("red", "redemption", "island", "space", "walking", "cells", "company"))
+#: Words before "box" that say that the card has its box.
 _WITH_A_BOX = frozenset(
     ("in", "original", "orig", "open", "and", "retail", "new", "sealed", "its", "own", "full", "complete", "factory", "no",
      "without", "oem", "the")
@@ -56,8 +59,11 @@ _PROCESSOR = re.compile(
 _MAINBOARD = re.compile(
     r"\b((?:a[356]20|b[3-9][456]0|b365|h[34568][1-7]0|[hb]610|x299|x[34568]70|z[1-9][79]0|trx[45]0|wrx[89]0|w[678][89]0)[mei]{0,2})\b"
 )
+#: A code of letters and digits that may be a product's; no watts, sizes or clocks.
 _CODE = re.compile(r"\b(?=[a-z\d-]*\d)(?=[a-z\d-]*[a-z])(?!\d+(?:w|mm|mhz|bit|hz|p)\b|gddr|ddr)[a-z\d][a-z\d-]{4,}\b")
 _BESIDE = re.compile(r"[\s\])】][+＋]\s")
+_POWER = re.compile(r"\b\d{3,4}\s?w\b")
+#: What a computer case says about what fits in: lengths, the height of a cooler, its form.
 _LENGTH = re.compile(r"\d\s?[mc]m\b|\bcpu\b|\batx\b")
 
 
@@ -134,12 +140,16 @@ class Rule:
 
 
 def _broken(product: Product) -> Set[str]:
-    found = product.marks & product.words.broken
-    return product.standing(found, lambda place: product.texts[place] == "parts" and _of_a_machine(product, place))
+    return product.standing(product.marks & product.words.broken, lambda place: _of_another(product, place))
 
 
-def _of_a_machine(product: Product, place: int) -> bool:
-    return place > 0 and product.texts[place - 1] in _PARTS_OF
+def _of_another(product: Product, place: int) -> bool:
+    """Whether a word for damage is part of another name: `PC parts`, `Red Dead Redemption`."""
+    around = product.texts[max(0, place - 1) : place + 2]
+    word = product.texts[place]
+    return (word == "parts" and not _PARTS_OF.isdisjoint(around[:-1])) or (
+        word in ("dead", "bad") and not _GAMES.isdisjoint(around)
+    )
 
 
 def _broken_phrase(product: Product) -> Set[str]:
@@ -271,6 +281,8 @@ def _computer(product: Product) -> Set[str]:
     found = product.standing(product.marks & product.words.computer, product.attributes)
     if not found:
         return found
+    if found <= {"computer", "computers"} and product.words.sellers.find(product.texts, product.marks):
+        return frozenset()
     liquid = found == {"aio"} and product.marks & product.words.liquid
     on_cards = found <= product.words.computer_on_cards and _sold_as_a_card(product)
     return frozenset() if liquid or on_cards else found
@@ -361,13 +373,12 @@ def _bundle(product: Product) -> Set[str]:
     parts = _BESIDE.split(product.plain)
     card = next((place for place, part in enumerate(parts) if any(number in part for number in numbers)), len(parts))
     for place, part in enumerate(parts):
+        if any(number in part for number in numbers):
+            continue
         codes = {code for code in _CODE.findall(part) if text.glued_memory(code) is None}
-        # Before the card it is what is sold first; behind it, without a maker, it may be a code of the card.
-        if (
-            codes
-            and not any(number in part for number in numbers)
-            and (place < card or not product.words.board_maker.isdisjoint(text.split_words(part)))
-        ):
+        # Before the card it is what is sold first. Behind it, a code without a maker or watts may be a code of the card.
+        is_made = not product.words.board_maker.isdisjoint(text.split_words(part))
+        if codes and (place < card or is_made or _POWER.search(part)):
             return codes
     return frozenset()
 

@@ -55,6 +55,7 @@ class Vocabulary:
     laptop_series: dict[str, frozenset[str]]
     computer: frozenset[str]
     computer_on_cards: frozenset[str]
+    sellers: Phrases
     liquid: frozenset[str]
     processor: frozenset[str]
     computer_after: frozenset[str]

@@ -39,7 +39,7 @@ def test_each_rule_of_the_resolver_answers_its_case(title: str, rule: resolver.R
     """In one of the kinds of sources, the rule answers the title of its case, and no rule before it does."""
     used: list[resolver.Rule] = []
     for source in ("generic_shop", None, "ollama_benchmark", "gpuhunt_catalog"):
-        asked = _Watched.load()
+        asked = _Watched(of_catalogue())
         asked.resolve(title, source=source)
         used += asked.answered
     assert rule in used, [one.reason for one in used]
