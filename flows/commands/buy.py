@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.asking import complete
-from gpuledger.flows.asking.assume import assume_option, assumption
-from gpuledger.flows.asking.memory import serving_options
-from gpuledger.flows.asking.options import (
+from gpuledger.flows.commands import _complete
+from gpuledger.flows.commands._assume import assume_option, assumption
+from gpuledger.flows.commands._explain import FIRST, explain_option
+from gpuledger.flows.commands._memory import serving_options
+from gpuledger.flows.commands._options import (
     currency_option,
     data_dir_option,
     format_option,
     market_option,
     read_from,
 )  # fmt: skip
-from gpuledger.flows.showing import chosen
-from gpuledger.flows.showing.explained import FIRST, explain_option
+from gpuledger.flows.showing import showing
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 from gpuledger.transform.assumptions import ImpossibleAssumption
@@ -41,7 +41,7 @@ DAYS_A_YEAR = 365
     "model_id",
     required=True,
     metavar="M",
-    shell_complete=complete.models,
+    shell_complete=_complete.models,
     help="Model to run; `gpuledger model list` lists all.",
 )
 @click.option("--precision", metavar="P", help="fp16, int8, int4, Q4_K_M … (default: int4, of an image model fp16).")
@@ -119,7 +119,7 @@ def command(
     count = (FIRST if explain else MOST_SHOWN) if limit is None else limit
     # The answer and its headings are read from one version, and only one connection is opened.
     with stock(
-        data, chosen.market(), chosen.currency(), country, clock=utc_now(), may_be_wheel=data_dir is None
+        data, showing.market(), showing.currency(), country, clock=utc_now(), may_be_wheel=data_dir is None
     ) as offered:
         answer = ask(
             data, offered, count, model=model_id, precision=precision, usage=load, budget=amount, for_cards=budget_cards,
@@ -142,14 +142,14 @@ def ask(
     `owned` has names of cards as people write them, and `texts` the values of --assume. A usage error for a question that
     makes no sense.
     """
-    from gpuledger.flows.asking import card_names
+    from gpuledger.flows.commands import _card
     from gpuledger.transform.buying.answer import ImpossibleQuestion, Question
     from gpuledger.transform.buying.answer import ask as answer
     from gpuledger.transform.sizing.errors import SizingError
 
     there = tuple(
-        card_names.gpu_of(data, name).gpu_id
-        for count, name in (card_names.count_and_name(data, text) for text in owned)
+        _card.gpu_of(data, name).gpu_id
+        for count, name in (_card.count_and_name(data, text) for text in owned)
         for _ in range(count)
     )
     assumed = {**question.pop("assumed", {}), **dict(assumption(text) for text in texts)}

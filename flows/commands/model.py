@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option, data_of, format_option, read_from
+from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.say import say
 
 
@@ -16,33 +16,38 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("config", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
+@click.argument("config", type=click.Path(exists=True, path_type=Path), metavar="PATH")
 @click.option("--id", "model_id", metavar="ID", help="Name of the model (default: from the config, or its folder).")
 @data_dir_option
 def add(config: Path, model_id: str | None, data_dir: str | None) -> None:
-    """Keep the shape of a model: from its config.json, in Hugging Face's style, or from a GGUF file (of several parts, any).
+    """Keep a model: from its folder, its config.json (safetensors beside it are read too), or any part of a GGUF file.
 
     The next refresh or rebuild takes it into core.model.
     """
     from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.sizing.architecture import count_parameters, read_config
     from gpuledger.transform.sizing.errors import SizingError
-    from gpuledger.transform.sizing.gguf_file import config_of, file_bytes, is_gguf
-    from gpuledger.transform.sizing.own import read_json, save, suggest_id
+    from gpuledger.transform.sizing.files.source import described
+    from gpuledger.transform.sizing.own import save, suggest_id
+    from gpuledger.transform.sizing.weights import weights
 
     data = data_of(data_dir)
     try:
-        model_config = config_of(config) if is_gguf(config) else read_json(config)
+        model_config = described(config)
         model_id = model_id or suggest_id(model_config, config)
         if model_id is None:
             raise click.UsageError(f"{config} has no name of its own: give one with --id")
         path = save(data.models, model_id, model_config, utc_now().date())
-        parameters = count_parameters(read_config(model_config)).total
+        shape = read_config(model_config)
+        parameters = count_parameters(shape).total
     except SizingError as error:
         raise click.UsageError(say(error)) from None
     click.echo(f"{model_id}: {parameters:,} parameters, kept in {path}")
-    if is_gguf(config) and (size := file_bytes(config)) is not None:
-        click.echo(f"the tensors of the file take {size / 1e9:,.2f} GB, {8 * size / parameters:.2f} bits a weight")
+    if shape.stored_as:
+        stored = weights(shape, shape.stored_as)
+        click.echo(
+            f"the tensors of the file take {stored.total / 1e9:,.2f} GB, {stored.bits_per_weight:.2f} bits a weight"
+        )
     click.echo("the next `gpuledger refresh` or `rebuild` takes it into core.model; `gpuledger size` knows it now")
 
 
@@ -52,7 +57,7 @@ def add(config: Path, model_id: str | None, data_dir: str | None) -> None:
 @format_option
 def list_(only_added: bool, data_dir: str | None, form: str) -> None:
     """All models: those that were added, with what is wrong with those that cannot be used, and the catalogue's."""
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.commands._show import show
     from gpuledger.transform.sizing import catalogue, diffusion
     from gpuledger.transform.sizing.architecture import count_parameters, read_config
     from gpuledger.transform.sizing.own import load
@@ -64,4 +69,4 @@ def list_(only_added: bool, data_dir: str | None, form: str) -> None:
         known = {name: count_parameters(catalogue.architecture(name)).total for name in catalogue.models()}
         known |= {name: model.parameters for name, model in diffusion.diffusion_models().items()}
         rows += [[name, parameters, None, ""] for name, parameters in sorted(known.items())]
-    show_rows(["model_id", "parameters", "added_on", "problem"], rows, form)
+    show(["model_id", "parameters", "added_on", "problem"], rows, form)

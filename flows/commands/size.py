@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuledger.extract.message import Message
-from gpuledger.flows.asking import complete
-from gpuledger.flows.asking.assume import assume_option, of_settings
-from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
+from gpuledger.flows.commands import _complete
+from gpuledger.flows.commands._assume import assume_option, of_settings
+from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 
@@ -22,11 +22,11 @@ _CONTEXT = 4096
 
 
 @click.command()
-@click.argument("model", required=False, shell_complete=complete.models)
-@click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="CONFIG.JSON",
-              help="A Hugging Face style config.json instead of a MODEL of the catalogue.")  # fmt: skip
-@click.option("--precision", default="fp16", show_default=True, metavar="P",
-              help="Number format of the weights: fp16, int8, int4, Q4_K_M, awq-int4-g128 …")  # fmt: skip
+@click.argument("model", required=False, shell_complete=_complete.models)
+@click.option("--config", type=click.Path(exists=True, path_type=Path), metavar="PATH",
+              help="A config.json, a folder, or safetensors or GGUF files instead of a MODEL of the catalogue.")  # fmt: skip
+@click.option("--precision", metavar="P", help="Number format of the weights: fp16, int8, int4, Q4_K_M, awq-int4-g128 … "
+              "(default: that of the model's files or name, else fp16).")  # fmt: skip
 @click.option("--context", type=int, metavar="N", help=f"Tokens of context (default: {_CONTEXT}, or the model's own).")
 @click.option("--batch", type=click.IntRange(1), default=1, show_default=True, metavar="B", help="Sequences at once.")
 @assume_option
@@ -35,7 +35,7 @@ _CONTEXT = 4096
 def command(
     model: str | None,
     config: Path | None,
-    precision: str,
+    precision: str | None,
     context: int | None,
     batch: int,
     assumed: tuple[str, ...],
@@ -43,7 +43,7 @@ def command(
     form: str,
 ) -> None:
     """Parameters, memory and operations of MODEL, exactly, and the published method of the second source document."""
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.commands._show import show
     from gpuledger.transform.sizing.errors import SizingError
 
     if (model is None) == (config is None):
@@ -56,41 +56,32 @@ def command(
     rows = [[getattr(quantity, name) for name in columns] for quantity in size_rows]
     if form == "table":
         rows = [[say(name), _human(value, unit), say(unit), say(note)] for name, value, unit, note in rows]
-    show_rows(columns, rows, form, title=str(model or config))
+    show(columns, rows, form, title=str(model or config))
 
 
 def quantities(
     model: str | None,
     config: Path | None,
-    precision: str,
+    precision: str | None,
     context: int | None,
     batch: int,
     assumed: tuple[str, ...],
     own: Path,
 ) -> list[Quantity]:
     """The parameters, memory and operations of a model. Raises SizingError."""
-    from gpuledger.transform.sizing import catalogue, diffusion
-    from gpuledger.transform.sizing.architecture import read_config
+    from gpuledger.transform.sizing.diffusion import DiffusionModel
     from gpuledger.transform.sizing.errors import SizingError
-    from gpuledger.transform.sizing.own import load, read_json
+    from gpuledger.transform.sizing.files.named import shape_of, usual_precision
     from gpuledger.transform.sizing.report import image_sizes, sizes
 
     assumptions = of_settings(assumed)
-    if model is not None and model in diffusion.diffusion_models():
+    name = str(model) if config is None else str(config.absolute())
+    shape = shape_of(name, own)
+    precision = precision or usual_precision(shape, name, "fp16")
+    if isinstance(shape, DiffusionModel):
         if context is not None:
             raise SizingError(Message("speed.image_model_no_context"))
-        return list(image_sizes(diffusion.get(model), precision, batch, assumptions))
-    added = {own_model.model_id: own_model for own_model in load(own)[0]}
-    if config is not None:
-        shape = read_config(read_json(config))
-    elif model in added:
-        shape = read_config(added[model].config)
-    elif model is not None and (known := catalogue.canonical(model)) is not None:
-        shape = catalogue.architecture(known)
-    elif str(model).endswith((".json", ".gguf")):
-        raise SizingError(Message("speed.file_goes_behind_config", model=model))
-    else:
-        raise catalogue.unknown(str(model), [*catalogue.models(), *diffusion.diffusion_models(), *added])
+        return list(image_sizes(shape, precision, batch, assumptions))
     return list(
         sizes(shape, precision, min(_CONTEXT, shape.context) if context is None else context, batch, assumptions)
     )

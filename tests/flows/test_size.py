@@ -163,7 +163,7 @@ def test_an_added_model_has_a_name_of_its_own(tmp_path: Path, config: Path) -> N
         ("[1", "is not JSON"),
         ("[]", "holds no JSON object"),
         ('{"hidden_size": 64}', "no model_type"),
-        ('{"model_type": "mystery"}', "model_type 'mystery' is not known, and its parameters are not guessed"),
+        ('{"model_type": "mystery"}', "the config of model_type 'mystery' has no hidden_size"),
     ],
 )
 def test_a_config_that_cannot_be_counted_is_not_kept(tmp_path: Path, text: str, reason: str) -> None:

@@ -13,10 +13,11 @@ from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
 from gpuledger.transform.buying.market import CONDITIONS
-from gpuledger.transform.buying.need import Need, Usage, need_of, shape_of, usual_precision
+from gpuledger.transform.buying.need import Need, Usage, need_of
 from gpuledger.transform.buying.options import FirstOptions, Limits, Option, first_options, measured_first
 from gpuledger.transform.buying.stock import Stock
 from gpuledger.transform.sizing.errors import SizingError
+from gpuledger.transform.sizing.files.named import shape_of, usual_precision
 
 Condition = Literal["new", "used", "any"]
 
@@ -96,7 +97,7 @@ def ask(question: Question, stock: Stock, own_models: Path, limit: int) -> Answe
     def needed(precision: str, usage: Usage) -> Need:
         return replace(need_of(question.model, shape, precision, usage, assumptions), learned=stock.learned)
 
-    precision = question.precision or usual_precision(shape)
+    precision = question.precision or usual_precision(shape, question.model)
     need = needed(precision, question.usage)
     if question.min_tokens_per_s is not None and not need.writes:
         raise ImpossibleQuestion(

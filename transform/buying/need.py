@@ -9,10 +9,9 @@ from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.architecture import read_config
-from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, image_memory
+from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.sizing.own import load, own_model
+from gpuledger.transform.sizing.files.named import shape_of
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.tuning import PRECISIONS, Tuning, Way, tuning
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
@@ -130,31 +129,6 @@ class Need:
         """Tokens a second of one sequence on one GPU while its cache is still empty, by the bandwidth alone."""
         assert self.job is not None, "an image model writes nothing"
         return bandwidth_gb_s * 1e9 / self.job.size.read_bytes(1)
-
-
-def shape_of(model_id: str, own: Path) -> Architecture | DiffusionModel:
-    """The model called `model_id`, from the catalogue (see catalogue.canonical) or from the added models in the folder
-    `own`.
-
-    Raises UnknownModel, with the known names, if there is none.
-    """
-    if model_id in catalogue.models():
-        return catalogue.architecture(model_id)
-    if model_id in diffusion_models():
-        return diffusion_models()[model_id]
-    added = own_model(own, model_id)
-    if added is not None:
-        return read_config(added.config)
-    known_id = catalogue.canonical(model_id)
-    if known_id is not None:
-        return catalogue.architecture(known_id)
-    added_ids = (model.model_id for model in load(own)[0])
-    raise catalogue.unknown(model_id, [*catalogue.models(), *diffusion_models(), *added_ids])
-
-
-def usual_precision(shape: Architecture | DiffusionModel) -> str:
-    """The precision that most people use: 4 bits for text, 16 bits for pictures."""
-    return "fp16" if isinstance(shape, DiffusionModel) else "int4"
 
 
 def text_shape(model_id: str, own: Path) -> Architecture:

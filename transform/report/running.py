@@ -14,11 +14,12 @@ import duckdb
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import market
 from gpuledger.transform.buying.market import Card
-from gpuledger.transform.buying.need import Need, Usage, need_of, shape_of, usual_precision
+from gpuledger.transform.buying.need import Need, Usage, need_of
 from gpuledger.transform.buying.options import Limits, Market, Option, options
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.sizing.errors import SizingError
+from gpuledger.transform.sizing.files.named import shape_of, usual_precision
 
 #: The numbers of users at once. Each of them reads and writes as much as a single user.
 LOADS = (1, 8, 32)
@@ -96,7 +97,7 @@ def _need(model_id: str, users: int, own: Path, assumptions: Assumptions) -> Nee
         shape = shape_of(model_id, own)
         if users > 1 and isinstance(shape, DiffusionModel):
             return None
-        return need_of(model_id, shape, usual_precision(shape), Usage(users=users), assumptions)
+        return need_of(model_id, shape, usual_precision(shape, model_id), Usage(users=users), assumptions)
     return None
 
 

@@ -1,26 +1,23 @@
 """From a Hugging Face style `config.json` to the exact number of parameters.
 
-`read_config` turns the config into the list of weight tensors of its family, and `count_parameters` sums them. Each family
-is a module in `families/`; every module in that folder counts, without any list. An unknown family is refused, because the
-same keys mean other tensors in other families.
+`read_config` turns the config into the list of weight tensors, and `count_parameters` sums them. What the keys mean, and how
+families differ, is in `families/meaning.toml`. What is no decoder alone (BERT, T5, Whisper) has a module in `families/`.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from gpuledger.extract.message import Message
-from gpuledger.transform.sizing import families
 from gpuledger.transform.sizing.config import Config
-from gpuledger.transform.sizing.errors import BadConfig, UnknownArchitecture
+from gpuledger.transform.sizing.errors import BadConfig
+from gpuledger.transform.sizing.families import bert, decoder, gguf, t5, whisper
+from gpuledger.transform.sizing.families.meaning import families
+from gpuledger.transform.sizing.files.quantised import of_files
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
-
-#: Settings that say that the weights are already packed in another type. They change the bytes, not the number of weights.
-_IGNORED_PARTS = ("quantization_config",)
 
 #: Families whose makers do not count the embedding table among the active parameters, since a token uses only one row of it.
 #: Source: OpenAI 2025, gpt-oss-120b & gpt-oss-20b model card, table 1 (5.13B and 3.61B active).
@@ -48,31 +45,27 @@ class ParameterCount:
 
 
 @functools.cache
-def known_model_types() -> dict[str, Callable[[Config], Architecture]]:
-    """The function that reads each `model_type`, sorted by the name of the type."""
-    readers: dict[str, Callable[[Config], Architecture]] = {}
-    for info in pkgutil.iter_modules(families.__path__):
-        if not info.name.startswith("_"):
-            readers |= importlib.import_module(f"{families.__name__}.{info.name}").FAMILIES
-    return dict(sorted(readers.items()))
+def _own_readers() -> Mapping[str, Callable[[Config], Architecture]]:
+    """The readers of what is no decoder alone, by `model_type`."""
+    return MappingProxyType(bert.FAMILIES | t5.FAMILIES | whisper.FAMILIES | gguf.FAMILIES)
+
+
+def known_model_types() -> list[str]:
+    """Every `model_type` whose parameters are counted exactly from a config alone."""
+    return sorted([*_own_readers(), *families()])
 
 
 def read_config(config: Mapping[str, object]) -> Architecture:
     """The architecture that a `config.json` describes.
 
-    Raises UnknownArchitecture for an unknown `model_type` (the message names the known ones), and BadConfig if a number is
-    missing or contradicts another.
+    A `model_type` that is not in `meaning.toml` is read by the meaning of its keys, and the result says what is estimated.
+    Raises BadConfig if a number is missing or contradicts another.
     """
     model_type = config.get("model_type")
-    known = known_model_types()
     if not isinstance(model_type, str):
         raise BadConfig(Message("model.config_no_model_type"))
-    if model_type not in known:
-        raise UnknownArchitecture(
-            Message("model.model_type_not_known_parameters", model_type=model_type, known=tuple(known))
-        )
-    values = {key: value for key, value in config.items() if key not in _IGNORED_PARTS}
-    return known[model_type](Config(values, model_type))
+    architecture = _own_readers().get(model_type, decoder.read)(Config(config, model_type))
+    return architecture if model_type == "gguf" else of_files(architecture, config)
 
 
 # Cached, because this is called for every precision and load of a model.

@@ -17,8 +17,9 @@ from types import MappingProxyType
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.architecture import read_config
-from gpuledger.transform.sizing.errors import UnknownModel
+from gpuledger.transform.sizing.errors import UnknownModel, UnknownPrecision
 from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.weights import normalise_precision
 
 #: A size as people write it ("13b"), and the size in an id. The size of a mixture is that of all its weights.
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)b")
@@ -26,6 +27,12 @@ _SIZE_IN_NAME = re.compile(r"-(\d+(?:\.\d+)?)b\b")
 #: How many names an answer to an unknown name lists, and how many models of the next sizes.
 _MOST_LISTED, _NEXT = 12, 4
 _TUNED = frozenset({"instruct", "chat", "it", "hf", "base", "gguf"})
+
+#: Words of the way in which weights are packed, which say nothing about their precision.
+_CARRIERS = frozenset({"gguf", "mlx", "bnb", "dynamic", "autoround", "quantized", "ud", "i1", "latest", "preview"})
+#: A day as repositories write it (`-0528`, `-2507`), and the address of a page.
+_DAY = re.compile(r"-\d{4}\b")
+_ADDRESS = re.compile(r"https?://[^/]+/(?:library/)?([\w.-]+(?:/[\w.-]+)?(?::[\w.-]+)?)")
 
 MODELS = Path(__file__).parent / "models"
 #: The files whose models make pictures or clips (see diffusion.py).
@@ -91,7 +98,48 @@ def canonical(name: str) -> str | None:
     """
     if name in models():
         return name
-    return _by_written_name().get(_untuned(name))
+    known, plain = _by_written_name(), without_address(name)
+    named = known.get(_untuned(plain)) or known.get(_untuned(_unpacked(plain)))
+    return named or known.get(_untuned(_DAY.sub("", _unpacked(plain))))
+
+
+def without_address(name: str) -> str:
+    """`org/name` of an address of a model's page; any other name as it is."""
+    address = _ADDRESS.match(name.strip())
+    return address[1] if address else name.strip()
+
+
+def slug(name: str) -> str:
+    """A name as the id under which a model is kept: `Qwen/Qwen3-8B` becomes qwen-qwen3-8b."""
+    return re.sub(r"[^a-z0-9._]+", "-", name.lower()).strip("-._")
+
+
+def precision_in(name: str) -> str | None:
+    """The precision that a name says: Q4_K_M of `org/name:Q4_K_M`, awq-int4-g128 of `Qwen3-32B-AWQ`. None without one."""
+    for word in reversed(_pieces(without_address(name))):
+        if not word.isdigit() and word.lower() not in _CARRIERS and (found := _precision_of(word)):
+            return found
+    return None
+
+
+def _pieces(name: str) -> list[str]:
+    return re.split(r"[-:]", name.rpartition("/")[2])
+
+
+def _precision_of(word: str) -> str | None:
+    try:
+        return normalise_precision(word.removeprefix("UD-"))
+    except UnknownPrecision:
+        return None
+
+
+def _unpacked(name: str) -> str:
+    """A name without the words that say how its weights are packed."""
+    kept = [
+        word for word in _pieces(name)
+        if word.lower() not in _CARRIERS and (word.isdigit() or word.lower() in ("16", "32") or _precision_of(word) is None)
+    ]  # fmt: skip
+    return "-".join(kept)
 
 
 @functools.cache

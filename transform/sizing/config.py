@@ -9,7 +9,7 @@ from gpuledger.transform.sizing.errors import BadConfig
 
 #: The most layers or experts that a config may have. No published model has a tenth of that. Without this limit a typing
 #: error could fill the memory with tensors.
-_MOST_REPEATED = 10_000
+_MOST_REPEATED = 20_000
 _REPEATED = ("layers", "layer", "experts")
 #: The largest other number that a config may have, far above any width, vocabulary or context.
 _MOST = 10**9

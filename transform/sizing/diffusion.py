@@ -83,7 +83,7 @@ class Clip:
 class DiffusionModel:
     """A model of images, or of video if it has a `clip`.
 
-    `steps` and `side` (pixels) are its makers' defaults for one square picture.
+    `steps` and `side` (pixels) are its makers' defaults for one square picture, `also` other names of it.
     """
 
     model_id: str
@@ -92,6 +92,7 @@ class DiffusionModel:
     side: int | None
     parts: tuple[Part, ...]
     clip: Clip | None = None
+    also: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> int:
@@ -121,10 +122,20 @@ def diffusion_models() -> Mapping[str, DiffusionModel]:
                 side=entry.get("side"),
                 parts=tuple(_part(part) for part in entry["part"]),
                 clip=Clip(**entry["clip"]) if "clip" in entry else None,
+                also=tuple(entry.get("also", ())),
             )
             for entry in entries
         }
     )
+
+
+def meant(name: str) -> str | None:
+    """The id of the model of images or of video that `name` means: an id, a repository or another name of it."""
+    plain = name.rpartition("/")[2].lower()
+    for model_id, model in diffusion_models().items():
+        if plain in (model_id, model.repository.rpartition("/")[2].lower(), *model.also):
+            return model_id
+    return None
 
 
 def get(model_id: str) -> DiffusionModel:

@@ -34,7 +34,18 @@ BLOCKS = {
     "IQ2_XXS": (256, 66),
     "IQ1_M": (256, 56),
     "IQ1_S": (256, 50),
+    "TQ1_0": (256, 54),
+    "TQ2_0": (256, 66),
     "MXFP4": (32, 17),
+    "NVFP4": (64, 36),
+    "Q1_0": (128, 18),
+    "Q8_1": (32, 40),
+    "Q8_K": (256, 292),
+    "I8": (1, 1),
+    "I16": (1, 2),
+    "I32": (1, 4),
+    "I64": (1, 8),
+    "F64": (1, 8),
 }
 
 #: The types with blocks of 32 that the quantizer uses if a row is not a whole number of blocks of 256 weights.

@@ -45,6 +45,10 @@ BASE = {
     "IQ1_M": "IQ1_M",
     "IQ1_S": "IQ1_S",
     "MXFP4_MOE": "MXFP4",
+    "NVFP4": "NVFP4",
+    "TQ2_0": "TQ2_0",
+    "TQ1_0": "TQ1_0",
+    "Q1_0": "Q1_0",
 }
 
 _ATTENTION_OUTPUT = {"Q2_K": "Q3_K", "Q3_K_M": "Q4_K", "Q3_K_L": "Q5_K", "IQ3_XXS": "IQ3_S", "IQ3_M": "Q4_K"}

@@ -47,7 +47,9 @@ def sizes(
     count = count_parameters(shape)
     stored = weights(shape, precision)
     memory = inference_memory(shape, precision, context, batch, assumptions)
-    yield Quantity("parameters", count.total, "weights", Message("speed.exact_counted_shape"))
+    exact, unread = Message("speed.exact_counted_shape"), shape.estimated
+    how = Message("speed.estimated_without", key=unread) if unread else exact
+    yield Quantity("parameters", count.total, "weights", how)
     if count.active != count.total:
         yield Quantity("active parameters", count.active, "weights", Message("speed.that_one_token_uses"))
     yield Quantity("longest context", shape.context, "tokens")
@@ -66,9 +68,10 @@ def sizes(
     )
     if state_bytes(shape):
         yield Quantity("state per sequence", state_bytes(shape), "bytes", Message("speed.however_long_sequence"))
-    yield Quantity(
-        "key-value cache", memory.kv_cache, "bytes", Message("speed.tokens_times_batch", context=context, batch=batch)
-    )
+    tokens = Message("speed.tokens_times_batch", context=context, batch=batch)
+    if shape.bound:
+        tokens = Message("speed.at_most_without", tokens=tokens, key=shape.bound)
+    yield Quantity("key-value cache", memory.kv_cache, "bytes", tokens)
     yield Quantity("activations", memory.activations, "bytes", Message("speed.estimate_each_card"))
     yield Quantity("memory to run", memory.total / _GB, "GB", Message("speed.10_9_bytes"))
     for optimizer in OPTIMIZER_STATE_BYTES:

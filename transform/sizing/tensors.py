@@ -21,7 +21,7 @@ class Tensor:
     `role` is llama.cpp's name without the layer (`attn_q`, `ffn_down_exps`, `output`), because the rules of the GGUF formats
     use these names. `cols` is the length of a row (the number of inputs of a matrix), since formats pack along rows. A
     `matrix` is multiplied with every token, an `embedding` is a table for lookups, and a `vector` is a norm, a bias or the
-    like. A token uses `used_experts` of the `experts`.
+    like. A token uses `used_experts` of the `experts`. `stored_bits` are the bits that it takes in the model's own files.
     """
 
     role: str
@@ -31,6 +31,7 @@ class Tensor:
     kind: TensorKind = "matrix"
     experts: int = 1
     used_experts: int = 1
+    stored_bits: int = 0
 
     @property
     def parameters(self) -> int:
@@ -74,6 +75,10 @@ class Architecture:
     `context` is the longest sequence in tokens. `tied` is true if the output projection is the token embedding itself. `ffn`
     is the widest inner width that one token passes through (in a mixture: used experts × expert width). `extra` holds the
     tensors outside the language model (a vision tower), which GGUF puts into a separate file.
+
+    `estimated` names the key without which the weights are an estimate, and `bound` what of the layers was not understood,
+    so that the cache is at most as counted. Both are empty where everything is exact. `stored_as` is the precision of the
+    model's own files, at which every tensor has its `stored_bits`.
     """
 
     model_type: str
@@ -87,6 +92,9 @@ class Architecture:
     tensors: tuple[Tensor, ...]
     attention: tuple[AttentionLayer, ...]
     extra: tuple[Tensor, ...] = ()
+    estimated: str = ""
+    bound: str = ""
+    stored_as: str = ""
 
     @cached_property
     def experts(self) -> int:

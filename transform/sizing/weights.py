@@ -97,7 +97,7 @@ _ALSO = {
     "gptq-int8": "gptq-int8-g128", "gptq-8bit": "gptq-int8-g128", "w8a16": "gptq-int8-g128", "w8a8": "int8",
     "bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp32", "fp8_e4m3": "fp8", "fp8-e4m3": "fp8",
     "4bit": "int4", "4-bit": "int4", "8bit": "int8", "8-bit": "int8",
-    "bnb-4bit": "nf4", "bnb-nf4": "nf4", "w4a4-nvfp4": "nvfp4",
+    "bnb-4bit": "nf4", "bnb-nf4": "nf4", "w4a4-nvfp4": "nvfp4", "fp4": "nvfp4",
 }  # fmt: skip
 
 
@@ -203,14 +203,17 @@ def weights_at(architecture: Architecture, precisions: Iterable[str]) -> list[We
         name = normalise_precision(precision)
         is_named = is_exl2(name) or is_mlx(name)
         is_file = name not in UNIFORM_BITS and name not in _PACKED and not is_named
-        sized = [
-            (tensor, count, 8 * gguf.bytes_of(tensor, name, around) if is_file else _bits(tensor, name))
-            for tensor, count in counts.items()
-        ]
-        sized += [
-            (tensor, count, 16 * tensor.parameters if is_file or is_named else _bits(tensor, name))
-            for tensor, count in extra.items()
-        ]
+        if name == architecture.stored_as:
+            sized = [(tensor, count, tensor.stored_bits) for tensor, count in (counts + extra).items()]
+        else:
+            sized = [
+                (tensor, count, 8 * gguf.bytes_of(tensor, name, around) if is_file else _bits(tensor, name))
+                for tensor, count in counts.items()
+            ]
+            sized += [
+                (tensor, count, 16 * tensor.parameters if is_file or is_named else _bits(tensor, name))
+                for tensor, count in extra.items()
+            ]
         sizes.append(_added_up(architecture, name, sized))
     return sizes
 
@@ -243,6 +246,15 @@ def _added_up(architecture: Architecture, name: str, sized: Sequence[tuple[Tenso
         experts=architecture.experts,
         used_experts=max((tensor.used_experts for tensor, _, _ in sized if tensor.experts > 1), default=1),
     )
+
+
+def packed_bits(tensor: Tensor, name: str, bits: int, group: int | None) -> Fraction:
+    """Bits of a matrix that is stored at the precision `name`, in groups of `group` weights where the format has groups."""
+    if group is not None:
+        return _grouped(bits, group, index=name.startswith("gptq"))(tensor) * tensor.parameters
+    if name in _PACKED:
+        return _PACKED[name](tensor) * tensor.parameters
+    return (UNIFORM_BITS[name] if name in UNIFORM_BITS else _bits_by_name(tensor, name)) * Fraction(tensor.parameters)
 
 
 def _bits(tensor: Tensor, name: str) -> int:

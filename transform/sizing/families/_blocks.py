@@ -68,10 +68,10 @@ def gated_ffn(layer: int, hidden: int, inner: int, *, bias: bool = False, suffix
     yield from matrix(f"ffn_down{suffix}", layer, hidden, inner, bias=bias)
 
 
-def plain_ffn(layer: int, hidden: int, inner: int, *, bias: bool) -> Iterator[Tensor]:
+def plain_ffn(layer: int, hidden: int, inner: int, *, bias: bool, suffix: str = "") -> Iterator[Tensor]:
     """Two matrices with an activation between. Source: Vaswani et al. 2017."""
-    yield from matrix("ffn_up", layer, inner, hidden, bias=bias)
-    yield from matrix("ffn_down", layer, hidden, inner, bias=bias)
+    yield from matrix(f"ffn_up{suffix}", layer, inner, hidden, bias=bias)
+    yield from matrix(f"ffn_down{suffix}", layer, hidden, inner, bias=bias)
 
 
 def routed_experts(layer: int, hidden: int, inner: int, experts: int, used: int) -> Iterator[Tensor]:

@@ -1,49 +1,55 @@
-"""A model as its GGUF file lists it (see gguf_file.py). The tensors come from the file, so any family can be counted."""
+"""A model as a GGUF file lists its tensors (see files/gguf_file.py), so that its weights are exact whatever its family.
+
+What its layers keep follows from the keys of the head or of the config, and from the tensors that each layer has.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
+from gpuledger.transform.sizing.families.meaning import Meaning, families
+from gpuledger.transform.sizing.families.mixers import Mixers
 from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, Tensor
 
 _MOST_TENSORS = 1_000_000
 
 
 def _gguf(config: Config) -> Architecture:
-    hidden, layers = config.whole("hidden_size"), config.whole("num_hidden_layers")
-    used = config.whole("experts_used", default=1)
-    tensors = _tensors(config, used)
-    roles = {tensor.role for tensor in tensors}
+    family = families().get(str(config.values.get("architecture")).replace("-", "_"), {})
+    meaning = Meaning(config, family)
+    hidden, layers = meaning.number("hidden"), meaning.number("layers")
+    tensors = tensors_of(config, meaning.maybe("used") or 1)
     table = next((tensor for tensor in tensors if tensor.role == "token_embd"), None)
     if table is None:
         raise BadConfig(Message("model.model_model_type_gguf_needs"))
     inner = max(
         (t.rows * t.used_experts for t in tensors if t.role.startswith(("ffn_up", "ffn_gate_exps"))), default=hidden
     )
+    attention = tuple(_kept(meaning, hidden, layers, tensors))
     return Architecture(
         model_type=config.model_type,
         kind="decoder",
         hidden=hidden,
         layers=layers,
         vocab=table.rows,
-        context=config.whole("max_position_embeddings"),
-        tied="output" not in roles,
+        context=meaning.number("context"),
+        tied="output" not in {tensor.role for tensor in tensors},
         ffn=inner,
         tensors=tensors,
-        attention=tuple(_attention(config, layer, hidden) for layer in range(layers)),
+        attention=attention,
+        bound=", ".join(meaning.cache_notes),
+        stored_as=config.text("stored_as", default="") if all(tensor.stored_bits for tensor in tensors) else "",
     )
 
 
-def _tensors(config: Config, used: int) -> tuple[Tensor, ...]:
-    rows = config.sequence("tensors") or []
+def tensors_of(config: Config, used: int) -> tuple[Tensor, ...]:
+    """The tensors that a config lists. Raises BadConfig for a list that cannot be one."""
     tensors = []
-    for row in rows[:_MOST_TENSORS]:
-        if not (isinstance(row, list) and len(row) == 6 and isinstance(row[0], str)):
+    for row in (config.sequence("tensors") or [])[:_MOST_TENSORS]:
+        if not (isinstance(row, list) and len(row) in (6, 7) and isinstance(row[0], str)):
             raise BadConfig(Message("model.tensors_model_type_gguf_role"))
-        role, layer, *sizes, kind = row
+        role, layer, *sizes, kind, bits = row if len(row) == 7 else [*row, 0]
         if kind not in ("matrix", "embedding", "vector") or any(
             isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes
         ):
@@ -51,37 +57,51 @@ def _tensors(config: Config, used: int) -> tuple[Tensor, ...]:
         experts = sizes[2]
         if used > experts > 1:
             raise BadConfig(Message("model.token_cannot_use_experts", used=used, experts=experts))
-        tensors.append(Tensor(role, layer, sizes[0], sizes[1], kind, experts, used if experts > 1 else 1))
+        tensors.append(Tensor(role, layer, sizes[0], sizes[1], kind, experts, used if experts > 1 else 1, bits))
     return tuple(tensors)
 
 
-def _attention(config: Config, layer: int, hidden: int) -> AttentionLayer:
-    """The attention of one layer. A layer without key-value heads keeps nothing."""
-    heads = config.whole("heads")
-    latent, rotary = config.optional_whole("latent"), config.optional_whole("rotary")
-    key = config.whole("key_length", default=hidden // heads)
-    value = config.whole("value_length", default=key)
-    every, window = config.optional_whole("every"), config.optional_whole("window")
-    reach = None if every is None or (layer + 1) % every == 0 else window
-    if latent is not None:
-        rank = latent + (rotary or 0)
-        return AttentionLayer(
-            heads=heads, key_dim=key, value_dim=value, cached=rank, decode_key_dim=rank, decode_value_dim=latent
+def _kept(meaning: Meaning, hidden: int, layers: int, tensors: tuple[Tensor, ...]) -> list[AttentionLayer]:
+    """What each layer keeps. Its tensors say whether it has attention, a state, or both."""
+    roles: dict[int, set[str]] = {}
+    for tensor in tensors:
+        if tensor.layer is not None:
+            roles.setdefault(tensor.layer, set()).add(tensor.role)
+    attends = {layer for layer, has in roles.items() if any(r.startswith(("attn_q", "attn_k", "attn_v")) for r in has)}
+    if not attends:
+        meaning = Meaning(meaning.config, {**meaning.family, "only_state": True})
+    mixing, kept = Mixers(meaning, hidden, layers), []
+    for layer in range(layers):
+        has = roles.get(layer, set())
+        if any(role.startswith("shortconv") for role in has):
+            kept += mixing.kept(layer, "conv")
+        elif any(role.startswith(("ssm_", "time_mix")) for role in has):
+            kept += _state(meaning, hidden)
+            if "ssm_beta_alpha" in has or "ssm_beta" in has or "ssm_alpha" in has:
+                continue  # a delta net has a query, a key and a value of its own, and no cache
+        if layer in attends:
+            kept += mixing.kept(layer, "window" if meaning.is_local(layer, layers) else "full")
+    return kept
+
+
+def _state(meaning: Meaning, hidden: int) -> list[AttentionLayer]:
+    """The state of a layer by the numbers of a GGUF head, which are alike for Mamba, Mamba-2 and delta nets."""
+    ask, values = meaning.maybe, meaning.config.values
+    wkv, kda = meaning.config.optional_whole(".wkv.head_size"), meaning.config.optional_whole(".kda.head_dim")
+    inner, state = ask("gguf_inner") or hidden, wkv or kda or ask("state") or 0
+    if kda:
+        inner = kda * meaning.each("heads", 1)[0]
+    if not state:
+        meaning.cache_notes[".ssm.state_size"] = None
+    groups = (ask("state_groups") or 0) if values.get(".ssm.group_count") else 0
+    convolution = (inner + 2 * groups * state) * ((ask("kernel") or 1) - 1) if not wkv else 2 * hidden
+    size = 4 * inner * state + 2 * convolution
+    heads = max(1, inner // (state or 1))
+    return [
+        AttentionLayer(
+            heads=heads, key_dim=state * state, value_dim=state * state, cached=0, window=1, state_bytes=size
         )
-    return AttentionLayer(
-        heads=heads, key_dim=key, value_dim=value, cached=_kv_heads(config, layer, heads) * (key + value), window=reach
-    )
-
-
-def _kv_heads(config: Config, layer: int, heads: int) -> int:
-    kv_heads: Any = config.values.get("kv_heads", heads)
-    if isinstance(kv_heads, list):
-        kv_heads = kv_heads[layer] if layer < len(kv_heads) else None
-    if kv_heads is None:
-        return heads
-    if isinstance(kv_heads, bool) or not isinstance(kv_heads, int) or not 0 <= kv_heads <= heads:
-        raise BadConfig(Message("model.key_value_heads_model_type", heads=heads, kv_heads=kv_heads))
-    return kv_heads
+    ]
 
 
 FAMILIES = {"gguf": _gguf}

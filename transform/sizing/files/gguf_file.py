@@ -5,8 +5,10 @@ Source: ggml's description of the format (docs/gguf.md), versions 2 and 3.
 
 from __future__ import annotations
 
+import math
 import re
 import struct
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,19 +26,25 @@ _NUMBERS = {
     0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d",
 }  # fmt: skip
 _STRING, _ARRAY = 8, 9
-#: Block types by their numbers in ggml. Source: ggml_type in ggml.h.
+#: Block types by their numbers in ggml, and names of file types by theirs. Source: the gguf package 0.19.0, constants
+#: GGMLQuantizationType and LlamaFileType.
 _TYPES = {
-    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0", 10: "Q2_K", 11: "Q3_K", 12: "Q4_K",
-    13: "Q5_K", 14: "Q6_K", 20: "IQ4_NL", 23: "IQ4_XS", 30: "BF16", 39: "MXFP4",
+    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K", 12: "Q4_K",
+    13: "Q5_K", 14: "Q6_K", 15: "Q8_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 20: "IQ4_NL", 21: "IQ3_S",
+    22: "IQ2_S", 23: "IQ4_XS", 24: "I8", 25: "I16", 26: "I32", 27: "I64", 28: "F64", 29: "IQ1_M", 30: "BF16", 34: "TQ1_0",
+    35: "TQ2_0", 39: "MXFP4", 40: "NVFP4", 41: "Q1_0",
+}  # fmt: skip
+_FILE_TYPES = {
+    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K", 11: "Q3_K_S", 12: "Q3_K_M",
+    13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S", 17: "Q5_K_M", 18: "Q6_K", 19: "IQ2_XXS", 20: "IQ2_XS",
+    21: "Q2_K_S", 22: "IQ3_XS", 23: "IQ3_XXS", 24: "IQ1_S", 25: "IQ4_NL", 26: "IQ3_S", 27: "IQ3_M", 28: "IQ2_S", 29: "IQ2_M",
+    30: "IQ4_XS", 31: "IQ1_M", 32: "BF16", 36: "TQ1_0", 37: "TQ2_0", 38: "MXFP4_MOE", 39: "NVFP4", 40: "Q1_0",
 }  # fmt: skip
 #: The most values or tensors, and the longest text, that are read. No real file has more; without these limits a damaged
 #: file could fill the memory.
 _MOST_ENTRIES, _MOST_TEXT = 1_000_000, 64_000_000
 #: Arrays up to this length are read. Of longer arrays (the tokenizer's words) only the length is kept.
 _SHORT_ARRAY = 4096
-#: In these families one of so many layers reaches over the whole context, and the others reach over the window. A file does
-#: not list these layers. Source: llama.cpp, set_swa_pattern in llama-model.cpp.
-_EVERY = {"gemma2": 2, "gemma3": 6, "cohere2": 4, "gpt-oss": 2}
 _TABLES = ("token_embd", "position_embd", "token_types", "per_layer_token_embd")
 
 
@@ -77,43 +85,40 @@ def config_of(path: Path) -> dict[str, Any]:
     tensors = [tensor for head in heads for tensor in head.tensors]
     if kind == "clip" or not any(name == "token_embd.weight" for name, *_ in tensors):
         raise BadGguf(Message("model.holds_no_language_model", path=path, kind=kind))
-    rows = [_tensor(name, dims) for name, dims, _ in tensors]
-    if recurrent := next((row[0] for row in rows if str(row[0]).startswith(("ssm_", "time_mix"))), None):
-        raise BadGguf(Message("model.layers_state_their_own_not", path=path, recurrent=recurrent))
+    for key in ("block_count", "embedding_length", "context_length"):
+        _whole(values, f"{kind}.{key}", path)
     name = values.get("general.name") or _PART.sub("", path.name).removesuffix(".gguf")
     return {
         "model_type": "gguf",
         "_name_or_path": str(name),
         "architecture": kind,
-        "num_hidden_layers": _whole(values, f"{kind}.block_count", path),
-        "hidden_size": _whole(values, f"{kind}.embedding_length", path),
-        "max_position_embeddings": _whole(values, f"{kind}.context_length", path),
-        "heads": _whole(values, f"{kind}.attention.head_count", path),
-        "kv_heads": values.get(f"{kind}.attention.head_count_kv"),
-        "key_length": values.get(f"{kind}.attention.key_length"),
-        "value_length": values.get(f"{kind}.attention.value_length"),
-        "latent": values.get(f"{kind}.attention.kv_lora_rank"),
-        "rotary": values.get(f"{kind}.rope.dimension_count"),
-        "window": values.get(f"{kind}.attention.sliding_window") if kind in _EVERY else None,
-        "every": _EVERY.get(kind),
-        "experts_used": values.get(f"{kind}.expert_used_count"),
-        "tensors": rows,
+        "stored_as": _stored_as(values.get("general.file_type"), tensors),
+        **{
+            key.removeprefix(kind): value
+            for key, value in values.items()
+            if key.startswith(f"{kind}.") and not isinstance(value, float | str)
+        },
+        "tensors": [[*_tensor(name, dims), _bits(dims, kind)] for name, dims, kind in tensors],
     }
 
 
-def file_bytes(path: Path) -> int | None:
-    """Bytes of all tensors in a file and its other parts. None if we do not know the size of a tensor's type."""
-    total = 0
-    for part in _parts(path):
-        for _, dims, kind in _head_of(part).tensors:
-            if kind not in _TYPES:
-                return None
-            weights, size = BLOCKS[_TYPES[kind]]
-            count = 1
-            for length in dims:
-                count *= length
-            total += count // weights * size
-    return total
+def _stored_as(file_type: object, tensors: Sequence[tuple[str, tuple[int, ...], int]]) -> str:
+    """The name of the file's type: as the file says, else the block type that most of its weights have."""
+    if isinstance(file_type, int) and file_type in _FILE_TYPES:
+        return _FILE_TYPES[file_type]
+    weights: Counter[str] = Counter()
+    for _, dims, kind in tensors:
+        weights[_TYPES.get(kind, "")] += math.prod(dims)
+    most = weights.most_common(1)[0][0]
+    return {"Q4_K": "Q4_K_M", "Q5_K": "Q5_K_M", "Q3_K": "Q3_K_M", "IQ2_S": "IQ2_M", "MXFP4": "MXFP4_MOE"}.get(
+        most, most
+    )
+
+
+def _bits(dims: Sequence[int], kind: int) -> int:
+    """Bits of a tensor in the file, 0 if we do not know its type."""
+    weights, size = BLOCKS[_TYPES[kind]] if kind in _TYPES else (1, 0)
+    return math.prod(dims) // weights * size * 8
 
 
 def _parts(path: Path) -> list[Path]:

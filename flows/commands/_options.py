@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import click
 
-from gpuledger.flows.asking.day import day
+from gpuledger.flows.commands._day import day
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.settings.languages import LANGUAGES
-from gpuledger.flows.showing import chosen
+from gpuledger.flows.showing import showing
 from gpuledger.flows.words.lang import gettext
 from gpuledger.warehouse.paths import DataDir
 
@@ -55,7 +55,7 @@ def form_option(function: F) -> F:
 def market_option(function: F) -> F:
     """--market of a reading command."""
     return click.option(
-        "--market", metavar="M", expose_value=False, callback=chosen.use_market,
+        "--market", metavar="M", expose_value=False, callback=showing.use_market,
         help="Prices of this market: us, kr, de, eu …, or all, net of tax (default: the setting market).",
     )(function)  # fmt: skip
 
@@ -63,7 +63,7 @@ def market_option(function: F) -> F:
 def currency_option(function: F) -> F:
     """--currency of a command that shows money."""
     return click.option(
-        "--currency", metavar="C", expose_value=False, callback=chosen.use_currency,
+        "--currency", metavar="C", expose_value=False, callback=showing.use_currency,
         help="Show money in this currency: EUR, KRW … (default: USD).",
     )(function)  # fmt: skip
 

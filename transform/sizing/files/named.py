@@ -1,0 +1,42 @@
+"""The model that a person means: a file, a folder, an id, `org/name[:QUANT]`, an Ollama tag, or an address of a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.architecture import read_config
+from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, meant
+from gpuledger.transform.sizing.files.source import described, is_path
+from gpuledger.transform.sizing.own import load, own_model
+from gpuledger.transform.sizing.tensors import Architecture
+
+
+def shape_of(name: str, own: Path) -> Architecture | DiffusionModel:
+    """The model that `name` means: in a file, among the added models in the folder `own`, or in the catalogue.
+
+    Raises UnknownModel, with names like it and the way to any other model, if there is none.
+    """
+    if is_path(name):
+        return read_config(described(Path(name)))
+    if name in catalogue.models():
+        return catalogue.architecture(name)
+    plain = catalogue.without_address(name)
+    added = own_model(own, plain) or own_model(own, catalogue.slug(plain))
+    if added is not None:
+        return read_config(added.config)
+    pictures, known_id = meant(plain), catalogue.canonical(plain)
+    if pictures is not None:
+        return diffusion_models()[pictures]
+    if known_id is not None:
+        return catalogue.architecture(known_id)
+    added_ids = (model.model_id for model in load(own)[0])
+    raise catalogue.unknown(name, [*catalogue.models(), *diffusion_models(), *added_ids])
+
+
+def usual_precision(shape: Architecture | DiffusionModel, name: str, default: str = "int4") -> str:
+    """The precision where none is asked for: that of the name, else that of the model's files, else the usual one."""
+    if isinstance(shape, DiffusionModel):
+        return "fp16"
+    named = None if is_path(name) else catalogue.precision_in(name)
+    return named or shape.stored_as or default

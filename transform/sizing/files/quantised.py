@@ -1,0 +1,129 @@
+"""What a `quantization_config` says: the precision of the weights, and which of them it leaves at 16 bits.
+
+Sources: the quantization configs of transformers 5.24.0 (utils/quantization_config.py) and of compressed-tensors; MLX writes
+`quantization` instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from gpuledger.extract.message import Message
+from gpuledger.transform.sizing.config import Config
+from gpuledger.transform.sizing.errors import BadConfig
+from gpuledger.transform.sizing.families.gguf import tensors_of
+from gpuledger.transform.sizing.tensors import Architecture, Tensor
+from gpuledger.transform.sizing.weights import packed_bits
+
+#: Where a part of the model is named in lists of what stays as it is.
+_NAMES = {
+    "output": ("lm_head",), "attn": ("self_attn", "attention"), "ssm": ("linear_attn", "mamba", "mixer"),
+    "shexp": ("shared_expert",), "exps": (".experts",), "ffn": ("mlp", "feed_forward"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """One way of packing: its precision, bits and group (None where the format has its own), and the parts left alone."""
+
+    precision: str
+    bits: int
+    group: int | None
+    left: tuple[str, ...]
+
+
+def packing(config: Mapping[str, object]) -> Packing | None:
+    """What the config says of its weights, None where they are not quantised.
+
+    Raises BadConfig for a method that is not known: at 16 bits its size would be wrong.
+    """
+    text = config.get("text_config")
+    stated: Any = config.get("quantization_config") or config.get("quantization")
+    if not stated and isinstance(text, Mapping):
+        stated = text.get("quantization_config")
+    if not isinstance(stated, Mapping) or not stated:
+        return None
+    method = str(stated.get("quant_method") or ("mlx" if "group_size" in stated and "bits" in stated else ""))
+    left = tuple(str(name) for key in ("modules_to_not_convert", "ignore", "exclude_modules", "ignored_layers")
+                 for name in stated.get(key) or ())  # fmt: skip
+    groups = stated.get("config_groups")
+    weights = next(iter(groups.values()), {}).get("weights") or {} if isinstance(groups, Mapping) and groups else {}
+    bits = int(weights.get("num_bits") or stated.get("bits") or stated.get("w_bit") or 4)
+    group = weights.get("group_size") or stated.get("group_size") or stated.get("q_group_size")
+    name = _precision(method, stated, weights, bits, group)
+    if name is None:
+        raise BadConfig(Message("model.quant_method_not_known", method=method))
+    of_groups = name.startswith(("gptq", "awq"))
+    return Packing(name, bits, int(group) if of_groups and isinstance(group, int) and group > 0 else None, left)
+
+
+def _precision(
+    method: str, stated: Mapping[str, Any], weights: Mapping[str, Any], bits: int, group: object
+) -> str | None:
+    algorithm = str(stated.get("quant_algo") or stated.get("format") or "").upper()
+    is_float = str(weights.get("type")) == "float"
+    if method == "mlx":
+        return f"mlx-{bits}bit"
+    if method in ("mxfp4", "quark") and (method == "mxfp4" or "FP4" in str(stated).upper()):
+        return "mxfp4"
+    if method == "bitsandbytes":
+        return "int8" if stated.get("load_in_8bit") else "nf4"
+    if method in ("fp8", "fbgemm_fp8") or (method == "modelopt" and "FP8" in algorithm) or (is_float and bits == 8):
+        return "fp8"
+    if method in ("modelopt", "modelopt_fp4", "nvfp4") or (is_float and bits == 4):
+        return "mxfp4" if group == 32 else "nvfp4"
+    if method in ("awq", "auto-awq"):
+        return "awq-int4-g128"
+    if method in ("gptq", "auto-round", "intel/auto-round", "compressed-tensors", "auto_gptq"):
+        if weights.get("group_size") is None and bits == 8 and method == "compressed-tensors":
+            return "int8"
+        return f"gptq-int{bits}-g128" if bits in (4, 8) else None
+    return None
+
+
+def of_files(architecture: Architecture, config: Mapping[str, object]) -> Architecture:
+    """The architecture with its weights as the model's own files have them, as far as the config says.
+
+    That is the list of tensors of the files; else the quantization that the config states, brought to the size that the
+    index of the files states.
+    """
+    if isinstance(config.get("tensors"), list):
+        used = max((tensor.used_experts for tensor in architecture.tensors), default=1)
+        listed = tensors_of(Config(config, architecture.model_type), used)
+        own = tuple(tensor for tensor in listed if not tensor.role.startswith("v."))
+        tied = architecture.tied or not any(tensor.role == "output" for tensor in own)
+        towers = tuple(tensor for tensor in listed if tensor.role.startswith("v."))
+        stored_as = str(config.get("stored_as", ""))
+        return replace(architecture, tensors=own, extra=towers, tied=tied, estimated="", stored_as=stored_as)
+    packed, total = packing(config), config.get("total_bytes")
+    if packed is None and not isinstance(total, int):
+        return architecture
+    name = packed.precision if packed else "bf16"
+    tensors = [replace(t, stored_bits=_bits(t, packed) if packed else 16 * t.parameters) for t in architecture.tensors]
+    extra = [replace(t, stored_bits=16 * t.parameters) for t in architecture.extra]
+    if isinstance(total, int):
+        counted = sum(tensor.stored_bits for tensor in tensors + extra)
+        tensors = [replace(t, stored_bits=t.stored_bits * 8 * total // counted) for t in tensors]
+        extra = [replace(t, stored_bits=t.stored_bits * 8 * total // counted) for t in extra]
+    return replace(architecture, tensors=tuple(tensors), extra=tuple(extra), stored_as=name)
+
+
+def _bits(tensor: Tensor, packed: Packing) -> int:
+    if tensor.kind != "matrix" or _is_left(tensor, packed.left):
+        return 16 * tensor.parameters
+    return math.ceil(Fraction(packed_bits(tensor, packed.precision, packed.bits, packed.group)))
+
+
+def _is_left(tensor: Tensor, left: tuple[str, ...]) -> bool:
+    """Whether a list of what stays as it is names this tensor's part of every layer."""
+    parts = [names for part, names in _NAMES.items() if part in tensor.role]
+    everywhere = [name for name in left if not any(letter.isdigit() for letter in name)]
+    if tensor.role == "output":
+        return not left or any("lm_head" in name for name in everywhere)
+    if tensor.role.startswith("ffn_gate_inp"):
+        return True
+    return any(word in name.replace("\\", "") for names in parts[:1] for word in names for name in everywhere)

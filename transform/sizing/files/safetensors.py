@@ -1,0 +1,160 @@
+"""A model as the heads of its safetensors files list it: names, types and shapes, before the weights themselves.
+
+Source: huggingface/safetensors, README ("Format"): eight bytes with the length of the head, then the head as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import struct
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from gpuledger.extract.message import Message
+from gpuledger.transform.sizing.errors import SizingError
+
+#: The longest head that is read. That of the largest model published has a tenth of it.
+_LONGEST_HEAD = 100_000_000
+_BITS = {
+    "F64": 64, "I64": 64, "U64": 64, "F32": 32, "I32": 32, "U32": 32, "F16": 16, "BF16": 16, "I16": 16, "U16": 16,
+    "F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "I8": 8, "U8": 8, "BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6,
+}  # fmt: skip
+#: Endings of what belongs to a packed matrix, and of the matrix itself.
+_BESIDE = re.compile(
+    r"[._](qzeros|scales|g_idx|scales_and_zeros|weight_scale|weight_scale_2|weight_scale_inv|weight_global_scale|input_scale"
+    r"|input_global_scale|weight_zero_point|weight_shape|weight_g_idx|SCB|[kv]_scale|activation_scale|biases)$|\.weight\.\w.*$"
+)
+_PACKED = re.compile(r"[._](qweight|weight_packed|blocks)$")
+_LAYER = re.compile(r"(?:layers|h|blocks|block|layer)\.(\d+)\.")
+_EXPERT = re.compile(r"experts\.(\d+)\.")
+_TOWERS = (
+    "visual",
+    "vision",
+    "audio",
+    "multi_modal",
+    "mm_projector",
+    "image_newline",
+    "connector",
+    "aligner",
+    "talker",
+    "code2wav",
+    "token2wav",
+)
+#: llama.cpp's names of what the last words of a tensor's name mean.
+_ROLES = {
+    "q_proj": "attn_q", "k_proj": "attn_k", "v_proj": "attn_v", "o_proj": "attn_output", "out_proj": "attn_output",
+    "qkv_proj": "attn_qkv", "query_key_value": "attn_qkv", "c_attn": "attn_qkv", "Wqkv": "attn_qkv", "dense": "attn_output",
+    "gate_proj": "ffn_gate", "up_proj": "ffn_up", "down_proj": "ffn_down", "gate_up_proj": "ffn_up", "w1": "ffn_gate",
+    "w3": "ffn_up", "w2": "ffn_down", "c_fc": "ffn_up", "fc1": "ffn_up", "fc2": "ffn_down", "embed_tokens": "token_embd",
+    "wte": "token_embd", "word_embeddings": "token_embd", "tok_embeddings": "token_embd", "embeddings": "token_embd",
+    "lm_head": "output", "embed_out": "output", "q_a_proj": "attn_q_a", "q_b_proj": "attn_q_b", "kv_b_proj": "attn_kv_b",
+    "kv_a_proj_with_mqa": "attn_kv_a_mqa", "wpe": "position_embd", "embed_tokens_per_layer": "per_layer_token_embd",
+}  # fmt: skip
+
+
+class BadSafetensors(SizingError):
+    """A safetensors file cannot be read. The message names the file and says what to do."""
+
+
+def head_of(path: Path) -> Mapping[str, Any]:
+    """The head of one file: type and shape by name. Raises BadSafetensors."""
+    try:
+        with path.open("rb") as file:
+            (length,) = struct.unpack("<Q", file.read(8))
+            if length > _LONGEST_HEAD:
+                raise ValueError
+            head = json.loads(file.read(length))
+    except OSError as error:
+        raise BadSafetensors(Message("model.cannot_read_2", path=path, why=error.strerror)) from None
+    except (struct.error, ValueError, RecursionError):
+        raise BadSafetensors(Message("model.no_safetensors", path=path)) from None
+    if not isinstance(head, dict):
+        raise BadSafetensors(Message("model.no_safetensors", path=path))
+    return {name: entry for name, entry in head.items() if name != "__metadata__"}
+
+
+def rows(heads: Iterable[Mapping[str, Any]], bits: int, layers: int) -> list[list[Any]]:
+    """Every tensor as role, layer, rows, columns, experts, kind and bits, the experts of a layer together.
+
+    `bits` are those of a packed weight. Layers from number `layers` on predict further tokens; ordinary use does not load
+    them.
+    """
+    beside: dict[str, int] = {}
+    mains: list[tuple[str, str, list[int], int]] = []
+    for head in heads:
+        for name, entry in head.items():
+            kind, shape, size = _entry(name, entry)
+            if _BESIDE.search(name):
+                base = _BESIDE.sub("", name)
+                beside[base] = beside.get(base, 0) + size
+            else:
+                mains.append((name, kind, shape, size))
+    grouped: dict[tuple[Any, ...], list[int]] = {}
+    for name, kind, shape, size in mains:
+        layer_match = _LAYER.search(name)
+        layer = int(layer_match[1]) if layer_match else None
+        if name.startswith("mtp.") or ".mtp" in name or (layer is not None and layer >= layers and not _is_tower(name)):
+            continue
+        base = _PACKED.sub("", name).removesuffix(".weight")
+        shape = _unpacked(name, kind, shape, bits)
+        key, experts = _role(name, base, shape, layer)
+        count = grouped.setdefault(key, [0, 0])
+        count[0] += experts
+        count[1] += size + beside.pop(base, 0)
+    return [[role, layer, rows, cols, experts, kind, size]
+            for (role, layer, rows, cols, kind), (experts, size) in grouped.items()]  # fmt: skip
+
+
+def _entry(name: str, entry: Any) -> tuple[str, list[int], int]:
+    kind, shape = (entry.get("dtype"), entry.get("shape")) if isinstance(entry, dict) else (None, None)
+    if kind not in _BITS or not isinstance(shape, list) or not all(type(n) is int and 0 <= n < 10**12 for n in shape):
+        raise BadSafetensors(
+            Message("model.tensor_not_understood", name=name[:80], kind=str(kind)[:20], shape=str(shape)[:80])
+        )
+    return kind, shape, math.prod(shape) * _BITS[kind]
+
+
+def _unpacked(name: str, kind: str, shape: list[int], bits: int) -> list[int]:
+    """The shape of the weights that a packed tensor holds."""
+    per = _BITS[kind] // bits if kind in ("I32", "U8", "U32", "I8") and bits < _BITS[kind] else 1
+    if per == 1 or not (_PACKED.search(name) or name.endswith((".weight", "_proj"))):
+        return shape
+    if name.endswith("qweight") and len(shape) == 2:  # stored with the inputs first; AWQ and GPTQ pack different sides
+        return [shape[1] * per, shape[0]]
+    return [*shape[:-1], shape[-1] * per] if shape else shape
+
+
+def _is_tower(name: str) -> bool:
+    return any(word in name for word in _TOWERS)
+
+
+def _role(name: str, base: str, shape: list[int], layer: int | None) -> tuple[tuple[Any, ...], int]:
+    """The key under which equal tensors are counted together, and how many experts one of them holds."""
+    leaf = base.rpartition(".")[2]
+    sizes = [size for size in shape if size != 1] or [1]
+    experts, in_experts = 1, "experts" in name and "shared" not in name
+    if in_experts and len(sizes) > 2 and not _EXPERT.search(name):
+        experts, sizes = sizes[0], sizes[1:]
+    rows, cols = (math.prod(sizes[:-1]), sizes[-1]) if len(sizes) > 1 else (1, sizes[0])
+    role = _ROLES.get(leaf, leaf)
+    kind = (
+        "matrix"
+        if len(sizes) > 1 and "norm" not in leaf and "conv" not in leaf and not name.endswith("bias")
+        else "vector"
+    )
+    if _is_tower(name):
+        return ("v." + role, layer, rows * experts, cols, "matrix" if kind == "matrix" else "vector"), 1
+    if name.endswith((".bias", "_bias")):
+        role, kind = f"{_ROLES.get(leaf.removesuffix('_bias'), leaf)}_bias", "vector"
+    elif in_experts:
+        role = f"{role}_exps"
+    elif "shared_expert" in name:
+        role = f"{role}_shexp"
+    elif leaf in ("gate", "router") and kind == "matrix":
+        role = "ffn_gate_inp"
+    if role.endswith("token_embd") or role == "position_embd":
+        kind = "embedding"
+    return (role, layer, rows, cols, kind), experts

@@ -1,0 +1,84 @@
+"""A model from whatever files somebody has of it: a folder, a config.json, safetensors, their index, or GGUF files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gpuledger.extract.message import Message
+from gpuledger.transform.sizing.files.gguf_file import config_of, is_gguf
+from gpuledger.transform.sizing.files.quantised import packing
+from gpuledger.transform.sizing.files.safetensors import head_of, rows
+from gpuledger.transform.sizing.own import BadModelFile, read_json
+
+_INDEX = "model.safetensors.index.json"
+
+
+def is_path(name: str) -> bool:
+    """Whether a name of a model is meant as a file or folder, and not as `org/name` or an Ollama tag."""
+    return name.endswith((".json", ".gguf", ".safetensors")) or name.startswith((".", "/", "~"))
+
+
+def described(path: Path) -> dict[str, Any]:
+    """The model in `path` as a config that `read_config` reads, with its tensors where the files list them.
+
+    Raises SizingError, which says which file is missing.
+    """
+    path = path.expanduser()
+    if path.is_dir():
+        return _of_folder(path)
+    if is_gguf(path) or path.suffix == ".gguf":
+        return config_of(path)
+    if path.suffix == ".safetensors" or path.name == _INDEX:
+        return _of_folder(path.parent)
+    return _with_tensors(dict(read_json(path)), path.parent) if path.name == "config.json" else dict(read_json(path))
+
+
+def _of_folder(folder: Path) -> dict[str, Any]:
+    config = folder / "config.json"
+    if config.is_file():
+        return _with_tensors(dict(read_json(config)), folder)
+    parts = sorted(part for part in folder.glob("*.gguf") if not part.name.startswith("mmproj"))
+    if not parts:
+        raise BadModelFile(Message("model.folder_without_model", path=folder))
+    return config_of(parts[0])
+
+
+def _with_tensors(config: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The config with the tensors of the safetensors files beside it, or with their size as the index states it."""
+    index = folder / _INDEX
+    stated: Mapping[str, Any] = read_json(index) if index.is_file() else {}
+    weight_map = stated.get("weight_map")
+    names = sorted({str(name) for name in weight_map.values()}) if isinstance(weight_map, dict) else []
+    files = [folder / Path(name).name for name in names] or sorted(folder.glob("*.safetensors"))
+    present = [file for file in files if file.is_file()]
+    if present and len(present) < len(files):
+        missing = next(file.name for file in files if not file.is_file())
+        raise BadModelFile(
+            Message("model.parts_missing", path=folder, count=len(present), parts=len(files), missing=missing)
+        )
+    if present:
+        return with_heads(config, [head_of(file) for file in present])
+    metadata = stated.get("metadata")
+    total = metadata.get("total_size") if isinstance(metadata, dict) else None
+    return config | {"total_bytes": int(total)} if isinstance(total, int | float) and total > 0 else config
+
+
+def with_heads(config: dict[str, Any], heads: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """The config with the tensors that the heads of its safetensors files list."""
+    packed = packing(config)
+    text = next(
+        (
+            part
+            for key, part in config.items()
+            if key.endswith(("text_config", "llm_config")) and isinstance(part, dict)
+        ),
+        config,
+    )
+    stated = text.get("num_hidden_layers") or text.get("n_layer")
+    layers = stated if isinstance(stated, int) else 10_000
+    tensors = rows(heads, packed.bits if packed else 16, layers)
+    bits = sum(row[6] for row in tensors) / max(1, sum(row[2] * row[3] * row[4] for row in tensors))
+    name = packed.precision if packed else "fp32" if bits > 24 else "bf16" if bits > 12 else "fp8"
+    return config | {"tensors": tensors, "stored_as": name}
