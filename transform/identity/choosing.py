@@ -228,6 +228,9 @@ def _in_context(mention: Mention, reading: Reading, vocabulary: Vocabulary) -> b
         return True
     if reading.makers:
         return any(member.maker in reading.makers for member in mention.family.members)
+    named_pro = all("pro" in member.name.lower().split() for member in mention.family.members)
+    if named_pro and mention.start and reading.tokens[mention.start - 1].text == "pro":
+        return True  # `AI PRO R9700`, `PRO W7900`
     if reading.rented and mention.family.joined and not (mention.family.short and reading.noise):
         return True  # `H100-MEGA-80GB` names the card, but `a2-highgpu-1g` is the name of a machine
     if reading.marks & vocabulary.graphics:
