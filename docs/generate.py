@@ -1,6 +1,6 @@
 """Write the generated parts of the documents: `python docs/generate.py`. With `--check` say whether they are out of date.
 
-The answer that the README shows comes from the first night of the sample, so the README cannot promise what the program does
+The answer that the README shows is what the program says in an empty folder, so the README cannot promise what it does
 not do.
 """
 
@@ -12,12 +12,14 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-WORKLOAD = "sd-512-image-generation"
+QUESTION = ("buy", "--model", "qwen3-32b", "--budget", "3000")
+WIDTH = 84
 #: The READMEs, by the language in which they show the answer.
 READMES = {"en": ROOT / "README.md", "ko": ROOT / "README.ko.md"}
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
@@ -25,18 +27,22 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 ROOMS = ("flows", "transform", "expectations", "warehouse", "extract")
 COMMAND = [sys.executable, "-m", "gpuledger.flows.cli"]
 #: Environment variables that make rich write into a pipe as on a terminal: as wide as in the README, without colours.
-ON_A_SCREEN = {"TTY_COMPATIBLE": "1", "TERM": "dumb", "COLUMNS": "132", "LINES": "50"}
+ON_A_SCREEN = {"TTY_COMPATIBLE": "1", "TERM": "dumb", "COLUMNS": str(WIDTH), "LINES": "50"}
 
 
-def value_table(data: Path, language: str = "en") -> str:
-    """What `make demo` prints, as a block of text; `data` is a data directory after the sample's first night."""
-    arguments = ["value", WORKLOAD] if language == "en" else ["--lang", language, "value", WORKLOAD]
-    completed = subprocess.run(
-        [*COMMAND, *arguments, "--data-dir", str(data)],
-        cwd=ROOT, env={**os.environ, **ON_A_SCREEN}, check=True, capture_output=True, text=True,
-    )  # fmt: skip
-    lines = "\n".join(line.rstrip() for line in completed.stdout.splitlines())
-    return f"```text\n$ gpuledger {' '.join(arguments)}\n{lines}\n```"
+def first_answer(language: str = "en") -> str:
+    """What the program answers in an empty folder, as a block of text: the sentences and the table below them."""
+    arguments = [*(() if language == "en" else ("--lang", language)), *QUESTION]
+    with tempfile.TemporaryDirectory() as folder:
+        completed = subprocess.run(
+            [*COMMAND, *arguments],
+            cwd=folder, env={**os.environ, **ON_A_SCREEN}, check=True, capture_output=True, text=True,
+        )  # fmt: skip
+    lines = [line.rstrip() for line in completed.stdout.splitlines()]
+    table = max(number for number, line in enumerate(lines) if re.match(r"\d+  ", line)) + 1
+    wrapped = [part for line in lines[:2] for part in textwrap.wrap(line, WIDTH)]
+    answer = "\n".join([*wrapped, *lines[2:table]])
+    return f"```text\n$ gpuledger {' '.join(arguments)}\n{answer}\n```"
 
 
 def picture() -> str:
@@ -91,10 +97,7 @@ def main() -> int:
     """
     blocks = [(ARCHITECTURE, "rooms", picture())]
     if "rooms" not in sys.argv:
-        with tempfile.TemporaryDirectory() as folder:
-            arguments = ["refresh", "--sample", "--night", "1", "--engine", "plain", "--quiet", "--data-dir", folder]
-            subprocess.run([*COMMAND, *arguments], cwd=ROOT, check=True)
-            blocks += [(readme, "value", value_table(Path(folder), language)) for language, readme in READMES.items()]
+        blocks += [(readme, "answer", first_answer(language)) for language, readme in READMES.items()]
     stale = False
     for path, name, content in blocks:
         before = path.read_text(encoding="utf-8")

@@ -149,8 +149,9 @@ def _title(answer: Answer, data: DataDir) -> str:
 
 #: The columns that a narrow screen keeps, the most important first.
 _WORTH = (
-    "#", "what", "way", "day one USD", "in all USD", "tokens/s", "pictures a minute", "mark", "each user", "machine",
-    "USD (an hour, if rented)", "range", "speed is", "USD per M tokens", "USD per 1000 pictures", "GB needed", "price since",
+    "#", "what", "way", "day one USD", "in all USD", "tokens/s", "pictures a minute", "mark", "each user", "range",
+    "machine", "USD (an hour, if rented)", "speed is", "USD per M tokens", "USD per 1000 pictures", "GB needed",
+    "price since",
 )  # fmt: skip
 
 #: The most machines without a price that are named below the table.
@@ -200,7 +201,8 @@ def _of_text(row: dict[str, Any]) -> dict[str, Any]:
     """A row for people, by its headings, for a model that writes text."""
     return _offer(row) | {
         "tokens/s": row["expected_tokens_per_s"], "range": _range(row), "speed is": _label(row),
-        "each user": row["each_tokens_per_s"], "reads tokens/s": row["prefill_tokens_per_s"],
+        **({} if row["users"] == 1 else {"each user": row["each_tokens_per_s"]}),
+        "reads tokens/s": row["prefill_tokens_per_s"],
         "first token s": row["first_token_s"],
         "USD per M tokens": row["usd_per_million_tokens"], "machine": spoken(row["host"] or ""),
     }  # fmt: skip

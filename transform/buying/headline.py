@@ -127,7 +127,7 @@ class _Said(NamedTuple):
         """What the amount of day one does not include."""
         tax = self.answer.stock.tax_missing
         if tax and not self.answer.assumptions.sales_tax_share:
-            return Message("headline.tax_missing", tax=tax)
+            return Message("headline.tax_missing", tax=Message("headline.sales_tax") if tax == "sales tax" else tax)
         return Message("headline.shipping_missing")
 
     def _speed(self) -> Iterator[Message]:
