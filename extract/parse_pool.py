@@ -9,8 +9,6 @@ import os
 import pickle
 import queue
 import select
-import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,10 +102,7 @@ class _Process:
     """One process, and the pipes to and from it."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _RUN], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, env=child.environment(),
-        )  # fmt: skip
+        self._process = child.start("-c", _RUN, stderr=child.DEVNULL)
 
     def answer(self, order: Order) -> object:
         """The result of the order. None if the memory did not suffice. Raises LayoutChanged if the process died or hung."""

@@ -17,7 +17,7 @@ from gpuledger import __version__
 from gpuledger.extract import local_files
 from gpuledger.flows import commands
 from gpuledger.flows.commands._help import in_the_language
-from gpuledger.flows.settings import parts
+from gpuledger.flows.settings import parts, settings
 from gpuledger.flows.settings.languages import LANGUAGES
 from gpuledger.flows.showing import showing
 from gpuledger.flows.telling.terminal import clean_streams
@@ -57,6 +57,17 @@ class _Commands(click.Group):
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return self._invoke(ctx)
+        finally:
+            for file, names in settings.IGNORED.items():
+                message = gettext(
+                    "{file}: {names} is not used, because this file only lies in the current folder. Set it in the "
+                    "environment or in gpuledger.toml of the data directory, or name the file in {variable}."
+                )
+                click.echo(message.format(file=file, names=names, variable=settings.FILE_VARIABLE), err=True)
+
+    def _invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except click.UsageError as error:

@@ -5,5 +5,12 @@ this file give them the names that an installed program has (`gpuledger.flows` a
 stand in their way.
 """
 
+import sys
+
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
+    # `python -m gpuledger` is looking for this package, and the current folder comes first in the path. A json.py that lies
+    # there would be imported next.
+    del sys.path[0]
+
 #: Written here alone: the build, `gpuledger --version` and the record of a migration take it from here.
 __version__ = "0.1.0"

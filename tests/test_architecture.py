@@ -243,6 +243,26 @@ def test_only_flows_reads_the_environment() -> None:
     assert wrong == []
 
 
+#: What starts a process, in the standard library.
+STARTS = re.compile(
+    r"(subprocess|multiprocessing|pty|popen2|concurrent\.futures\.process)(\.|$)"
+    r"|asyncio\.(subprocess|create_subprocess_\w+)|.*\b(subprocess_exec|subprocess_shell|ProcessPoolExecutor)"
+    r"|os\.(system|popen|fork|forkpty|exec\w+|spawn\w+|posix_spawn\w*)|concurrent\.futures\.ProcessPoolExecutor"
+)
+
+
+def test_one_module_starts_every_child() -> None:
+    """It keeps the current folder out of the child's path."""
+    wrong = [str(one) for one in imports() if STARTS.match(one.module)]
+    wrong += [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and STARTS.match(ast.unparse(node))
+    ]
+    assert {place.partition(":")[0] for place in wrong} == {"extract/child.py"}
+
+
 def test_no_core_function_asks_the_clock_of_the_machine() -> None:
     """Time is handed in, so that a night can be repeated; the client's pauses, the lock's note and the lease's end are about
     this machine.

@@ -8,8 +8,6 @@ the limits are those of a process, which answers one statement and ends. Startin
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,19 +55,14 @@ def ask(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> Table:
     Raises BadQuery for several statements, for one that writes, for one that exceeds the limits, and with DuckDB's message
     if DuckDB refuses it. Raises also what `read.reader` raises.
     """
-    with subprocess.Popen(
-        [sys.executable, "-c", _RUN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=child.environment(),
-    ) as process:  # fmt: skip
-        try:
-            output, stderr = process.communicate(pickle.dumps((data, sql, limits)), timeout=limits.seconds + _GRACE_S)
-        except subprocess.TimeoutExpired:
-            raise too_slow(limits) from None
-        finally:
-            process.kill()
-    if not output:
-        raise _ended(process.returncode, stderr.decode(errors="replace"), limits)
-    answer = pickle.loads(output)
+    question = pickle.dumps((data, sql, limits))
+    try:
+        done = child.run("-c", _RUN, content=question, seconds=limits.seconds + _GRACE_S)
+    except child.TimeoutExpired:
+        raise too_slow(limits) from None
+    if not done.stdout:
+        raise _ended(done.returncode, done.stderr.decode(errors="replace"), limits)
+    answer = pickle.loads(done.stdout)
     if isinstance(answer, Exception):
         raise answer
     table: Table = answer

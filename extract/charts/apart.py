@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import signal
-import subprocess
-import sys
 
 from gpuledger.extract import child
 from gpuledger.extract.charts.limits import MOST_MEMORY, MOST_SECONDS, MOST_WAIT, BadPicture
@@ -20,12 +18,9 @@ def is_installed() -> bool:
 
 def read_chart(content: bytes, wait: float = MOST_WAIT) -> ChartReading:
     """What the picture with these bytes shows. `wait` is in seconds. Raises BadPicture if nothing can be read from it."""
-    command = [sys.executable, "-m", "gpuledger.extract.charts"]
     try:
-        done = subprocess.run(
-            command, input=content, capture_output=True, timeout=wait, check=False, env=child.environment()
-        )
-    except subprocess.TimeoutExpired:
+        done = child.run("-m", "gpuledger.extract.charts", content=content, seconds=wait)
+    except child.TimeoutExpired:
         raise BadPicture("too_slow", f"not read within {wait:g} seconds; read it by eye") from None
     if done.returncode == -signal.SIGXCPU:
         raise BadPicture("too_slow", f"not read within {MOST_SECONDS} seconds of processor; read it by eye")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -38,13 +41,15 @@ def command(connect: bool, data_dir: str | None, **options: Any) -> int:
 
     sample = options.pop("sample")
     settings = settings_module.load({"data_dir": data_dir, **options})
-    data = settings.data()
+    data = replace(settings.data(), root=Path(settings.data_dir).resolve())
     if connect:
         return _connect(data)
     # Each run is a process of its own, and gets the log format and the data directory of this process by its environment.
     os.environ["GPULEDGER_LOG_FORMAT"] = settings.log_format
-    os.environ["GPULEDGER_DATA_DIR"] = str(data.root.resolve())
+    os.environ["GPULEDGER_DATA_DIR"] = str(data.root)
     logs.set_up(settings)
+    for file, names in settings_module.IGNORED.items():
+        logging.getLogger("gpuledger.serve").warning("%s lies in the current folder: %s is not used", file, names)
     plan = Plan(settings=settings, data=data, cron=settings.cron, time_zone=settings.time_zone, sample=sample)
     try:
         serve(plan)

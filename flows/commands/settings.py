@@ -11,7 +11,7 @@ from gpuledger.flows.words.wrong_use import translated
 @click.command()
 @format_option
 def command(form: str) -> None:
-    """Defaults, over them gpuledger.toml in this folder, over it the environment (GPULEDGER_<NAME>), over it options.
+    """Each of these overrides the one before: defaults, gpuledger.toml here, in the data directory, environment.
 
     Secrets come from the environment or from Prefect blocks alone, and are never shown.
     """

@@ -11,7 +11,9 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import Path
 
+from gpuledger.extract import child
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.refresh import read_plain, run_locked
 from gpuledger.flows.night.sharing import writing
@@ -47,6 +49,28 @@ def prepare(data: DataDir, log_level: str = "CRITICAL") -> None:
         os.environ.pop("PREFECT_API_AUTH_STRING", None)
     for name, value in defaults.items():
         os.environ.setdefault(name, value)
+    os.environ.update(child.search())  # for the processes that Prefect starts
+    _ignore_the_current_folder(private.make_folder(data.state / "prefect"))
+
+
+def _ignore_the_current_folder(empty: Path) -> None:
+    """Import Prefect, and let it read no `.env`, prefect.toml or pyproject.toml of the current folder, now or later.
+
+    Such a file could name the server that says what a run is to do, and Prefect has no switch for it.
+    """
+    home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect")
+    os.environ.setdefault("PREFECT_PROFILES_PATH", str(home.absolute() / "profiles.toml"))
+    here = os.open(".", os.O_RDONLY)
+    os.chdir(empty)
+    try:
+        from prefect.settings.base import PrefectBaseSettings
+    finally:
+        os.fchdir(here)
+        os.close(here)
+    kinds = [PrefectBaseSettings]
+    for kind in kinds:
+        kind.model_config.update(env_file=None, toml_file=[], pyproject_toml_table_header=("no", "such", "table"))
+        kinds.extend(kind.__subclasses__())
 
 
 def has_own_server() -> bool:

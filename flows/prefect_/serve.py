@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from gpuledger.flows.prefect_ import server as prefect_server
 from gpuledger.flows.prefect_.inbox import Watcher
 from gpuledger.flows.prefect_.plan import Plan
 from gpuledger.flows.prefect_.processes import guarded
+from gpuledger.flows.settings import settings
 from gpuledger.flows.telling import logs
 from gpuledger.flows.telling.logs import Plain
 from gpuledger.warehouse import private
@@ -48,6 +50,9 @@ def serve(plan: Plan) -> None:
     with _only_one(plan.data), ExitStack() as stack:
         stop = stack.enter_context(_signals())
         prefect_engine.prepare(plan.data, log_level="ERROR")
+        # Prefect starts each run in the current folder and reads settings there before any code of ours runs.
+        settings.hand_on()
+        os.chdir(plan.data.state / "prefect")
         from gpuledger.flows.prefect_.schedule import Schedule
 
         logs.set_up(plan.settings)  # again, as Prefect has set up its own logging meanwhile

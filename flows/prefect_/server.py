@@ -19,7 +19,6 @@ import json
 import os
 import secrets
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ from pathlib import Path
 
 import psutil
 
-from gpuledger.extract import local_files
+from gpuledger.extract import child, local_files
 from gpuledger.flows.prefect_.own_origin import OPEN, TICKET, OwnOrigin
 from gpuledger.flows.prefect_.processes import end_with_owner
 from gpuledger.warehouse import private
@@ -56,7 +55,7 @@ class Server:
     has_services: bool
     port: int
     credential: str = field(default_factory=_new_credential, repr=False)
-    process: subprocess.Popen[bytes] | None = None
+    process: child.Process | None = None
     _door: socket.socket | None = field(default=None, repr=False)
     _turning_away: threading.Thread | None = field(default=None, repr=False)
 
@@ -81,11 +80,14 @@ class Server:
             self.port = self._door.getsockname()[1]
         # The server prints into its log, so that no full pipe can stop it.
         with log.open("wb") as out:
-            process = self.process = subprocess.Popen(
-                [sys.executable, "-m", "gpuledger.flows.prefect_.server", str(self._door.fileno())],
-                env={**os.environ, **_environment(self.has_services), "PREFECT_SERVER_API_AUTH_STRING": self.credential},
-                stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
-                pass_fds=[self._door.fileno()],
+            process = self.process = child.start(
+                "-m", "gpuledger.flows.prefect_.server", str(self._door.fileno()),
+                stdin=child.DEVNULL, stdout=out, stderr=out, start_new_session=True, pass_fds=[self._door.fileno()],
+                # Prefect reads settings in the current folder, so this is one that only this user can write to.
+                cwd=log.parent,
+                environment={
+                    **os.environ, **_environment(self.has_services), "PREFECT_SERVER_API_AUTH_STRING": self.credential
+                },
             )  # fmt: skip
         self._turning_away = threading.Thread(
             target=self._turn_away, args=(process, self._door), name="turning away", daemon=True
@@ -102,7 +104,7 @@ class Server:
             self.process.terminate()
             try:
                 self.process.wait(timeout=5)
-            except subprocess.TimeoutExpired:
+            except child.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
         self._end_turning_away()
@@ -117,7 +119,7 @@ class Server:
             self._turning_away.join()
             self._turning_away = None
 
-    def _turn_away(self, process: subprocess.Popen[bytes], door: socket.socket) -> None:
+    def _turn_away(self, process: child.Process, door: socket.socket) -> None:
         """When the process has ended, turn its clients away at once, until another is started or the server is stopped."""
         process.wait()
         door.settimeout(_LOOK_EVERY_S)

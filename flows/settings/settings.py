@@ -1,5 +1,5 @@
-"""Settings: the defaults here, `gpuledger.toml`, the environment (`GPULEDGER_<NAME>`), and the command's options. Each of
-these overrides those before it.
+"""Settings: the defaults here, `gpuledger.toml` of the current folder and of the data directory, the environment
+(`GPULEDGER_<NAME>`), and the command's options. Each of these overrides those before it.
 
 Every field carries its meaning, so the setting itself is its documentation.
 """
@@ -263,34 +263,84 @@ class Origin:
     meaning: str
 
 
-#: The environment variable that names the file if it is not `gpuledger.toml` in the working folder. Each run of a Prefect
-#: worker has a folder of its own, and would otherwise silently use the defaults.
+#: The environment variable that names the one file of settings. Without it there may be two: `gpuledger.toml` in the
+#: current folder, and over it `gpuledger.toml` in the data directory.
 FILE_VARIABLE = "GPULEDGER_SETTINGS_FILE"
+#: The folder in which `serve` was started, for its runs, which have another current folder. No setting, so no GPULEDGER_.
+_FOLDER_VARIABLE = "_GPULEDGER_FOLDER"
+_NAME = "gpuledger.toml"
 
 
 def file_of(environment: Mapping[str, str] = os.environ) -> Path:
     """The file of settings, which need not exist. Raises SettingsError if the variable names a file that does not exist."""
     file_name = environment.get(FILE_VARIABLE)
     if not file_name:
-        return Path("gpuledger.toml")
+        return Path(environment.get(_FOLDER_VARIABLE, ""), _NAME)
     if not Path(file_name).exists():
         raise SettingsError(f"{FILE_VARIABLE} names {file_name}, which is not there: make it, or unset the variable")
     return Path(file_name)
 
 
+def hand_on() -> None:
+    """Let processes that are started with another current folder find the same files of settings."""
+    os.environ.setdefault(_FOLDER_VARIABLE, str(Path.cwd()))
+    if os.environ.get(FILE_VARIABLE):
+        os.environ[FILE_VARIABLE] = str(file_of().absolute())
+
+
 def load(options: Mapping[str, Any], environment: Mapping[str, str] = os.environ, file: Path | None = None) -> Settings:
-    """The settings from file (default: that of `file_of`), environment and options.
+    """The settings from file (default: those that FILE_VARIABLE tells of), environment and options.
 
     Options that are None do not count. Raises SettingsError, naming the place, for an unknown name or an impossible value.
     """
-    return _settings(_set_values(options, environment, file), environment, file)
+    tables = _tables(options, environment, file)
+    return _settings(_set_values(options, environment, tables), environment, tables)
 
 
-def _settings(places: Mapping[str, tuple[Any, str]], environment: Mapping[str, str], file: Path | None) -> Settings:
-    place = file or file_of(environment)
-    table = local_files.read_toml(place, follow=True).get(assumptions_module.TABLE) if place.exists() else None
+def _tables(
+    options: Mapping[str, Any], environment: Mapping[str, str], file: Path | None
+) -> dict[Path, dict[str, Any]]:
+    """The files of settings that exist, as tables; a later one overrides those before it."""
+    first = file or file_of(environment)
+    tables = {first: _table(first)} if first.exists() else {}
+    if file or environment.get(FILE_VARIABLE):
+        return tables
+    # The data directory that the file here names is no better known than the file.
+    named = options.get("data_dir") or environment.get("GPULEDGER_DATA_DIR")
+    table = tables.get(first, {})
+    IGNORED.clear()
+    own = Path(named or Settings.__dataclass_fields__["data_dir"].default, _NAME)
+    is_here = own.exists() and first.exists() and own.samefile(first)
+    if not is_here and (ignored := sorted(_ACTING & table.keys())):
+        IGNORED[str(first)] = ", ".join(ignored)
+        tables[first] = {name: value for name, value in table.items() if name not in _ACTING}
+    if own.exists() and not is_here and (named or "data_dir" not in table):
+        tables[own] = _table(own)
+    return tables
+
+
+#: They run a program, send data or name whose data are shown. A file that only lies in the current folder cannot set them.
+_ACTING = {"browser_program", "store", "warehouse", "iceberg", "read_deployment", "notify_blocks"}
+
+
+#: The settings that the last `load` did not take from a file in the current folder, by the name of the file.
+IGNORED: dict[str, str] = {}
+
+
+def _table(file: Path) -> dict[str, Any]:
     try:
-        set_here = assumptions_module.set_assumptions(table, str(place), environment)
+        return local_files.read_toml(file, follow=True)
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{file}: {error}") from None
+
+
+def _settings(
+    places: Mapping[str, tuple[Any, str]], environment: Mapping[str, str], tables: Mapping[Path, Mapping[str, Any]]
+) -> Settings:
+    set_here: dict[str, SetAssumption] = {}
+    try:
+        for place, table in (tables or {Path(_NAME): {}}).items():
+            set_here |= assumptions_module.set_assumptions(table.get(assumptions_module.TABLE), str(place), environment)
         assumed = Assumptions().with_text(assumptions_module.texts(set_here))
     except ImpossibleAssumption as error:
         raise SettingsError(str(error)) from None
@@ -300,8 +350,9 @@ def _settings(places: Mapping[str, tuple[Any, str]], environment: Mapping[str, s
 
 def explain(environment: Mapping[str, str] = os.environ, file: Path | None = None) -> list[Origin]:
     """Every setting with its value, the place where that is set, and its meaning. Raises SettingsError as `load` does."""
-    places = _set_values({}, environment, file)
-    settings = _settings(places, environment, file)
+    tables = _tables({}, environment, file)
+    places = _set_values({}, environment, tables)
+    settings = _settings(places, environment, tables)
     rows = []
     for f in dataclasses.fields(settings):
         if f.name.startswith("assumptions"):
@@ -323,16 +374,11 @@ def _unshown(value: Any) -> str:
 
 
 def _set_values(
-    options: Mapping[str, Any], environment: Mapping[str, str], file: Path | None
+    options: Mapping[str, Any], environment: Mapping[str, str], tables: Mapping[Path, Mapping[str, Any]]
 ) -> dict[str, tuple[Any, str]]:
     """Value and place of every setting that is set anywhere. A later place overrides an earlier one."""
-    file = file or file_of(environment)
     values: dict[str, tuple[Any, str]] = {}
-    if file.exists():
-        try:
-            table = local_files.read_toml(file, follow=True)
-        except (OSError, ValueError) as error:
-            raise SettingsError(f"{file}: {error}") from None
+    for file, table in tables.items():
         for name, value in table.items():
             if name == assumptions_module.TABLE:
                 continue
