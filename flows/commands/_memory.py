@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from gpuledger.flows.commands._options import Whole
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -35,7 +37,7 @@ def serving_options(function: F) -> F:
 
     command: Callable[..., Any] = with_load
     for option in (
-        click.option("--batch", type=click.IntRange(1), default=1, show_default=True, metavar="B",
+        click.option("--batch", type=Whole(1), default=1, show_default=True, metavar="B",
                      help="Sequences in a step of training, on each card."),
         click.option("--train", type=click.Choice(["full", "lora", "qlora"]),
                      help="Train it instead: all weights, an adapter, or one over 4-bit weights."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import Any, TypeVar
@@ -16,6 +17,29 @@ from gpuledger.flows.words.lang import gettext
 from gpuledger.warehouse.paths import DataDir
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+#: More than any count that somebody means, and little enough for every column.
+_MOST = 10**12
+
+
+class Whole(click.IntRange):
+    """A whole number from `min` on."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if number > _MOST:
+            self.fail(f"{number} is not in the range x<={_MOST}.", param, ctx)
+        return number
+
+
+class Amount(click.FloatRange):
+    """A number of money or speed. Python also reads nan and inf as numbers, and these are none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a valid float.", param, ctx)
+        return number
 
 
 def data_dir_option(function: F) -> F:

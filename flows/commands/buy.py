@@ -12,13 +12,15 @@ from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._assume import assume_option, assumption
 from gpuledger.flows.commands._explain import FIRST, explain_option
 from gpuledger.flows.commands._memory import serving_options
-from gpuledger.flows.commands._options import (
+from gpuledger.flows.commands._options import (  # fmt: skip
+    Amount,
+    Whole,
     currency_option,
     data_dir_option,
     format_option,
     market_option,
     read_from,
-)  # fmt: skip
+)
 from gpuledger.flows.showing import showing
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
@@ -45,32 +47,26 @@ DAYS_A_YEAR = 365
     help="Model to run; `gpuledger model list` lists all.",
 )
 @click.option("--precision", metavar="P", help="fp16, int8, int4, Q4_K_M … (default: int4, of an image model fp16).")
-@click.option("--context", type=int, metavar="N", help="Tokens of context (default: 4096, or the model's own).")
-@click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="A",
+@click.option("--context", type=Whole(1), metavar="N", help="Tokens of context (default: 4096, or the model's own).")
+@click.option("--budget", type=Amount(0, min_open=True), metavar="A",
               help="Most that may be paid on day one for cards and machine, or as rent over the horizon, in the currency "
                    "that is shown.")  # fmt: skip
 @click.option("--budget-cards", is_flag=True, help="The budget is for the cards alone.")
 @click.option("--host", type=click.Choice(["own"]), help="You have a machine for the cards: it costs nothing.")
 @click.option("--own", "owned", multiple=True, metavar="CARD", help="A card that you have; several times for several.")
-@click.option("--min-tokens-per-s", "--min-speed", type=click.FloatRange(0, min_open=True), metavar="R",
+@click.option("--min-tokens-per-s", "--min-speed", type=Amount(0, min_open=True), metavar="R",
               help="Least speed that each user must see, in tokens a second.")  # fmt: skip
-@click.option(
-    "--users", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="People served at once."
-)
-@click.option(
-    "--input", "prompt", type=click.IntRange(1), metavar="N", help="Length of the prompt of each person, in tokens."
-)
-@click.option(
-    "--output", "answer", type=click.IntRange(1), metavar="N", help="Length of the answer to each person, in tokens."
-)
+@click.option("--users", type=Whole(1), default=1, show_default=True, metavar="N", help="People served at once.")
+@click.option("--input", "prompt", type=Whole(1), metavar="N", help="Length of the prompt of each person, in tokens.")
+@click.option("--output", "answer", type=Whole(1), metavar="N", help="Length of the answer to each person, in tokens.")
 @serving_options
 @click.option("--hours-per-day", metavar="H", help="Hours a day in which it is on or rented.")
 @click.option("--horizon-years", metavar="Y", help="Years until the card is sold.")
-@click.option("--days", type=click.FloatRange(1), metavar="N", help="Days until the card is sold, instead of years.")
+@click.option("--days", type=Amount(1), metavar="N", help="Days until the card is sold, instead of years.")
 @click.option("--country", metavar="CC", help="Electricity at the household price of this country (US, KR, DE, EU …).")
 @click.option("--condition", type=click.Choice(["new", "used", "any"]), default="new", show_default=True,
               help="Cards on sale new, used (also refurbished and opened), or both.")  # fmt: skip
-@click.option("--limit", type=click.IntRange(0), metavar="N",
+@click.option("--limit", type=Whole(0), metavar="N",
               help="Options to show; 0 for all (default: 8, with --explain 3).")  # fmt: skip
 @explain_option
 @assume_option

@@ -8,7 +8,7 @@ import click
 
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._day import day
-from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
+from gpuledger.flows.commands._options import Whole, data_dir_option, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 
 #: Headings by column, in the order in which a narrow screen keeps the columns.
@@ -21,7 +21,7 @@ _HEADINGS = {
 @click.command()
 @click.argument("card", required=False, shell_complete=_complete.cards)
 @click.option("--since", type=day, metavar="DAY", help="From the start of this day on (UTC).")
-@click.option("--limit", type=click.IntRange(min=0), default=40, show_default=True, help="How many; 0 for all.")
+@click.option("--limit", type=Whole(0), default=40, show_default=True, help="How many; 0 for all.")
 @data_dir_option
 @format_option
 def command(card: str | None, since: datetime | None, limit: int, data_dir: str | None, form: str) -> int:

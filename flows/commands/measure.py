@@ -12,7 +12,7 @@ import click
 
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._day import day
-from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.commands._options import Whole, data_dir_option, data_of
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
 
@@ -30,7 +30,7 @@ def command() -> None:
 def _about(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that describe any figure: number of cards, who measured it, when, and whose claim it is."""
     for option in (
-        click.option("--gpu-count", type=click.IntRange(1), help="Cards that gave the figure together."),
+        click.option("--gpu-count", type=Whole(1), help="Cards that gave the figure together."),
         click.option("--by", "measured_by", metavar="WHO", help="Who measured it."),
         click.option(
             "--on",
@@ -61,9 +61,9 @@ def _about(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--software", metavar="NAME", help="What ran it, with its version.")
 @click.option("--precision", metavar="P", help="Number format of the weights.")
-@click.option("--batch-size", type=click.IntRange(1), help="Sequences or images computed together.")
-@click.option("--context", type=click.IntRange(1), help="Tokens of prompt and answer together.")
-@click.option("--users", type=click.IntRange(1), help="Requests that were answered at once.")
+@click.option("--batch-size", type=Whole(1), help="Sequences or images computed together.")
+@click.option("--context", type=Whole(1), help="Tokens of prompt and answer together.")
+@click.option("--users", type=Whole(1), help="Requests that were answered at once.")
 @_about
 @data_dir_option
 def add(workload: str, score: str, gpu: str, data_dir: str | None, **about: Any) -> int:

@@ -18,7 +18,7 @@ from gpuledger.flows.commands._assume import assume_option, of_settings, with_te
 from gpuledger.flows.commands._card import ambiguous_name, count_and_name, gpus_of
 from gpuledger.flows.commands._explain import as_objects, explain_option, show_steps
 from gpuledger.flows.commands._memory import serving_options
-from gpuledger.flows.commands._options import data_dir_option, read_from
+from gpuledger.flows.commands._options import Whole, data_dir_option, read_from
 from gpuledger.flows.telling import terminal
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
@@ -68,11 +68,15 @@ if TYPE_CHECKING:
     type=click.Choice(["layer", "tensor", "pipeline"]),
     help="How the cards share the model (default: the engine's).",
 )
-@click.option("--context", type=int, metavar="N", help="Tokens of context (default: 4096, or the model's own).")
+@click.option("--context", type=Whole(1), metavar="N", help="Tokens of context (default: 4096, or the model's own).")
 @click.option(
-    "--input", "prompt", type=int, metavar="N", help="Length of the prompt, in tokens (default: a part of the context)."
+    "--input",
+    "prompt",
+    type=Whole(1),
+    metavar="N",
+    help="Length of the prompt, in tokens (default: a part of the context).",
 )
-@click.option("--users", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Sequences at once.")
+@click.option("--users", type=Whole(1), default=1, show_default=True, metavar="N", help="Sequences at once.")
 @serving_options
 @explain_option
 @assume_option

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 import click
 
 from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
+from gpuledger.flows.commands._options import Whole, data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 
@@ -119,7 +119,7 @@ def list_(data_dir: str | None, form: str) -> None:
 
 
 @command.command()
-@click.argument("number", type=click.IntRange(1))
+@click.argument("number", type=Whole(1))
 @data_dir_option
 def remove(number: int, data_dir: str | None) -> None:
     """Take out the rate of that number in `gpuledger rate list`."""

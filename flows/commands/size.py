@@ -10,7 +10,7 @@ import click
 from gpuledger.extract.message import Message
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._assume import assume_option, of_settings
-from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
+from gpuledger.flows.commands._options import Whole, data_dir_option, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 
@@ -27,8 +27,10 @@ _CONTEXT = 4096
               help="A config.json, a folder, or safetensors or GGUF files instead of a MODEL of the catalogue.")  # fmt: skip
 @click.option("--precision", metavar="P", help="Number format of the weights: fp16, int8, int4, Q4_K_M, awq-int4-g128 … "
               "(default: that of the model's files or name, else fp16).")  # fmt: skip
-@click.option("--context", type=int, metavar="N", help=f"Tokens of context (default: {_CONTEXT}, or the model's own).")
-@click.option("--batch", type=click.IntRange(1), default=1, show_default=True, metavar="B", help="Sequences at once.")
+@click.option(
+    "--context", type=Whole(1), metavar="N", help=f"Tokens of context (default: {_CONTEXT}, or the model's own)."
+)
+@click.option("--batch", type=Whole(1), default=1, show_default=True, metavar="B", help="Sequences at once.")
 @assume_option
 @data_dir_option
 @format_option

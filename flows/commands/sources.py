@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import Whole, data_dir_option, data_of, format_option
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 from gpuledger.flows.words.sentences import N_
@@ -135,7 +135,7 @@ def terms_(name: str, says: str, page: str | None, read: datetime | None, data_d
     help="Write to FILE (JSON) what was read, fields, times, and a sample of each page without anybody's words.",
 )  # fmt: skip
 @click.option("--sample", is_flag=True, help="Ask the bundled sample site instead of the live sources.")
-@click.option("--night", type=int, default=1, show_default=True, metavar="N", help="Night of the sample site.")
+@click.option("--night", type=Whole(1), default=1, show_default=True, metavar="N", help="Night of the sample site.")
 @data_dir_option
 @format_option
 def check(

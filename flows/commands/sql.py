@@ -7,7 +7,17 @@ import click
 from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
 
 
-@click.command()
+class _Sql(click.Command):
+    """A query may begin with a comment, and `-- Which cards …` is no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        queries = [text for text in args if text.startswith("--") and any(map(str.isspace, text.partition("=")[0]))]
+        for query in queries[:1]:
+            args = [*(text for text in args if text is not query), "--", query]
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_Sql)
 @click.argument("query")
 @data_dir_option
 @format_option

@@ -12,7 +12,7 @@ import click
 from gpuledger.extract import local_files
 from gpuledger.flows.commands import _complete
 from gpuledger.flows.commands._day import day
-from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.commands._options import Whole, data_dir_option, data_of
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
 
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     metavar="IMAGE",
     help="Begin a transcription of this picture: write a CSV and a page with what is open.",
 )
-@click.option(
-    "--series", type=click.IntRange(0), default=0, show_default=True, help="With --from-chart: which bar of a row."
-)
+@click.option("--series", type=Whole(0), default=0, show_default=True, help="With --from-chart: which bar of a row.")
 @click.option("--article-url", metavar="URL", help="With --from-chart: the article that shows the picture.")
 @click.option("--image-url", metavar="URL", help="With --from-chart: the picture's own address.")
 @click.option(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option
+from gpuledger.flows.commands._options import Whole, data_dir_option
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.settings import settings as settings_module
 
 
 @click.command()
-@click.option("--keep-versions", type=int, metavar="N", help="Published versions that stay (default: the setting).")
 @click.option(
-    "--keep-days", type=int, metavar="N", help="Days that stay, back from the newest run (default: the setting)."
+    "--keep-versions", type=Whole(1), metavar="N", help="Published versions that stay (default: the setting)."
+)
+@click.option(
+    "--keep-days", type=Whole(0), metavar="N", help="Days that stay, back from the newest run (default: the setting)."
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @data_dir_option

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._options import currency_option, data_dir_option, data_of, format_option
+from gpuledger.flows.commands._options import Whole, currency_option, data_dir_option, data_of, format_option
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.showing import showing
 from gpuledger.flows.showing.money import money
@@ -37,7 +37,7 @@ def command() -> None:
     metavar="AMOUNT",
     help="Its street price, or with --fits that of all cards together, is below this: in USD, or in --currency.",
 )
-@click.option("--value-rank", "rank", type=click.IntRange(min=1), metavar="N",
+@click.option("--value-rank", "rank", type=Whole(1), metavar="N",
               help="It is among the best N of --workload by score per dollar.")  # fmt: skip
 @click.option(
     "--workload",
@@ -50,7 +50,7 @@ def command() -> None:
 @click.option("--new-low", metavar="DAYS", help="Its street price is lower than on all of so many days before: 90d.")
 @click.option("--fits", "model", metavar="MODEL", help="Cards that hold this model cost less than --below together.")
 @click.option("--precision", default="int4", show_default=True, help="For --fits.")
-@click.option("--context", "context_tokens", type=click.IntRange(min=1), default=8192, show_default=True,
+@click.option("--context", "context_tokens", type=Whole(1), default=8192, show_default=True,
               help="For --fits, in tokens.")  # fmt: skip
 @currency_option
 @data_dir_option
@@ -117,7 +117,7 @@ def list_(data_dir: str | None, form: str) -> None:
 
 
 @command.command()
-@click.argument("number", type=int)
+@click.argument("number", type=Whole(1))
 @data_dir_option
 def remove(number: int, data_dir: str | None) -> None:
     """Drop the watch with this NUMBER."""
@@ -127,7 +127,7 @@ def remove(number: int, data_dir: str | None) -> None:
 
 
 @command.command()
-@click.argument("number", type=int, required=False)
+@click.argument("number", type=Whole(1), required=False)
 @click.option("--send", is_flag=True, help="Also send it to the notification targets, as a test that it arrives.")
 @data_dir_option
 def test(number: int | None, send: bool, data_dir: str | None) -> int:
@@ -178,7 +178,7 @@ def _amount(text: str) -> Decimal:
         amount = Decimal(text.strip("".join(_SIGNS) + " ").replace(",", ""))
     except InvalidOperation:
         raise click.UsageError(f"{text!r} is no amount such as 1500") from None
-    if not amount.is_finite() or amount <= 0:
+    if not (amount.is_finite() and 0 < amount <= 10**12):
         raise click.UsageError(f"an amount must be above zero, not {text}")
     return amount
 

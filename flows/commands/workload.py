@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.commands._options import Whole, data_dir_option, data_of
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 
@@ -27,14 +27,14 @@ def command() -> None:
     show_default=True,
     help="Which figure is better.",
 )
-@click.option("--gpu-count", type=click.IntRange(1), default=1, show_default=True, help="Cards that run it together.")
+@click.option("--gpu-count", type=Whole(1), default=1, show_default=True, help="Cards that run it together.")
 @click.option("--model", shell_complete=_complete.models, help="Model that ran, by its id in the catalogue.")
 @click.option("--precision", help="Number format of its weights.")
 @click.option("--resolution", help="Size of the pictures, as 1920×1080.")
 @click.option("--software", help="What ran it, with its version.")
 @click.option("--source", help="Address where it is described.")
 @click.option("--output", type=click.Choice(["token", "image"]), help="What is made.")
-@click.option("--iterations", type=click.IntRange(1), help="Counts of the unit that make one piece of the output.")
+@click.option("--iterations", type=Whole(1), help="Counts of the unit that make one piece of the output.")
 @data_dir_option
 def add(data_dir: str | None, **fields: str | int | None) -> None:
     """Keep a workload as a file of the data directory; the next refresh or rebuild knows it."""
