@@ -38,6 +38,7 @@ def dumps(batch: Collected) -> bytes:
         "issues": [(to_json(issue), sha256) for issue, sha256 in batch.issues],
         "images": dict(batch.images), "parsed": list(batch.parsed), "starts": list(batch.starts),
         "files": list(batch.files), "failure": _error(batch.failure) if batch.failure else None,
+        "unread": [_error(error) for error in batch.unread],
         "missed": [(address, _error(error)) for address, error in batch.missed],
         "nights": [night.isoformat() for night in batch.nights] if batch.nights else None,
     }  # fmt: skip
@@ -56,6 +57,7 @@ def loads(content: bytes) -> Collected:
             images=record["images"], parsed=_pairs(record["parsed"]), starts=tuple(record["starts"]),
             files=tuple((name, kind, sha256) for name, kind, sha256 in record["files"]),
             failure=_rebuilt(record["failure"]) if record["failure"] else None,
+            unread=[_rebuilt(error) for error in record["unread"]],
             missed=[(address, _rebuilt(error)) for address, error in record["missed"]],
             nights=(nights[0], nights[1]) if nights else None,
         )  # fmt: skip

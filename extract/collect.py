@@ -13,7 +13,15 @@ from gpuledger.extract import local_files, looks
 from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshot import Snapshot
-from gpuledger.extract.errors import ExtractError, FetchError, LayoutChanged, NotFound, Unforeseen, described
+from gpuledger.extract.errors import (
+    ExtractError,
+    FetchError,
+    LayoutChanged,
+    NotFound,
+    OutOfTime,
+    Unforeseen,
+    described,
+)  # fmt: skip
 from gpuledger.extract.fetch import addresses, blocks
 from gpuledger.extract.following import merged
 from gpuledger.extract.items import Aside, Issue, Item, Link, ListingTotal, Looked, Offer, Parsed, Severity, admitted
@@ -22,9 +30,6 @@ from gpuledger.extract.source import Page, Source
 
 #: Called before a page is fetched, with its address and the number of known pages of the source, including this page.
 OnPage = Callable[[str, int], None]
-
-#: If this share of a source's pages fails, the source has failed. Below it, each missing page is an issue.
-FAILED_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The batch of one source. `failure` is set if the whole source failed. Then nothing of the batch may be loaded.
+    """The batch of one source. `failure` is set if no page could be read. Then there is nothing to load.
+
+    A page fails alone: `unread` are the failures of the pages that are missing, and the rows of the other pages are good.
+    A page that is gone because its product is gone is not among them: that is an answer of the shop.
 
     `rows` are items, each with the hash of its archived page, and so are `issues`. `images` maps the addresses of watched
     images to hashes. `parsed` has the address and the hash of each parsed page. `is_complete` says that every page was read.
@@ -72,6 +80,7 @@ class Collected:
     pages_unchanged: int = 0
     size_bytes: int = 0
     failure: ExtractError | None = None
+    unread: Sequence[ExtractError] = ()
     is_complete: bool = True
     starts: Sequence[str] = ()
     files: Sequence[tuple[str, str, str]] = ()
@@ -143,7 +152,7 @@ def collect(
     on_page: OnPage = lambda url, known: None,
     parser: Parser | None = None,
 ) -> Collected:
-    """Read a source through `pages`. Does not raise if a page fails.
+    """Read a source through `pages`. Does not raise if a page fails, and reads no further page after OutOfTime.
 
     A page is not parsed again if the server answers 304, or if the `cache` has the items of these bytes and this parser.
     """
@@ -153,12 +162,14 @@ def collect(
     waiting = deque((Link(url=url, role="start"), url) for url in reading.starts)
     products: dict[str, str] = {}
     known = set(reading.starts)
-    while waiting and len(attempts) < source.max_pages:
+    is_over = False
+    while waiting and len(attempts) < source.max_pages and not is_over:
         link, start = waiting.popleft()
         lists = min(len(attempts) + 1 + len(waiting), source.max_pages)
         on_page(link.url, lists + min(len(products), source.max_products))
         attempt = replace(_read_link(source, link, tools), start=start)
         attempts.append(attempt)
+        is_over = isinstance(attempt.failure, OutOfTime)
         for item in attempt.items:
             if isinstance(item, Link) and item.url not in known:
                 known.add(item.url)
@@ -166,13 +177,15 @@ def collect(
                     products[item.url] = start
                 else:
                     waiting.append((item, start))
-    chosen = pages.stalest(source, list(products), source.max_products)
+    chosen = [] if is_over else pages.stalest(source, list(products), source.max_products)
     lists = len(attempts)
     for url in chosen:
         on_page(url, lists + len(chosen))
         attempt = _read_link(source, Link(url=url, role="product"), tools)
         attempts.append(replace(attempt, start=products[url]))
-    left_out = waiting[0][0].url if waiting else None
+        if isinstance(attempt.failure, OutOfTime):
+            break
+    left_out = waiting[0][0].url if waiting and not is_over else None
     collected = _collected(reading, files, attempts, left_out)
     collected = _without_unread(collected, attempts, len(products) - len(chosen))
     return _judge(collected, [*files, *attempts], has_lists=source.has_lists)
@@ -366,9 +379,9 @@ def parse_page(source: Source, page: Page) -> list[Parsed]:
 def _judge(collected: Collected, attempts: Sequence[_Attempt], *, has_lists: bool) -> Collected:
     """The batch with the failure of the whole source, or with an issue for each missing page.
 
-    If only product pages behind a listing are missing, the source has not failed, because the listing has the offers. If
-    each address is the page of one product, a page that is gone says something about the product and nothing about the
-    source.
+    The source has failed if no page of it could be read, or if those that were read have no rows. If only product pages
+    behind a listing are missing, nothing is, because the listing has the offers. If each address is the page of one product,
+    a page that is gone says something about the product and nothing about the source.
 
     It is also a failure if the pages have no rows and no issue that explains it: an empty answer of an interface, or a table
     with only a header. To load such pages would end every listing of the source.
@@ -388,13 +401,17 @@ def _judge(collected: Collected, attempts: Sequence[_Attempt], *, has_lists: boo
             return replace(collected, failure=failure, issues=issues_with_failure, is_complete=False)
         return collected
     issues = _issues_of(failed, "error")
-    # Files that people dropped are independent of each other, so a bad file says nothing about the others.
-    gone = 0 if has_lists else sum(isinstance(failure, NotFound) for failure in failures)
-    share = (len(failures) - gone) / (len(attempts) - gone) if len(attempts) > gone else 1
-    has_failed = share >= (FAILED_SHARE if collected.starts else 1)
+    unread = [
+        attempt.failure
+        for attempt in failed
+        if attempt.failure
+        and not (isinstance(attempt.failure, NotFound) and (not has_lists or attempt.link.role == "product"))
+    ]
+    has_failed = len(failed) == len(attempts) or (unread and not collected.rows and not collected.images)
     return replace(
-        collected, failure=failures[0] if has_failed else None, issues=[*collected.issues, *issues], is_complete=False
-    )
+        collected, failure=failures[0] if has_failed else None, unread=unread, issues=[*collected.issues, *issues],
+        is_complete=False,
+    )  # fmt: skip
 
 
 def _issues_of(attempts: Sequence[_Attempt], severity: Severity) -> list[tuple[Issue, str | None]]:

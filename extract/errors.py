@@ -80,6 +80,12 @@ class Timeout(FetchError):
     default_action = "try later, or raise the fetch deadline in the settings"
 
 
+class OutOfTime(Timeout):
+    """The source took longer than all of its pages may take together. Its further pages are not fetched."""
+
+    default_action = "raise source_timeout_s in the settings"
+
+
 class ConnectionFailed(FetchError):
     """No connection: name not found, refused, reset, TLS failure."""
 

@@ -86,12 +86,15 @@ class Fetching:
     keyed: Keyed | None = None
     #: Which of the source's pages a browser renders. None if the client fetches all pages.
     rendering: Rendering | None = None
+    #: Raises OutOfTime if the source may fetch no further page.
+    in_time: Callable[[str], None] = lambda url: None
 
     def fetch(self, source: Source, url: str) -> Snapshot:
         """Fetch a page and archive it. If the server answers 304, this is the page in the archive.
 
         If a source's pages may be kept for some hours only, the archive gets the items that were read from the page.
         """
+        self.in_time(url)
         if self.keyed is not None:
             return self._save(source, self.keyed.fetch(url, self.site))
         if self.rendering is not None and self.site is not None and self.rendering.is_for(url):

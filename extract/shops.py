@@ -68,6 +68,7 @@ def _joined(batches: Sequence[Collected]) -> Collected:
         pages_unchanged=sum(batch.pages_unchanged for batch in batches),
         size_bytes=sum(batch.size_bytes for batch in batches),
         failure=None if good else batches[0].failure,
+        unread=_all([batch.failure] if batch.failure else batch.unread for batch in batches),
         is_complete=all(batch.is_complete for batch in batches),
         starts=_all(batch.starts for batch in batches),
         files=_all(batch.files for batch in batches),

@@ -18,7 +18,7 @@ from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Parser, Reading, collect
-from gpuledger.extract.errors import Timeout, Unforeseen, described
+from gpuledger.extract.errors import OutOfTime, Unforeseen, described
 from gpuledger.extract.fetch.host_leases import HostLeases, Times
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.fetch.keyed import Keyed
@@ -61,32 +61,31 @@ class Reader:
     def read_source(self, reading: Reading) -> Collected:
         """Read one source. The result holds its failure, which is never raised.
 
-        A source that takes longer than the setting source_timeout_s fails at its next page. The pages so far are archived,
-        but nobody may take half a source for the whole.
+        A source that takes longer than the setting source_timeout_s fetches no further page: what it has so far counts.
         """
         site = site_of(reading.starts, reading.source.hosts)
         keyed = keyed_of(reading.source, self.client, self.context.settings)
         rendering = rendering_of(reading.source, self.browser, self.context.settings)
-        pages = Fetching(self.client, self.archive, self.context.as_of, self.context.run_id, site, keyed, rendering)
         limit_s = self.context.settings.source_timeout_s
         ends = time.monotonic() + limit_s
 
+        def in_time(url: str) -> None:
+            if time.monotonic() > ends:
+                raise OutOfTime(url, f"the source took longer than {limit_s:g} s")
+
+        pages = Fetching(
+            self.client, self.archive, self.context.as_of, self.context.run_id, site, keyed, rendering, in_time
+        )
         name, progress = reading.source.name, self.context.progress
 
-        def in_time(url: str, known: int) -> None:
-            if time.monotonic() > ends:
-                raise Timeout(
-                    url, f"the source took longer than {limit_s:g} s", "raise source_timeout_s in the settings"
-                )
+        def on_page(url: str, known: int) -> None:
             progress.page(reading.name, url, known)
 
         try:
-            collected = collect(reading, pages, self.cache, in_time, self.parser)
+            collected = collect(reading, pages, self.cache, on_page, self.parser)
             run, may_read = self.context, self.context.settings.read_charts
             chart_readings = charts.ByMachine(self.archive, run.as_of, run.run_id, may_read)
             return charts.with_charts(collected, reading.source, chart_readings, self.archive, run.data)
-        except Timeout as failure:
-            return Collected(name, shop=reading.shop, failure=failure, is_complete=False)
         except Exception as error:  # noqa: BLE001  one source's fault stops no other
             failed = Unforeseen(name, described(error))
             return Collected(name, shop=reading.shop, failure=failed, is_complete=False)

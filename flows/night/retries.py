@@ -23,8 +23,8 @@ LOCK_WAIT_S = 1800.0
 _PASSING = frozenset(
     kind.__name__
     for kind in (
-        errors.Blocked, errors.ConnectionFailed, errors.EmptyBody, errors.RateLimited, errors.ServerError, errors.Timeout,
-        errors.Truncated,
+        errors.Blocked, errors.ConnectionFailed, errors.EmptyBody, errors.OutOfTime, errors.RateLimited, errors.ServerError,
+        errors.Timeout, errors.Truncated,
     )
 )  # fmt: skip
 
@@ -34,8 +34,10 @@ class NothingPublished(Exception):
 
 
 def can_help(summary: Summary) -> bool:
-    """Whether a source failed for a reason that may pass."""
-    return any((source.reason or "").partition(":")[0] in _PASSING for source in summary.failed_sources)
+    """Whether a source, or a page of one, failed for a reason that may pass."""
+    return any(
+        (source.reason or "").partition(":")[0] in _PASSING for source in summary.sources if source.needs_somebody
+    )
 
 
 def when_free(work: Callable[[], T]) -> T:

@@ -14,7 +14,7 @@ from gpuledger.expectations.check import Verdict, check_batch
 from gpuledger.expectations.contract import source_contract
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.errors import NotFound
+from gpuledger.extract.errors import ExtractError, NotFound
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.items import CloudOffer, Issue, Item, Offer
 from gpuledger.flows.decisions import corrections, decisions
@@ -115,8 +115,11 @@ def failed(collected: Collected) -> SourceOutcome:
     """The outcome of a source of which nothing could be read."""
     failure = collected.failure
     assert failure is not None
-    reason = f"{type(failure).__name__}: {failure.url}: {failure.seen}; {failure.action}"
-    return SourceOutcome(collected.source, "failed", reason)
+    return SourceOutcome(collected.source, "failed", _why(failure))
+
+
+def _why(failure: ExtractError) -> str:
+    return f"{type(failure).__name__}: {failure.url}: {failure.seen}; {failure.action}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,11 @@ def _check_and_load(
     corrected.keep(con, source, context.as_of, corrected_rows)
     first, repeats = split_duplicates(rows, lambda item: others.key_of(source, item))
     context.progress.step("check")
-    verdict = check_batch(source_contract(source), [row.item for row in first])
+    contract = source_contract(source)
+    if collected.unread:
+        # A short list is no sign of a changed layout if the pages that lack are known; and it ends nothing.
+        contract = replace(contract, min_rows=0)
+    verdict = check_batch(contract, [row.item for row in first])
     context.progress.step("load")
     issues = _conflicts(source, first, repeats) + corrected.issues(corrected_rows, corrections.WAY_OUT)
     issues += [(Issue(code="contract_warning", message=warning), None) for warning in verdict.warnings]
@@ -192,7 +199,7 @@ def _load(
         decisions.releases(context.data, context.started_at),
         sources.get(source).kinds,
     )
-    status, reason = how_it_went(loaded, source, len(accepted) + len(held))
+    status, reason = how_it_went(loaded, source, len(accepted) + len(held), collected.unread)
     by_gate = held_by_the_gate(first, source, loading.held_reasons(con, source)) if loaded.held else []
     return _Account(
         status, reason, loaded=len(accepted) - loaded.held,
@@ -202,8 +209,13 @@ def _load(
     )  # fmt: skip
 
 
-def how_it_went(loaded: loading.Loaded, source: str, rows: int) -> tuple[SourceStatus, str | None]:
-    """Status and reason of a batch of so many rows that was loaded."""
+def how_it_went(
+    loaded: loading.Loaded, source: str, rows: int, unread: Sequence[ExtractError] = ()
+) -> tuple[SourceStatus, str | None]:
+    """Status and reason of a batch of so many rows that was loaded. `unread` are the failures of the pages that lack."""
+    if unread:
+        others = f"; and {len(unread) - 1} more pages" if len(unread) > 1 else ""
+        return "degraded", f"{_why(unread[0])}{others}; the pages that came are loaded, and nothing ends by the others"
     if loaded.usual_rows is not None:
         return "degraded", (
             f"{rows} rows, and {loaded.usual_rows} are usual: what is missing has not ended, and counts for as long as it "

@@ -22,7 +22,7 @@ def batch() -> Collected:
         "newegg", issues=[(issue, None), (issue, "ab" * 32)], images={"https://a.test/1.png": "cd" * 32},
         parsed=[("https://a.test/", "ab" * 32)], pages=3, pages_unchanged=1, size_bytes=10, is_complete=False,
         starts=("https://a.test/",), files=(("a.csv", "text/csv", "ef" * 32),), fetched=3,
-        missed=[("https://a.test/2", NotFound("https://a.test/2", "404"))],
+        missed=[("https://a.test/2", NotFound("https://a.test/2", "404"))], unread=[NotFound("https://a.test/2", "404")],
         nights=(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)), fetched_by="run", stated_total=5,
         listed=4,
     )  # fmt: skip
@@ -33,7 +33,8 @@ def test_every_field_comes_back() -> None:
     after = batches.loads(batches.dumps(before))
     assert str(after.missed[0][1]) == str(before.missed[0][1])
     assert type(after.missed[0][1]) is NotFound
-    assert replace(after, missed=(), rows=()) == replace(before, missed=(), rows=())
+    assert repr(after.unread) == repr(before.unread)
+    assert replace(after, missed=(), unread=(), rows=()) == replace(before, missed=(), unread=(), rows=())
 
 
 def test_a_failure_comes_back() -> None:

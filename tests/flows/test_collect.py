@@ -18,11 +18,12 @@ from gpuledger.extract.archive import parsed_cache
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading, collect
-from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.errors import LayoutChanged, OutOfTime
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.items import Issue, Link, Offer, Parsed
-from gpuledger.extract.pages import Fetching, LocalFile
+from gpuledger.extract.pages import Fetching, LocalFile, OfRun
 from gpuledger.extract.source import Page, Source
+from tests.extract import faulty_server
 from tests.extract.faulty_server import Exchange, FaultyServer, Route, page, status
 
 HOST = "shop.sample.test"
@@ -128,15 +129,55 @@ def test_a_paging_loop_ends_with_an_issue(bench: Bench) -> None:
     assert found.failure is None
 
 
-@pytest.mark.parametrize(("broken", "is_failure"), [(1, False), (2, True), (3, True), (4, True)])
-def test_a_source_fails_where_half_of_its_pages_do(bench: Bench, broken: int, is_failure: bool) -> None:
+@pytest.mark.parametrize(("broken", "is_failure"), [(1, False), (2, False), (3, False), (4, True)])
+def test_a_source_fails_where_all_of_its_pages_do(bench: Bench, broken: int, is_failure: bool) -> None:
     for n in range(4):
         bench.serve(**{f"p{n}": status(404) if n < broken else f"offer {n} 100"})
     found = bench.read("p0", "p1", "p2", "p3")
     assert (found.failure is not None) is is_failure
     assert not found.is_complete
     assert [issue.code for issue, _ in found.issues] == ["NotFound"] * broken
+    assert [type(failure).__name__ for failure in found.unread] == ["NotFound"] * broken
     assert len(keys(found)) == 4 - broken
+
+
+@pytest.mark.parametrize(
+    ("second", "name"),
+    [
+        (status(404), "NotFound"), (status(410), "NotFound"), (status(429), "RateLimited"), (status(500), "ServerError"),
+        (status(503), "ServerError"), (status(403), "Blocked"), (faulty_server.short_body, "Truncated"), ("", "EmptyBody"),
+        ("refuse", "LayoutChanged"), ("offer b 200\ncrash", "LayoutChanged"),
+        ("<html><title>Are you a human?</title><div class='g-recaptcha'></div>", "Blocked"),
+    ],
+)  # fmt: skip
+def test_a_page_fails_alone_and_is_named(bench: Bench, second: str | Route, name: str) -> None:
+    """The first page of a listing is loaded without the second, and the third, to which only the second leads."""
+    bench.serve(one="offer a 100\nlink /two", two=second)
+    found = bench.read("one")
+    assert (keys(found), found.failure, found.is_complete) == (["a"], None, False)
+    (failure,) = found.unread
+    assert (type(failure).__name__, failure.url) == (name, f"http://{HOST}/two")
+
+
+def test_a_product_that_is_gone_is_an_answer_and_no_page_that_lacks(bench: Bench) -> None:
+    bench.serve(one="offer a 100", two=status(404))
+    found = bench.read("one", "two", source=replace(SHOP, has_lists=False))
+    assert (keys(found), found.failure, found.is_complete, found.unread) == (["a"], None, False, [])
+
+
+def test_a_source_that_is_out_of_time_reads_no_further_page_and_its_replay_does_not_either(bench: Bench) -> None:
+    bench.serve(one="offer a 100\nlink /two\nlink /three", two="offer b 200", three="offer c 300")
+
+    def in_time(url: str) -> None:
+        if url.endswith("/two"):
+            raise OutOfTime(url, "the source took longer than 1 s")
+
+    reading = Reading(SHOP, [f"http://{HOST}/one"])
+    first = collect(reading, Fetching(bench.client, bench.archive, NOW, "run", in_time=in_time), None)
+    assert bench.server.paths() == ["/one"]
+    assert (keys(first), [type(failure) for failure in first.unread]) == (["a"], [OutOfTime])
+    again = collect(reading, OfRun(bench.archive, bench.archive.of_run("test_shop", "run"), dict(first.missed)), None)
+    assert again == first
 
 
 def test_a_parser_that_dies_is_a_changed_layout_with_its_words(bench: Bench) -> None:

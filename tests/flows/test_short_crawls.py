@@ -22,8 +22,9 @@ from gpuledger.flows.decisions import decisions
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.telling import alerts
 from gpuledger.transform import freshness
-from tests.command import gpuledger, rows
+from tests.command import gpuledger, rows, tables
 from tests.flows.inprocess import context, copy_of_the_site, refresh, take_in_one
+from tests.history.replays import replayed
 from tests.support.empty import empty_warehouse
 
 SHOP = "danawa"
@@ -186,6 +187,35 @@ def test_a_shop_that_really_closes_half_of_its_catalogue(
     assert con.execute(counted, [FIRST]).fetchall() == [("ended", 20), ("returned", 1)]
 
 
+@pytest.mark.parametrize("second_page", [None, "<html><title>Are you a human?</title><div class='g-recaptcha'></div>"])
+def test_a_page_that_does_not_come_costs_its_own_prices_alone_and_a_replay_gives_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second_page: str | None
+) -> None:
+    site = copy_of_the_site(tmp_path / "site")
+    monkeypatch.setattr(server, "_SITE", site)
+    data, only = tmp_path / "data", ["ecb_fx", "newegg"]
+    refresh(data, 1, only=only)
+    page = site / "newegg" / "sample" / "night2" / "gpus" / "page-2.html"
+    if second_page is None:
+        for kept in site.glob("newegg/sample/night*/gpus/page-2.html"):
+            kept.unlink()
+    else:
+        page.write_text(second_page, encoding="utf-8")
+    second = refresh(data, 2, only=only)
+    assert _statuses(second) == {"ecb_fx": "ok", "newegg": "degraded"}
+    assert second.exit_status == 3
+    (source,) = second.degraded_sources
+    assert re.match(r"(NotFound|Blocked): http://\S+/gpus/page-2\.html: ", source.reason or ""), source.reason
+    assert source.loaded > 5, "the first page counts"
+    ended = "SELECT count(*) FROM core.listing WHERE ended_at IS NOT NULL AND source = 'newegg'"
+    assert rows(data, ended) == [(0,)]
+    seen_tonight = """SELECT count(*), count(*) FILTER (valid_from > DATE '2023-11-16') FROM core.price_open
+                      WHERE confirmed_until IS NULL"""
+    assert rows(data, seen_tonight)[0][1] > 0
+    replayed(data, tmp_path / "again")
+    assert tables(tmp_path / "again") == tables(data)
+
+
 def test_a_listing_whose_own_page_is_gone_has_ended_though_others_did_not_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,7 +234,7 @@ def test_a_listing_whose_own_page_is_gone_has_ended_though_others_did_not_come(
     for page in site.glob(f"generic_shop/sample/night*/products/{broken.name}/index.html"):
         page.write_text("<html><body>We are moving</body></html>", encoding="utf-8")
     second = refresh(data, 2, only=only)
-    assert _statuses(second)["generic_shop"] == "partial", second.sources
+    assert _statuses(second)["generic_shop"] == "degraded", second.sources
     after = rows(data, listed)
     assert [gone.name in url for url, is_open in after if not is_open] == [True]
     unseen = rows(
