@@ -19,6 +19,8 @@ from typing import Any
 _SEAL = re.compile(rb', "after": "([0-9a-f]{0,16})", "seal": "([0-9a-f]{16})"\}\s*\Z')
 #: Bytes that are read from the end of a log to find its last line. If the last line is longer, the whole log is read.
 _TAIL = 1 << 16
+#: Most bytes of a line and of a log that are read. A run's line has some kilobytes, and a log grows by a few lines a night.
+LONGEST, MOST = 1 << 24, 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +53,26 @@ def extend(path: Path, records: Iterable[Mapping[str, Any]], default: Callable[[
         size = os.fstat(handle).st_size
         # A torn line, left by a full disk or a kill, must not swallow this line.
         is_torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-        seal, lines = _last_seal(handle, size), []
+        seal, added = _last_seal(path, handle, size), []
         for record in records:
-            lines.append(line(record, seal, default))
-            seal = _parts(lines[-1])[1]
-        data = b"\n" * is_torn + b"".join(lines)
+            added.append(line(record, seal, default))
+            seal = _parts(added[-1])[1]
+        data = b"\n" * is_torn + b"".join(added)
         if os.write(handle, data) != len(data):
             raise OSError(f"{path}: the line was not written whole; is the disk full?")
         os.fsync(handle)
         return size + len(data)
     finally:
         os.close(handle)
+
+
+def lines(path: Path) -> Iterator[bytes]:
+    """The lines of a log; none if there is no log. A line that is too long comes in pieces, of which none has a seal."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        while file.tell() < MOST and (text := file.readline(LONGEST)):
+            yield text
 
 
 def chain(records: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
@@ -73,13 +84,13 @@ def chain(records: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
         yield text
 
 
-def damage(lines: Iterable[bytes]) -> Iterator[Damage]:
+def damage(texts: Iterable[bytes]) -> Iterator[Damage]:
     """The damaged lines of a log, with their numbers from 1.
 
     Old lines at the beginning, from before there were seals, have no seal to check.
     """
     last, has_seals = "", False
-    for number, text in enumerate(lines, start=1):
+    for number, text in enumerate(texts, start=1):
         if not text.strip():
             continue
         after, seal, body = _parts(text)
@@ -117,13 +128,13 @@ def _sum(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()[:16]
 
 
-def _last_seal(handle: int, size: int) -> str:
+def _last_seal(path: Path, handle: int, size: int) -> str:
     start = max(0, size - _TAIL)
     for text in reversed(os.pread(handle, size - start, start).split(b"\n")):
         if seal := _parts(text)[1]:
             return seal
-    if not start:
-        return ""
-    with os.fdopen(os.dup(handle), "rb") as file:
-        file.seek(0)
-        return next((seal for text in reversed(file.read().split(b"\n")) if (seal := _parts(text)[1])), "")
+    last = ""
+    if start:
+        for text in lines(path):
+            last = _parts(text)[1] or last
+    return last

@@ -12,5 +12,5 @@ if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
     # there would be imported next.
     del sys.path[0]
 
-#: Written here alone: the build, `gpuledger --version` and the record of a migration take it from here.
-__version__ = "0.1.0"
+#: Written here alone: the build, `gpuledger --version` and the record in a warehouse file take it from here.
+__version__ = "1.0.0rc1"

@@ -31,7 +31,7 @@ class NewerWarehouse(NotAWarehouse):
 
 
 class OlderWarehouse(WarehouseError):
-    """The file was written by an older gpuledger, and lacks a table or column that a statement of this one reads."""
+    """The file was written by an older gpuledger, with another schema."""
 
 
 class Locked(WarehouseError):

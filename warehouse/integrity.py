@@ -36,12 +36,17 @@ def note(data: DataDir, path: Path, sha256: str) -> None:
 
 
 def noted(data: DataDir) -> dict[str, str]:
-    """The last recorded sum of each file, by its name. Ignores lines that were changed."""
+    """The last recorded sum of each file, by its name, in the order in which they were recorded.
+
+    Ignores lines that were changed.
+    """
     sums: dict[str, str] = {}
-    for line in data.checksums.read_bytes().split(b"\n") if data.checksums.exists() else ():
+    for line in sealed.lines(data.checksums):
         try:
             fields = local_files.loads(line) if line.strip() and sealed.is_whole(line) else {}
-            sums[str(fields["file"])] = str(fields["sha256"])
+            name = str(fields["file"])
+            sums.pop(name, None)
+            sums[name] = str(fields["sha256"])
         except (ValueError, KeyError, TypeError):
             continue
     return sums
@@ -55,5 +60,5 @@ def is_whole(data: DataDir, path: Path) -> bool | None:
 
 def damage(data: DataDir) -> list[str]:
     """Each line of the log that is not as it was written, with its place."""
-    lines = data.checksums.read_bytes().split(b"\n") if data.checksums.exists() else []
-    return [f"{data.checksums}, line {line.number}: {line.reason}" for line in sealed.damage(lines) if not line.is_torn]
+    damaged = sealed.damage(sealed.lines(data.checksums))
+    return [f"{data.checksums}, line {line.number}: {line.reason}" for line in damaged if not line.is_torn]

@@ -104,6 +104,11 @@ def add_run(
     ])  # fmt: skip
 
 
+def run_starts(con: duckdb.DuckDBPyConnection) -> dict[str, datetime]:
+    """When each run of the warehouse started, by its id."""
+    return dict(con.execute("SELECT run_id, started_at FROM ops.run WHERE started_at IS NOT NULL").fetchall())
+
+
 def add_earlier_runs(con: duckdb.DuckDBPyConnection, runs: Iterable[Run]) -> None:
     """Write the rows of runs that could not write their own. Skips runs that are recorded already."""
     known = {run_id for (run_id,) in con.execute("SELECT run_id FROM ops.run").fetchall()}

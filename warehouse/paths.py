@@ -67,9 +67,9 @@ class DataDir:
         return self.state / "iceberg.db"
 
     @property
-    def old_journal(self) -> Path:
-        """The starts and ends of runs from before there was one log of runs. It is only read."""
-        return self.state / "runs.jsonl"
+    def base_aside(self) -> Path:
+        """A base that was not the newest published version, and was set aside. Only the last one is kept."""
+        return self.state / "base.aside"
 
     @property
     def lock(self) -> Path:
@@ -90,16 +90,6 @@ class DataDir:
     def baseline(self) -> Path:
         """The result of the runs whose pages are no longer all archived. A vacuum makes it, and a replay begins with it."""
         return self.snapshots / "baseline.duckdb"
-
-    @property
-    def old_loading(self) -> Path:
-        """The run that was about to be published when an old program, which had no such log, was killed."""
-        return self.state / "loading.json"
-
-    @property
-    def torn_loading(self) -> Path:
-        """The file `old_loading` under another name if it could not be read, for a person to look at."""
-        return self.state / "loading.torn"
 
     @property
     def exports(self) -> Path:

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Literal
 
 import duckdb
 
-from gpuledger.warehouse import integrity, migrate, schema
+from gpuledger.warehouse import integrity, schema, written
 from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
 from gpuledger.warehouse.integrity import Damaged
 from gpuledger.warehouse.paths import WAREHOUSE_FILE, DataDir
@@ -22,6 +23,17 @@ STORAGE_VERSION = "v1.5.0"
 #: How many published versions stay, so that a long query on an old one can end and somebody can look at a bad night.
 KEEP_VERSIONS = 5
 CATALOG = "gpuledger"
+Fault = Literal["lost", "older", "changed"]
+#: What is said of a base with a fault.
+_SAID: dict[Fault, str] = {
+    "lost": "is lost",
+    "older": "is an older one that somebody put back",
+    "changed": "is not what was written: the disk fails, or somebody changed it",
+}
+#: How lost nights come back.
+REPLAY = "`gpuledger replay` takes it in again from the archive"
+#: What is done about a baseline of an older schema: its pages are gone, so no other program makes it anew.
+ONLY_ITS_OWN = "its pages are no longer archived, so only the program that wrote it reads it: replay with that one"
 #: The end of the names of files and folders that are half written or half removed.
 _HALF = ".part"
 
@@ -32,9 +44,9 @@ def workspace(
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A connection to a work file, and the path of that file: a copy of the base, or of `copy_of`, with the schema in place.
 
-    The work file is removed when the block ends, unless `publish` took it. A base of an older program gets this program's
-    schema. Raises NotAWarehouse if the base is not a DuckDB file, NewerWarehouse if a newer program wrote it, and
-    WarehouseError if memory or disk do not suffice.
+    The work file is removed when the block ends, unless `publish` took it. Raises NotAWarehouse if the base is not a DuckDB
+    file, NewerWarehouse or OlderWarehouse if it has another schema than this program, and WarehouseError if memory or disk
+    do not suffice.
     """
     data.state.mkdir(parents=True, exist_ok=True)
     for left in data.state.glob("work-*"):
@@ -50,12 +62,12 @@ def workspace(
         try:
             attach(con, work)
         except duckdb.Error as error:
-            migrate.refuse_newer_duckdb(error, str(copied))
+            written.refuse_newer_duckdb(error, str(copied))
             raise NotAWarehouse(
                 f"{copied} cannot be opened by DuckDB ({str(error).splitlines()[0]}); restore it from a file in "
                 f"{data.versions.name}/, or move it away and run `gpuledger replay`"
             ) from None
-        migrate.bring_up(con, run_id, str(copied))
+        written.begin(con, run_id, str(copied), written.ANEW if copy_of is None else ONLY_ITS_OWN)
         yield con, work
     except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
         raise WarehouseError(
@@ -170,52 +182,68 @@ def heal(data: DataDir) -> list[str]:
             _restore_base(data, version)
             _point(data, version)
         data.publishing.unlink()
-    elif not data.base.exists() and (published := versions(data)):
-        newest = data.published.resolve() if data.published.exists() else published[-1]
-        if integrity.is_whole(data, newest) is not False:
-            _restore_base(data, newest)
+    elif not data.base.exists() and (newest := _newest(data)) and integrity.is_whole(data, newest) is not False:
+        _restore_base(data, newest)
     return _mend_base(data)
 
 
+def base_fault(data: DataDir) -> Fault | None:
+    """What is wrong with the base; None if it is the newest published version.
+
+    That is the version that readers open. If the link to it was set back or is lost, it is the one that was noted last.
+    """
+    sums, newest = integrity.noted(data), _newest(data)
+    if not data.base.exists():
+        return "lost" if newest is not None else None
+    sha256 = integrity.digest(data.base)
+    sums.pop(integrity.name_of(data.baseline), None)  # a vacuum's, and no version
+    noted_last = next(reversed(sums.values()), sha256)
+    published = data.published.resolve() if data.published.exists() else None
+    if published is None:
+        right = {noted_last}
+    elif integrity.name_of(published) in sums:
+        right = {noted_last, sums[integrity.name_of(published)]}
+    else:
+        # Its note is damaged, or was lost with an older state/ that somebody put back.
+        right = {integrity.digest(published)}
+    if sha256 in right:
+        return None
+    return "older" if sha256 in sums.values() else "changed"
+
+
+def _newest(data: DataDir) -> Path | None:
+    return data.published.resolve() if data.published.exists() else next(reversed(versions(data)), None)
+
+
 def _mend_base(data: DataDir) -> list[str]:
-    """Replace a base that differs from what was written by the newest intact version, and say so. Raises Damaged."""
-    sums = integrity.noted(data)
-    if not sums or (data.base.exists() and integrity.digest(data.base) in sums.values()):
-        return []
-    is_lost = not data.base.exists()
-    if is_lost and not versions(data):
-        return []
-    newest = data.published.resolve() if data.published.exists() else None
-    is_noted = newest is not None and integrity.name_of(newest) in sums
-    if not is_lost and not is_noted and newest is not None and newest.is_file() and _are_equal(data.base, newest):
-        # Base and version were written separately and are equal, so the note is damaged and not the files.
-        integrity.note(data, newest, integrity.digest(newest))
+    """Replace a base that is not the newest published version by the newest intact version, and say so. Raises Damaged."""
+    fault = base_fault(data)
+    newest = _newest(data)
+    if fault is None:
+        if newest is not None and data.base.exists() and integrity.name_of(newest) not in integrity.noted(data):
+            integrity.note(data, newest, integrity.digest(newest))
         return []
     version = newest_whole(data)
-    seen = f"{data.base} {'is lost' if is_lost else 'is not what was written: the disk fails, or somebody changed it'}"
     if version is None:
         raise Damaged(
-            f"{seen}, and no version is whole: restore {data.root} from a backup, or move {data.state} and {data.versions} "
-            "away and run `gpuledger replay`, which makes the warehouse anew from the archive"
+            f"{data.base} {fault}, and no version is whole: restore {data.root} from a backup, or move {data.state} and "
+            f"{data.versions} away and run `gpuledger replay`, which makes the warehouse anew from the archive"
         )
+    aside = ""
+    if data.base.exists():
+        data.base.replace(data.base_aside)
+        aside = f" (it is {data.base_aside.name} now)"
     _restore_base(data, version)
-    lost = (
-        ""
-        if version == newest
-        else "; what later runs had loaded is in the archive: `gpuledger replay` takes it in again"
-    )
-    return [f"{seen}; {integrity.name_of(version)} stands in its place{lost}"]
-
-
-def _are_equal(first: Path, second: Path) -> bool:
-    return first.stat().st_size == second.stat().st_size and integrity.digest(first) == integrity.digest(second)
+    lost = "" if version == newest else f"; what was published after that is not in it: {REPLAY}"
+    return [f"{data.base} {_SAID[fault]}{aside}; {integrity.name_of(version)} stands in its place{lost}"]
 
 
 def newest_whole(data: DataDir) -> Path | None:
-    """The newest intact version. The published one comes first, as its name may not sort last."""
-    newest = [data.published.resolve()] if data.published.exists() else []
-    for version in [*newest, *reversed(versions(data))]:
-        if version.is_file() and integrity.is_whole(data, version):
+    """The newest intact version. The published one comes first, as its name may not sort last, and needs no known sum."""
+    published = data.published.resolve() if data.published.exists() else None
+    for version in [*([published] if published else []), *reversed(versions(data))]:
+        whole = integrity.is_whole(data, version) if version.is_file() else False
+        if whole or (whole is None and version == published):
             return version
     return None
 
@@ -282,19 +310,12 @@ def version_of(data: DataDir, run_id: str) -> Path:
 
 def versions(data: DataDir) -> list[Path]:
     """The published files, oldest first. Run ids begin with the time, so names sort by it."""
-    named_by_run = data.versions.glob("gpuledger-*.duckdb")  # as programs before 0.2 wrote them
-    in_folders = (file for file in data.versions.glob(f"*/{WAREHOUSE_FILE}") if file.parent.suffix != _HALF)
-    return sorted([*named_by_run, *in_folders], key=_run_of)
-
-
-def _run_of(version: Path) -> str:
-    """The id of the run that published a version."""
-    return version.parent.name if version.name == WAREHOUSE_FILE else version.stem.removeprefix("gpuledger-")
+    return sorted(file for file in data.versions.glob(f"*/{WAREHOUSE_FILE}") if file.parent.suffix != _HALF)
 
 
 def is_published(data: DataDir, run_id: str) -> bool:
     """Whether the run's version has its final name on disk. It gets the name when it is complete."""
-    return any(_run_of(version) == run_id for version in versions(data))
+    return version_of(data, run_id).exists()
 
 
 def _half(folder: Path) -> Path:
@@ -325,10 +346,6 @@ def remove_version(version: Path) -> int:
     # An analyst's read-write session may have left a log.
     paths = [version, version.with_name(f"{version.name}.wal")]
     size = sum(path.stat().st_size for path in paths if path.exists())
-    if version.name != WAREHOUSE_FILE:
-        for path in paths:
-            path.unlink(missing_ok=True)
-        return size
     # One rename first, so that a kill leaves no version without its file. The next run removes what is left of it.
     half = _half(version.parent)
     version.parent.replace(half)

@@ -12,9 +12,9 @@ from typing import Any
 
 import duckdb
 
-from gpuledger.warehouse import migrate
+from gpuledger.warehouse import written
 from gpuledger.warehouse.bounded_query import USUAL, QueryLimits, too_large, too_slow
-from gpuledger.warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, OlderWarehouse, WarehouseError
+from gpuledger.warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.schema import SESSION, quote
 
@@ -47,8 +47,7 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
     Otherwise a view in a file from a store could read any file with the rights of the user.
 
     Raises NoWarehouse if nothing is published, NotAWarehouse if the file is not one of ours, NewerWarehouse if a newer
-    program or DuckDB wrote it, OlderWarehouse if an older program wrote it without a table that one of our own statements
-    reads, and WarehouseError if the memory does not suffice.
+    program or DuckDB wrote it, OlderWarehouse if an older program did, and WarehouseError if the memory does not suffice.
     """
     held = _together.get()
     if held is not None and held[0] == data:
@@ -80,26 +79,23 @@ def _opened(
         if not spills:
             con.execute("SET temp_directory = ''")
         _shut(con, writes_to)
-        written = migrate.written(con)
+        found = written.written(con)
     except duckdb.OutOfMemoryException:
         raise _too_little_memory(data) from None
     except duckdb.Error as error:
-        migrate.refuse_newer_duckdb(error, str(data.published))
+        written.refuse_newer_duckdb(error, str(data.published))
         raise NotAWarehouse(_refusal(data, str(error))) from None
-    if written is None:
+    if found is None:
         raise NotAWarehouse(
             f"{data.published} is a DuckDB file, but not a gpuledger warehouse: it has no table ops.run"
         )
-    migrate.refuse_newer(written, str(data.published))
+    written.refuse_other(found, str(data.published))
     try:
         yield con
     except duckdb.OutOfMemoryException:
         raise _too_little_memory(data) from None
     except duckdb.PermissionException as error:
         raise NotAWarehouse(_reaching_out(data.published, error)) from None
-    except (duckdb.CatalogException, duckdb.BinderException) as error:
-        _refuse_older(con, data, str(error))
-        raise
     except duckdb.Error as error:
         if not _is_damage(error):
             raise
@@ -142,16 +138,21 @@ def damaged(name: str, error: Exception) -> str:
     return f"{name} is damaged ({reason}); `gpuledger restore` brings back the newest whole version"
 
 
-def file_query(path: Path, sql: str) -> list[tuple[Any, ...]]:
-    """The rows of one of our own statements in a warehouse file other than the published one. Raises NotAWarehouse."""
+def file_query(path: Path, sql: str, name: str | None = None) -> list[tuple[Any, ...]]:
+    """The rows of one of our own statements in a warehouse file other than the published one. Raises NotAWarehouse.
+
+    If it has a `name`, a file with another schema raises NewerWarehouse or OlderWarehouse with that name.
+    """
     con = duckdb.connect()
     try:
         con.execute(SESSION)
         con.execute(f"ATTACH {quote(str(path))} AS gpuledger (READ_ONLY); USE gpuledger")
         _shut(con)
+        if name is not None and (found := written.written(con)):
+            written.refuse_other(found, name)
         return con.execute(sql).fetchall()
     except duckdb.Error as error:
-        migrate.refuse_newer_duckdb(error, str(path))
+        written.refuse_newer_duckdb(error, str(path))
         raise NotAWarehouse(f"{path} cannot be read ({str(error).splitlines()[0]}); restore it from a backup") from None
     finally:
         con.close()
@@ -190,16 +191,6 @@ def _are_utf_8(parameters: Sequence[object] | dict[str, object] | None) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _refuse_older(con: duckdb.DuckDBPyConnection, data: DataDir, error: str) -> None:
-    """Raise OlderWarehouse if an older program wrote the file, and one of our own statements misses a table or column."""
-    written = migrate.written(con)
-    if written and not migrate.is_current(written):
-        raise OlderWarehouse(
-            f"{data.published} was written by gpuledger {written.program} and lacks what this one reads "
-            f"({error.splitlines()[0]}): run `gpuledger rebuild` once to bring it up to date"
-        ) from None
 
 
 def bytes_of(con: duckdb.DuckDBPyConnection, size: str) -> int:

@@ -150,7 +150,7 @@ class FetchLog:
         try:
             with self._path.open("rb") as file:
                 file.seek(start)
-                for line in file:
+                while line := file.readline(sealed.LONGEST):
                     start += len(line)
                     yield start, line
         except FileNotFoundError:

@@ -29,7 +29,7 @@ from gpuledger.flows.settings import parts
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.telling import health
 from gpuledger.transform.answers import runs
-from gpuledger.warehouse import integrity, publish
+from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import NoWarehouse, WarehouseError
 from gpuledger.warehouse.read import formats
 
@@ -344,16 +344,24 @@ def _records(context: Context) -> Iterator[Check]:
 
 
 def _deep(context: Context) -> Iterator[Check]:
-    """Compare every file with its recorded checksum: the base, the versions, the baseline and the archive."""
+    """Compare every file with its recorded checksum, the base with what is published, and that with the log of runs."""
     from gpuledger.extract import objects
     from gpuledger.extract.archive.snapshots import Archive
 
     data = context.data
     sums = integrity.noted(data)
-    if data.base.exists() and integrity.digest(data.base) not in sums.values():
-        yield Check(
-            "base", "failure", Message("doctor.not_written", base=data.base), Message("doctor.gpuledger_restore")
-        )
+    if fault := publish.base_fault(data):
+        seen = {
+            "lost": Message("doctor.base_lost", base=data.base),
+            "older": Message("doctor.base_older", base=data.base),
+            "changed": Message("doctor.not_written", base=data.base),
+        }
+        yield Check("base", "failure", seen[fault], Message("doctor.gpuledger_restore"))
+    if data.published.exists():
+        lost = run_log.lost(data, history.published_runs(data.published.resolve()))
+        if lost:
+            seen_lost = Message("doctor.nights_lost", nights=run_log.named(lost))
+            yield Check("runs", "failure", seen_lost, Message("doctor.run_gpuledger_replay"))
     for file in [*publish.versions(data), *([data.baseline] if data.baseline.exists() else [])]:
         whole = integrity.is_whole(data, file)
         if whole is None:

@@ -15,7 +15,6 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Literal
 
 from gpuledger.extract import errors, local_files, sealed
@@ -29,6 +28,8 @@ from gpuledger.warehouse import private, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir
 
+#: Lost runs that a message names.
+_NAMED = 5
 Event = Literal["start", "publishing", "published", "finish"]
 
 
@@ -39,7 +40,8 @@ class BadRecord(WarehouseError):
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One run from its start to its end. While it runs, or if it was killed, `finished_at` is None and `status` is
-    `interrupted`. `tick` is the scheduled time that the run stands for, if any.
+    `interrupted`. `tick` is the scheduled time that the run stands for, if any. `is_published` if it took in sources and
+    was published, so that a replay repeats it.
     """
 
     run_id: str
@@ -51,6 +53,7 @@ class Entry:
     reason: str | None = None
     finished_at: datetime | None = None
     tick: datetime | None = None
+    is_published: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,18 +113,7 @@ def published(data: DataDir, run_id: str) -> None:
 
 def heal(data: DataDir) -> None:
     """Complete the log after a kill. Call it before another run begins, as that run may remove the version."""
-    if data.old_loading.exists():
-        try:
-            fields = local_files.loads(data.old_loading.read_bytes())
-            _record(fields)
-            _append(data, "publishing", fields)
-            data.old_loading.unlink()
-        except (ValueError, KeyError, TypeError):
-            # Torn: the record of its run is lost, and must not stop the next run. `damage` names the file.
-            data.old_loading.replace(data.torn_loading)
-    if not data.runs.exists():
-        return
-    for line in reversed(data.runs.read_bytes().split(b"\n")):
+    for line in reversed([*sealed.lines(data.runs)]):
         event, line_fields = _event(line)
         if event == "published":
             return
@@ -134,13 +126,26 @@ def heal(data: DataDir) -> None:
 def entries(data: DataDir) -> list[Entry]:
     """All runs from start to end, in the order in which they began. Skips lines that cannot be read."""
     runs: dict[str, dict[str, Any]] = {}
-    for _, _, line in _lines(data.old_journal, data.runs):
+    for _, line in _lines(data):
         event, fields = _event(line)
         if event == "start":
             runs.setdefault(fields["run_id"], {}).update(fields)
         elif event == "finish" and fields["run_id"] in runs:
             runs[fields["run_id"]].update(fields)
+        elif event == "published" and fields["run_id"] in runs:
+            runs[fields["run_id"]]["is_published"] = True
     return [entry for fields in runs.values() if (entry := _entry(fields))]
+
+
+def lost(data: DataDir, known: Mapping[str, datetime]) -> list[Entry]:
+    """The published runs that a file with the `known` runs lacks: it is older than the log, or a replay left runs out."""
+    return [run for run in entries(data) if run.is_published and run.run_id not in known]
+
+
+def named(runs: Sequence[Entry]) -> str:
+    """The first of the runs by their times and ids, and how many more there are."""
+    first = ", ".join(f"{run.as_of:%Y-%m-%d %H:%M} UTC (run {run.run_id})" for run in runs[:_NAMED])
+    return first + (f" (+{len(runs) - _NAMED})" if len(runs) > _NAMED else "")
 
 
 def has_ended_badly(data: DataDir) -> bool:
@@ -151,7 +156,7 @@ def has_ended_badly(data: DataDir) -> bool:
 
 def has_published(data: DataDir) -> bool:
     """Whether any run was published, and so can be replayed."""
-    return any(_event(line)[0] == "published" for _, _, line in _lines(data.runs))
+    return any(_event(line)[0] == "published" for _, line in _lines(data))
 
 
 def ticks_done(data: DataDir) -> set[datetime]:
@@ -161,20 +166,16 @@ def ticks_done(data: DataDir) -> set[datetime]:
 
 def damage(data: DataDir) -> list[str]:
     """The records of runs that cannot be trusted, each with its file, its line and what to do about it."""
-    problems = [
+    return [
         f"{data.runs}, line {line.number}: {line.reason}; restore the file from a backup, or leave its run out of a replay "
         "with --skip-damaged"
         for line in _changed(data)
     ]
-    if data.torn_loading.exists():
-        problems.append(f"{data.torn_loading}: a kill tore it, and its run is not on record; look at it, and remove it")
-    return problems
 
 
 def _changed(data: DataDir) -> list[sealed.Damage]:
     """The log's lines that were changed. A torn line is no damage: its run went no further, or `heal` wrote it again."""
-    lines = data.runs.read_bytes().split(b"\n") if data.runs.exists() else []
-    return [fault for fault in sealed.damage(lines) if not fault.is_torn]
+    return [fault for fault in sealed.damage(sealed.lines(data.runs)) if not fault.is_torn]
 
 
 def records(data: DataDir, *, skip_damaged: bool = False) -> list[RunRecord]:
@@ -185,9 +186,9 @@ def records(data: DataDir, *, skip_damaged: bool = False) -> list[RunRecord]:
     """
     published_runs, bad = _records_and_damage(data)
     if bad and not skip_damaged:
-        path, number, reason = bad[0]
+        number, reason = bad[0]
         raise BadRecord(
-            f"{path}, line {number}: no record of a run ({reason}); restore the file from a backup, or give "
+            f"{data.runs}, line {number}: no record of a run ({reason}); restore the file from a backup, or give "
             "--skip-damaged, which leaves its run out of the replay"
         )
     return published_runs
@@ -195,16 +196,16 @@ def records(data: DataDir, *, skip_damaged: bool = False) -> list[RunRecord]:
 
 def unread(data: DataDir) -> list[str]:
     """The lines that `records` does not trust, each with its file and its number."""
-    return [f"{path}, line {number}: {reason}" for path, number, reason in _records_and_damage(data)[1]]
+    return [f"{data.runs}, line {number}: {reason}" for number, reason in _records_and_damage(data)[1]]
 
 
-def _records_and_damage(data: DataDir) -> tuple[list[RunRecord], list[tuple[Path, int, str]]]:
+def _records_and_damage(data: DataDir) -> tuple[list[RunRecord], list[tuple[int, str]]]:
     """The published runs, and the lines that are not as they were written, each with the reason."""
     by_run: dict[str, RunRecord] = {}
     done: set[str] = set()
     bad = []
     changed = {fault.number: fault.reason for fault in _changed(data)}
-    for path, number, line in _lines(data.runs):
+    for number, line in _lines(data):
         event, fields = _event(line)
         reason = changed.get(number)
         if event is None and not sealed.is_torn(line):
@@ -219,7 +220,7 @@ def _records_and_damage(data: DataDir) -> tuple[list[RunRecord], list[tuple[Path
             if fields["run_id"] not in by_run:
                 reason = reason or f"the line with the sources of {fields['run_id']} is not there"
         if reason:
-            bad.append((path, number, reason))
+            bad.append((number, reason))
     return [record for run_id, record in by_run.items() if run_id in done], bad
 
 
@@ -263,20 +264,15 @@ def _plain(value: Any) -> Any:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
-def _lines(*paths: Path) -> Iterator[tuple[Path, int, bytes]]:
+def _lines(data: DataDir) -> Iterator[tuple[int, bytes]]:
     """The lines with their numbers."""
-    for path in paths:
-        if path.exists():
-            for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
-                if line.strip():
-                    yield path, number, line
+    for number, line in enumerate(sealed.lines(data.runs), start=1):
+        if line.strip():
+            yield number, line
 
 
 def _event(line: bytes) -> tuple[str | None, dict[str, Any]]:
-    """The event and the fields of a line; the event is None if the line cannot be read.
-
-    Before there was one log, the log in the archive had only published runs, and its lines did not name the event.
-    """
+    """The event and the fields of a line; the event is None if the line cannot be read."""
     try:
         fields = local_files.loads(line) if sealed.is_whole(line) else {}
         run_id = fields["run_id"]
@@ -284,7 +280,7 @@ def _event(line: bytes) -> tuple[str | None, dict[str, Any]]:
         return None, {}
     for name in ("after", "seal"):
         fields.pop(name, None)
-    event = fields.pop("event", "published" if "sources" in fields else None)
+    event = fields.pop("event", None)
     return (event, fields) if isinstance(run_id, str) and isinstance(event, str) else (None, {})
 
 
@@ -312,15 +308,12 @@ def _record(fields: Mapping[str, Any]) -> RunRecord:
 
 
 def _source_record(fields: Mapping[str, Any]) -> SourceRecord:
-    missed = fields["missed"]
-    if isinstance(missed, list):  # written before there was one log
-        missed = {error["address"]: error for error in missed}
     nights = [datetime.fromisoformat(night) for night in fields.get("nights") or ()]
     return SourceRecord(
         source=fields["source"], shop=fields.get("shop", ""), fetched_by=fields["fetched_by"],
         starts=tuple(fields["starts"]),
         files=tuple((name, kind, sha256) for name, kind, sha256 in fields["files"]), fetched=fields["fetched"],
-        missed={address: _error(error) for address, error in missed.items()},
+        missed={address: _error(error) for address, error in fields["missed"].items()},
         failure=_error(fields["failure"]) if fields.get("failure") else None,
         nights=(nights[0], nights[1]) if nights else None,
     )  # fmt: skip

@@ -65,6 +65,11 @@ def store(context: Context, collected: Sequence[Collected], *, export: bool = Tr
     run_log.heal(context.data)
     with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
         con.begin()
+        starts = ledger.run_starts(con)
+        newest = max(starts.values(), default=None)
+        # A replay that left runs out is newer than these, and what it left out was meant.
+        if lost := [run for run in run_log.lost(context.data, starts) if newest is None or run.started_at > newest]:
+            damaged.append(f"published nights are lost: {run_log.named(lost)}; {publish.REPLAY}")
         _refuse_doubtful_clock(con, context)
         night = load(con, context, collected)  # check, load
         _note_damage(con, context, damaged)
@@ -278,9 +283,12 @@ def write_run(
 
 
 def _take_over_log(con: duckdb.DuckDBPyConnection, context: Context) -> None:
-    """Write the rows of earlier runs that could not write their own."""
+    """Write the rows of earlier runs that could not write their own. One that was published and has no row is lost."""
     ledger.add_earlier_runs(con, [
-        ledger.Run(e.run_id, e.started_at, e.finished_at, e.as_of, e.engine, e.status, e.reason, e.sample_night)
+        ledger.Run(
+            e.run_id, e.started_at, e.finished_at, e.as_of, e.engine, "lost" if e.is_published else e.status, e.reason,
+            e.sample_night,
+        )
         for e in run_log.entries(context.data) if e.run_id != context.run_id
     ])  # fmt: skip
 

@@ -34,7 +34,7 @@ TEMPLATES = (
 #: Codes of the warehouse, with spaces instead of underscores. Only this list puts them into the catalogue.
 _CODES = (
     N_("reserved 1y"), N_("reserved 3y"), N_("first party"), N_("marketplace"), N_("dearer"), N_("drift"), N_("too old"),
-    N_("unchanged"), N_("running"), N_("interrupted"), N_("idle"), N_("from price"), N_("bundle price"),
+    N_("unchanged"), N_("running"), N_("interrupted"), N_("lost"), N_("idle"), N_("from price"), N_("bundle price"),
     N_("sales tax"), N_("VAT"), N_("GST"), N_("consumption tax"), N_("calibrated"), N_("on demand"),
     N_("seller not known"), N_("far above any price"), N_("published with failures"), N_("included"), N_("excluded"),
     N_("warning"), N_("failure"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -147,55 +146,3 @@ def test_a_line_that_nobody_tore_is_told_of_before_a_replay(data: DataDir, line:
         file.write(f"{line}\n")
     with pytest.raises(run_log.BadRecord, match=f"line {number}"):
         run_log.records(data)
-
-
-def old_line(run_id: str) -> str:
-    """As the archive's record was written before there was one log."""
-    return json.dumps({
-        "run_id": run_id, "as_of": NOW.isoformat(), "started_at": NOW.isoformat(), "engine": "plain", "sample_night": 1,
-        "settings": {"gate_max_move": 0.5},
-        "sources": [
-            {"source": "shop", "fetched_by": run_id, "starts": ["http://shop.test/"],
-             "files": [["a.csv", "text/csv", "f00d"]], "fetched": 3,
-             "missed": [{"address": "http://shop.test/2", "error": "NotFound", "url": "http://shop.test/2", "seen": "404",
-                         "action": NotFound.default_action}]},
-            {"source": "other", "fetched_by": "0", "starts": [], "files": [], "fetched": 0, "missed": [],
-             "failure": {"error": "ExtractError", "url": "other", "seen": "nothing", "action": "wait"},
-             "nights": [NIGHT.isoformat(), NOW.isoformat()]},
-        ],
-    })  # fmt: skip
-
-
-def test_two_logs_of_an_older_program_are_read_as_one(data: DataDir) -> None:
-    data.old_journal.parent.mkdir()
-    start = {
-        "event": "start", "run_id": "1", "started_at": NOW.isoformat(), "as_of": NOW.isoformat(), "engine": "plain",
-        "sample_night": 1, "status": "interrupted", "reason": None, "finished_at": None, "tick": None,
-    }  # fmt: skip
-    finish = {"event": "finish", "run_id": "1", "status": "failed", "reason": "x", "finished_at": NOW.isoformat()}
-    data.old_journal.write_text(f"{json.dumps(start)}\n{json.dumps(finish)}\n")
-    data.runs.parent.mkdir()
-    data.runs.write_text(old_line("1") + "\n")
-    run_log.start(run(data, "2"))
-    assert [(entry.run_id, entry.status) for entry in run_log.entries(data)] == [("1", "failed"), ("2", "interrupted")]
-    assert repr(run_log.records(data)) == repr([record("1")])
-    assert run_log.has_published(data)
-
-
-def test_a_torn_record_of_an_older_program_is_put_aside_and_stops_no_run(data: DataDir) -> None:
-    data.old_loading.parent.mkdir()
-    data.old_loading.write_text(old_line("1")[:40])
-    run_log.heal(data)
-    assert (data.old_loading.exists(), data.torn_loading.read_text()) == (False, old_line("1")[:40])
-    assert run_log.records(data) == []
-
-
-@pytest.mark.parametrize("is_published", [True, False])
-def test_a_kill_of_an_older_program_is_healed(data: DataDir, is_published: bool) -> None:
-    data.old_loading.parent.mkdir()
-    data.old_loading.write_text(old_line("1") + "\n")
-    if is_published:
-        publish_version(data, "1")
-    run_log.heal(data)
-    assert [found.run_id for found in run_log.records(data)] == ["1"] * is_published
-    assert not data.old_loading.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import struct
 from pathlib import Path
 
@@ -14,15 +15,15 @@ from gpuledger.warehouse.paths import DataDir
 def edit(data: Path, *statements: str) -> None:
     """Run statements on the base and on the published version, as another program would have left them."""
     where = DataDir(data)
-    for path in (where.base, where.published.resolve()):
-        mode = path.stat().st_mode
-        path.chmod(0o644)
-        with duckdb.connect(str(path)) as con:
-            for statement in statements:
-                con.execute(statement)
-        path.chmod(mode)
-        # What another program wrote is whole: it is no damage.
-        integrity.note(where, path, integrity.digest(path))
+    with duckdb.connect(str(where.base)) as con:
+        for statement in statements:
+            con.execute(statement)
+    published = where.published.resolve()
+    published.chmod(0o644)
+    shutil.copyfile(where.base, published)
+    published.chmod(0o444)
+    # What another program wrote is whole: it is no damage.
+    integrity.note(where, published, integrity.digest(published))
 
 
 def of_a_newer_duckdb(data: Path) -> None:

@@ -170,8 +170,9 @@ def test_a_night_on_a_damaged_base_goes_on_from_the_newest_whole_version_and_say
     assert integrity.name_of(older) in (summary.reason or "")
     assert "gpuledger replay" in (summary.reason or "")
     assert integrity.is_whole(data, summary.published)
-    ((message,),) = query(data, "SELECT message FROM ops.issue WHERE code = 'damaged_record'")[1]
-    assert str(data.base) in message
+    said = query(data, "SELECT message FROM ops.issue WHERE code = 'damaged_record' ORDER BY rowid")[1]
+    assert [str(data.base) in message for (message,) in said] == [True, False]
+    assert "published nights are lost: 2023-11-17 03:00 UTC" in said[1][0]
     with duckdb.connect(str(summary.published), read_only=True) as con:
         for (table,) in con.execute("SELECT schema_name || '.' || table_name FROM duckdb_tables()").fetchall():
             con.execute(f"SELECT * FROM {table}").fetchall()
@@ -443,3 +444,42 @@ def test_a_command_after_a_damage_names_it_or_is_not_touched_by_it(before: Befor
         published = data.published.resolve()
         assert published == damaged.resolve() or not published.exists(), case
         assert outcome.status != 0, case
+
+
+# ── an older state that was put back ──────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("with_versions", [False, True])
+def test_an_older_state_that_was_put_back_loses_nothing_without_a_word(tmp_path: Path, with_versions: bool) -> None:
+    """A backup of `state/` alone, and one of everything but the archive."""
+    undisturbed, disturbed = DataDir(tmp_path / "one"), DataDir(tmp_path / "two")
+    refresh(undisturbed.root, 1, only=ONLY)
+    shutil.copytree(undisturbed.root, disturbed.root, symlinks=True)
+    backup = tmp_path / "backup"
+    shutil.copytree(undisturbed.root, backup, symlinks=True)
+    for data in (undisturbed, disturbed):
+        refresh(data.root, 2, only=ONLY)
+    for name in ("state", "versions") if with_versions else ("state",):
+        shutil.rmtree(disturbed.root / name)
+        shutil.copytree(backup / name, disturbed.root / name)
+    if with_versions:
+        disturbed.published.unlink()
+        shutil.copy(backup / "gpuledger.duckdb", disturbed.published, follow_symlinks=False)
+    found = [check for check in _deep(context(disturbed.root, 2)) if check.grade == "failure"]
+    assert [check.name for check in found] == ["runs" if with_versions else "base"]
+    (lost,) = [run.run_id for run in run_log.entries(disturbed) if run.as_of.day == 17]
+    third = refresh(disturbed.root, 3, only=ONLY)
+    refresh(undisturbed.root, 3, only=ONLY)
+    status = dict(query(disturbed, "SELECT run_id, status FROM ops.run")[1])
+    if with_versions:
+        assert f"published nights are lost: 2023-11-17 03:00 UTC (run {lost}); `gpuledger replay`" in (
+            third.reason or ""
+        )
+        assert status[lost] == "lost"
+        assert gpuledger("replay", data=disturbed.root).status == 0
+    else:
+        assert "is an older one that somebody put back (it is base.aside now)" in (third.reason or "")
+        assert status[lost] == "published"
+    history = "SELECT * FROM core.price_history ORDER BY ALL"
+    assert query(disturbed, history) == query(undisturbed, history)
+    assert not [check for check in _deep(context(disturbed.root, 3)) if check.grade == "failure"]

@@ -139,17 +139,14 @@ def _garbage() -> list[bytes]:
     return fixed + [bytes(chance.randrange(256) for _ in range(chance.randrange(1, 80))) for _ in range(40)]
 
 
-@pytest.mark.parametrize("where", ["old", "new"])
 @pytest.mark.parametrize("junk", _garbage(), ids=range(len(_garbage())))
-def test_a_bad_line_in_either_log_stops_nobody(published: Path, tmp_path: Path, junk: bytes, where: str) -> None:
+def test_a_bad_line_in_the_log_stops_nobody(published: Path, tmp_path: Path, junk: bytes) -> None:
     """What a refresh and `status` ask of the log, each time."""
     data = DataDir(tmp_path)
     data.runs.parent.mkdir(parents=True)
     data.state.mkdir()
     good = DataDir(published).runs.read_bytes()
-    path = data.old_journal if where == "old" else data.runs
-    data.runs.write_bytes(good)
-    path.write_bytes((good if where == "new" else b"") + junk.replace(b"\n", b"") + b"\n")
+    data.runs.write_bytes(good + junk.replace(b"\n", b"") + b"\n")
     run_log.heal(data)
     ids = [entry.run_id for entry in run_log.entries(DataDir(published))]
     found = [entry for entry in run_log.entries(data) if entry.run_id in ids]
@@ -160,24 +157,9 @@ def test_a_bad_line_in_either_log_stops_nobody(published: Path, tmp_path: Path, 
     run_log.damage(data)
 
 
-@pytest.mark.parametrize(
-    "torn", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"run_id": "1"}', b'{"run_id": 1}']
-)
-def test_a_torn_note_of_an_older_program_is_put_aside_and_named(tmp_path: Path, torn: bytes) -> None:
-    data = DataDir(tmp_path)
-    data.old_loading.parent.mkdir(parents=True)
-    data.old_loading.write_bytes(torn)
-    run_log.heal(data)
-    assert not data.old_loading.exists()
-    (named,) = run_log.damage(data)
-    assert str(data.torn_loading) in named
-
-
 def test_a_refresh_goes_on_over_bad_records_and_says_so(published: Path, tmp_path: Path) -> None:
     shutil.copytree(published, tmp_path / "data", symlinks=True)
     data = DataDir(tmp_path / "data")
-    data.old_journal.write_bytes(b"\xff\n")
-    data.old_loading.write_bytes(b'{"run_id": "1", "as')
     (data.root / "decisions").mkdir()
     (data.root / "decisions" / "releases.jsonl").write_bytes(b'{"listing_id": \n\xff\n')
     lines = data.runs.read_bytes().splitlines(keepends=True)
@@ -187,9 +169,8 @@ def test_a_refresh_goes_on_over_bad_records_and_says_so(published: Path, tmp_pat
         message
         for (message,) in query(data, "SELECT message FROM ops.issue WHERE code = 'damaged_record' ORDER BY ALL")[1]
     ]
-    assert len(found) == 4
+    assert len(found) == 3
     assert any("runs.jsonl, line 1: it was changed" in message for message in found)
-    assert any("loading.torn" in message for message in found)
     assert sum("releases.jsonl, line" in message for message in found) == 2
     with pytest.raises(run_log.BadRecord, match="line 1"):
         run_log.records(data)

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from gpuledger.warehouse import integrity, publish
+from gpuledger.warehouse import publish
 from gpuledger.warehouse.errors import NotAWarehouse, NoWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
@@ -184,6 +184,28 @@ def test_a_lost_base_beside_a_damaged_version_comes_back_from_the_one_before_and
     assert data.base.exists()
 
 
+@pytest.mark.parametrize("put_back", ["base.duckdb", "checksums.jsonl", "both"])
+def test_an_older_base_that_was_put_back_is_named_set_aside_and_replaced(data: DataDir, put_back: str) -> None:
+    run(data, "1")
+    kept = {path.name: path.read_bytes() for path in data.state.iterdir()}
+    run(data, "2")
+    for name in kept if put_back == "both" else [put_back]:
+        (data.state / name).write_bytes(kept[name])
+    assert bool(publish.base_fault(data)) is (put_back != "checksums.jsonl")
+    said = publish.heal(data)
+    if put_back == "checksums.jsonl":
+        assert said == []
+    else:
+        assert said == [
+            f"{data.base} is an older one that somebody put back (it is base.aside now); "
+            "2/gpuledger.duckdb stands in its place"
+        ]
+        assert data.base_aside.read_bytes() == kept["base.duckdb"]
+    assert (publish.heal(data), publish.base_fault(data)) == ([], None)
+    run(data, "3")
+    assert runs(data) == ["1", "2", "3"]
+
+
 def test_where_base_and_versions_are_gone_a_new_warehouse_begins(data: DataDir) -> None:
     run(data, "1")
     data.base.unlink()
@@ -230,22 +252,6 @@ def test_whoever_opens_the_link_finds_one_name_of_the_catalog_every_night(data: 
             assert newest == ("gpuledger", run_id)
 
 
-def test_versions_of_an_older_program_are_followed_by_ours_and_go_in_their_turn(data: DataDir) -> None:
-    """It wrote `versions/gpuledger-RUN.duckdb`; a session that has the last of them open keeps it."""
-    old = data.versions / "gpuledger-1.duckdb"
-    run(data, "1").rename(old)
-    publish.version_of(data, "1").parent.rmdir()
-    data.published.unlink()
-    data.published.symlink_to(old.relative_to(data.root))
-    data.checksums.unlink()
-    integrity.note(data, old, integrity.digest(old))
-    assert publish.is_published(data, "1")
-    for n in range(2, 2 + publish.KEEP_VERSIONS):
-        run(data, str(n))
-    assert runs(data) == [str(n) for n in range(1, 2 + publish.KEEP_VERSIONS)]
-    assert sorted(path.name for path in data.versions.iterdir()) == ["2", "3", "4", "5", "6"]
-
-
 def test_a_file_of_somebody_else_is_not_written_over(data: DataDir) -> None:
     data.root.mkdir()
     data.published.write_text("a diary")
@@ -263,15 +269,13 @@ def test_a_base_that_is_no_database_is_replaced_by_the_version(data: DataDir) ->
     assert runs(data) == ["1", "2"]
 
 
-def test_a_base_without_a_sum_that_is_no_database_says_the_way_out(data: DataDir) -> None:
-    run(data, "1")
-    data.checksums.unlink()
+def test_a_base_without_a_version_that_is_no_database_says_the_way_out(data: DataDir) -> None:
+    data.state.mkdir(parents=True)
     data.base.write_bytes(b"garbage" * 1000)
     with pytest.raises(
         NotAWarehouse, match=r"base\.duckdb cannot be opened by DuckDB .*restore it from a file in versions/"
     ):
         run(data, "2")
-    assert runs(data) == ["1"]
 
 
 def test_too_little_memory_and_disk_is_said_with_the_way_out(data: DataDir) -> None:

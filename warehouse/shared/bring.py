@@ -11,7 +11,7 @@ from pathlib import Path
 from gpuledger.extract import local_files, sealed
 from gpuledger.extract.objects import Objects, StoreError
 from gpuledger.warehouse import integrity, private, publish, read
-from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
+from gpuledger.warehouse.errors import NewerWarehouse, NotAWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.shared.head import File, Head, Published
 from gpuledger.warehouse.shared.send import (
@@ -90,9 +90,13 @@ def take(data: DataDir, store: Objects, version: Published, *, with_base: bool =
 
 
 def _check_opens(part: Path, name: str) -> None:
-    """Raise StoreError or NewerWarehouse if the file is no warehouse: a right sum only shows that it is what was written."""
+    """Raise StoreError if the file is no warehouse, as a right sum only shows that it is what was written. Raises
+    NewerWarehouse and OlderWarehouse if it has another schema.
+    """
     try:
-        read.file_query(part, "SELECT run_id FROM ops.run LIMIT 1")
+        read.file_query(part, "SELECT run_id FROM ops.run LIMIT 1", name)
+    except NewerWarehouse:
+        raise
     except NotAWarehouse as error:
         raise StoreError(f"{name} is no warehouse ({error}): nothing is changed here") from None
 
