@@ -6,7 +6,8 @@ import json
 import subprocess
 import sys
 import tempfile
-from dataclasses import replace
+import time
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -45,31 +46,52 @@ print(json.dumps({"answers": answers, "versions": len(seen), "failures": failure
 """
 
 
-def run() -> list[tuple[str, str, str, bool | None]]:
-    """What was measured, the measure, the bound asked for, and whether it is kept."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the readers got: their answers, failures and answers from more than one run; the fewest versions that one saw;
+    and whether a session that stays open kept its version.
+    """
+
+    answers: int
+    failures: list[str]
+    mixed: int
+    versions: int
+    has_kept: bool
+
+
+def measured(publishes: int, seconds: float = 0.0) -> Found:
+    """Publish so many versions, and go on for so many seconds, beside the readers."""
     with tempfile.TemporaryDirectory() as folder:
         data, stop = DataDir(Path(folder) / "data"), Path(folder) / "stop"
         rows = offers()
         market.night(data.root, START, rows)
         command = [sys.executable, "-c", READER, str(data.published), str(stop)]
         readers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(READERS)]
+        ends, number = time.monotonic() + seconds, 0
         with duckdb.connect(str(data.published), read_only=True) as long_lived:
             count = "SELECT count(*) FROM ops.run"
             before = long_lived.execute(count).fetchall()
-            for number in range(1, PUBLISHES + 1):
+            while number < publishes or time.monotonic() < ends:
+                number += 1
                 market.night(data.root, START + timedelta(days=number), moved(rows, number))
             has_kept = long_lived.execute(count).fetchall() == before
         stop.touch()
         found = [json.loads(reader.communicate()[0]) for reader in readers]
-    answers = sum(one["answers"] for one in found)
-    failures = [failure for one in found for failure in one["failures"]]
-    mixed = sum(one["mixed"] for one in found)
+    return Found(
+        sum(one["answers"] for one in found), [failure for one in found for failure in one["failures"]],
+        sum(one["mixed"] for one in found), min(one["versions"] for one in found), has_kept,
+    )  # fmt: skip
+
+
+def run() -> list[tuple[str, str, str, bool | None]]:
+    """What was measured, the measure, the bound asked for, and whether it is kept."""
+    found = measured(PUBLISHES)
     return [
-        (f"{READERS} readers during {PUBLISHES} publishes: answers", f"{answers:,}", "", None),
-        ("… that failed", f"{len(failures)} {failures[:1] or ''}".strip(), "0", not failures),
-        ("… from more than one run", str(mixed), "0", not mixed),
-        ("… versions that a reader saw, at least", str(min(one["versions"] for one in found)), "", None),
-        ("a session that stays open keeps its version", "yes" if has_kept else "no", "yes", has_kept),
+        (f"{READERS} readers during {PUBLISHES} publishes: answers", f"{found.answers:,}", "", None),
+        ("… that failed", f"{len(found.failures)} {found.failures[:1] or ''}".strip(), "0", not found.failures),
+        ("… from more than one run", str(found.mixed), "0", not found.mixed),
+        ("… versions that a reader saw, at least", str(found.versions), "", None),
+        ("a session that stays open keeps its version", "yes" if found.has_kept else "no", "yes", found.has_kept),
     ]
 
 

@@ -1,0 +1,22 @@
+"""Four readers who open, ask and close without pause while versions are published: every answer is whole.
+
+`READERS_S=600` for ten minutes.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from benchmarks import bench_readers
+
+
+@pytest.mark.slow
+def test_every_answer_is_whole(record_property: pytest.RecordProperty) -> None:
+    found = bench_readers.measured(seconds=float(os.environ.get("READERS_S", "0")), publishes=5)
+    assert not found.failures
+    assert found.mixed == 0
+    assert found.has_kept
+    assert found.answers > 0
+    record_property("tried", found.answers)
