@@ -27,7 +27,7 @@ PYTHONS ?= $(shell for v in 3.11 3.12 3.13 3.14; do python$$v -c 'import sys; pr
 # Tests and demo start hundreds of processes; where this is set each of them compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install tools test test-all test-duckdb pythons lint site fuzz kills bench charts docs pictures generated lock sbom clean mutants
+.PHONY: demo install tools test test-all test-duckdb pythons lint site fuzz kills prove bench charts docs pictures generated lock sbom clean mutants
 .DELETE_ON_ERROR:
 
 # Two packages come as source, and the project is built here: what builds them is locked too.
@@ -137,9 +137,23 @@ fuzz: $(FUZZ)/.ready
 	    $(FUZZ)/corpus/$$target tests/walls/corpus/$$target; \
 	done
 
-# Kills at random moments, beside those at each step of publishing; `python -m benchmarks kills` kills a serving process.
+# The long forms of the tests behind the promises, in parts that go on where they were broken off: two hours on two cores. What
+# they need beside the tools are real locales, made from those of the system.
+LOCALES := $(VENV)/locales
+PART ?=
+$(LOCALES)/.ready: | $(READY)
+	mkdir -p $(LOCALES)
+	set -e; for name in tr_TR ko_KR de_DE ja_JP ar_EG fr_CH; do \
+	  ! test -e /usr/share/i18n/locales/$$name || localedef -i $$name -f UTF-8 $(LOCALES)/$$name.UTF-8; \
+	done
+	touch $@
+
+prove: $(TOOLS) $(LOCALES)/.ready
+	LOCPATH=$(CURDIR)/$(LOCALES) $(BIN)/python -m tools.prove $(PART)
+
+# `python -m benchmarks kills` kills a serving process.
 kills: $(READY)
-	KILLS=300 $(BIN)/python -m pytest -n 0 tests/flows/test_kill.py
+	$(BIN)/python -m tools.prove kills
 
 docs: $(READY)
 	$(BIN)/python docs/generate.py

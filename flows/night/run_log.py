@@ -113,7 +113,7 @@ def published(data: DataDir, run_id: str) -> None:
 
 def heal(data: DataDir) -> None:
     """Complete the log after a kill. Call it before another run begins, as that run may remove the version."""
-    for line in reversed([*sealed.lines(data.runs)]):
+    for line in reversed([line for line in sealed.lines(data.runs) if b'"publish' in line]):
         event, line_fields = _event(line)
         if event == "published":
             return

@@ -28,7 +28,11 @@ ZONES = [
 def locales() -> list[dict[str, str]]:
     """The locales of this machine: C, and those that `make prove` makes in LOCPATH."""
     found = subprocess.run(["locale", "-a"], check=True, capture_output=True, text=True).stdout.split()
-    made = sorted(path.name for path in Path(os.environ["LOCPATH"]).iterdir()) if "LOCPATH" in os.environ else []
+    made = (
+        sorted(path.name for path in Path(os.environ["LOCPATH"]).iterdir() if path.is_dir())
+        if "LOCPATH" in os.environ
+        else []
+    )
     chosen = [name for name in (*made, *found) if name not in ("POSIX", "C.utf8")]
     return [{"LC_ALL": name} for name in (chosen if ALL else chosen[-1:])]
 
