@@ -32,8 +32,6 @@ _SAID: dict[Fault, str] = {
 }
 #: How lost nights come back.
 REPLAY = "`gpuledger replay` takes it in again from the archive"
-#: What is done about a baseline of an older schema: its pages are gone, so no other program makes it anew.
-ONLY_ITS_OWN = "its pages are no longer archived, so only the program that wrote it reads it: replay with that one"
 #: The end of the names of files and folders that are half written or half removed.
 _HALF = ".part"
 
@@ -67,7 +65,7 @@ def workspace(
                 f"{copied} cannot be opened by DuckDB ({str(error).splitlines()[0]}); restore it from a file in "
                 f"{data.versions.name}/, or move it away and run `gpuledger replay`"
             ) from None
-        written.begin(con, run_id, str(copied), written.ANEW if copy_of is None else ONLY_ITS_OWN)
+        written.begin(con, run_id, str(copied), is_baseline=copy_of is not None)
         yield con, work
     except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
         raise WarehouseError(
@@ -226,8 +224,9 @@ def _mend_base(data: DataDir) -> list[str]:
     version = newest_whole(data)
     if version is None:
         raise Damaged(
-            f"{data.base} {fault}, and no version is whole: restore {data.root} from a backup, or move {data.state} and "
-            f"{data.versions} away and run `gpuledger replay`, which makes the warehouse anew from the archive"
+            f"{data.base} is not the newest published version, and no version is whole: restore {data.root} from a backup, "
+            f"or move {data.state} and {data.versions} away and run `gpuledger replay`, which makes the warehouse anew "
+            "from the archive"
         )
     aside = ""
     if data.base.exists():

@@ -15,8 +15,6 @@ from gpuledger.warehouse import schema
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.errors import NewerWarehouse, OlderWarehouse
 
-ANEW = "`gpuledger replay` makes it anew from the archive"
-
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -45,17 +43,27 @@ def written(con: duckdb.DuckDBPyConnection) -> Written | None:
     return Written(0, "", "of an early day") if ours else None
 
 
-def refuse_other(found: Written, name: str, way_out: str = ANEW) -> None:
-    """Raise NewerWarehouse or OlderWarehouse if the file `name` has another schema than this program. `way_out` says what
-    is done about an older one.
+def refuse_other(found: Written, name: str, *, is_baseline: bool = False) -> None:
+    """Raise NewerWarehouse or OlderWarehouse if the file `name` has another schema than this program.
+
+    Only the program that wrote a baseline can go on from it: the pages of its runs are no longer archived.
     """
-    if found.number == schema.NUMBER:
-        return
-    about = f"{name} has schema {found.number}, written by gpuledger {found.program}"
-    mine = f"this gpuledger {__version__} has schema {schema.NUMBER}"
-    if found.number > schema.NUMBER:
-        raise NewerWarehouse(f"{about}, and {mine}: open it with the program that wrote it, or use another --data-dir")
-    raise OlderWarehouse(f"{about}, and {mine}: {way_out}")
+    number, program = found.number, found.program
+    if number > schema.NUMBER:
+        raise NewerWarehouse(
+            f"{name} has schema {number}, written by gpuledger {program}, and this gpuledger {__version__} has schema "
+            f"{schema.NUMBER}: open it with the program that wrote it, or use another --data-dir"
+        )
+    if number < schema.NUMBER and is_baseline:
+        raise OlderWarehouse(
+            f"{name} has schema {number}, written by gpuledger {program}, and this gpuledger {__version__} has schema "
+            f"{schema.NUMBER}: a vacuum forgot its pages, so only the program that wrote it reads it; replay with that one"
+        )
+    if number < schema.NUMBER:
+        raise OlderWarehouse(
+            f"{name} has schema {number}, written by gpuledger {program}, and this gpuledger {__version__} has schema "
+            f"{schema.NUMBER}: `gpuledger replay` makes it anew from the archive"
+        )
 
 
 def refuse_newer_duckdb(error: duckdb.Error, name: str) -> None:
@@ -68,7 +76,7 @@ def refuse_newer_duckdb(error: duckdb.Error, name: str) -> None:
         ) from None
 
 
-def begin(con: duckdb.DuckDBPyConnection, run_id: str, name: str, way_out: str = ANEW) -> None:
+def begin(con: duckdb.DuckDBPyConnection, run_id: str, name: str, *, is_baseline: bool = False) -> None:
     """Create this program's schema in a new file, or take a file that has it. Call it outside of a transaction.
 
     If only texts of comments or macros changed, they are written anew, and every model is built again. Raises NewerWarehouse
@@ -77,7 +85,7 @@ def begin(con: duckdb.DuckDBPyConnection, run_id: str, name: str, way_out: str =
     found = written(con)
     definition = _definition()
     if found is not None:
-        refuse_other(found, name, way_out)
+        refuse_other(found, name, is_baseline=is_baseline)
         if found.definition == definition:
             return
     con.execute("BEGIN")

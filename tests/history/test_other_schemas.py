@@ -92,7 +92,7 @@ def test_a_baseline_of_another_schema_is_refused_by_name_and_kept(nights: dict[i
     outcome = gpuledger("replay", data=root)
     assert outcome.status == 1
     assert f"{data.baseline} has schema {schema.NUMBER - 1}, written by gpuledger 0.9" in outcome.err
-    assert "only the program that wrote it reads it" in outcome.err
+    assert "only the program that wrote it reads it; replay with that one" in outcome.err
     assert kept == {path: path.read_bytes() for path in kept}
 
 

@@ -9,12 +9,12 @@ import os
 
 import pytest
 
-from benchmarks import bench_readers
+from tests.support import readers_beside
 
 
 @pytest.mark.slow
 def test_every_answer_is_whole(record_property: pytest.RecordProperty) -> None:
-    found = bench_readers.measured(seconds=float(os.environ.get("READERS_S", "0")), publishes=5)
+    found = readers_beside.measured(seconds=float(os.environ.get("READERS_S", "0")), publishes=5)
     assert not found.failures
     assert found.mixed == 0
     assert found.has_kept
