@@ -106,7 +106,8 @@ class Score:
     `score` has the unit `unit` (fps, it/s, tokens/s). `relative_percent` is the page's own relative figure. `source_image`
     names the chart from which the figure was read. `gpu_count` is the number of cards that reached the figure together.
     `claim` says what kind of party gives the figure, and `measured_by` names it. `software` (with its version),
-    `precision`, `batch_size`, `context_tokens` and `concurrent_users` say what ran, as far as the source says it.
+    `precision`, `batch_size`, `context_tokens` (of which `prompt_tokens` are read) and `concurrent_users` say what ran,
+    as far as the source says it.
     """
 
     KIND: ClassVar[str] = "score"
@@ -128,6 +129,7 @@ class Score:
     precision: str | None = None
     batch_size: int | None = None
     context_tokens: int | None = None
+    prompt_tokens: int | None = None
     concurrent_users: int | None = None
     measured_by: str | None = None
 

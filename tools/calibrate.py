@@ -1,8 +1,8 @@
 """Fits `transform/speed/calibration.toml` to published measurements: `python -m tools.calibrate [FOLDER]`.
 
-FOLDER holds `llama3_llama_cpp_*.csv` and Markdown tables of tokens a second (default: ../shared/data/benchmarks). Only the
-fitted figures and the spread of held-out residuals are kept. With `--check` nothing is written: every card in turn is left
-out, predicted from the others, and the ratios are printed.
+FOLDER holds what `tools/speeds.py` reads (default: ../shared/data/benchmarks). Only the fitted figures and the spread of
+held-out residuals are kept. With `--check` nothing is written: every card in turn is left out and predicted from the others,
+and how many of the measurements lie in their range is printed, as docs/speeds.md shows it.
 """
 
 from __future__ import annotations
@@ -10,126 +10,140 @@ from __future__ import annotations
 import math
 import statistics
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from scipy.optimize import least_squares
 
-from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.resolver import Resolver
+from gpuledger.transform.speed import served
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, FILE, Calibration
-from gpuledger.transform.speed.features import CardTraits, Work, traits
-from gpuledger.transform.speed.work import work_of
-from tools.measured import measure
-from tools.measured_table import TOKENS, read_table
+from gpuledger.transform.speed.served import ServedWork
+from tools.speeds import Point, points
 
 FOLDER = Path(__file__).parents[1] / "../shared/data/benchmarks"
+SERVERS = "served"
 
-#: Hosts whose slot, processor or driver is what limits: a card there says nothing of the card in a computer.
-_SMALL_HOSTS = ("Pi ", "Radxa", "HiFive", "Minisforum", "System76 Thelio Astra")
 
-#: Start and standard deviation of what is believed before any measurement. Times in microseconds (a layer: at 1 GHz).
-_PRIORS = {
-    "memory": (0.08, 0.15), "memory_hbm": (0.35, 0.4), "memory_gddr": (0.0, 1e-3), "memory_shared": (0.0, 0.15),
-    "memory_ecc": (0.1, 0.1), "layer": (math.log(180), 0.5), "layer_mixture": (0.3, 0.5), "handover": (math.log(300), 0.7),
-    "prefill_f16": (math.log(60), 0.7), "prefill_packed": (math.log(50), 0.7), "prefill_rate": (0.6, 0.3),
-    "prefill_bandwidth": (0.3, 0.3), "prefill_hidden_f16": (0.3, 0.3), "prefill_hidden_packed": (0.1, 0.3),
-    "prefill_cards": (-0.1, 0.1), "prefill_watts": (0.3, 0.3),
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What is fitted for one kind of measurement.
+
+    `priors` has the start and the standard deviation of what is believed of each figure before any measurement, and
+    `groups` how far effects are believed to lie from none. `row` is that of one row, when its card is known.
+    """
+
+    priors: Mapping[str, tuple[float, float]]
+    groups: Mapping[str, float]
+    row: float
+
+
+#: Times in microseconds (a layer: at 1 GHz; a step of a server: in milliseconds).
+FITS = {
+    "decode": Fit(
+        priors={
+            "memory": (0.08, 0.15), "memory_hbm": (0.35, 0.4), "memory_gddr": (0.0, 1e-3), "memory_shared": (0.0, 0.15),
+            "memory_ecc": (0.1, 0.1), "cache": (0.2, 0.3), "cache_clock": (0.5, 1.0), "layer": (math.log(180), 0.5),
+            "layer_mixture": (0.3, 0.5), "handover": (math.log(300), 0.7),
+        },
+        groups={
+            "decode_vendor": 0.25, "decode_cache_vendor": 0.5, "decode_architecture": 0.08, "decode_chip": 0.15,
+            "decode_card": 0.06,
+        },
+        row=0.06,
+    ),
+    "prefill": Fit(
+        priors={
+            "prefill_f16": (math.log(60), 0.7), "prefill_packed": (math.log(50), 0.7), "prefill_rate": (0.6, 0.3),
+            "prefill_bandwidth": (0.3, 0.3), "prefill_hidden_f16": (0.3, 0.3), "prefill_hidden_packed": (0.1, 0.3),
+            "prefill_cards": (-0.1, 0.1), "prefill_watts": (0.3, 0.3), "prefill_attention": (1.5, 1.0),
+            "prefill_mixture": (math.log(0.6), 0.3),
+        },
+        groups={"prefill_vendor": 0.3, "prefill_architecture": 0.15, "prefill_card": 0.12},
+        row=0.12,
+    ),
+    "serve": Fit(
+        priors={
+            "memory": (0.15, 0.2), "experts": (-0.2, 0.3), "cache": (0.3, 0.4), "compute": (0.7, 0.4), "narrow": (0.3, 0.3),
+            "exchange": (0.0, 0.5), "exchange_start": (math.log(4), 0.7), "layer": (math.log(8), 0.7),
+            "layer_mixture": (math.log(15), 0.7), "step": (math.log(1.5), 0.8), "prompt": (0.7, 0.4),
+        },
+        groups={"served_engine": 0.2, "served_vendor": 0.3, "served_architecture": 0.2, "served_card": 0.12},
+        row=0.08,
+    ),
 }  # fmt: skip
-#: How far effects of a group are believed to lie from none.
-_GROUPS = {
-    "decode_vendor": 0.25, "decode_architecture": 0.08, "decode_chip": 0.15, "decode_card": 0.06,
-    "prefill_vendor": 0.3, "prefill_architecture": 0.15, "prefill_card": 0.12,
+_LEVELS: Mapping[str, Callable[[Point], str]] = {
+    "vendor": lambda p: p.card.vendor, "architecture": lambda p: p.card.architecture, "chip": lambda p: p.card.chip,
+    "card": lambda p: p.card.gpu_id, "engine": lambda p: p.engine,
 }  # fmt: skip
-#: The same of one row: what is left when the card is known.
-_ROW = {"decode": 0.06, "prefill": 0.12}
-#: No range is narrower than this: two runs of one benchmark on one card differ by as much.
-_FLOOR = 0.03
+#: No range is narrower than this: two people's runs of one benchmark on the same card differ by as much.
+_FLOOR = 0.07
 #: The same for an architecture that nobody measured.
 _UNKNOWN = 0.2
 #: Of so many held-out measurements a range is to hold the new one.
 _HELD = 0.8
 #: Fewer cards than this say nothing of a next card by themselves: then their rows count one by one.
 _FEWEST_CARDS = 4
+#: A model is one that was measured on its own if so many rows of it are there.
+_OWN_ROWS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One measurement: `rate` in tokens a second."""
+def fit(
+    found: Sequence[Point], engine: str, source: str, what: str = "decode", near: Calibration | None = None
+) -> Calibration:
+    """The calibration of `engine` from its points; effects shrink to none where a group has few.
 
-    what: str
-    engine: str
-    card: CardTraits
-    count: int
-    work: Work
-    rate: float
-    label: str
-
-
-def points(folder: Path, resolver: Resolver) -> Iterator[Point]:
-    """Every measurement that can be used, of one kind of card in an ordinary computer."""
-    for path in sorted(folder.glob("llama3_llama_cpp_*.csv")):
-        for row in read_table(path, resolver):
-            card = traits(row.gpu)
-            if card is not None and row.tokens_per_s is not None:
-                work = work_of(row.model_id, row.precision, TOKENS // 2, TOKENS)
-                label = f"{row.count} × {row.printed} {row.model_id} {row.precision}"
-                yield Point(row.measure, "llama.cpp", card, row.count, work, row.tokens_per_s, label)
-    measured = measure(folder, resolver, Assumptions())[0]
-    ordinary = {item.gpu.vendor for item in measured if not item.row.system.startswith(_SMALL_HOSTS)}
-    for item in measured:
-        card = traits(item.gpu)
-        # A vendor that was measured on small hosts alone: they are all that is known of it.
-        if card is not None and (card.vendor not in ordinary or not item.row.system.startswith(_SMALL_HOSTS)):
-            work = work_of(item.model_id, item.precision, 256, 256)
-            label = f"{item.row.system} {item.model_id} {item.precision}"
-            yield Point("decode", "ollama", card, 1, work, item.row.tokens_per_s, label)
-
-
-def fit(found: Sequence[Point], engine: str, source: str, what: str = "decode") -> Calibration:
-    """The calibration of `engine` from its points; effects shrink to none where a group has few."""
-    ours = [p for p in found if p.engine == engine and p.what == what]
-    names = [n for n in _PRIORS if n.startswith("prefill") == (what == "prefill")]
-    levels: dict[str, Callable[[CardTraits], str]] = {
-        "vendor": lambda c: c.vendor, "architecture": lambda c: c.architecture,
-        "chip": lambda c: c.chip, "card": lambda c: c.gpu_id,
-    }  # fmt: skip
+    `near` is a fit to nearly the same points, from which the search begins.
+    """
+    ours, asked = of_kind(found, engine, what), FITS[what]
+    names = list(asked.priors)
     groups = {
-        name: sorted({levels[name.split("_")[1]](p.card) for p in ours} - ({"NVIDIA"} if "vendor" in name else set()))
-        for name in _GROUPS
-        if name.startswith(what)
+        name: sorted(
+            {_LEVELS[name.split("_")[-1]](p) for p in ours} - ({"NVIDIA"} if name.endswith("vendor") else set())
+        )
+        for name in asked.groups
     }
-    starts = [_PRIORS[n][0] for n in names]
-    sizes = [_PRIORS[n][1] for n in names]
+    starts, sizes = ([asked.priors[n][part] for n in names] for part in (0, 1))
     for name, members in groups.items():
         starts += [0.0] * len(members)
-        sizes += [_GROUPS[name]] * len(members)
+        sizes += [asked.groups[name]] * len(members)
     start, size = np.array(starts), np.array(sizes)
+    cards, has_mixtures = len({p.card.gpu_id for p in ours}), any(p.work.is_mixture for p in ours)
 
     def unpack(x: np.ndarray) -> Calibration:
         values, rest = dict(zip(names, map(float, x), strict=False)), [float(v) for v in x[len(names) :]]
         effects: dict[str, dict[str, float]] = {}
         for name, members in groups.items():
             effects[name], rest = dict(zip(members, rest, strict=False)), rest[len(members) :]
-        has_mixtures = any(p.work.is_mixture for p in ours)
-        return Calibration(
-            engine, values, effects, {}, len(ours), len({p.card.gpu_id for p in ours}), has_mixtures, (), source
-        )
+        return Calibration(engine, values, effects, {}, len(ours), cards, has_mixtures, (), source)
 
     def residuals(x: np.ndarray) -> np.ndarray:
         one = unpack(x)
-        rows = np.array([math.log(p.rate / predicted(one, p)) / _ROW[what] for p in ours])
+        rows = np.array([math.log(p.rate / predicted(one, p)) / asked.row for p in ours])
         # A row that is far off (soft L1) pulls like a near one: a slip in a table must not bend the rest.
         rows = np.sign(rows) * np.sqrt(2 * (np.sqrt(1 + rows**2) - 1))
         return np.concatenate([rows, (x - start) / size])
 
-    return unpack(least_squares(residuals, start).x)
+    begin = start
+    if near is not None:
+        effects = [near.groups[name][member] for name, members in groups.items() for member in members]
+        begin = np.array([*(near.values[name] for name in names), *effects])
+    return unpack(least_squares(residuals, begin).x)
+
+
+def of_kind(found: Sequence[Point], engine: str, what: str) -> list[Point]:
+    """The points of an engine (of all servers together) for which its formula has what it asks for."""
+    return [p for p in found if p.what == what and (what == "serve" or (p.engine == engine and predicted_possible(p)))]
 
 
 def predicted(calibration: Calibration, point: Point) -> float:
     """Tokens a second that the calibration expects."""
+    if isinstance(point.work, ServedWork):
+        step = sum(served.step_parts(calibration, point.engine, point.card, point.work).values())
+        prompt = served.prompt_seconds(calibration, point.engine, point.card, point.work) or 0.0
+        return point.users * point.output / (point.output * step + point.users * prompt)
     if point.what == "decode":
         return 1 / calibration.decode_times(point.card, point.work).seconds(point.work, point.count)
     rate = calibration.prefill_tokens_per_s(point.card, point.work, point.count, 512)
@@ -137,26 +151,30 @@ def predicted(calibration: Calibration, point: Point) -> float:
 
 
 def left_out(found: Sequence[Point], engine: str, what: str, level: str) -> list[tuple[Point, float]]:
-    """ln(measured / predicted) of every point from a fit without its `card`, its `architecture`, or its `setup`: the same
-    card with as many of it or, where it was measured with one count alone, under the same model.
+    """ln(measured / predicted) of every point from a fit without its `card`, its `architecture`, its `model` (of models
+    with few rows), or its `setup`: the same card with as many of it or, where it was measured with one count alone, under
+    the same model.
 
     Of setups only cards with several are answered for: the others are cards left out.
     """
-    ours = [p for p in found if p.engine == engine and p.what == what and predicted_possible(p)]
+    ours = of_kind(found, engine, what)
     counts = {p.card.gpu_id: len({q.count for q in ours if q.card.gpu_id == p.card.gpu_id}) for p in ours}
     keys: dict[str, Callable[[Point], str]] = {
         "card": lambda p: p.card.gpu_id,
         "architecture": lambda p: p.card.architecture,
+        "model": lambda p: p.work.shape,
         "setup": lambda p: f"{p.card.gpu_id} {p.count if counts[p.card.gpu_id] > 1 else p.work.shape}",
     }
-    key = keys[level]
+    key, of_all = keys[level], fit(ours, engine, "", what)
     answers = []
     for name in sorted({key(p) for p in ours}):
         rest = [p for p in ours if key(p) != name]
         held = [p for p in ours if key(p) == name]
-        if level == "setup" and held[0].card.gpu_id not in {p.card.gpu_id for p in rest}:
+        if level in ("setup", "model"):
+            held = [p for p in held if p.card.gpu_id in {q.card.gpu_id for q in rest}]
+        if not held or not rest or (level == "model" and len(held) >= _OWN_ROWS):
             continue
-        one = fit(rest, engine, "", what)
+        one = fit(rest, engine, "", what, of_all)
         answers += [(p, math.log(p.rate / predicted(one, p))) for p in held]
     return answers
 
@@ -168,7 +186,6 @@ def predicted_possible(point: Point) -> bool:
 
 def whole(found: Sequence[Point], engine: str, source: str) -> Calibration:
     """Decode and prefill of an engine in one, with the spreads of what was left out."""
-    found = [p for p in found if predicted_possible(p)]
     decode = fit(found, engine, source)
     spread: dict[str, float] = {}
     values, groups = dict(decode.values), dict(decode.groups)
@@ -182,7 +199,8 @@ def whole(found: Sequence[Point], engine: str, source: str) -> Calibration:
         if setups:
             spread[f"decode_card_{memory}"] = min(spread[f"decode_architecture_{memory}"], held_out_spread(setups))
     spread["decode_none"] = max(_UNKNOWN, held_out_spread(left_out(found, engine, "decode", "architecture")))
-    if any(p.engine == engine and p.what == "prefill" for p in found):
+    spread["decode_models"] = beyond(left_out(found, engine, "decode", "model"), spread["decode_card_other"])
+    if of_kind(found, engine, "prefill"):
         prefill = fit(found, engine, source, "prefill")
         values |= prefill.values
         groups |= prefill.groups
@@ -190,42 +208,71 @@ def whole(found: Sequence[Point], engine: str, source: str) -> Calibration:
         by_setup = left_out(found, engine, "prefill", "setup")
         spread["prefill_card"] = min(spread["prefill_architecture"], held_out_spread(by_setup))
         unknown = held_out_spread(left_out(found, engine, "prefill", "architecture"))
-        spread["prefill_none"] = max(2 * spread["prefill_architecture"], unknown)
-    ours = [p for p in found if p.engine == engine]
-    return replace(
-        decode,
-        values=values,
-        groups=groups,
-        spread=spread,
-        measurements=len(ours),
-        shapes=tuple(sorted({p.work.shape for p in ours})),
+        spread["prefill_none"] = max(1.5 * spread["prefill_architecture"], unknown)
+        models = left_out(found, engine, "prefill", "model")
+        for name, is_mixture in (("models", False), ("mixtures", True)):
+            rows = [(p, r) for p, r in models if p.work.is_mixture is is_mixture]
+            spread[f"prefill_{name}"] = beyond(rows, spread["prefill_card"])
+    ours = [*of_kind(found, engine, "decode"), *of_kind(found, engine, "prefill")]
+    return _described(replace(decode, values=values, groups=groups, spread=spread), ours)
+
+
+def serving(found: Sequence[Point], source: str) -> Calibration:
+    """All servers in one, with the spreads of what was left out."""
+    one = fit(found, SERVERS, source, "serve")
+    by_card, by_setup, by_architecture, by_model = (
+        left_out(found, SERVERS, "serve", level) for level in ("card", "setup", "architecture", "model")
     )
+    card = held_out_spread(by_setup)
+    spread = {
+        "served_card": card,
+        "served_architecture": max(card, held_out_spread(by_card)),
+        "served_none": max(_UNKNOWN, held_out_spread(by_card), held_out_spread(by_architecture)),
+        "served_models": beyond(by_model, card),
+    }
+    return _described(replace(one, spread=spread), of_kind(found, SERVERS, "serve"))
 
 
-def other_models_spread(found: Sequence[Point], calibration: Calibration) -> float:
-    """How far other publishers' measurements of other models lie from what `calibration` expects of cards that it knows the
-    maker of: by newer versions of the program, other processors and other shapes. Those of shared memory are left out.
+def _described(one: Calibration, ours: Sequence[Point]) -> Calibration:
+    return replace(one, measurements=len(ours), cards=len({p.card.gpu_id for p in ours}),
+                   shapes=tuple(sorted({p.work.shape for p in ours})))  # fmt: skip
+
+
+def beyond(rows: Sequence[tuple[Point, float]], known: float) -> float:
+    """The standard deviation that held-out models add to that of a card that is `known`. Rows count one by one, as they are
+    of different models. Another model adds at least as much as another run.
     """
-    rows = [
-        (p, math.log(p.rate / predicted(calibration, p)))
-        for p in found
-        if p.engine != calibration.engine and p.what == "decode" and p.card.memory != "shared"
-        and p.card.vendor == "NVIDIA"
-    ]  # fmt: skip
+    held_out = held_out_spread(rows, by_card=False) if rows else 0.2
+    return math.sqrt(max(_FLOOR**2, held_out**2 - known**2))
+
+
+def cache_spread(found: Sequence[Point], calibration: Calibration) -> float:
+    """How far the time that a longer cache takes is off: ln(measured / expected) of what a token takes longer at the most
+    tokens held than at the fewest, on cards that were measured at both.
+    """
+    by_setup: dict[tuple[str, int, str], list[Point]] = {}
+    for point in of_kind(found, calibration.engine, "decode"):
+        by_setup.setdefault((point.card.gpu_id, point.count, point.work.shape), []).append(point)
+    rows = []
+    for points_of_setup in by_setup.values():
+        few, many = (choose(points_of_setup, key=lambda p: p.held) for choose in (min, max))
+        longer = 1 / many.rate - 1 / few.rate
+        if many.held >= 2000 and many.held >= 4 * few.held and longer > 0:
+            rows.append((many, math.log(longer / (1 / predicted(calibration, many) - 1 / predicted(calibration, few)))))
     return held_out_spread(rows)
 
 
-def held_out_spread(rows: Sequence[tuple[Point, float]]) -> float:
+def held_out_spread(rows: Sequence[tuple[Point, float]], *, by_card: bool = True) -> float:
     """The standard deviation of a normal distribution whose 80% range is the conformal one of these held-out residuals.
 
     The range of a next card is the smallest that holds 80% of the (n + 1) that there then are, every card weighing the same:
     rows of one card err together. Source: Vovk, Gammerman & Shafer 2005, "Algorithmic Learning in a Random World";
     Dunn, Wasserman & Ramdas 2022, "Distribution-Free Prediction Sets for Two-Layer Hierarchical Models".
     """
-    by_card: dict[str, list[float]] = {}
+    of_card: dict[str, list[float]] = {}
     for point, residual in rows:
-        by_card.setdefault(point.card.gpu_id, []).append(abs(residual))
-    groups = list(by_card.values()) if len(by_card) >= _FEWEST_CARDS else [[abs(r)] for _, r in rows]
+        of_card.setdefault(point.card.gpu_id, []).append(abs(residual))
+    groups = list(of_card.values()) if by_card and len(of_card) >= _FEWEST_CARDS else [[abs(r)] for _, r in rows]
     weighted = sorted((residual, 1 / len(group)) for group in groups for residual in group)
     wanted, reached = min(len(groups), _HELD * (len(groups) + 1)), 0.0
     for residual, weight in weighted:
@@ -240,30 +287,66 @@ def main(arguments: Sequence[str]) -> None:
     folders = [Path(word) for word in arguments if not word.startswith("--")]
     found = list(points(folders[0] if folders else FOLDER, Resolver.load()))
     if "--check" in arguments:
-        for engine, what in (("llama.cpp", "decode"), ("llama.cpp", "prefill"), ("ollama", "decode")):
-            check(found, engine, what)
+        print("\n".join(coverage(found)))
         return
-    sources = {
-        "llama.cpp": "XiongjieDai/GPU-Benchmarks-on-LLM-Inference, LLaMA 3 under llama.cpp in 2024, 1 to 6 cards "
-        "that share the layers",
-        "ollama": "geerlingguy/ollama-benchmark and ai-benchmarks, Ollama in 2024 and 2025, one card",
-    }
-    fitted = [whole(found, engine, source) for engine, source in sources.items()]
-    # What one engine was never measured on, another says something of: how far its cards of that vendor lie behind.
-    elsewhere = fitted[1].groups["decode_vendor"]
-    fitted[0] = replace(fitted[0], groups={**fitted[0].groups, "decode_vendor_elsewhere": elsewhere})
-    fitted[0] = replace(fitted[0], spread={**fitted[0].spread, "other_models": other_models_spread(found, fitted[0])})
-    FILE.write_text("\n".join(map(_toml, fitted)), encoding="utf-8")
+    single = whole(found, "llama.cpp", "XiongjieDai/GPU-Benchmarks-on-LLM-Inference, LLaMA 3 under llama.cpp in 2024, 1 to "
+                   "8 cards that share the layers, and single measurements to 2026, each with its source")  # fmt: skip
+    single = replace(single, spread={**single.spread, "decode_cache": cache_spread(found, single)})
+    ollama = whole(found, "ollama", "geerlingguy/ollama-benchmark and ai-benchmarks, Ollama in 2024 and 2025, one card")
+    # It runs llama.cpp's library, and nobody measured it while much is held.
+    ollama = replace(ollama, values={**ollama.values, **{n: single.values[n] for n in ("cache", "cache_clock")}},
+                     spread={**ollama.spread, "decode_cache": single.spread["decode_cache"]})  # fmt: skip
+    servers = serving(found, "InferenceMAX of November 2025 and measurements of vLLM, SGLang and TensorRT-LLM to 2026, each "
+                      "with its source")  # fmt: skip
+    FILE.write_text("\n".join(map(_toml, (single, ollama, servers))), encoding="utf-8")
 
 
-def check(found: Sequence[Point], engine: str, what: str) -> None:
-    """Print every held-out ratio and their summary by number of cards."""
-    rows = left_out(found, engine, what, "card")
-    for point, residual in rows:
-        print(f"{engine:10} {what:8} {math.exp(residual):6.3f}  {point.label}")
-    for count in sorted({p.count for p, _ in rows}):
-        ratios = [math.exp(r) for p, r in rows if p.count == count]
-        print(f"{engine} {what}, {count} cards: median {statistics.median(ratios):.3f} of {len(ratios)}")
+def coverage(found: Sequence[Point]) -> Iterator[str]:
+    """A Markdown table: how many measurements of cards that were left out lie in the range that promises 8 of 10.
+
+    Neither the speed nor the range of a card knows anything of that card.
+    """
+    yield "| what | measurements | cards | median of measured ÷ expected | in their range |"
+    yield "|---|---|---|---|---|"
+    for what, engine in (("decode", "llama.cpp"), ("prefill", "llama.cpp"), ("decode", "ollama"), ("serve", SERVERS)):
+        rows = left_out(found, engine, what, "card")
+        inside = {id(p): abs(r) <= EIGHTY_PERCENT * _spread_without(rows, p) for p, r in rows}
+        for name, chosen in _slices(engine, what, rows):
+            share = statistics.mean(inside[id(p)] for p, _ in chosen)
+            median, cards = math.exp(statistics.median(r for _, r in chosen)), {p.card.gpu_id for p, _ in chosen}
+            yield f"| {name} | {len(chosen)} | {len(cards)} | {median:.2f} | {share:.0%} |"
+
+
+def _spread_without(rows: Sequence[tuple[Point, float]], point: Point) -> float:
+    """The spread of the other cards that one range is made of: writing is of one kind of memory."""
+    others = [(p, r) for p, r in rows if p.card.gpu_id != point.card.gpu_id]
+    if point.what == "decode":
+        others = [(p, r) for p, r in others if (p.card.memory == "hbm") == (point.card.memory == "hbm")] or others
+    return held_out_spread(others)
+
+
+def _slices(
+    engine: str, what: str, rows: Sequence[tuple[Point, float]]
+) -> Iterator[tuple[str, Sequence[tuple[Point, float]]]]:
+    """The rows whole, and by what they may differ in; a slice has ten rows of three cards."""
+    words = {"decode": "writing", "prefill": "reading", "serve": "serving"}[what]
+    yield f"{words}, {engine}", rows
+    kinds: list[tuple[str, Callable[[Point], str]]] = [
+        ("", lambda p: f"{p.count} card{'s' if p.count > 1 else ''}"),
+        (
+            "",
+            lambda p: f"{'up to 1,024' if p.held <= 1024 else 'up to 4,224' if p.held <= 4224 else 'more'} tokens held",
+        ),
+        ("", lambda p: p.card.vendor),
+        ("", lambda p: "mixture of experts" if p.work.is_mixture else "dense"),
+    ]
+    if what == "serve":
+        kinds += [("", lambda p: p.engine), ("", lambda p: f"{'to 8' if p.users <= 8 else 'more'} users")]
+    for _, key in kinds:
+        for name in sorted({key(p) for p, _ in rows}):
+            chosen = [(p, r) for p, r in rows if key(p) == name]
+            if len(chosen) >= 10 and len({p.card.gpu_id for p, _ in chosen}) >= 3:
+                yield f"— {name}", chosen
 
 
 def _toml(one: Calibration) -> str:

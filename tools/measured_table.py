@@ -13,7 +13,7 @@ from gpuledger.transform.identity.resolver import Resolver
 
 #: Tokens that the publisher read and wrote in each run.
 TOKENS = 1024
-_MODELS = {"8B": "llama-3-8b", "70B": "llama-3-70b"}
+MODELS = {"8B": "llama-3-8b", "70B": "llama-3-70b"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,6 @@ def read_table(path: Path, resolver: Resolver) -> Iterator[TableRow]:
             model, precision = row["model_and_precision"].split()
             printed = row["tokens_per_s"]
             yield TableRow(
-                row["measure"], row["gpu"], by_id()[gpu_id], int(row["gpu_count"]), _MODELS[model], precision,
+                row["measure"], row["gpu"], by_id()[gpu_id], int(row["gpu_count"]), MODELS[model], precision,
                 None if printed == "OOM" else float(printed),
             )  # fmt: skip

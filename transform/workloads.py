@@ -56,7 +56,7 @@ class Workload:
             raise BadWorkload(f"{self.workload_id}: direction is more or less, not {self.direction!r}")
         if not isinstance(self.gpu_count, int) or self.gpu_count < 1:
             raise BadWorkload(f"{self.workload_id}: gpu_count must be a whole number from 1 on, not {self.gpu_count!r}")
-        if self.output not in (None, "token", "image"):
+        if self.output not in (None, "token", "served_token", "image"):
             raise BadWorkload(f"{self.workload_id}: output is token or image, not {self.output!r}")
 
 

@@ -205,6 +205,7 @@ def _workload(figure: Figure, details: UserDetails, count: int, known: Mapping[s
         )
     suffix = f"-{count}x" if count > 1 and not figure.workload_id.endswith(f"-{count}x") else ""
     model = model_of(figure.model) if figure.model else None
+    is_one = figure.is_single_stream and count == 1
     return _known_or(
         known,
         Workload(
@@ -214,9 +215,16 @@ def _workload(figure: Figure, details: UserDetails, count: int, known: Mapping[s
             description=f"{figure.workload}{f' ({figure.precision})' if figure.precision else ''}",
             direction=figure.direction,
             gpu_count=count,
-            # `buy` uses these as a card's own speed: one card, one answer at a time.
-            output="token" if figure.is_single_stream and count == 1 and model and figure.precision else None,
-            iterations=1 if figure.is_single_stream and count == 1 and model and figure.precision else None,
+            # `buy` uses these as a card's own speed: one card, one answer at a time. What a server writes for all its users
+            # is compared with what is expected of it.
+            output=None
+            if not (model and figure.precision)
+            else "token"
+            if is_one
+            else "served_token"
+            if figure.is_written
+            else None,
+            iterations=1 if is_one and model and figure.precision else None,
             model=model,
             precision=figure.precision,
             software=figure.software,
@@ -250,7 +258,8 @@ def _kept(
     return StoredFigure(
         workload_id=workload.workload_id, gpu_name=card, score=figure.score, unit=figure.unit, gpu_count=count,
         claim="", model=figure.model, precision=figure.precision, software=figure.software,
-        batch_size=figure.batch_size, context_tokens=figure.context_tokens, concurrent_users=figure.concurrent_users,
+        batch_size=figure.batch_size, context_tokens=figure.context_tokens, prompt_tokens=figure.prompt_tokens,
+        concurrent_users=figure.concurrent_users,
         measured_on=details.measured_on or figure.measured_on or today,
         measured_by=details.measured_by or figure.measured_by, place=figure.where, origin="", origin_sha256="",
     )  # fmt: skip

@@ -59,8 +59,10 @@ def expected(
     plan = Plan(gpu=by_id()[gpu_id], count=cards, engine=engine, split=engine.split, learned=learned)
     found = predict(job, plan)
     rate = found.decode
+    # How fast a server writes is fitted apart and only said by `gpuledger predict`.
+    speeds = [None] * 3 if engine.name == "vllm" else [rate.expected, rate.low, rate.high]
     return [
-        found.needed / 1e9, found.usable / 1e9, found.verdict != "no", rate.bound, rate.expected, rate.low, rate.high,
+        found.needed / 1e9, found.usable / 1e9, found.verdict != "no", rate.bound, *speeds,
         engine.name, found.verdict,
     ]  # fmt: skip
 
@@ -106,12 +108,13 @@ def answers(con: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
-#: Assumptions of memory and speed, but those of choices that only `buy` and `predict` know; those of use and cost are felt
-#: in mart.rent_vs_buy (see test_buy.py for both).
+#: Assumptions of what only `buy` and `predict` know: choices, and programs that nobody measured (see test_predict.py).
+NOT_OF_SQL = (
+    "host_memory", "lora", "expected_utilisation", "mixture_layer_us", "link_", "slot_share", "parallel_fraction",
+)  # fmt: skip
+#: Assumptions of memory and speed; those of use and cost are felt in mart.rent_vs_buy (see test_buy.py).
 OF_THE_FIT = [
-    name
-    for name in list(settings())[: list(settings()).index("hours_per_day")]
-    if not name.startswith(("host_memory", "lora"))
+    name for name in list(settings())[: list(settings()).index("hours_per_day")] if not name.startswith(NOT_OF_SQL)
 ]
 
 
@@ -121,8 +124,6 @@ def test_every_assumption_of_memory_and_speed_moves_the_fit_at_once(con: duckdb.
     setting = settings()[name]
     value = float(getattr(Assumptions(), name))
     other = setting.low if value > (setting.low + setting.high) / 2 else min(setting.high, value * 1.5 or 1)
-    if name == "link_gb_s":
-        other = 1.0  # slower than the card's slot, which is what counts otherwise
     if name == "low_utilisation":
         other = 0.1  # below what was measured, so that the verdict is another one
     con.execute("UPDATE core.assumption SET amount = ? WHERE assumption = ?", [other, name])
@@ -180,7 +181,7 @@ def test_sql_and_python_agree_on_what_the_warehouse_measured(
     assert len(rows) == 16
     for model, gpu, cards, *found in rows:
         wanted = expected(model, precision, 512, users, gpu, cards, Assumptions(), learned)
-        if model == "llama-3-8b" and gpu == rtx and cards == 1:
+        if model == "llama-3-8b" and gpu == rtx and cards == 1 and users == 1:
             assert found[-1] == "calibrated"
         assert agree(found[:-1], wanted, 0.03 if users > 1 else 1e-6), (model, gpu, cards, found, wanted)
 

@@ -81,9 +81,10 @@ def _add(model_rows: ModelRows, model_id: str, shape: Architecture, origin: _Ori
         [
             model_id, shape.kind, origin.family, origin.repository, count.total, count.active,
             origin.published_parameters, origin.published_source, shape.context, shape.layers, shape.hidden,
-            shape.attention[0].heads if shape.attention else None, shape.vocab, shape.experts, used,
-            kv_bytes_per_token(shape), *(sizes[precision].total / 1e9 for precision in _SHOWN), two - one,
-            2 * one - two, None, None, origin.added_on,
+            shape.attention[0].heads if shape.attention else None,
+            min((layer.kv_heads for layer in shape.attention if layer.cached), default=None), shape.vocab,
+            shape.experts, used, kv_bytes_per_token(shape),
+            *(sizes[precision].total / 1e9 for precision in _SHOWN), two - one, 2 * one - two, None, None, origin.added_on,
         ]
     )  # fmt: skip
     model_rows.weights += [
@@ -106,7 +107,7 @@ def _add_image(model_rows: ModelRows, image: DiffusionModel) -> None:
     model_rows.model.append(
         [
             image.model_id, kind, kind, image.repository, image.parameters, denoiser, None, None,
-            *[None] * 8, *shown, None, of_clip, image.steps, image.side, None,
+            *[None] * 9, *shown, None, of_clip, image.steps, image.side, None,
         ]
     )  # fmt: skip
     model_rows.weights += [

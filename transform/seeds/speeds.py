@@ -18,7 +18,15 @@ from gpuledger.warehouse.load.stage import Value
 #: The program that core.gpu_speed is calibrated for.
 ENGINE = "llama.cpp"
 _DENSE = Work(
-    bytes_a_token=1e9, layers=1, hidden=4096, is_mixture=False, weights="packed", flops_a_token=1e9, prompt_tokens=512
+    weight_bytes=1e9,
+    cache_bytes=0,
+    layers=1,
+    hidden=4096,
+    is_mixture=False,
+    weights="packed",
+    flops_a_token=1e9,
+    attention_flops_a_token=0,
+    prompt_tokens=512,
 )
 
 
@@ -36,9 +44,9 @@ def rows(added: Iterable[Gpu] = ()) -> Iterator[Sequence[Value]]:
         times, mixed = (calibration.decode_times(card, work) for work in (_DENSE, mixture))
         yield (
             gpu.gpu_id, None if driver is None else driver.size / 1e9, None if driver is None else str(driver.source),
-            times.a_byte * 1e9, times.a_layer, mixed.a_layer / times.a_layer, times.a_handover,
+            times.a_byte * 1e9, times.a_cached_byte * 1e9, times.a_layer, mixed.a_layer / times.a_layer, times.a_handover,
             *(calibration.card_deviation("decode", card, is_mixture) for is_mixture in (False, True)),
-            calibration.other_models, "; ".join(calibration.shapes),
+            calibration.spread["decode_cache"], calibration.other_models, "; ".join(calibration.shapes),
             matrix_tflops(gpu, 16), *(fastest_matrix_tflops(gpu, bits) for bits in (32, 16, 8, 4)),
             links.fabric_gb_s(gpu), links.slot_gb_s(gpu),
         )  # fmt: skip

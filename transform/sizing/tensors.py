@@ -66,6 +66,19 @@ class AttentionLayer:
     decode_value_dim: int | None = None
     state_bytes: int = 0
 
+    @property
+    def kv_heads(self) -> int:
+        """Key-value heads, which cards that share a layer can divide. A latent cache is one."""
+        return 1 if self.decode_key_dim else max(1, self.cached // (self.key_dim + self.value_dim))
+
+    def divides_among(self, cards: int) -> bool:
+        """Whether cards can each take a part of the layer: as many heads each, and as many key-value heads or copies of one.
+
+        Source: vLLM 0.11, `verify_with_parallel_config` (heads) and the attention layers of its models (key-value heads).
+        """
+        kv_heads = self.kv_heads
+        return self.heads % cards == 0 and (kv_heads % cards == 0 or cards % kv_heads == 0)
+
 
 # Has no slots, so that `experts` can be cached: every prediction needs it, and a model has hundreds of tensors.
 @dataclass(frozen=True, kw_only=True)

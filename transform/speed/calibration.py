@@ -2,12 +2,16 @@
 
 Decoding on one card, or on several cards that each hold a share of the layers:
 
-    seconds a token = (A × bytes / bandwidth + B × layers / clock + H × (cards − 1)) × card
+    seconds a token = card × (A × (weights + D × cache) / bandwidth + E × cache / clock + B × layers / clock
+                              + H × (cards − 1))
 
-A says how many times longer the memory takes than its data sheet states. B is the time that starting the kernels of a layer
-takes, and H the time that handing over from card to card takes. Reading a prompt:
+A says how many times longer the memory takes than its data sheet states. D and E say how much slower the cache is read than
+the weights. B is the time that starting the kernels of a layer takes, and H the time that handing over from card to card
+takes. Reading a prompt:
 
     tera-operations a second = C × (16-bit rate)^p × bandwidth^q × watts^w × (hidden / 4096)^s × pipeline × cards^k × card
+
+at which the operations with weights are done; those of the attention take F times as long.
 
 The figures stand in `calibration.toml`, which `python -m tools.calibrate` writes from published measurements.
 """
@@ -32,27 +36,29 @@ EIGHTY_PERCENT = 1.2816
 #: The standard deviation (natural logarithm) that is added if no card of that vendor was measured. Own choice: Ollama's
 #: measurements of NVIDIA and AMD cards differ by about as much.
 _OTHER_VENDOR = 0.4
-#: The share of a dense model's operations a second that a mixture reaches in reading. Own choice: its matrices are small.
-_MIXTURE_PREFILL = 0.6
 #: The standard deviation that is added for mixtures of experts if none was measured. Own choice.
 _OTHER_MODELS = 0.2
-#: The standard deviations that are added to the speed of reading for a model that was not measured, and for a mixture that
-#: was not. Later versions of the program read up to 1.6 times as fast, and other back ends half as fast. In a mixture only
-#: few tokens of a piece meet in the same expert. Own choice.
-_OTHER_READING, _MIXTURE_READING = 0.3, 0.45
 
 
 @dataclass(frozen=True, slots=True)
 class DecodeTimes:
-    """The parts of the time of a written token: seconds for each byte read, each layer, and each card after the first."""
+    """The parts of the time of a written token: seconds for each byte of weights, each byte of the cache, each layer, and
+    each card after the first.
+    """
 
     a_byte: float
+    a_cached_byte: float
     a_layer: float
     a_handover: float
 
     def seconds(self, work: Work, count: int) -> float:
         """The time of one token on `count` cards that share the layers."""
-        return self.a_byte * work.bytes_a_token + self.a_layer * work.layers + self.a_handover * (count - 1)
+        return (
+            self.a_byte * work.weight_bytes
+            + self.a_cached_byte * work.cache_bytes
+            + self.a_layer * work.layers
+            + self.a_handover * (count - 1)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +92,21 @@ class Calibration:
             + self._effect("decode_card", card.gpu_id)
         )
         mixture = math.exp(v["layer_mixture"]) if work.is_mixture else 1.0
+        a_byte = math.exp(ln_a) / (card.bandwidth_gb_s * 1e9)
+        cache = math.exp(v["cache"] + self._effect("decode_cache_vendor", card.vendor))
         return DecodeTimes(
-            a_byte=common * math.exp(ln_a) / (card.bandwidth_gb_s * 1e9),
+            a_byte=common * a_byte,
+            a_cached_byte=common * cache * (a_byte + math.exp(v["cache_clock"]) * 1e-12 / card.clock_ghz),
             a_layer=common * math.exp(v["layer"]) * 1e-6 * mixture / card.clock_ghz,
             a_handover=common * math.exp(v["handover"]) * 1e-6,
         )
 
     def prefill_tokens_per_s(self, card: CardTraits, work: Work, count: int, chunk_tokens: int) -> float | None:
         """Prompt tokens a second, None if the rate of the card is not known."""
-        if not card.tflops or not work.flops_a_token:
+        operations = (
+            work.flops_a_token + math.exp(self.values.get("prefill_attention", 0)) * work.attention_flops_a_token
+        )
+        if not card.tflops or not operations:
             return None
         v = self.values
         ln = v[f"prefill_{work.weights}"] + v["prefill_rate"] * math.log(card.tflops / 100)
@@ -105,9 +117,9 @@ class Calibration:
         ln += self._effect("prefill_architecture", card.architecture) + self._effect("prefill_vendor", card.vendor)
         ln += self._effect("prefill_card", card.gpu_id)
         if work.is_mixture:
-            ln += math.log(_MIXTURE_PREFILL)
+            ln += v["prefill_mixture"]
         speedup = pipeline_speedup(work.prompt_tokens, count, chunk_tokens)
-        return math.exp(ln) * 1e12 * speedup / work.flops_a_token
+        return math.exp(ln) * 1e12 * speedup / operations
 
     @property
     def reads_prompts(self) -> bool:
@@ -120,13 +132,16 @@ class Calibration:
             return "card"
         return "architecture" if card.architecture in self.groups[f"{what}_architecture"] else "none"
 
-    def deviation(self, what: str, card: CardTraits, work: Work) -> float:
-        """The standard deviation of the logarithm of a speed: that of the card, and more if the model was not measured."""
+    def deviation(self, what: str, card: CardTraits, work: Work, cache_share: float = 0.0) -> float:
+        """The standard deviation of the logarithm of a speed: that of the card, and more if the model was not measured, and
+        for `cache_share`, the part of the time in which the cache is read.
+        """
         parts = [self.card_deviation(what, card, work.is_mixture)]
         if work.shape not in self.shapes:
-            parts.append(self.other_models)
-            if what == "prefill":
-                parts += [_OTHER_READING, _MIXTURE_READING if work.is_mixture else 0.0]
+            kind = "mixtures" if work.is_mixture and what == "prefill" else "models"
+            parts.append(self.spread[f"{what}_{kind}"])
+        if cache_share:
+            parts.append(self.spread["decode_cache"] * cache_share)
         return math.hypot(*parts)
 
     def card_deviation(self, what: str, card: CardTraits, is_mixture: bool) -> float:
@@ -147,7 +162,7 @@ class Calibration:
     @property
     def other_models(self) -> float:
         """The standard deviation that is added for models that were not measured."""
-        return self.spread.get("other_models", 0.0)
+        return self.spread["decode_models"]
 
     def _effect(self, group: str, name: str) -> float:
         return self.groups.get(group, {}).get(name, 0.0)

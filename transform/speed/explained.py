@@ -15,7 +15,7 @@ from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions, settings
 from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
-from gpuledger.transform.speed.predict import Prediction, Rate, Writing
+from gpuledger.transform.speed.predict import Prediction, Rate, Writing, cache_copies
 from gpuledger.transform.speed.serving import Serving
 
 
@@ -75,7 +75,9 @@ def memory_steps(prediction: Prediction) -> Iterator[Step]:
         )  # fmt: skip
     yield from _cache(prediction)
     yield _activations(prediction)
-    parts = f"{number(resident / 1e9)} + {number(job.cache / 1e9)} + {count} × {number(job.activations / 1e9)}"
+    copies = cache_copies(job, plan)
+    caches = f"{copies:.9g} × {number(job.cache / 1e9)}" if copies > 1 else number(job.cache / 1e9)
+    parts = f"{number(resident / 1e9)} + {caches} + {count} × {number(job.activations / 1e9)}"
     sources = [Message("speed.weights_cache_activations_each_card")]
     if prediction.moved is not None:
         parts += f" − {number(prediction.moved.size / 1e9)}"
@@ -181,16 +183,24 @@ def _bound(timed: Writing, bound: float, bandwidth: float) -> Iterator[Step]:
 
 def _seconds(prediction: Prediction, timed: Writing, bandwidth: float) -> Iterator[Step]:
     """The time of a step on one card, and then on several cards together."""
-    job, plan, times = prediction.job, prediction.plan, timed.times
+    job, plan, times, users = prediction.job, prediction.plan, timed.times, prediction.job.load.users
     if times is not None and prediction.calibration is not None:
         fitted = prediction.calibration
         layers, handovers = job.shape.layers, plan.count - 1
         parts = [
-            f"{number(timed.card_bytes)} × {times.a_byte * bandwidth * 1e9:.7g} ÷ ({bandwidth:g} × 10^9)",
+            f"{number(timed.card_bytes - users * job.cache_written)} × {times.a_byte * bandwidth * 1e9:.7g} "
+            f"÷ ({bandwidth:g} × 10^9)",
+            f"{number(users * job.cache_written)} × {times.a_cached_byte * 1e9:.7g} ÷ 10^9",
             f"{layers} × {times.a_layer:.7g}", f"{handovers} × {times.a_handover:.7g}",
         ]  # fmt: skip
         sources: list[Message | str] = [Message(
             "speed.bytes_how_much_longer_data", measurements=fitted.measurements, cards=fitted.cards, source=fitted.source
+        )]  # fmt: skip
+    elif timed.parts and prediction.served is not None:
+        fitted = prediction.served
+        parts = [number(seconds) for seconds in timed.parts.values()]
+        sources = [Message(
+            "speed.parts_of_step_of_server", measurements=fitted.measurements, cards=fitted.cards, source=fitted.source
         )]  # fmt: skip
     else:
         share = job.assumptions.expected_utilisation
@@ -269,7 +279,7 @@ def reading_steps(prediction: Prediction) -> Iterator[Step]:
         Message("speed.every_matrix_attention_prompt_length"),
     )  # fmt: skip
     reached = rate.expected * each / 1e12
-    fitted = prediction.read_calibration
+    fitted = prediction.read_calibration or prediction.served
     if rate.basis == "calibrated" and fitted is not None:
         source = Message(
             "speed.tera_operations_second_fit_measurements", measurements=fitted.measurements, source=fitted.source

@@ -43,17 +43,20 @@ class CardTraits:
 class Work:
     """The work of one sequence.
 
-    `bytes_a_token` are read to write a token, and `flops_a_token` are the operations to read a token of the prompt. `hidden`
-    is the hidden width. `is_mixture` is true for a mixture of experts. `weights` is `f16` for 16 bits and more, else
-    `packed`. `shape` identifies a measured model, whatever its name.
+    To write a token, `weight_bytes` and `cache_bytes` (what the layers hold of the tokens before it) are read. To read a
+    token of the prompt, `flops_a_token` operations are done with weights, and `attention_flops_a_token` with the tokens
+    before it. `hidden` is the hidden width. `is_mixture` is true for a mixture of experts. `weights` is `f16` for 16 bits
+    and more, else `packed`. `shape` identifies a measured model, whatever its name.
     """
 
-    bytes_a_token: float
+    weight_bytes: float
+    cache_bytes: float
     layers: int
     hidden: int
     is_mixture: bool
     weights: str
     flops_a_token: float
+    attention_flops_a_token: float
     prompt_tokens: int
     shape: str = ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -25,7 +25,9 @@ from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned, Shift
 from gpuledger.transform.speed.links import Link, amdahl_speedup, exchange_seconds, link_between
 from gpuledger.transform.speed.offload import PROGRAMS, Held, HostMemory, Moved, Offload, layers_to_move
 from gpuledger.transform.speed.peaks import fastest_matrix_tflops, matrix_tflops
-from gpuledger.transform.speed.work import work
+from gpuledger.transform.speed.served import SERVED, ServedWork, prompt_seconds, step_parts
+from gpuledger.transform.speed.served import deviation as served_deviation
+from gpuledger.transform.speed.work import Batch, served_work, work
 
 Basis = Literal["measured", "calibrated", "bound", "unknown"]
 
@@ -43,6 +45,8 @@ _SEVERAL_AT_ONCE = 0.3
 _UNMEASURED = 0.4
 #: What is added to _UNMEASURED for mixtures, because their programs became several times faster within a year.
 _MIXTURE_UNMEASURED = 0.4
+#: What is added for the reading of servers, which was measured together with their writing alone. Own choice.
+_READING_SERVED = 0.2
 #: The standard deviation of a measurement: that of two runs of one benchmark on one card.
 _REPEATED = 0.05
 #: The share of the matrix rate that a program reaches if it was not measured. Own choice: half, as servers report for long
@@ -55,11 +59,14 @@ _SHADERS_AT_BEST = 0.8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """The load of the machine: `users` sequences at once, each of `context` tokens. The first `prompt` of these are read."""
+    """The load of the machine: `users` sequences at once, each of `context` tokens. The first `prompt` of these are read.
+    While the others are written, `held` are there on average.
+    """
 
     context: int
     users: int
     prompt: int
+    held: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +130,9 @@ class Writing(NamedTuple):
     `alone_s` is the time of the step if the cards do not share it: reading `card_bytes`, computing, and the reading of the
     processor. If the cards share the step, they exchange data for `exchange_s` and are `speedup` times faster. `times` come
     from the calibration, None without one. `layers_s` is the time of the layers of a mixture on any number of cards; it is 0
-    with a calibration, whose times include it. `shift` is what the warehouse's measurements say in addition, None if they
-    say nothing. `held_reading_s` is the time to read everything with the cache that is held on average.
+    with a calibration, whose times include it. `parts` are those of a server's step, by name. `shift` is what the
+    warehouse's measurements say in addition, None if they say nothing. `held_reading_s` is the time to read everything with
+    the cache that is held on average.
 
     The bound divides `at_work` (users, or users × cards that share every layer) by a time: the longer of `bound_reading_s`
     and `bound_computing_s`, plus the time of the processor to read its part at full bandwidth (`bound_host_s`).
@@ -138,6 +146,7 @@ class Writing(NamedTuple):
     alone_s: float
     exchange_s: float
     speedup: float
+    parts: Mapping[str, float]
     layers_s: float
     shift: Shift | None
     deviation: float
@@ -191,6 +200,11 @@ class Prediction(NamedTuple):
         return self._question.read_calibration
 
     @property
+    def served(self) -> Calibration | None:
+        """The measurements behind both speeds of a server, if there are any."""
+        return self._question.served
+
+    @property
     def _question(self) -> _Question:
         return _Question(self.job, self.plan, self.moved)
 
@@ -236,17 +250,19 @@ def load_of(shape: Architecture, context: int, users: int, prompt: int | None, a
     check_context(shape, context)
     if users < 1:
         raise SizingError(Message("model.least_1_user_not", users=users))
+    held = max(1, round(context * assumptions.context_read))
     if prompt is None:
-        prompt = max(1, min(context, max(_PROMPT, round(context * assumptions.context_read))))
-    if not 1 <= prompt <= context:
+        prompt = max(1, min(context, max(_PROMPT, held)))
+    elif not 1 <= prompt <= context:
         raise SizingError(Message("model.prompt_between_1_token_context", context=context, prompt=prompt))
-    return Load(context=context, users=users, prompt=prompt)
+    else:
+        held = (prompt + context) // 2
+    return Load(context=context, users=users, prompt=prompt, held=held)
 
 
 def job_of(shape: Architecture, precision: str, load: Load, assumptions: Assumptions) -> Job:
     """The part of the work that is the same for all cards. Raises SizingError if the precision is not known."""
-    size, kv = weights(shape, precision), assumptions.kv_cache_bits
-    written_at = max(1, round(load.context * assumptions.context_read))
+    size, kv, written_at = weights(shape, precision), assumptions.kv_cache_bits, load.held
     is_decoder, reads = shape.kind == "decoder", shape.kind != "encoder_decoder"
     return Job(
         shape=shape,
@@ -302,7 +318,20 @@ def holds(job: Job, plan: Plan, count: int) -> bool:
 def needed_bytes(job: Job, plan: Plan) -> int:
     """Bytes on all cards together: weights, the cache of every user, and the activations of each card."""
     resident = job.size.on_cards if plan.engine.embedding_on_host else job.size.total
-    return resident + job.cache + plan.count * job.activations
+    return resident + math.ceil(job.cache * cache_copies(job, plan)) + plan.count * job.activations
+
+
+def cache_copies(job: Job, plan: Plan) -> float:
+    """How often the cards hold the cache: once, but more often if they share every layer and are more than its heads."""
+    layers = [layer for layer in job.shape.attention if layer.cached]
+    if plan.split != "tensor" or not layers or not share_layers(job.shape, plan.count):
+        return 1.0
+    return max(1.0, plan.count / min(layer.kv_heads for layer in layers))
+
+
+def share_layers(shape: Architecture, cards: int) -> bool:
+    """Whether each of the cards can hold a part of every layer."""
+    return bool(shape.attention) and all(layer.divides_among(cards) for layer in shape.attention)
 
 
 def least_of_alike(predictions: Sequence[Prediction]) -> Prediction | None:
@@ -347,10 +376,8 @@ class _Question:
     @cached_property
     def split(self) -> Split:
         """How the model is really divided. If its heads do not divide evenly among the cards, it is divided by layers."""
-        attention, plan = self.job.shape.attention, self.plan
-        if plan.split == "tensor" and (not attention or attention[0].heads % plan.count):
-            return "pipeline"
-        return plan.split
+        is_uneven = self.plan.split == "tensor" and not share_layers(self.job.shape, self.plan.count)
+        return "pipeline" if is_uneven else self.plan.split
 
     @cached_property
     def card(self) -> CardTraits | None:
@@ -361,6 +388,21 @@ class _Question:
         """The measurements of the engine, None if it now divides the model in another way than when it was measured."""
         return self._fitted(self.plan.engine.calibrated_as)
 
+    @cached_property
+    def served(self) -> Calibration | None:
+        """The measurements of servers, if the engine is one and the cards share every layer as they did there."""
+        is_same = self.plan.count == 1 or self.split == "tensor"
+        is_server = self.plan.engine.calibrated_as == SERVED and is_same and not self.is_accelerator
+        return calibrations()[SERVED] if is_server and self.job.decode_flops and not self.job.state else None
+
+    @cached_property
+    def served_work(self) -> ServedWork:
+        """What each of the cards does for a server."""
+        job = self.job
+        batch = Batch(users=job.load.users, held=job.written_at, prompt=job.load.prompt, count=self.plan.count,
+                      kv_bits=job.assumptions.kv_cache_bits)  # fmt: skip
+        return served_work(job.shape, job.size, batch, self.plan.gpu, self.link)
+
     @property
     def read_calibration(self) -> Calibration | None:
         """The measurements of reading prompts. For Ollama these are llama.cpp's, which is its library."""
@@ -369,7 +411,7 @@ class _Question:
 
     def _fitted(self, name: str | None) -> Calibration | None:
         is_same = self.plan.count == 1 or self.split in ("layer", "pipeline")
-        return calibrations()[name] if name and is_same and not self.is_accelerator else None
+        return calibrations()[name] if name and name != SERVED and is_same and not self.is_accelerator else None
 
     @cached_property
     def shift(self) -> Shift | None:
@@ -408,7 +450,7 @@ class _Question:
             return Rate(None, None, None, timed.bound, "unknown")
         if timed.host_bytes and users > 1:
             return Rate(None, None, None, timed.bound, "unknown")  # nobody measured how processors serve several users
-        is_known = timed.times is not None or (timed.shift is not None and timed.shift.is_near)
+        is_known = timed.times is not None or timed.parts or (timed.shift is not None and timed.shift.is_near)
         basis: Basis = "calibrated" if is_known and not self.is_uncovered else "bound"
         return _rate(users / timed.seconds, timed.deviation, timed.bound, basis)
 
@@ -425,27 +467,33 @@ class _Question:
         at_once = 1 if split == "tensor" else min(count, users)
         group = users / at_once
         moved_bytes = self.moved.bytes_a_token if self.moved else 0.0
-        bytes_read = job.size.read_bytes(users) + users * job.cache_written - moved_bytes
+        weights_read, cache_read = job.size.read_bytes(users) - moved_bytes, users * job.cache_written
+        bytes_read = weights_read + cache_read
         computing_s = 0.0 if users == 1 else users * flops / self._flops_reached(_COMPUTE_SHARE)
-        calibrated, host = self.calibration, self.plan.host
+        calibrated, served, host = self.calibration, self.served, self.plan.host
         times = calibrated.decode_times(card, job.work) if calibrated else None
+        parts: Mapping[str, float] = {}
+        cache_share = 0.0
         if times is not None:
-            alone_s = (
-                times.a_byte * bytes_read
-                + times.a_layer * job.shape.layers
-                + times.a_handover * (count - 1)
-                + computing_s
-            )
+            cache_s = times.a_cached_byte * cache_read
+            reading_s = times.a_byte * weights_read + cache_s + times.a_layer * job.shape.layers
+            reading_s += times.a_handover * (count - 1)
+            cache_share, alone_s = cache_s / reading_s, reading_s + computing_s
+        elif served is not None:
+            parts, computing_s = step_parts(served, self.plan.engine.name, card, self.served_work), 0.0
+            alone_s = sum(parts.values())
         else:
             alone_s = bytes_read / (bandwidth * job.assumptions.expected_utilisation) + computing_s
         host_s = (
             moved_bytes / (host.gb_s * 1e9 * job.assumptions.host_memory_utilisation) if host and moved_bytes else 0.0
         )
         alone_s += host_s
-        exchange_s, speedup = self._divided(alone_s, users) if times is None and split == "tensor" else (0.0, 1.0)
-        # A bound may count only the cache that is always held, and the cache of one user is empty at first.
+        is_fitted = times is not None or served is not None
+        exchange_s, speedup = (0.0, 1.0) if is_fitted or split != "tensor" else self._divided(alone_s, users)
+        # A bound may count only the cache that is always held, and the cache of one user is empty at first. Of a mixture all
+        # users may reach the same experts.
         held_cache = job.cache_written if users > 1 else 0
-        per_card = job.size.read_bytes(math.ceil(group)) + group * held_cache - moved_bytes
+        per_card = job.size.read_bytes(1) + group * held_cache - moved_bytes
         return Writing(
             card_bytes=bytes_read,
             computing_s=computing_s,
@@ -455,9 +503,10 @@ class _Question:
             alone_s=alone_s,
             exchange_s=exchange_s,
             speedup=speedup,
-            layers_s=self._layers_s(times),
+            parts=parts,
+            layers_s=0.0 if is_fitted else self._layers_s(),
             shift=self.shift,
-            deviation=self._deviation_of_writing(calibrated, card),
+            deviation=self._deviation_of_writing(card, cache_share),
             at_work=users * (count if split == "tensor" else 1),
             bound_reading_s=per_card / bandwidth,
             held_reading_s=bytes_read / bandwidth,
@@ -465,17 +514,20 @@ class _Question:
             bound_host_s=moved_bytes / (host.gb_s * 1e9) if host and moved_bytes else 0.0,
         )
 
-    def _layers_s(self, times: DecodeTimes | None) -> float:
-        """Seconds that the layers of a mixture take beside reading. 0 with a calibration, whose times include this."""
-        if times is not None or self.job.shape.experts == 1:
+    def _layers_s(self) -> float:
+        """Seconds that the layers of a mixture take beside reading. A calibration's times include this."""
+        if self.job.shape.experts == 1:
             return 0.0
         return self.job.shape.layers * self.job.assumptions.mixture_layer_us * 1e-6
 
-    def _deviation_of_writing(self, calibrated: Calibration | None, card: CardTraits) -> float:
+    def _deviation_of_writing(self, card: CardTraits, cache_share: float) -> float:
+        calibrated = self.calibration
         deviation = math.hypot(_UNMEASURED, _MIXTURE_UNMEASURED if self.job.shape.experts > 1 else 0.0)
         if calibrated is not None:
             several = _SEVERAL_AT_ONCE * (self.job.load.users > 1)
-            deviation = math.hypot(calibrated.deviation("decode", card, self.job.work), several)
+            deviation = math.hypot(calibrated.deviation("decode", card, self.job.work, cache_share), several)
+        elif self.served is not None:
+            deviation = served_deviation(self.served, card, self.served_work)
         if self.is_uncovered:
             return deviation if calibrated is None else math.hypot(deviation, _UNMEASURED)
         shift = self.shift
@@ -488,11 +540,14 @@ class _Question:
         tokens, count = job.load.prompt, self.plan.count
         bound = None
         if rate:
-            reading = job.size.read_bytes(tokens) / (card.bandwidth_gb_s * 1e9)
+            reading = job.size.read_bytes(1) / (card.bandwidth_gb_s * 1e9)
             bound = count * tokens / max(flops / (rate * 1e12), reading)
         if self.is_accelerator:
             return Rate(None, None, None, bound, "unknown") if self.runs else NOTHING
-        calibrated = self.read_calibration
+        calibrated, served = self.read_calibration, self.served
+        if served is not None and (each := prompt_seconds(served, self.plan.engine.name, card, self.served_work)):
+            deviation = math.hypot(served_deviation(served, card, self.served_work), _READING_SERVED)
+            return _rate(tokens / each, deviation, bound, "calibrated")
         if calibrated is not None:
             chunk = job.assumptions.prefill_chunk_tokens
             expected = calibrated.prefill_tokens_per_s(card, job.work, count, chunk)
@@ -558,8 +613,15 @@ class _Question:
             precision, card_name = self.job.size.precision, self.plan.gpu.display_name
             lines.append(Message("speed.not_known_to_run", engine=engine.name, precision=precision, card=card_name))
         if self.split != self.plan.split:
-            heads = self.job.shape.attention[0].heads if self.job.shape.attention else 0
-            lines.append(Message("speed.heads_cannot_divided_among_cards", heads=heads, count=self.plan.count))
+            first = self.job.shape.attention[0] if self.job.shape.attention else None
+            lines.append(
+                Message(
+                    "speed.heads_cannot_divided_among_cards",
+                    heads=first.heads if first else 0,
+                    kv_heads=first.kv_heads if first else 0,
+                    count=self.plan.count,
+                )
+            )
         if driver is not None:
             each = memory.overhead_gb(engine, self.plan.count, assumed)
             lines.append(
@@ -583,15 +645,15 @@ class _Question:
         )
         if self.job.state:
             lines.append(Message("speed.sequence_keeps_mb_however_long", state=self.job.state / 1e6))
-        calibrated, card = self.calibration, self.card
-        if calibrated is not None and card is not None:
-            near = _NEAREST[calibrated.nearest("decode", card)]
+        fitted, card = self.served or self.calibration, self.card
+        if fitted is not None and card is not None:
+            near = _NEAREST[fitted.nearest("decode" if self.served is None else "served", card)]
             lines.append(
                 Message(
                     "speed.calibrated_measurements_cards",
-                    measurements=calibrated.measurements,
-                    cards=calibrated.cards,
-                    source=calibrated.source,
+                    measurements=fitted.measurements,
+                    cards=fitted.cards,
+                    source=fitted.source,
                     near=near,
                 )
             )

@@ -41,7 +41,7 @@ def _score(source: str, row: Row) -> Sequence[Value]:
     return (
         source, s.gpu_name, s.table, s.column, s.workload_id, s.score, s.unit, s.relative_percent, s.published_on,
         s.article_url, s.source_image, s.specs, s.gpu_count, s.claim, s.software, s.precision, s.batch_size,
-        s.context_tokens, s.concurrent_users, s.measured_by, row.snapshot_sha256,
+        s.context_tokens, s.prompt_tokens, s.concurrent_users, s.measured_by, row.snapshot_sha256,
     )  # fmt: skip
 
 
@@ -78,14 +78,14 @@ KINDS = (
         Score,
         ("source", "gpu_name", "table_name", "column_name", "workload_id", "score", "unit", "relative_percent",
          "published_on", "article_url", "source_image", "specs", "gpu_count", "claim", "software", "precision",
-         "batch_size", "context_tokens", "concurrent_users", "measured_by", "snapshot_sha256"),
+         "batch_size", "context_tokens", "prompt_tokens", "concurrent_users", "measured_by", "snapshot_sha256"),
         _score,
         Spans(
             table="core.benchmark_score",
             key=("source", "gpu_name", "table_name", "column_name"),
             state=("workload_id", "score", "unit", "relative_percent", "published_on", "gpu_count", "claim"),
             extra=("article_url", "source_image", "specs", "software", "precision", "batch_size", "context_tokens",
-                   "concurrent_users", "measured_by", "snapshot_sha256"),
+                   "prompt_tokens", "concurrent_users", "measured_by", "snapshot_sha256"),
             scope="o.source = '{source}' AND o.valid_to IS NULL",
         ),
     ),

@@ -18,7 +18,8 @@ class Figure:
     """A figure: `score` in `unit`, of `gpu_count` cards together. Card and count are None if the file does not say them.
 
     The file proposes `workload_id` and `workload` (in words). `direction` is `less` for a time. `is_single_stream` is true
-    if one request was answered at a time, so that the figure is the speed of a card and not of a server. `claim` says whose
+    if one request was answered at a time, so that the figure is the speed of a card and not of a server. `is_written` is
+    true if it counts the tokens that are written, for all requests together. `claim` says whose
     figure it is, if its row says so. `layers_on_card` is how many layers of the model were on the card, if the file says it;
     the other layers ran on the processor.
     """
@@ -31,11 +32,13 @@ class Figure:
     gpu_count: int | None = None
     direction: str = "more"
     is_single_stream: bool = False
+    is_written: bool = False
     model: str | None = None
     precision: str | None = None
     software: str | None = None
     batch_size: int | None = None
     context_tokens: int | None = None
+    prompt_tokens: int | None = None
     concurrent_users: int | None = None
     measured_on: date | None = None
     measured_by: str | None = None

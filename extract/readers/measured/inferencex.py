@@ -37,7 +37,7 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> MeasurementFile:
         measures = {**row, **(row.get("metrics") or {})}
         hardware = str(row.get("hw") or row.get("hardware"))
         where = f"row {number} ({hardware}, {row.get('conc')} at once)"
-        count, rate = _cards(measures), measures.get("output_tput_per_gpu")
+        count, rate = cards_of(measures), measures.get("output_tput_per_gpu")
         if rate is None or count is None:
             file.left_out.append(f"{where}: no output_tput_per_gpu, or no count of cards that can be trusted")
             continue
@@ -56,16 +56,16 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> MeasurementFile:
                 workload=f"{model} {precision}, {load}, {cards}",
                 unit="tokens/s", score=amount(rate, "output_tput_per_gpu", where) * count,
                 gpu_name=FORMS.get(name := hardware.split("-")[0].split("_")[0].upper(), name), gpu_count=count,
-                is_single_stream=str(row["conc"]) == "1" and count == 1,
+                is_single_stream=str(row["conc"]) == "1" and count == 1, is_written=True,
                 model=model, precision=precision or None, software=f"{framework} {row.get('image') or ''}".strip() or None,
-                context_tokens=read + written or None, concurrent_users=whole(row["conc"]),
+                context_tokens=read + written or None, prompt_tokens=read or None, concurrent_users=whole(row["conc"]),
                 measured_on=day(row.get("date")), measured_by="InferenceX", where=where,
             )
         )  # fmt: skip
     return file
 
 
-def _cards(row: Mapping[str, Any]) -> int | None:
+def cards_of(row: Mapping[str, Any]) -> int | None:
     """Return the number of cards of the system. If prefill and decode run on separate cards, count both."""
     if row.get("disagg") in (True, "true", "True") or row.get("is_multinode") in (True, "true", "True"):
         parts = [whole(row.get("num_prefill_gpu")), whole(row.get("num_decode_gpu"))]

@@ -22,8 +22,8 @@ from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, N
 FORMAT = "CSV"
 NEEDED = ("workload_id", "gpu_name", "score", "unit")
 COLUMNS = (
-    *NEEDED, "gpu_count", "claim", "model", "precision", "software", "batch_size", "context_tokens", "concurrent_users",
-    "measured_on", "measured_by", "place", "origin", "origin_sha256",
+    *NEEDED, "gpu_count", "claim", "model", "precision", "software", "batch_size", "context_tokens", "prompt_tokens",
+    "concurrent_users",    "measured_on", "measured_by", "place", "origin", "origin_sha256",
 )  # fmt: skip
 CLAIMS = ("own", "published", "vendor")
 #: Other names that people give the columns, in small letters and with underscores for spaces.
@@ -39,6 +39,7 @@ _OTHER_NAMES = {
     "software": ("engine", "소프트웨어", "엔진"),
     "batch_size": ("batch", "배치", "배치_크기"),
     "context_tokens": ("context", "컨텍스트"),
+    "prompt_tokens": ("prompt", "input", "프롬프트", "입력"),
     "concurrent_users": ("users", "concurrency", "사용자", "동시_사용자"),
     "measured_on": ("date", "day", "날짜", "측정일"),
     "measured_by": ("by", "측정자"),
@@ -63,6 +64,7 @@ class StoredFigure:
     software: str | None
     batch_size: int | None
     context_tokens: int | None
+    prompt_tokens: int | None
     concurrent_users: int | None
     measured_on: date
     measured_by: str | None
@@ -117,6 +119,7 @@ def read_csv(text: str) -> MeasurementFile:
                 gpu_name=row["gpu_name"], gpu_count=_count(row, "gpu_count", where) or 1, model=row.get("model") or None,
                 precision=row.get("precision") or None, software=row.get("software") or None,
                 batch_size=_count(row, "batch_size", where), context_tokens=_count(row, "context_tokens", where),
+                prompt_tokens=_count(row, "prompt_tokens", where),
                 concurrent_users=_count(row, "concurrent_users", where), measured_on=_day(row.get("measured_on"), where),
                 measured_by=row.get("measured_by") or None, claim=claim.lower() if claim else None, where=where,
             )
@@ -256,7 +259,8 @@ def read_stored(content: bytes) -> list[StoredFigure]:
                 workload_id=row["workload_id"], gpu_name=row["gpu_name"], score=score, unit=row["unit"], gpu_count=count,
                 claim=row["claim"], model=row["model"] or None, precision=row["precision"] or None,
                 software=row["software"] or None, batch_size=whole(row["batch_size"]),
-                context_tokens=whole(row["context_tokens"]), concurrent_users=whole(row["concurrent_users"]),
+                context_tokens=whole(row["context_tokens"]), prompt_tokens=whole(row["prompt_tokens"]),
+                concurrent_users=whole(row["concurrent_users"]),
                 measured_on=measured_on, measured_by=row["measured_by"] or None, place=row["place"], origin=row["origin"],
                 origin_sha256=row["origin_sha256"],
             )

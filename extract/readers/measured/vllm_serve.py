@@ -67,9 +67,9 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> MeasurementFile:
                 workload=f"{model}, served by {server}: {read} tokens read and {written} written a request, {load}"
                 if model else "",
                 unit="tokens/s", score=amount(row["output_throughput"], "output_throughput", where), gpu_name=gpu_name,
-                gpu_count=_cards(row), is_single_stream=users == 1, model=model or None,
+                gpu_count=_cards(row), is_single_stream=users == 1, is_written=True, model=model or None,
                 precision=str(row["dtype"]) if row.get("dtype") else None,
-                software=f"{server} {version}".strip(), context_tokens=read + written,
+                software=f"{server} {version}".strip(), context_tokens=read + written, prompt_tokens=read,
                 concurrent_users=users, measured_on=day(row.get("date")), where=where,
             )
         )  # fmt: skip

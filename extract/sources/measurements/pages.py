@@ -34,6 +34,7 @@ def parse(page: Page) -> Iterator[Parsed]:
             precision=figure.precision,
             batch_size=figure.batch_size,
             context_tokens=figure.context_tokens,
+            prompt_tokens=figure.prompt_tokens,
             concurrent_users=figure.concurrent_users,
             measured_by=figure.measured_by,
         )

@@ -11,7 +11,7 @@ from gpuledger.transform import assumptions
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.speed import engines, learned, predict
+from gpuledger.transform.speed import engines, learned, predict, serving
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +29,8 @@ _CARD = (
 _UNITS = ("tokens/s", "token/s", "tok/s", "t/s")
 #: Tokens of a sequence if a publication does not state them: as many as benchmarks write and read.
 _CONTEXT = 512
+#: Types of models that came out in MXFP4.
+_IN_MXFP4 = ("gpt_oss",)
 _COLUMNS = {
     "engine": "string", "for_several": "boolean", "level": "string", "name": "string", "effect": "float64",
     "deviation": "Float64", "measurements": "int32",
@@ -64,7 +66,9 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def _points(inputs: Mapping[str, pd.DataFrame]) -> Iterator[learned.Point]:
     scores, workloads = inputs["core.benchmark_score"], inputs["core.workload"]
-    token_workloads = workloads[(workloads["output"] == "token") & (workloads["direction"] == "more")]
+    token_workloads = workloads[
+        workloads["output"].isin(("token", "served_token")) & (workloads["direction"] == "more")
+    ]
     measured_speeds = scores[
         scores["valid_to"].isna() & (scores["match_status"] == "matched") & scores["unit"].isin(_UNITS)
     ]
@@ -89,7 +93,8 @@ def _points(inputs: Mapping[str, pd.DataFrame]) -> Iterator[learned.Point]:
 def _point(row: Mapping[str, Any], gpu: Gpu, assumed: Assumptions) -> Iterator[learned.Point]:
     """The measurement of a row, if its model, precision and program are known and its speed is possible."""
     engine = learned.engine_named(row["software"] or row["software_asked"])
-    model_id, precision = catalogue.canonical(row["model_id"] or ""), row["precision"] or row["precision_asked"]
+    model_id = catalogue.canonical(row["model_id"] or "")
+    precision = _published_as(row["precision"] or row["precision_asked"], model_id)
     if engine is None or model_id is None or precision is None:
         return
     users = int(row["concurrent_users"] or row["batch_size"] or 1)
@@ -97,16 +102,29 @@ def _point(row: Mapping[str, Any], gpu: Gpu, assumed: Assumptions) -> Iterator[l
     with suppress(SizingError):
         shape = catalogue.architecture(model_id)
         context = min(shape.context, int(row["context_tokens"] or _CONTEXT))
-        job = predict.job_of(shape, precision, predict.load_of(shape, context, users, None, assumed), assumed)
+        prompt = int(row["prompt_tokens"]) if row["prompt_tokens"] else None
+        job = predict.job_of(shape, precision, predict.load_of(shape, context, users, prompt, assumed), assumed)
         program = engines.engine_of(engine)
         plan = predict.Plan(gpu=gpu, count=count, engine=program, split=program.split)
-        rate, measured = predict.predict(job, plan).decode, float(row["score"])
-        if rate.expected and rate.bound and measured <= rate.bound:
+        prediction, measured = predict.predict(job, plan), float(row["score"])
+        rate, expected = prediction.decode, prediction.decode.expected
+        # What a server writes in all is less than what it writes while it reads nothing.
+        if row["output"] == "served_token":
+            together = serving.serving(prediction, max(1, context - job.load.prompt))
+            expected = together and together.all_tokens_per_s
+        if expected and rate.bound and measured <= rate.bound:
             load = f"{users} at once, " if users > 1 else ""
             name = f"{count} × {gpu.gpu_id}, {model_id} {precision}, {load}{context} tokens, {row['source']}"
             kind = learned.Kind(engine, users > 1)
-            ratio = math.log(measured / rate.expected)
+            ratio = math.log(measured / expected)
             yield learned.Point(kind, gpu.gpu_id, gpu.architecture or "", model_id, ratio, name)
+
+
+def _published_as(precision: str | None, model_id: str | None) -> str | None:
+    """The precision as it is known here. Publications call two formats fp4: MXFP4 if the model itself came out in it."""
+    if (precision or "").lower() != "fp4" or model_id is None:
+        return precision
+    return "mxfp4" if catalogue.get(model_id).config.get("model_type") in _IN_MXFP4 else "nvfp4"
 
 
 def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:

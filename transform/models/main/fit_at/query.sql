@@ -44,6 +44,7 @@ work AS (
         m.experts,
         m.used_experts,
         m.attention_heads,
+        m.key_value_heads,
         -- Nobody here measured a model whose layers keep a state.
         n.model_id IN (SELECT k.model_id FROM core.model_cache k WHERE k.window_tokens = 1) AS has_state,
         -- What llama.cpp does not load, or what several people are served with, runs on a server that divides every layer.
@@ -63,7 +64,8 @@ plan AS (
         c.*,
         -- A model of text is spread over all cards, an image model is not: each card makes its own pictures.
         CASE WHEN n.model_kind IN ('diffusion', 'video') THEN 1 ELSE c.cards END AS together,
-        n.on_server AND c.cards > 1 AND coalesce(n.attention_heads % c.cards = 0, true) AS in_parts,
+        n.on_server AND c.cards > 1 AND coalesce(n.attention_heads % c.cards = 0
+            AND (n.key_value_heads % c.cards = 0 OR c.cards % n.key_value_heads = 0), true) AS in_parts,
         CASE WHEN n.bits > 16 THEN c.bound_tflops_32 WHEN n.bits > 8 THEN c.bound_tflops_16
             WHEN n.bits > 4 THEN c.bound_tflops_8 ELSE c.bound_tflops_4 END * 1e12 AS roof,
         n.written_cache_bytes / sequences AS written_cache,
@@ -91,12 +93,13 @@ timed AS (
     SELECT
         *,
         (CASE WHEN on_server OR model_kind IN ('diffusion', 'video') THEN resident_bytes ELSE on_card_bytes END
-            + cache_bytes + activation_bytes * together) / 1e9 AS needed_gb,
+            + cache_bytes * CASE WHEN in_parts THEN greatest(1, cards / key_value_heads) ELSE 1 END
+            + activation_bytes * together) / 1e9 AS needed_gb,
         core.usable_gb(driver_gb, together, on_server) AS available_gb,
         -- Nothing is written token by token where no bytes are read for it.
         CASE WHEN weights_read_bytes IS NULL THEN NULL ELSE sequences END * CASE WHEN in_parts THEN cards ELSE 1 END / greatest(
-            (always_read_bytes + CASE WHEN experts = 1 THEN 0
-                ELSE expert_bytes * (1 - (1 - used_experts / experts) ** ceil(at_once)) END
+            -- Of a mixture all users may reach the same experts.
+            (always_read_bytes + CASE WHEN experts = 1 THEN 0 ELSE expert_bytes * used_experts / experts END
                 -- One user begins with an empty cache.
                 + CASE WHEN sequences = 1 THEN 0 ELSE at_once * written_cache END)
                 / bandwidth,
@@ -105,9 +108,10 @@ timed AS (
         -- Where a share of the context is held, which a measurement of a few hundred tokens did not have to read.
         CASE WHEN sequences = 1 THEN bandwidth / (weights_read_bytes + written_cache) END AS bound_of_held_cache,
         sequences * bandwidth / weights_read_bytes AS bound_of_empty_cache,
-        weights_read_bytes + sequences * written_cache AS reading,
         -- Half of the 16-bit rate is what many sequences at once are taken to reach.
         CASE WHEN sequences = 1 OR tflops_16 IS NULL THEN 0 ELSE sequences * flops / (tflops_16 * 0.5e12) END AS computing,
+        seconds_per_billion_bytes * weights_read_bytes / 1e9 AS weights_s,
+        seconds_per_billion_cached_bytes * sequences * written_cache / 1e9 AS cache_s,
         seconds_per_billion_bytes IS NOT NULL AND NOT on_server AS is_calibrated
     FROM shared
 ),
@@ -115,26 +119,14 @@ rated AS (
     SELECT
         t.* EXCLUDE (is_calibrated),
         is_calibrated OR coalesce(l.is_near, false) AS is_calibrated,
-        is_calibrated AS is_fitted,
         l.deviation AS learned_deviation,
-        exp(coalesce(l.effect, 0)) * CASE WHEN t.is_calibrated THEN
-            sequences / (
-                seconds_per_billion_bytes * reading / 1e9
-                + seconds_per_layer * CASE WHEN experts = 1 THEN 1 ELSE mixture_factor END * layers
-                + seconds_per_handover * (cards - 1) + computing
-            )
-        ELSE
-            -- Layers of a mixture take their time on however many cards.
-            sequences / (sequences / core.several_cards(
-                sequences / (reading / (bandwidth * core.assumed('expected_utilisation')) + computing),
-                CASE WHEN in_parts THEN cards ELSE 1 END, layers, hidden_size, sequences,
-                coalesce(fabric_gb_s, least(slot_gb_s, core.assumed('link_gb_s')) * core.assumed('slot_share')),
-                -- Over slots an exchange has a step for each card there and back.
-                CASE WHEN fabric_gb_s IS NULL THEN 2 * (cards - 1) ELSE 1 END
-            ) + CASE WHEN experts = 1 THEN 0 ELSE layers * core.assumed('mixture_layer_us') / 1e6 END)
-        END AS unmeasured
+        weights_s + cache_s
+            + seconds_per_layer * CASE WHEN experts = 1 THEN 1 ELSE mixture_factor END * layers
+            + seconds_per_handover * (cards - 1) + computing AS step_s,
+        -- What a server does is fitted apart (transform/speed/served.py): `gpuledger predict` says it.
+        CASE WHEN t.is_calibrated THEN exp(coalesce(l.effect, 0)) * sequences / step_s END AS unmeasured
     FROM timed t
-    LEFT JOIN shift l ON l.gpu_id = t.gpu_id AND l.engine = CASE WHEN t.on_server THEN 'vllm' ELSE 'llama.cpp' END
+    LEFT JOIN shift l ON l.gpu_id = t.gpu_id AND NOT t.on_server AND l.engine = 'llama.cpp'
         AND l.for_several = (sequences > 1)
 ),
 answered AS (
@@ -143,15 +135,14 @@ answered AS (
         CASE
             WHEN bound IS NULL THEN NULL
             WHEN measured IS NOT NULL AND cards = 1 THEN least(measured, bound, bound_of_held_cache)
+            WHEN unmeasured IS NULL THEN NULL
             ELSE least(unmeasured, bound, ceiling)
         END AS expected,
         -- Standard deviations of the logarithm: of a repeated measurement, of the calibration, of what nobody measured.
         CASE
             WHEN measured IS NOT NULL AND cards = 1 THEN 0.05
-            WHEN NOT is_fitted THEN least(
-                CASE WHEN experts > 1 THEN sqrt(2 * 0.4 ** 2) ELSE 0.4 END, CASE WHEN has_state THEN NULL ELSE learned_deviation END
-            )
             ELSE least(CASE WHEN has_state THEN NULL ELSE learned_deviation END, sqrt(CASE WHEN experts = 1 THEN deviation ELSE mixture_deviation END ** 2
+                + (cache_deviation * cache_s / (step_s - computing)) ** 2
                 + CASE WHEN list_contains(string_split(measured_models, '; '), shape) THEN 0 ELSE coalesce(other_models_deviation, 0) END ** 2
                 + CASE WHEN sequences > 1 THEN 0.3 ELSE 0 END ** 2 + CASE WHEN has_state THEN 0.4 ELSE 0 END ** 2))
         END AS off
@@ -179,7 +170,7 @@ SELECT
     END AS verdict,
     f.expected AS expected_tokens_per_s,
     f.expected / exp(1.2816 * f.off) AS low_tokens_per_s,
-    least(f.expected * exp(1.2816 * f.off), f.bound) AS high_tokens_per_s,
+    CASE WHEN f.expected IS NOT NULL THEN least(f.expected * exp(1.2816 * f.off), f.bound) END AS high_tokens_per_s,
     CASE
         WHEN f.bound IS NULL THEN 'unknown'
         WHEN f.measured IS NOT NULL AND f.cards = 1 THEN 'measured'

@@ -1,0 +1,105 @@
+"""How fast servers (vLLM, SGLang, TensorRT-LLM) write and read for users at once, fitted to published measurements.
+
+A step, in which every user gets one token, on n cards that each hold a part of every layer:
+
+    seconds = (A × (weights + G × further experts) + D × cache) / bandwidth + C × operations / matrix rate
+            + E × exchange + n > 1: S × exchanges + B × layers (of a mixture: M more) + F
+
+each divided by what the server, the maker, the architecture and the card have in common. Weights, operations and the cache
+are those of one card: a card holds the whole of a latent cache, and no less than one key-value head. `further experts` are
+those that users reach beyond the experts of one token if every expert is as likely as any other; since text is not like
+that, G is below 1. Reading a prompt takes P × operations / matrix rate + E × exchange.
+
+The figures stand in `calibration.toml` under `served`, which `python -m tools.calibrate` writes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gpuledger.transform.speed.calibration import Calibration
+from gpuledger.transform.speed.features import CardTraits
+
+#: The name of the calibration that all servers share.
+SERVED = "served"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedWork:
+    """What one of the cards does in a step, and to read the prompt of one user.
+
+    Bytes are read in a step: `weight_bytes` by any token, `further_bytes` of experts by the other users' tokens, and
+    `cache_bytes` of all users. `flops` are the operations of a step, `prompt_flops` those of a prompt. `exchange_s` and
+    `prompt_exchange_s` are the seconds of their exchanges at the rate of the link, and `exchanges` counts those of a step.
+    `tflops` is the matrix rate at 16 bits, None if not known, and `narrow_tflops` the fastest for weights so narrow.
+    """
+
+    weight_bytes: float
+    further_bytes: float
+    cache_bytes: float
+    flops: float
+    prompt_flops: float
+    exchange_s: float
+    prompt_exchange_s: float
+    exchanges: int
+    layers: int
+    is_mixture: bool
+    tflops: float | None
+    narrow_tflops: float | None
+    shape: str
+
+
+def step_parts(calibration: Calibration, engine: str, card: CardTraits, work: ServedWork) -> Mapping[str, float]:
+    """Seconds of the parts of a step: weights, cache, operations, exchange, layers, step. Their sum is its time."""
+    v = calibration.values
+    common = _common(calibration, engine, card)
+    bandwidth = card.bandwidth_gb_s * 1e9
+    a_layer = math.exp(v["layer"]) + (math.exp(v["layer_mixture"]) if work.is_mixture else 0.0)
+    parts = {
+        "weights": math.exp(v["memory"])
+        * (work.weight_bytes + math.exp(v["experts"]) * work.further_bytes)
+        / bandwidth,
+        "cache": math.exp(v["cache"]) * work.cache_bytes / bandwidth,
+        "operations": math.exp(v["compute"]) * work.flops / _rate(v, work) if work.tflops else 0.0,
+        "exchange": math.exp(v["exchange"]) * work.exchange_s + math.exp(v["exchange_start"]) * 1e-6 * work.exchanges,
+        "layers": a_layer * 1e-6 * work.layers,
+        "step": math.exp(v["step"]) * 1e-3,
+    }
+    return {name: seconds * common for name, seconds in parts.items()}
+
+
+def prompt_seconds(calibration: Calibration, engine: str, card: CardTraits, work: ServedWork) -> float | None:
+    """Seconds to read the prompt of one user, None if the matrix rate of the card is not known."""
+    if not work.tflops:
+        return None
+    v = calibration.values
+    seconds = (
+        math.exp(v["prompt"]) * work.prompt_flops / _rate(v, work) + math.exp(v["exchange"]) * work.prompt_exchange_s
+    )
+    return seconds * _common(calibration, engine, card)
+
+
+def deviation(calibration: Calibration, card: CardTraits, work: ServedWork) -> float:
+    """The standard deviation of the logarithm of a speed, by how near the nearest measurement is."""
+    parts = [calibration.spread[f"served_{calibration.nearest('served', card)}"]]
+    if work.shape not in calibration.shapes:
+        parts.append(calibration.spread["served_models"])
+    return math.hypot(*parts)
+
+
+def _common(calibration: Calibration, engine: str, card: CardTraits) -> float:
+    return math.exp(-sum(_effects(calibration, engine, card)))
+
+
+def _effects(calibration: Calibration, engine: str, card: CardTraits) -> Iterator[float]:
+    names = {"engine": engine, "vendor": card.vendor, "architecture": card.architecture, "card": card.gpu_id}
+    for group, name in names.items():
+        yield calibration.groups[f"served_{group}"].get(name, 0.0)
+
+
+def _rate(values: Mapping[str, float], work: ServedWork) -> float:
+    """Operations a second: between the rate at 16 bits and that at the width of the weights, as fitted."""
+    assert work.tflops is not None
+    return work.tflops * ((work.narrow_tflops or work.tflops) / work.tflops) ** values["narrow"] * 1e12
