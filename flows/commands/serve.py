@@ -31,7 +31,7 @@ def command(connect: bool, data_dir: str | None, **options: Any) -> int:
     """Refresh every night through Prefect, and whenever a quote is dropped or a model is edited.
 
     Uses the Prefect server that PREFECT_API_URL names; where it names none, one runs beside this process and ends with it.
-    That one asks for a credential; the link in the first line of the log opens its UI, once, and --connect prints another.
+    That one asks for a credential; --connect prints a link that opens its UI, once.
     A night that was missed is made up for at the next start. Stop it with SIGTERM or Ctrl-C.
     """
     from gpuledger.flows.prefect_.plan import Plan

@@ -27,7 +27,6 @@ from gpuledger.flows.prefect_.plan import Plan
 from gpuledger.flows.prefect_.processes import guarded
 from gpuledger.flows.settings import settings
 from gpuledger.flows.telling import logs
-from gpuledger.flows.telling.logs import Plain
 from gpuledger.warehouse import private
 from gpuledger.warehouse.errors import Locked
 from gpuledger.warehouse.paths import DataDir
@@ -70,9 +69,10 @@ def serve(plan: Plan) -> None:
         runner = stack.enter_context(_Runner(plan, is_alone=server is not None))
         watcher = Watcher(plan.data)
         due = schedule.next(utc_now())
+        way_in = f"gpuledger serve --connect --data-dir {plan.data.root}" if server else None
         logs.event(
             _log, logging.INFO, "serving", data_dir=str(plan.data.root), cron=plan.cron, time_zone=plan.time_zone,
-            next_run=due.isoformat() if due else None, ui=Plain(prefect_server.link(server)) if server else None,
+            next_run=due.isoformat() if due else None, ui=way_in,
         )  # fmt: skip
         while not stop.wait(LOOK_EVERY_S):
             if server is not None and not server.is_alive:

@@ -101,12 +101,6 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
     return fields if isinstance(fields, dict) else {}
 
 
-class Plain(str):
-    """A field that is logged unredacted: an address that opens the UI only once, so only its first reader can use it."""
-
-    __slots__ = ()
-
-
 class _Text(logging.Formatter):
     """`2026-11-20T03:00:01Z INFO run newegg ok pages=2 parsed=29 …`"""
 
@@ -125,7 +119,7 @@ class _Text(logging.Formatter):
 
     def _shown(self, record: logging.LogRecord) -> Iterator[tuple[str, object]]:
         for name, value in _fields(record).items():
-            yield name, value if isinstance(value, int | float | Plain) else clean(self._redact(str(value)))
+            yield name, value if isinstance(value, int | float) else clean(self._redact(str(value)))
 
     def _below(self, record: logging.LogRecord) -> Iterator[str]:
         """The parts that stand on lines of their own: the traceback of a library's error."""
@@ -156,4 +150,4 @@ class _Json(logging.Formatter):
         return json_text({name: self._clean(value) for name, value in fields.items()})
 
     def _clean(self, value: Any) -> Any:
-        return value if isinstance(value, int | float | Plain) else clean(self._redact(str(value)), keep_lines=True)
+        return value if isinstance(value, int | float) else clean(self._redact(str(value)), keep_lines=True)

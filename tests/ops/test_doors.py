@@ -240,9 +240,7 @@ def test_a_run_is_given_no_other_folder(serving: Serving, name: str, parameters:
 
 
 def test_the_link_opens_the_ui_once(serving: Serving) -> None:
-    found = re.search(r"ui=(http://127\.0\.0\.1:\d+/open)#(\S+)", serving.log.read_text(errors="replace"))
-    assert found is not None
-    ticket = found[2]
+    ticket = ticket_of(serving)
 
     def show(ticket: str, **headers: str) -> tuple[int, str]:
         connection = http.client.HTTPConnection("127.0.0.1", port_of(serving), timeout=30)
@@ -255,11 +253,46 @@ def test_the_link_opens_the_ui_once(serving: Serving) -> None:
     status, words = show(ticket)
     assert (status, f"Basic {words}") == (200, serving.api.headers["Authorization"])
     assert show(ticket)[0] == 403
-    # The credential itself stands in no log.
     assert words not in serving.log.read_text(errors="replace")
 
 
-def test_another_link_for_the_services_user(serving: Serving, tmp_path: Path) -> None:
+def ticket_of(serving: Serving) -> str:
+    """The ticket that `serve --connect` prints, with the link that it is in."""
+    outcome = gpuledger("serve", "--connect", data=serving.note.parents[1])
+    found = re.search(rf"http://127\.0\.0\.1:{port_of(serving)}/open#(\S{{20,}})", outcome.out)
+    assert found is not None, outcome.err
+    return found[1]
+
+
+def test_the_log_names_the_way_in_and_holds_none(serving: Serving) -> None:
+    """Others may read the log, whatever the umask says."""
+    ticket = ticket_of(serving)
+    log = serving.log.read_text(errors="replace")
+    assert "gpuledger serve --connect" in log.splitlines()[0]
+    assert ("/open" in log, "#" in log, ticket in log) == (False, False, False)
+    for secret in (serving.api.headers["Authorization"].split()[1], json.loads(serving.note.read_text())["credential"]):
+        assert secret not in log
+
+
+def test_the_ticket_of_an_earlier_start_is_refused(tmp_path: Path) -> None:
+    data, log = tmp_path / "data", tmp_path / "serve.log"
+
+    def opens(serving: Serving, ticket: str) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", port_of(serving), timeout=30)
+        connection.request("POST", "/open", ticket)
+        return connection.getresponse().status
+
+    first = Serving(data, log)
+    ticket = ticket_of(first)
+    first.stop()
+    second = Serving(data, log)
+    try:
+        assert (opens(second, ticket), opens(second, ticket_of(second))) == (403, 200)
+    finally:
+        second.stop()
+
+
+def test_a_link_for_the_services_user(serving: Serving, tmp_path: Path) -> None:
     data = serving.note.parents[1]
     outcome = gpuledger("serve", "--connect", data=data)
     assert outcome.status == 0, outcome.err
