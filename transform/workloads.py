@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from gpuledger.extract import local_files
-from gpuledger.extract.message import Message
 from gpuledger.extract.near import near
 from gpuledger.transform import seeds
 
@@ -47,22 +46,18 @@ class Workload:
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.workload_id):
-            raise BadWorkload(Message("question.id_small_letters_digits_dots", workload_id=self.workload_id))
+            raise BadWorkload(
+                f"the id {self.workload_id!r} must be small letters, digits, dots and hyphens, as in my-test-1"
+            )
         for name in ("workload", "unit", "description"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
-                raise BadWorkload(Message("question.empty", workload_id=self.workload_id, name=name))
+                raise BadWorkload(f"{self.workload_id}: {name} is empty")
         if self.direction not in ("more", "less"):
-            raise BadWorkload(
-                Message("question.direction_more_less_not", workload_id=self.workload_id, direction=self.direction)
-            )
+            raise BadWorkload(f"{self.workload_id}: direction is more or less, not {self.direction!r}")
         if not isinstance(self.gpu_count, int) or self.gpu_count < 1:
-            raise BadWorkload(
-                Message("question.gpu_count_whole_number_1", workload_id=self.workload_id, gpu_count=self.gpu_count)
-            )
+            raise BadWorkload(f"{self.workload_id}: gpu_count must be a whole number from 1 on, not {self.gpu_count!r}")
         if self.output not in (None, "token", "served_token", "image"):
-            raise BadWorkload(
-                Message("question.output_token_image_not", workload_id=self.workload_id, output=self.output)
-            )
+            raise BadWorkload(f"{self.workload_id}: output is token or image, not {self.output!r}")
 
 
 def packaged() -> dict[str, Workload]:
@@ -81,13 +76,11 @@ def own(folder: Path) -> tuple[dict[str, Workload], list[BadWorkload]]:
     for path in sorted(folder.glob("*.toml")):
         try:
             if path.stem in packaged():
-                raise BadWorkload(Message("question.program_workload_name"))
+                raise BadWorkload("the program has a workload of this name; give the file another")
             workloads[path.stem] = _workload(path.stem, local_files.read_toml(path))
         except (ValueError, OSError) as error:
             reason = local_files.why(error) if isinstance(error, OSError) else error
-            errors.append(
-                BadWorkload(Message("question.correct_remove_use_gpuledger_workload", path=path, reason=reason))
-            )
+            errors.append(BadWorkload(f"{path}: {reason}; correct it, or remove it and use `gpuledger workload add`"))
     return workloads, errors
 
 
@@ -99,11 +92,11 @@ def known(folder: Path) -> dict[str, Workload]:
 def save(folder: Path, workload: Workload) -> Path:
     """Write a workload to <folder>/<id>.toml. Raises BadWorkload if another workload has the id."""
     if workload.workload_id in packaged():
-        raise BadWorkload(Message("question.program_workload", workload_id=workload.workload_id))
+        raise BadWorkload(f"the program has a workload {workload.workload_id!r}: give yours another name")
     path = folder / f"{workload.workload_id}.toml"
     text = _toml(workload)
     if path.exists() and path.read_text(encoding="utf-8") != text:
-        raise BadWorkload(Message("question.another_workload_name", path=path))
+        raise BadWorkload(f"{path} is another workload of that name: remove the file, or give yours another name")
     folder.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_text(text, encoding="utf-8")
@@ -132,16 +125,11 @@ def _workload(workload_id: str, entry: Mapping[str, Any]) -> Workload:
     allowed = {field.name for field in fields(Workload)} - {"workload_id"}
     if unknown := sorted(entry.keys() - allowed):
         raise BadWorkload(
-            Message(
-                "question.not_known_workload",
-                workload_id=workload_id,
-                unknown=tuple(unknown),
-                allowed=tuple(sorted(allowed)),
-            )
+            f"{workload_id}: {', '.join(unknown)} is not known; a workload has {', '.join(sorted(allowed))}"
         )
     missing = [name for name in ("workload", "unit", "description") if name not in entry]
     if missing:
-        raise BadWorkload(Message("question.missing", workload_id=workload_id, missing=tuple(missing)))
+        raise BadWorkload(f"{workload_id}: {', '.join(missing)} is missing")
     return Workload(workload_id=workload_id, **entry)
 
 

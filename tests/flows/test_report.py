@@ -26,11 +26,12 @@ from gpuledger.extract.sample import server
 from gpuledger.flows.cli import cli
 from gpuledger.transform.answers.procurement import procurement
 from gpuledger.transform.buying import market
-from gpuledger.transform.buying.need import Usage, need_of, shape_of, usual_precision
+from gpuledger.transform.buying.need import Usage, need_of
 from gpuledger.transform.buying.options import Limits, Market, options
 from gpuledger.transform.report import contents as contents_module
 from gpuledger.transform.report import running
 from gpuledger.transform.report.history import Day, packed
+from gpuledger.transform.sizing.files.named import shape_of, usual_precision
 from gpuledger.warehouse.outputs.report import files, words
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
@@ -150,7 +151,7 @@ def test_the_cheapest_way_to_run_a_model_is_what_buy_says(
     with reader(data) as con:
         assumptions = market.assumptions(con)
         shape = shape_of(model, data.models)
-        need = need_of(model, shape, usual_precision(shape), Usage(), assumptions)
+        need = need_of(model, shape, usual_precision(shape, model), Usage(), assumptions)
         cards, nodes, rented = market.cards(con), market.nodes(con), market.instances(con)
         sold = [*(one.gpu_id for one in cards), *(one.gpu_id for one in nodes), *(one.gpu_id or "" for one in rented)]
         offered = Market(

@@ -47,8 +47,8 @@ def test_an_unknown_pricing_model_or_a_free_hour_is_refused() -> None:
 
 def test_what_a_card_kept_goes_before_the_assumption() -> None:
     seen = dataclasses.replace(PAIR, value_kept=Decimal("0.9"))
-    assert compare(seen, Assumptions()).own.resale == Decimal(1600) * Decimal("0.9") ** 3
-    assert compare(PAIR, Assumptions()).own.resale == Decimal(1600) * Decimal("0.75") ** 3
+    assert compare(seen, Assumptions()).own.resale == Decimal(1600) * Decimal("0.9") ** 3 * Decimal("0.9")
+    assert compare(PAIR, Assumptions()).own.resale == Decimal(1600) * Decimal("0.75") ** 3 * Decimal("0.9")
     assert with_value_kept(Assumptions(), None) == Assumptions()
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.buying import costs
+from gpuledger.transform.buying.advice import without_prices
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.hosts import estimated_on
 from gpuledger.transform.buying.options import OWNED, Option
@@ -221,8 +222,9 @@ def why_nothing(answer: Answer) -> list[Message]:
     need = answer.need
     why = [Message("buy.nothing_runs", model=need.model_id, precision=need.precision)]
     if not answer.stock.from_wheel and not _is_sold(answer.options):
-        why.append(Message("headline.no_shop", market=answer.stock.market))
-        return why
+        # After weeks without a night no price counts in any market.
+        too_old = list(without_prices(answer.options))
+        return [*why, *(too_old or [Message("headline.no_shop", market=answer.stock.market)])]
     money = answer.stock.currency
     for number, (argument, count, first) in enumerate(answer.blocked):
         price = f"{money.text(money.of(first.outlay_usd or first.price_usd or 0))} {money.code}"

@@ -1,7 +1,8 @@
 -- An instance can replace a card if each of its GPUs has at least the memory and bandwidth of the card. Then everything that runs
--- on the card also runs on the instance, and memory does not make it slower.
+-- on the card also runs on the instance, and memory does not make it slower. One card is compared with one GPU: the rent of eight
+-- says nothing about the price of one.
 WITH card AS (
-    SELECT p.gpu_id, g.gpu, p.price_usd, g.tdp_w, g.form_factor, g.memory_type, g.gpus_on_board, g.memory_gb, g.memory_bandwidth_gb_s
+    SELECT p.gpu_id, g.gpu, p.price_usd, g.tdp_w, g.segment, g.form_factor, g.memory_type, g.gpus_on_board, g.memory_gb, g.memory_bandwidth_gb_s
     FROM mart.gpu_price p JOIN core.gpu g ON g.gpu_id = p.gpu_id
     WHERE p.price_usd IS NOT NULL AND g.tdp_w IS NOT NULL
 ),
@@ -12,7 +13,7 @@ same AS (
 enough AS (
     SELECT c.gpu_id, r.offer_id, 'does as much' AS comparability, 1 AS cards
     FROM card c
-    JOIN core.rental r ON r.gpu_id IS DISTINCT FROM c.gpu_id
+    JOIN core.rental r ON r.gpu_id IS DISTINCT FROM c.gpu_id AND r.gpu_count = 1
         AND r.gpu_memory_gb >= c.memory_gb * c.gpus_on_board AND r.gpu_bandwidth_gb_s >= c.memory_bandwidth_gb_s
     QUALIFY row_number() OVER (PARTITION BY c.gpu_id, r.pricing_model ORDER BY r.instance_hour_usd, r.offer_id) = 1
 )
@@ -21,6 +22,7 @@ SELECT
     c.gpu,
     c.price_usd,
     c.tdp_w,
+    c.segment,
     c.form_factor,
     c.memory_type,
     o.cards,
