@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from gpuledger.expectations.errors import ContractError
 from gpuledger.extract import source as sources
+from gpuledger.extract.message import Message
 
 SHARED = Path(__file__).with_name("shared")
 #: If a larger share of a mart's rows is refused, the model is wrong and nothing is published: no single page and no inbox
@@ -88,9 +89,11 @@ def _load(path: Path, name: str, share: float = 0.0) -> Contract:
             where=rows.get("where", "true"),
         )
     except FileNotFoundError as error:
-        raise ContractError(f"{Path(error.filename).name} is missing: {name} cannot be checked") from None
+        raise ContractError(
+            Message("contract.missing_cannot_checked", path=Path(error.filename).name, name=name)
+        ) from None
     except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
-        raise ContractError(f"the contract of {name}: {error}") from error
+        raise ContractError(Message("contract.contract", name=name, error=error)) from error
 
 
 def _check(entry: Mapping[str, Any]) -> Check:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -131,6 +132,16 @@ def names() -> tuple[str, ...]:
 def folder(name: str) -> Path:
     """Return the folder of a source: its code, its contract, its pages of the sample site, and its cases."""
     return Path(sources.__path__[0], name)
+
+
+@cache
+def priced_is_in_stock(name: str) -> bool:
+    """Return whether a price alone says that the goods are in stock, as the source's contract states with its reason.
+
+    That holds for lists that show only what can be bought, or that mark everything else.
+    """
+    document = tomllib.loads((folder(name) / "contract.toml").read_text(encoding="utf-8"))
+    return bool(document.get("stock", {}).get("priced") == "in_stock")
 
 
 def get(name: str) -> Source:

@@ -23,6 +23,7 @@ from gpuledger.flows.showing import showing
 from gpuledger.flows.telling.terminal import clean_streams
 from gpuledger.flows.words import lang, naming, wrong_use
 from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
 
 
 class _Commands(click.Group):
@@ -181,10 +182,10 @@ def call() -> NoReturn:
         click.echo(gettext("stopped"), err=True)
         sys.exit(130)
     except (SettingsError, BadQuery) as error:
-        click.echo(f"gpuledger: {wrong_use.translated(redact_text(str(error)))}", err=True)
+        click.echo(f"gpuledger: {redact_text(say(error))}", err=True)
         sys.exit(2)
     except (WarehouseError, ExpectationsError, ExtractError, OSError, parts.NotInstalled) as error:
-        click.echo(f"gpuledger: {wrong_use.translated(redact_text(_message(error)))}", err=True)
+        click.echo(f"gpuledger: {redact_text(say(_message(error)))}", err=True)
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
 
@@ -201,13 +202,13 @@ def _show(error: click.ClickException) -> None:
     click.echo(gettext("Error: {message}").format(message=wrong_use.translated(error.format_message())), err=True)
 
 
-def _message(error: Exception) -> str:
-    """The text of an error. Errors of the operating system get the file, the reason and a way out."""
+def _message(error: Exception) -> Exception | str:
+    """The error, or its text. Errors of the operating system get the file, the reason and a way out."""
     if isinstance(error, local_files.Refused):
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {local_files.why(error)}; or choose another folder or --data-dir"
-    return str(error)
+    return error
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuledger.extract import local_files
+from gpuledger.extract.message import Message
 from gpuledger.extract.near import near
 from gpuledger.transform import seeds
 
@@ -46,18 +47,22 @@ class Workload:
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.workload_id):
-            raise BadWorkload(
-                f"the id {self.workload_id!r} must be small letters, digits, dots and hyphens, as in my-test-1"
-            )
+            raise BadWorkload(Message("question.id_small_letters_digits_dots", workload_id=self.workload_id))
         for name in ("workload", "unit", "description"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
-                raise BadWorkload(f"{self.workload_id}: {name} is empty")
+                raise BadWorkload(Message("question.empty", workload_id=self.workload_id, name=name))
         if self.direction not in ("more", "less"):
-            raise BadWorkload(f"{self.workload_id}: direction is more or less, not {self.direction!r}")
+            raise BadWorkload(
+                Message("question.direction_more_less_not", workload_id=self.workload_id, direction=self.direction)
+            )
         if not isinstance(self.gpu_count, int) or self.gpu_count < 1:
-            raise BadWorkload(f"{self.workload_id}: gpu_count must be a whole number from 1 on, not {self.gpu_count!r}")
+            raise BadWorkload(
+                Message("question.gpu_count_whole_number_1", workload_id=self.workload_id, gpu_count=self.gpu_count)
+            )
         if self.output not in (None, "token", "served_token", "image"):
-            raise BadWorkload(f"{self.workload_id}: output is token or image, not {self.output!r}")
+            raise BadWorkload(
+                Message("question.output_token_image_not", workload_id=self.workload_id, output=self.output)
+            )
 
 
 def packaged() -> dict[str, Workload]:
@@ -76,11 +81,13 @@ def own(folder: Path) -> tuple[dict[str, Workload], list[BadWorkload]]:
     for path in sorted(folder.glob("*.toml")):
         try:
             if path.stem in packaged():
-                raise BadWorkload("the program has a workload of this name; give the file another")
+                raise BadWorkload(Message("question.program_workload_name"))
             workloads[path.stem] = _workload(path.stem, local_files.read_toml(path))
         except (ValueError, OSError) as error:
             reason = local_files.why(error) if isinstance(error, OSError) else error
-            errors.append(BadWorkload(f"{path}: {reason}; correct it, or remove it and use `gpuledger workload add`"))
+            errors.append(
+                BadWorkload(Message("question.correct_remove_use_gpuledger_workload", path=path, reason=reason))
+            )
     return workloads, errors
 
 
@@ -92,11 +99,11 @@ def known(folder: Path) -> dict[str, Workload]:
 def save(folder: Path, workload: Workload) -> Path:
     """Write a workload to <folder>/<id>.toml. Raises BadWorkload if another workload has the id."""
     if workload.workload_id in packaged():
-        raise BadWorkload(f"the program has a workload {workload.workload_id!r}: give yours another name")
+        raise BadWorkload(Message("question.program_workload", workload_id=workload.workload_id))
     path = folder / f"{workload.workload_id}.toml"
     text = _toml(workload)
     if path.exists() and path.read_text(encoding="utf-8") != text:
-        raise BadWorkload(f"{path} is another workload of that name: remove the file, or give yours another name")
+        raise BadWorkload(Message("question.another_workload_name", path=path))
     folder.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_text(text, encoding="utf-8")
@@ -125,11 +132,16 @@ def _workload(workload_id: str, entry: Mapping[str, Any]) -> Workload:
     allowed = {field.name for field in fields(Workload)} - {"workload_id"}
     if unknown := sorted(entry.keys() - allowed):
         raise BadWorkload(
-            f"{workload_id}: {', '.join(unknown)} is not known; a workload has {', '.join(sorted(allowed))}"
+            Message(
+                "question.not_known_workload",
+                workload_id=workload_id,
+                unknown=tuple(unknown),
+                allowed=tuple(sorted(allowed)),
+            )
         )
     missing = [name for name in ("workload", "unit", "description") if name not in entry]
     if missing:
-        raise BadWorkload(f"{workload_id}: {', '.join(missing)} is missing")
+        raise BadWorkload(Message("question.missing", workload_id=workload_id, missing=tuple(missing)))
     return Workload(workload_id=workload_id, **entry)
 
 

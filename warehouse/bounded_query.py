@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuledger.extract import child
+from gpuledger.extract.message import Message
 from gpuledger.warehouse.errors import BadQuery, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 
@@ -37,16 +38,12 @@ USUAL = QueryLimits()
 
 def too_slow(limits: QueryLimits) -> BadQuery:
     """The error for a query that took too long."""
-    return BadQuery(
-        f"the query took longer than {limits.seconds:g} s: narrow it, or raise sql_timeout_s in the settings"
-    )
+    return BadQuery(Message("warehouse.query_took_longer", seconds=limits.seconds))
 
 
 def too_large(limits: QueryLimits) -> BadQuery:
     """The error for a query that took too much memory."""
-    return BadQuery(
-        f"the query needs more than {limits.memory} of memory: narrow it, or raise sql_memory_limit in the settings"
-    )
+    return BadQuery(Message("warehouse.query_needs_more_memory", memory=limits.memory))
 
 
 def ask(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> Table:
@@ -74,4 +71,4 @@ def _ended(status: int, stderr: str, limits: QueryLimits) -> WarehouseError:
     if status < 0 or "MemoryError" in stderr or "bad_alloc" in stderr:
         return too_large(limits)
     reason = (stderr.strip().splitlines() or ["it said nothing"])[-1]
-    return WarehouseError(f"the query could not be answered: its process ended with status {status}: {reason}")
+    return WarehouseError(Message("warehouse.query_not_answered", status=status, reason=reason))

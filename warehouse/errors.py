@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gpuledger.extract.message import Message
+
 
 class WarehouseError(Exception):
     """A data directory or warehouse file cannot be used."""
@@ -12,10 +14,7 @@ class NoWarehouse(WarehouseError):
 
     def __init__(self, root: object) -> None:
         self._root = root
-        super().__init__(
-            f"no warehouse in {root} yet: run `gpuledger refresh --sample` first to try it with invented prices, or "
-            "`gpuledger refresh` for real prices; if the warehouse is in another folder, name that with --data-dir"
-        )
+        super().__init__(Message("warehouse.no_warehouse_yet", root=root))
 
     def __reduce__(self) -> tuple[type[NoWarehouse], tuple[object]]:
         """Pickle the argument of `__init__`. By default an exception is pickled with its message, which is another text."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from gpuledger.extract import local_files
+from gpuledger.extract.message import Message
 from gpuledger.warehouse import private
 from gpuledger.warehouse.errors import Locked
 
@@ -33,9 +34,7 @@ def writer_lock(path: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise Locked(
-            f"another refresh is writing here: {_holder(note)}; wait for it to end, or stop that process"
-        ) from None
+        raise Locked(Message("warehouse.another_refresh_writing", holder=_holder(note))) from None
     try:
         note.write_text(json.dumps({"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}))
         yield

@@ -12,6 +12,7 @@ from typing import Literal
 
 import duckdb
 
+from gpuledger.extract.message import Message
 from gpuledger.warehouse import integrity, schema, written
 from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
 from gpuledger.warehouse.integrity import Damaged
@@ -62,15 +63,20 @@ def workspace(
         except duckdb.Error as error:
             written.refuse_newer_duckdb(error, str(copied))
             raise NotAWarehouse(
-                f"{copied} cannot be opened by DuckDB ({str(error).splitlines()[0]}); restore it from a file in "
-                f"{data.versions.name}/, or move it away and run `gpuledger replay`"
+                Message(
+                    "warehouse.cannot_opened_duckdb",
+                    copied=copied,
+                    reason=str(error).splitlines()[0],
+                    versions=data.versions.name,
+                )
             ) from None
         written.begin(con, run_id, str(copied), is_baseline=copy_of is not None)
         yield con, work
     except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
         raise WarehouseError(
-            f"DuckDB could not go on ({str(error).splitlines()[0]}): raise memory_limit in the settings (now "
-            f"{memory_limit}), or make room on the disk of {data.root}"
+            Message(
+                "warehouse.duckdb_not_go", reason=str(error).splitlines()[0], memory_limit=memory_limit, root=data.root
+            )
         ) from error
     finally:
         with suppress(duckdb.Error):
@@ -121,7 +127,7 @@ def publish(
     with ThreadPoolExecutor(2) as threads:
         sha256, original = threads.map(integrity.digest, (part, work))
     if sha256 != original:
-        raise Damaged(f"{part} is not what was copied there: the disk fails; nothing was published")
+        raise Damaged(Message("warehouse.not_copied", part=part))
     if data.store:
         send.commit(data, version, part, sha256, keep_versions)
     integrity.note(data, version, sha256)
@@ -166,10 +172,7 @@ def heal(data: DataDir) -> list[str]:
     published version. Raises NotAWarehouse if a file that is not ours has the published name, which is never overwritten.
     """
     if data.published.exists() and not data.published.is_symlink():
-        raise NotAWarehouse(
-            f"{data.published} is a file, and not the link to a version that a refresh makes: move it away, or use "
-            "another --data-dir"
-        )
+        raise NotAWarehouse(Message("warehouse.file_not_link_version_refresh", published=data.published))
     swaps = data.root.glob(f".{data.published.name}.*")
     for left in (*data.versions.glob(f"*{_HALF}"), *data.state.glob("*.part"), *swaps):
         _remove(left)
@@ -224,9 +227,13 @@ def _mend_base(data: DataDir) -> list[str]:
     version = newest_whole(data)
     if version is None:
         raise Damaged(
-            f"{data.base} is not the newest published version, and no version is whole: restore {data.root} from a backup, "
-            f"or move {data.state} and {data.versions} away and run `gpuledger replay`, which makes the warehouse anew "
-            "from the archive"
+            Message(
+                "warehouse.not_newest_published_version_no",
+                base=data.base,
+                root=data.root,
+                state=data.state,
+                versions=data.versions,
+            )
         )
     aside = ""
     if data.base.exists():
@@ -258,10 +265,7 @@ def restore(data: DataDir) -> list[str]:
         return done
     version = newest_whole(data)
     if version is None:
-        raise Damaged(
-            f"no version in {data.versions} is whole: restore {data.root} from a backup, or run `gpuledger replay`, which "
-            "makes the warehouse anew from the archive"
-        )
+        raise Damaged(Message("warehouse.no_version_whole_2", versions=data.versions, root=data.root))
     _restore_base(data, version)
     _point(data, version)
     was = integrity.name_of(published) if published is not None else "nothing"

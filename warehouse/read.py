@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 
+from gpuledger.extract.message import Message
 from gpuledger.warehouse import written
 from gpuledger.warehouse.bounded_query import USUAL, QueryLimits, too_large, too_slow
 from gpuledger.warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, WarehouseError
@@ -86,9 +87,7 @@ def _opened(
         written.refuse_newer_duckdb(error, str(data.published))
         raise NotAWarehouse(_refusal(data, str(error))) from None
     if found is None:
-        raise NotAWarehouse(
-            f"{data.published} is a DuckDB file, but not a gpuledger warehouse: it has no table ops.run"
-        )
+        raise NotAWarehouse(Message("warehouse.duckdb_file_but_not_gpuledger", published=data.published))
     written.refuse_other(found, str(data.published))
     try:
         yield con
@@ -103,7 +102,7 @@ def _opened(
 
 
 def _too_little_memory(data: DataDir) -> WarehouseError:
-    return WarehouseError(f"{data.published} cannot be read: too little memory is left; end other programs")
+    return WarehouseError(Message("warehouse.cannot_read", published=data.published))
 
 
 def _shut(con: duckdb.DuckDBPyConnection, writes_to: Path | None = None) -> None:
@@ -113,16 +112,13 @@ def _shut(con: duckdb.DuckDBPyConnection, writes_to: Path | None = None) -> None
     con.execute("SET enable_external_access = false")
 
 
-def _reaching_out(path: Path, error: Exception) -> str:
-    return (
-        f"{path} asks for a file outside of it ({str(error).splitlines()[0]}), which no gpuledger writes: do not trust it; "
-        "pull it from a store that you know, or restore it from a backup"
-    )
+def _reaching_out(path: Path, error: Exception) -> Message:
+    return Message("warehouse.asks_file_outside", path=path, reason=str(error).splitlines()[0])
 
 
-def _refusal(data: DataDir, error: str) -> str:
+def _refusal(data: DataDir, error: str) -> Message:
     reason = error.splitlines()[0]
-    return f"{data.published} cannot be opened as a warehouse: {reason}; `gpuledger restore` publishes the newest whole one"
+    return Message("warehouse.cannot_opened_warehouse", published=data.published, reason=reason)
 
 
 def _is_damage(error: duckdb.Error) -> bool:
@@ -132,10 +128,10 @@ def _is_damage(error: duckdb.Error) -> bool:
     return isinstance(error, classes) or str(error).startswith("Corrupt database file")
 
 
-def damaged(name: str, error: Exception) -> str:
+def damaged(name: str, error: Exception) -> Message:
     """The message about a file of which a part cannot be read."""
     reason = str(error).splitlines()[0]
-    return f"{name} is damaged ({reason}); `gpuledger restore` brings back the newest whole version"
+    return Message("warehouse.damaged_gpuledger_restore_brings_back", name=name, reason=reason)
 
 
 def file_query(path: Path, sql: str, name: str | None = None) -> list[tuple[Any, ...]]:
@@ -153,7 +149,7 @@ def file_query(path: Path, sql: str, name: str | None = None) -> list[tuple[Any,
         return con.execute(sql).fetchall()
     except duckdb.Error as error:
         written.refuse_newer_duckdb(error, str(path))
-        raise NotAWarehouse(f"{path} cannot be read ({str(error).splitlines()[0]}); restore it from a backup") from None
+        raise NotAWarehouse(Message("warehouse.cannot_read_2", path=path, reason=str(error).splitlines()[0])) from None
     finally:
         con.close()
 
@@ -179,9 +175,7 @@ def query(
             if _are_utf_8(parameters):
                 raise
             # A terminal in CP949 gives such parameters.
-            raise BadQuery(
-                "what was typed is no UTF-8: set the terminal and the locale to UTF-8 (LC_ALL=C.UTF-8)"
-            ) from None
+            raise BadQuery(Message("warehouse.typed_no_utf_8")) from None
         return [column[0] for column in result.description or []], result.fetchall()
 
 
@@ -199,7 +193,7 @@ def bytes_of(con: duckdb.DuckDBPyConnection, size: str) -> int:
         con.execute(f"SET memory_limit = {quote(size)}")
         ((written,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
     except duckdb.Error as error:
-        raise BadQuery(f"sql_memory_limit: {str(error).splitlines()[0]}") from None
+        raise BadQuery(Message("warehouse.sql_memory_limit", reason=str(error).splitlines()[0])) from None
     number, unit = str(written).split()
     return int(float(number) * 1024 ** ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB").index(unit))
 
@@ -232,7 +226,7 @@ def user_query(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> tuple[li
             raise BadQuery(str(error).strip()[:_MOST_SAID]) from None
         except (ValueError, OverflowError) as error:
             # A value that Python cannot express, such as a day after the year 9999.
-            raise BadQuery(f"a value cannot be shown ({error}): cast it, as in value::VARCHAR") from None
+            raise BadQuery(Message("warehouse.value_cannot_shown", error=error)) from None
         finally:
             alarm.cancel()
 
@@ -240,18 +234,15 @@ def user_query(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> tuple[li
 def _rows_of(con: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits) -> tuple[list[str], list[tuple[Any, ...]]]:
     statements = con.extract_statements(sql)
     if len(statements) != 1:
-        raise BadQuery(f"one statement at a time, please: this is {len(statements)}")
+        raise BadQuery(Message("warehouse.statement_time_please", count=len(statements)))
     if statements[0].type.name not in ("SELECT", "EXPLAIN", "MULTI"):
-        raise BadQuery(f"only reading is possible here, and this is a statement of type {statements[0].type.name}")
+        raise BadQuery(Message("warehouse.only_reading_possible_statement_type", type=statements[0].type.name))
     result = con.execute(statements[0])
     rows = result.fetchmany(limits.rows + 1)
     if len(rows) > limits.rows:
-        raise BadQuery(
-            f"more than {limits.rows:,} rows: add a LIMIT, raise sql_max_rows in the settings, or let `gpuledger export` "
-            "write whole tables"
-        )
+        raise BadQuery(Message("warehouse.more_rows", rows=limits.rows))
     if _are_deep(rows):
-        raise BadQuery(f"a value is nested more than {_DEEPEST} times: cast it, as in value::VARCHAR")
+        raise BadQuery(Message("warehouse.value_nested_more_times", deepest=_DEEPEST))
     return [column[0] for column in result.description or []], rows
 
 

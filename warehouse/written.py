@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import duckdb
 
 from gpuledger import __version__
+from gpuledger.extract.message import Message
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.errors import NewerWarehouse, OlderWarehouse
@@ -51,18 +52,36 @@ def refuse_other(found: Written, name: str, *, is_baseline: bool = False) -> Non
     number, program = found.number, found.program
     if number > schema.NUMBER:
         raise NewerWarehouse(
-            f"{name} has schema {number}, written by gpuledger {program}, and this gpuledger {__version__} has schema "
-            f"{schema.NUMBER}: open it with the program that wrote it, or use another --data-dir"
+            Message(
+                "warehouse.schema_written_gpuledger_gpuledger_schema",
+                name=name,
+                number=number,
+                program=program,
+                version=__version__,
+                number2=schema.NUMBER,
+            )
         )
     if number < schema.NUMBER and is_baseline:
         raise OlderWarehouse(
-            f"{name} has schema {number}, written by gpuledger {program}, and this gpuledger {__version__} has schema "
-            f"{schema.NUMBER}: a vacuum forgot its pages, so only the program that wrote it reads it; replay with that one"
+            Message(
+                "warehouse.schema_written_gpuledger_gpuledger_schema_2",
+                name=name,
+                number=number,
+                program=program,
+                version=__version__,
+                number2=schema.NUMBER,
+            )
         )
     if number < schema.NUMBER:
         raise OlderWarehouse(
-            f"{name} has schema {number}, written by gpuledger {program}, and this gpuledger {__version__} has schema "
-            f"{schema.NUMBER}: `gpuledger replay` makes it anew from the archive"
+            Message(
+                "warehouse.schema_written_gpuledger_gpuledger_schema_3",
+                name=name,
+                number=number,
+                program=program,
+                version=__version__,
+                number2=schema.NUMBER,
+            )
         )
 
 
@@ -71,8 +90,7 @@ def refuse_newer_duckdb(error: duckdb.Error, name: str) -> None:
     if "newer version of DuckDB" in str(error):
         reason = str(error).splitlines()[0].removeprefix("IO Error: ").rstrip(".")
         raise NewerWarehouse(
-            f"{name} was written by a newer DuckDB, and this is DuckDB {duckdb.__version__} ({reason}): update gpuledger "
-            "and its DuckDB, or use another --data-dir"
+            Message("warehouse.written_newer_duckdb_duckdb", name=name, version=duckdb.__version__, reason=reason)
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""What a page tells machines about its goods: schema.org in JSON-LD, microdata and RDFa. For `meta` see `product.claims`.
+"""What a page tells machines about its goods: schema.org in JSON-LD and microdata. For `meta` see `product.claims`.
 
 All syntaxes get the same shape here. Prices stay text: shops write `1.299` and `1,299.00 €` where the vocabulary wants 1299,
 and only the reader of the whole page knows its country.
@@ -15,12 +15,12 @@ from typing import Any, Literal
 from lxml.html import HtmlElement
 
 from gpuledger.extract.items import Availability, Condition, PriceKind
-from gpuledger.extract.markup import jsonld, microdata, price_specification, rdfa
+from gpuledger.extract.markup import jsonld, microdata, price_specification
 from gpuledger.extract.markup.links import joined
 from gpuledger.extract.markup.schema_org import availability, condition, first_text, local_name, texts
 from gpuledger.extract.price.amounts import to_decimal
 
-Syntax = Literal["json-ld", "microdata", "rdfa"]
+Syntax = Literal["json-ld", "microdata"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +78,11 @@ _Reader = Callable[[HtmlElement, str], Iterable[dict[str, Any]]]
 _READERS: tuple[tuple[Syntax, bytes, _Reader], ...] = (
     ("json-ld", b"ld+json", jsonld.items),
     ("microdata", b"itemscope", microdata.items),
-    ("rdfa", b"typeof=", rdfa.items),  # scripts say typeof too
 )
 
 
 def products(tree: HtmlElement, url: str, content: bytes | None = None) -> list[StructuredProduct]:
-    """All products of the page in the order JSON-LD, microdata, RDFa, each in the order of the page. Never raises.
+    """All products of the page in the order JSON-LD, microdata, each in the order of the page. Never raises.
 
     Related products are among them: the caller has to find the page's own product. `content` is the page's bytes, which show
     faster than the tree that a syntax is not used at all.

@@ -15,6 +15,8 @@ from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, CallToolResult, ErrorData, InputRequiredResult, JSONRPCError
 from pydantic import ValidationError
 
+from gpuledger.extract.message import Message
+
 _Received = SessionMessage | Exception
 
 
@@ -29,7 +31,7 @@ class Server(MCPServer[Any]):
         known = tool.parameters.get("properties", {}) if tool else arguments
         unknown = [argument for argument in arguments if argument not in known]
         if unknown:
-            raise ToolError(f"{name} has no argument {', '.join(unknown)}; it has {', '.join(known)}")
+            raise ToolError(str(Message("question.no_argument", tool=name, unknown=tuple(unknown), known=tuple(known))))
         return await super().call_tool(name, arguments, context)
 
     async def run_stdio_async(self) -> None:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuledger.extract.message import Message
 from gpuledger.flows.telling import terminal
 from gpuledger.flows.telling.clean import clean
 from gpuledger.flows.words.lang import current, gettext
+from gpuledger.flows.words.say import say
 from gpuledger.flows.words.sentences import N_, spoken
 from gpuledger.warehouse.outputs.cells import cell, flat, plain
 
@@ -230,6 +232,8 @@ def human(value: object, column: str = "") -> str:
         return f"{value:g}" if abs(value) >= 1e15 else f"{value:.6f}".rstrip("0").rstrip(".")
     if column == "hint" and value == "unknown":
         return ""  # no hint
+    if isinstance(value, Message):
+        value = say(value)
     if isinstance(value, str):
         value = _translated(value, column) if column in _SPOKEN else value
         return clean(cell(value).removeprefix("'"), keep_lines=True)

@@ -7,6 +7,7 @@ import click
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
 from gpuledger.flows.words import naming
 from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
 
 
 @click.group()
@@ -37,7 +38,7 @@ def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str 
     try:
         pin = pins.Pin(title=title, gpu_id=gpu_id, pinned_on=utc_now().date(), reason=reason, source=source)
     except pins.PinError as error:
-        raise click.UsageError(f"{error}{_near(gpu_id)}") from None
+        raise click.UsageError(f"{say(error)}{_near(gpu_id)}") from None
     replaced = next((stored for stored in decisions.pins(data) if stored.place == pin.place), None)
     pins.add(decisions.pins_file(data), pin)
     if replaced:

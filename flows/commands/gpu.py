@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from gpuledger.extract.message import reason_of
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
@@ -86,11 +87,11 @@ def list_(data_dir: str | None, form: str) -> None:
     from gpuledger.transform.identity.own import load
 
     added, wrong = load(read_from(data_dir).gpus)
-    rows = [
+    rows: list[list[object]] = [
         [own.gpu.gpu_id, own.gpu.display_name, own.gpu.memory_gb, own.gpu.memory_bandwidth_gb_s, own.gpu.tdp_w,
          own.added_on, own.source, ""]
         for own in added
     ]  # fmt: skip
-    rows += [[None, None, None, None, None, None, None, str(error)] for error in wrong]
+    rows += [[None, None, None, None, None, None, None, reason_of(error)] for error in wrong]
     columns = ["gpu_id", "gpu", "memory_gb", "memory_bandwidth_gb_s", "tdp_w", "added_on", "figures_source", "problem"]
     show(columns, rows, form, if_empty=gettext("no card was added yet: `gpuledger gpu add` adds one"))

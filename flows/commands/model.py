@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from gpuledger.extract.message import reason_of
 from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.say import say
 
@@ -64,7 +65,7 @@ def list_(only_added: bool, data_dir: str | None, form: str) -> None:
 
     added, wrong = load(read_from(data_dir).models)
     rows = [[own.model_id, count_parameters(read_config(own.config)).total, own.added_on, ""] for own in added]
-    rows += [[None, None, None, str(error)] for error in wrong]
+    rows += [[None, None, None, reason_of(error)] for error in wrong]
     if not only_added:
         known = {name: count_parameters(catalogue.architecture(name)).total for name in catalogue.models()}
         known |= {name: model.parameters for name, model in diffusion.diffusion_models().items()}

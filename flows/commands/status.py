@@ -11,6 +11,7 @@ import click
 from gpuledger.flows.commands._options import data_dir_option, form_option, read_from
 from gpuledger.flows.telling import terminal
 from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
 from gpuledger.flows.words.wrong_use import translated
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
         # Monitoring needs figures during the first night too, so with any of these there is no error.
         if not (runs or everything or prometheus):
             raise error
-        click.echo(f"gpuledger: {error}", err=True)
+        click.echo(f"gpuledger: {say(error)}", err=True)
     ended = next((run for run in runs if run.status != "running"), None)
     status = health.exit_status(sources, ended)
     if prometheus is not None:

@@ -11,6 +11,7 @@ from gpuledger.extract import objects
 from gpuledger.extract.objects import StoreError
 from gpuledger.flows.settings.settings import Settings
 from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 
@@ -58,5 +59,5 @@ def of(settings: Settings) -> DataDir:
         if not data.published.exists():
             raise
         message = gettext("answered from the copy {version}, as the store gave no newer one: {error}")
-        print(message.format(version=data.published.resolve().parent.name, error=error), file=sys.stderr)  # noqa: T201
+        print(message.format(version=data.published.resolve().parent.name, error=say(error)), file=sys.stderr)  # noqa: T201
     return data

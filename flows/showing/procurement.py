@@ -130,6 +130,7 @@ def _columns(answer: Procurement, money: Money) -> list[Column]:
         Column("change_30d", gettext("30 days"), "percent", gettext("price over that of 30 days before, less one")),
         Column("offers", gettext("offers"), "count", gettext("offers that count")),
         Column("gpu_id", "gpu_id", "text", gettext("id of the card in every table")),
+        Column("mpn", gettext("part number"), "text", gettext("the maker's number of what is offered at the best price")),
         Column("evidence", gettext("evidence"), "text", gettext("archived page: `gpuledger evidence` and this")),
     ]  # fmt: skip
 
@@ -147,7 +148,7 @@ def _row(card: Card, answer: Procurement, money: Money) -> list[Any]:
         card.last_seen_at if is_priced else None, _share(card.premium_over_msrp), hints.get(card.hint or ""),
         money.amount("used_price_usd", card.used_price_usd), money.amount("own_total_usd", card.own_total_usd),
         card.memory_gb, card.largest_model, _round(card.largest_tokens_per_s), card.models, *places,
-        money.amount("msrp_usd", card.msrp_usd), _share(card.change_30d), card.offers, card.gpu_id,
+        money.amount("msrp_usd", card.msrp_usd), _share(card.change_30d), card.offers, card.gpu_id, card.mpn,
         (card.snapshot_sha256 or "")[:12] or None,
     ]  # fmt: skip
 

@@ -26,7 +26,7 @@ def write(data: DataDir, folder: Path, progress: Progress = SILENT) -> list[Path
         snapshot = archive.origin(sha256)
         return (snapshot.url, snapshot.fetched_at) if snapshot else None
 
-    translations = {code: lang.WithDictionary(code) for code in LANGUAGES}
+    translations = {code: sentences.WithSentences(code) for code in LANGUAGES}
 
     def models(done: int, total: int) -> None:
         if not done:
@@ -38,6 +38,4 @@ def write(data: DataDir, folder: Path, progress: Progress = SILENT) -> list[Path
     progress.step("ask")
     report_contents = contents(data, origin, models)
     progress.step("write")
-    return files.export(
-        report_contents, folder, language=lang.current(), translations=translations, sentences=sentences.TEMPLATES
-    )
+    return files.export(report_contents, folder, language=lang.current(), translations=translations)

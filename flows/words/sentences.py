@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from gpuledger.flows.words.lang import current, described, gettext, knows
+from gpuledger.flows.words.lang import WithDictionary, current, described, gettext, knows
 
 
 def N_(message: str) -> str:
@@ -17,7 +17,7 @@ def N_(message: str) -> str:
     return message
 
 
-#: The templates of sentences, the more specific ones first. The report has the same templates.
+#: The templates of sentences, the more specific ones first.
 TEMPLATES = (
     # mart.price_trend
     N_("no judgement on whether it is low: no price was seen for {days} days"),
@@ -56,6 +56,18 @@ def spoken(text: str) -> str:
         translated.append(_one("; ".join(parts[:sentence_parts])))
         del parts[:sentence_parts]
     return "; ".join(translated)
+
+
+class WithSentences(WithDictionary):
+    """The messages of a language, those of the dictionary, and sentences of the warehouse, for the report."""
+
+    def gettext(self, message: str) -> str:
+        """The translation of `message`, which may be a sentence that was made from a template."""
+        translated, template_and_figures = super().gettext(message), _template_of(message)
+        if translated != message or template_and_figures is None:
+            return translated
+        template, figures = template_and_figures
+        return super().gettext(template).format(**figures)
 
 
 def stated(text: str) -> str:

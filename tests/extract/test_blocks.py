@@ -47,6 +47,18 @@ WALLS: dict[str, tuple[str, str]] = {
     "captcha: Korean": ("captcha", html("쇼핑", "<p>자동입력 방지 문자를 입력해 주세요</p>")),
     "captcha: Polish": ("captcha", html("Czy jesteś robotem?", "<p>Potwierdź</p>")),
     "captcha: in a title of two parts": ("captcha", html("Kestrel – Robot Check | Parts")),
+    "challenge: a waiting room by its title": (
+        "challenge",
+        html("Kestrel | Waiting Room", "<p>Please do not reload</p>"),
+    ),
+    "challenge: a waiting room by its words": (
+        "challenge",
+        html(
+            "Kestrel", "<h2>Many are here today</h2><p>You are now in line. Your estimated wait time is 4 minutes.</p>"
+        ),
+    ),
+    "challenge: a waiting room, German": ("challenge", html("Warteschlange", "<p>Sie sind gleich dran</p>")),
+    "challenge: a waiting room, Korean": ("challenge", html("접속 대기 중", "<p>잠시만 기다려 주세요</p>")),
     "challenge: just a moment": ("challenge", html("Just a moment...", "<script>window._cf_chl_opt={}</script>")),
     "challenge: with an ellipsis": ("challenge", html("Just a moment…")),
     "challenge: attention": ("challenge", html("Attention Required! | Cloudwall")),

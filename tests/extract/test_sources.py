@@ -18,6 +18,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -128,3 +129,11 @@ def test_to_know_all_sources_imports_no_parser() -> None:
 def test_unknown_source_is_told_with_the_known_ones() -> None:
     with pytest.raises(KeyError, match="newegg"):
         source.get("no_such_shop")
+
+
+def test_a_price_counts_as_a_sign_of_stock_only_where_a_contract_says_why() -> None:
+    says = {name for name in source.names() if source.priced_is_in_stock(name)}
+    assert says == {"danawa", "danawa_daily", "ebay", "newegg"}
+    for name in says:
+        document = tomllib.loads((source.folder(name) / "contract.toml").read_text(encoding="utf-8"))
+        assert len(document["stock"]["reason"].split()) > 5

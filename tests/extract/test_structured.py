@@ -113,15 +113,6 @@ def test_microdata() -> None:
     assert [(o.price, o.currency, o.availability) for o in found.offers] == [("5.00", "EUR", "in_stock")]
 
 
-def test_rdfa() -> None:
-    (found,) = read("""<div vocab="https://schema.org/" typeof="Product"><h1 property="name">Card</h1>
-        <span property="brand" typeof="Brand"><b property="name">Norvik</b></span>
-        <div property="offers" typeof="Offer"><span property="price" content="5.00">5,00 €</span>
-        <span property="priceCurrency" content="EUR"></span><link property="availability" href="http://schema.org/InStock"></div></div>""")
-    assert (found.syntax, found.name, found.brand) == ("rdfa", "Card", "Norvik")
-    assert [(o.price, o.currency, o.availability) for o in found.offers] == [("5.00", "EUR", "in_stock")]
-
-
 def test_what_is_no_goods_is_left_out() -> None:
     assert read(script('{"@type": "Organization", "name": "Shop", "offers": {"price": "5"}}')) == []
     assert read(script('{"@type": "Event", "name": "Fair"}')) == []

@@ -109,6 +109,17 @@ def test_an_error_carries_its_message_to_the_edge_also_from_another_process() ->
     lang.use("en")
 
 
+def test_a_message_or_an_error_in_a_gap_is_said_in_the_same_language() -> None:
+    inner = BadQuery(Message("question.cannot", column="tdp_w", text="many"))
+    error = BadQuery(Message("question.remove_file_add_card_gpuledger", path=Path("gpus/x.toml"), error=inner))
+    said_in_english = "gpus/x.toml: tdp_w cannot be 'many'; remove the file and add the card with `gpuledger gpu add`"
+    assert str(error) == said_in_english
+    lang.use("ko")
+    korean = "gpus/x.toml: tdp_w은(는) 'many'일 수 없습니다. 파일을 지우고 `gpuledger gpu add`로 카드를 추가하십시오"
+    assert say(error) == korean
+    lang.use("en")
+
+
 @pytest.mark.parametrize(
     ("language", "sentence"),
     [

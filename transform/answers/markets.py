@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from gpuledger.extract.message import Message
 from gpuledger.extract.near import near
 from gpuledger.warehouse.errors import BadQuery
 from gpuledger.warehouse.paths import DataDir
@@ -59,6 +60,6 @@ def market(data: DataDir, name: str | None, day: date | None = None) -> Market:
         by_name = {full_name: code for code, full_name in known.items()}
         code = _ALSO_CALLED.get(name) or next((by_name[full_name] for full_name in near(name, by_name, most=1)), None)
         if code in known:
-            raise BadQuery(f"no market is called {name!r}; did you mean {code} ({known[code]})?")
-        raise BadQuery(f"no market is called {name!r}; known are {', '.join([*known, ALL])}")
+            raise BadQuery(Message("question.no_market_called_2", name=name, code=code, known=known[code]))
+        raise BadQuery(Message("question.no_market_called", name=name, known=(*known, ALL)))
     return Market(*rows[0])

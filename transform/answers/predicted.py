@@ -15,6 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.answers.asking import Rows
 from gpuledger.transform.answers.price import market_parameters, street_prices
 from gpuledger.transform.answers.ranking import ranking
@@ -118,8 +119,12 @@ def _workload_facts(data: DataDir, workload_id: str) -> Mapping[str, Any]:
     facts: dict[str, Any] = dict(zip(columns, rows[0], strict=True))
     if facts["output"] != "token" or facts["unit"] not in _UNITS or not facts["model_id"] or not facts["precision"]:
         raise NotPredictable(
-            f"nothing predicts {workload_id}: only the tokens a second of a stated model of text at a stated precision can "
-            f"be predicted, and this is {facts['unit']} of {facts['model_id'] or 'no stated model'}; leave --predicted out"
+            Message(
+                "question.nothing_predicts",
+                workload_id=workload_id,
+                unit=facts["unit"],
+                what=facts["model_id"] or "no stated model",
+            )
         )
     return facts
 
@@ -133,7 +138,7 @@ def _job(workload: Mapping[str, Any], request: PredictionRequest) -> tuple[Job, 
         engine = engine_of(workload["software"]) if is_known else default_engine(workload["precision"], 1)
         job = job_of(shape, workload["precision"], load, request.assumptions)
     except SizingError as error:
-        raise NotPredictable(f"nothing predicts {request.workload}: {error}") from None
+        raise NotPredictable(Message("question.nothing_predicts_2", workload=request.workload, error=error)) from None
     return job, Plan(
         gpu=Gpu(gpu_id="", vendor="", name=""), count=workload["gpu_count"], engine=engine, split=engine.split
     )

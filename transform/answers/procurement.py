@@ -50,6 +50,7 @@ class Card:
     market: str | None
     shop: str | None
     url: str | None
+    mpn: str | None
     price_since: datetime | None
     last_seen_at: datetime | None
     offers: int
@@ -194,8 +195,9 @@ def _prices(data: DataDir, market: str | None) -> tuple[list[str], list[tuple[An
     return query(
         data,
         f"""SELECT p.gpu_id, p.gpu, g.memory_gb, g.tdp_w, p.price_usd, p.offered_in AS market, p.source AS shop, p.url,
-               p.price_since, p.last_seen_at, p.offers, p.msrp_usd, p.premium_over_msrp, p.used_price_usd, t.hint,
+               l.mpn, p.price_since, p.last_seen_at, p.offers, p.msrp_usd, p.premium_over_msrp, p.used_price_usd, t.hint,
                t.reason AS hint_reason, t.change_30d, p.excluded, p.snapshot_sha256
-           FROM {street_prices(None, market)} p JOIN core.gpu g ON g.gpu_id = p.gpu_id {trend} ORDER BY p.gpu_id""",
+           FROM {street_prices(None, market)} p JOIN core.gpu g ON g.gpu_id = p.gpu_id
+           LEFT JOIN core.listing l ON l.listing_id = p.listing_id {trend} ORDER BY p.gpu_id""",
         parameters,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.identity import catalogue, text
 from gpuledger.transform.identity.catalogue import DATA
 
@@ -54,10 +55,12 @@ class Aliases:
         for (source, name), alias in self.by_key.items():
             where = f"aliases.toml: {name!r} of {source or 'no source'}"
             if alias.gpu_id not in catalogue.by_id():
-                raise AliasError(f"{where} means {alias.gpu_id!r}, which is not in the catalogue; correct it")
+                raise AliasError(Message("question.means_not_catalogue", where=where, gpu_id=alias.gpu_id))
             meant = meant_by(name)
             if meant and alias.gpu_id not in meant:
-                raise AliasError(f"{where} means {alias.gpu_id}, but its words say {sorted(meant)}; correct it")
+                raise AliasError(
+                    Message("question.means_but_words_say", where=where, gpu_id=alias.gpu_id, meant=sorted(meant))
+                )
 
     def context(self, source: str | None) -> Context | None:
         """The kind of titles of `source`; None without a source. An unknown source counts as a shop, the strictest kind."""
@@ -93,7 +96,9 @@ def load() -> Aliases:
                 if place in by_key:
                     where = f"source {source!r}" if source else "no source"
                     raise AliasError(
-                        f"aliases.toml: {name!r} means {by_key[place].gpu_id} and {gpu_id} for {where}; keep one"
+                        Message(
+                            "question.aliases_toml", name=name, gpu_id=by_key[place].gpu_id, gpu_id2=gpu_id, where=where
+                        )
                     )
                 by_key[place] = Alias(gpu_id, group["reason"])
     return Aliases(by_key, raw["sources"])

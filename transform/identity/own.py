@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 
 from gpuledger.extract import local_files
+from gpuledger.extract.message import Message
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.catalogue import parse, slug
 from gpuledger.transform.identity.gpu import SEGMENTS, Gpu
@@ -54,9 +55,9 @@ def new_gpu(vendor: str, name: str, like: Gpu | None, stated: Mapping[str, str])
     Raises BadGpu for an unknown column, for an impossible figure, and if memory or bandwidth is missing.
     """
     if not re.search(r"[a-z0-9]", name.lower()):
-        raise BadGpu(f"{name!r} is no name of a card")
+        raise BadGpu(Message("question.no_name_card", name=name))
     if unknown := sorted(set(stated) - set(STATED)):
-        raise BadGpu(f"a card has no {', '.join(unknown)}; it has {', '.join(STATED)}")
+        raise BadGpu(Message("question.card_no", unknown=tuple(unknown), stated=tuple(STATED)))
     values = {} if like is None else {field.name: getattr(like, field.name) for field in dataclasses.fields(Gpu)}
     if like is not None:  # prices and data sheets of that card do not apply to the new one
         values |= {"catalogue_key": None, "msrp_usd": None, "msrp_source": None, "released_on": None}
@@ -65,7 +66,9 @@ def new_gpu(vendor: str, name: str, like: Gpu | None, stated: Mapping[str, str])
     gpu = Gpu(**values)
     for column, figure in (("memory_gb", "memory"), ("memory_bandwidth_gb_s", "bandwidth")):
         if not getattr(gpu, column):
-            raise BadGpu(f"{gpu.display_name} needs its {figure}: state {column}=…, or a card that it is --like")
+            raise BadGpu(
+                Message("question.needs_state_card_like", display_name=gpu.display_name, figure=figure, column=column)
+            )
     return gpu
 
 
@@ -73,14 +76,14 @@ def _figure(column: str, text: str) -> object:
     try:
         value = parse(column, text)
     except (ValueError, ArithmeticError):
-        raise BadGpu(f"{column} cannot be {text!r}") from None
+        raise BadGpu(Message("question.cannot", column=column, text=text)) from None
     if column == "segment" and value not in SEGMENTS:
-        raise BadGpu(f"segment must be one of {', '.join(SEGMENTS)}, not {text!r}")
+        raise BadGpu(Message("question.segment_not", segments=tuple(SEGMENTS), text=text))
     if isinstance(value, str) or value is None or isinstance(value, date):
         return value
     most = _MOST.get(column, _MOST_TERA)
     if not 0 < value <= most:
-        raise BadGpu(f"{column} must be above 0 and at most {most:,}, not {text}")
+        raise BadGpu(Message("question.above_0_most_not", column=column, most=most, text=text))
     return value
 
 
@@ -128,23 +131,21 @@ def _read(path: Path) -> OwnGpu:
         values = {column: parse(column, str(text)) for column, text in texts.items()}
         own = OwnGpu(Gpu(**values), date.fromisoformat(stored["added_on"]), str(stored["source"]))
         if own.gpu.gpu_id != path.stem:
-            raise BadGpu(f"the gpu_id must be {path.stem!r}, as the file is called")
+            raise BadGpu(Message("question.gpu_id_file_called", stem=path.stem))
         for column, text in texts.items():
             if column in STATED:
                 _figure(column, str(text))
         _check(own)
     except Exception as error:  # noqa: BLE001  no error in one file may stop the others
-        raise BadGpu(f"{path}: {error}; remove the file and add the card with `gpuledger gpu add`") from None
+        raise BadGpu(Message("question.remove_file_add_card_gpuledger", path=path, error=error)) from None
     return own
 
 
 def _check(own: OwnGpu) -> None:
     if own.gpu.gpu_id in catalogue.by_id():
-        raise BadGpu(
-            f"the catalogue already has {own.gpu.gpu_id!r}: give yours another name, with its memory for example"
-        )
+        raise BadGpu(Message("question.catalogue_already", gpu_id=own.gpu.gpu_id))
     if not own.source.strip():
-        raise BadGpu(f"say where the figures of {own.gpu.display_name} are from")
+        raise BadGpu(Message("question.say_where_figures", display_name=own.gpu.display_name))
 
 
 #: A memory size in a title.

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuledger.extract import local_files
+from gpuledger.extract.message import Message
 from gpuledger.transform.identity import catalogue
 
 NOT_A_GPU = "not_a_gpu"
@@ -40,14 +41,16 @@ class Pin:
     def __post_init__(self) -> None:
         texts = (self.title, self.gpu_id, self.reason, self.source or "")
         if not all(isinstance(text, str) for text in texts) or type(self.pinned_on) is not date:
-            raise PinError(f"the pin of {self.title!r} must hold texts, and in pinned_on a day such as 2026-03-01")
+            raise PinError(Message("question.pin_hold_texts_pinned_day", title=self.title))
         if not self.title.strip():
-            raise PinError("a pin needs a title")
+            raise PinError(Message("question.pin_needs_title"))
         if not self.reason.strip():
-            raise PinError(f"the pin of {self.title!r} needs a reason: whoever reads it later must know why")
+            raise PinError(Message("question.pin_needs_reason", title=self.title))
         if self.gpu_id != NOT_A_GPU and self.gpu_id not in catalogue.by_id():
             raise PinError(
-                f"{self.gpu_id!r}, pinned for {self.title!r}, is no gpu_id of the catalogue and not {NOT_A_GPU!r}"
+                Message(
+                    "question.pinned_no_gpu_id_catalogue", gpu_id=self.gpu_id, title=self.title, not_a_gpu=NOT_A_GPU
+                )
             )
 
     @property
@@ -64,7 +67,7 @@ def read_pins(path: Path) -> tuple[Pin, ...]:
         raw: list[dict[str, Any]] = local_files.read_toml(path, follow=True).get("pin", [])
         pins = tuple(Pin(**row) for row in raw)
     except (OSError, ValueError, TypeError) as error:
-        raise PinError(f"{path}: {error}; correct the file or take the pin out") from error
+        raise PinError(Message("question.correct_file_take_pin_out", path=path, error=error)) from error
     _check(pins, path)
     return pins
 
@@ -106,7 +109,11 @@ def _check(pins: Iterable[Pin], path: Path) -> None:
     for pin in pins:
         first = seen.setdefault(pin.place, pin)
         if first is not pin:
-            raise PinError(f"{path}: {pin.title!r} is pinned twice, to {first.gpu_id} and to {pin.gpu_id}; keep one")
+            raise PinError(
+                Message(
+                    "question.pinned_twice_keep", path=path, title=pin.title, gpu_id=first.gpu_id, gpu_id2=pin.gpu_id
+                )
+            )
 
 
 def _entry(pin: Pin) -> str:

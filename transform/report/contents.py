@@ -52,7 +52,7 @@ def contents(data: DataDir, origin: Origin, on_model: running.OnModel = running.
     with reader(data) as con:
         run = _rows(con, "run")
         if not run:
-            raise WarehouseError("no run of this warehouse was published, so there is nothing to report")
+            raise WarehouseError(Message("question.no_run_warehouse_published_nothing"))
         return _Contents(con, data, run[0], origin).all(on_model)
 
 

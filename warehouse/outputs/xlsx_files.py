@@ -20,6 +20,7 @@ from openpyxl import Workbook
 from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 
+from gpuledger.extract.message import Message
 from gpuledger.warehouse.outputs.cells import cell, flat, safe_text
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.outputs.sheet import Kind, Sheet, is_number, lines, widest
@@ -81,7 +82,7 @@ def export(
     grown = {name.partition(".")[2] for name in HISTORIES}
     for table, columns, rows in tables(data, without=() if history else tuple(grown), currency=currency):
         if len(rows) > MAX_ROWS:
-            raise ValueError(f"{table} has {len(rows)} rows, and a sheet holds {MAX_ROWS}: export it as csv or parquet")
+            raise ValueError(Message("warehouse.rows_sheet_holds", table=table, count=len(rows), max_rows=MAX_ROWS))
         _plain(book.create_sheet(table[:31]), columns, rows, currency)
     path = folder / "gpuledger.xlsx"
     part = path.with_suffix(".part")

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from gpuledger.extract import local_files, sealed
+from gpuledger.extract.message import Message
 from gpuledger.extract.objects import Objects, StoreError
 from gpuledger.warehouse import integrity, private, publish, read
 from gpuledger.warehouse.errors import NewerWarehouse, NotAWarehouse, WarehouseError
@@ -48,10 +49,7 @@ def bring(data: DataDir, store: Objects, head: Head) -> None:
     if version is not None and mine != version.sha256:
         if mine != note.version:
             what = "a warehouse of its own" if not note.address else "a version that the store never had"
-            raise Diverged(
-                f"{data.root} holds {what}, and {store.address} another one: name another --data-dir, which begins with "
-                "what the store has"
-            )
+            raise Diverged(Message("warehouse.holds_another", root=data.root, what=what, address=store.address))
         take(data, store, version, with_base=True)
     _bring_files(data, store, head.files, note)
     keep(data, note, store, version.sha256 if version else note.version)
@@ -68,18 +66,14 @@ def take(data: DataDir, store: Objects, version: Published, *, with_base: bool =
     try:
         if store.size(version.key) not in (None, version.size):
             raise StoreError(
-                f"{store.address}/{version.key} is not of the {version.size:,} bytes that were written: nothing is changed "
-                "here; restore it from the bucket's earlier versions"
+                Message("warehouse.not_bytes_were_written", address=store.address, key=version.key, size=version.size)
             )
         if not store.download(version.key, part):
             raise StoreError(
-                f"{store.address}/{version.key} is not there: restore it from the bucket's earlier versions"
+                Message("warehouse.not_restore_bucket_earlier_versions", address=store.address, key=version.key)
             )
         if integrity.digest(part) != version.sha256:
-            raise StoreError(
-                f"{store.address}/{version.key} is not what was written: nothing is changed here; restore it from the "
-                "bucket's earlier versions"
-            )
+            raise StoreError(Message("warehouse.not_written", address=store.address, key=version.key))
         _check_opens(part, f"{store.address}/{version.key}")
         part.chmod(0o444)
         integrity.note(data, path, version.sha256)
@@ -98,7 +92,7 @@ def _check_opens(part: Path, name: str) -> None:
     except NewerWarehouse:
         raise
     except NotAWarehouse as error:
-        raise StoreError(f"{name} is no warehouse ({error}): nothing is changed here") from None
+        raise StoreError(Message("warehouse.no_warehouse", name=name, error=error)) from None
 
 
 def is_current(data: DataDir, store: Objects, head: Head) -> bool:
@@ -129,9 +123,7 @@ def pull(data: DataDir, store: Objects, head: Head, keep_versions: int) -> Path 
     path = None
     if version is not None and mine != version.sha256:
         if mine and mine != note.version:
-            raise Diverged(
-                f"{data.root} holds a warehouse of its own: name another --data-dir for a copy of {store.address}"
-            )
+            raise Diverged(Message("warehouse.holds_warehouse_own", root=data.root, address=store.address))
         path = take(data, store, version)
     own = _for_readers(head)
     _bring_files(data, store, own, note)
@@ -169,8 +161,12 @@ def _bring_file(data: DataDir, store: Objects, path: str, file: File) -> None:
     try:
         if not store.download(key_of(file.sha256), part) or digest(part) != file.sha256:
             raise StoreError(
-                f"{store.address}/{key_of(file.sha256)} ({path}) is not what was written: restore it from the bucket's "
-                "earlier versions"
+                Message(
+                    "warehouse.not_written_restore_bucket_earlier",
+                    address=store.address,
+                    key_of=key_of(file.sha256),
+                    path=path,
+                )
             )
         part.chmod(private.FILE_MODE)
         part.replace(target)
@@ -206,7 +202,7 @@ def _check(path: str, store: Objects) -> None:
     parts = path.split("/")
     is_known = path in (*OF_RUNS, WATCHES) or (len(parts) > 1 and parts[0] in OF_PEOPLE)
     if not is_known or not is_path(path):
-        raise StoreError(f"{store.address}: the head names the file {path!r}, which belongs to no warehouse")
+        raise StoreError(Message("warehouse.head_names_file_belongs_no", address=store.address, path=path))
 
 
 def _published_sum(data: DataDir) -> str:

@@ -23,6 +23,7 @@ from datetime import datetime
 from typing import Any
 
 from gpuledger.extract import local_files
+from gpuledger.extract.message import Message
 from gpuledger.extract.objects import Objects, StoreError, Version
 from gpuledger.warehouse.errors import NewerWarehouse, WarehouseError
 
@@ -117,8 +118,13 @@ def write(store: Objects, head: Head, was: Seen) -> Seen:
         return write(store, head, present)
     now = present.head
     raise Superseded(
-        f"{store.address}: {now.holder or 'another machine'} writes here since, with token {now.token}, and this one had "
-        f"{head.token}: nothing was published; what was read is archived here, and the next run here takes it up"
+        Message(
+            "warehouse.writes_since_token_had_nothing",
+            address=store.address,
+            what=now.holder or "another machine",
+            token=now.token,
+            token2=head.token,
+        )
     )
 
 
@@ -132,7 +138,7 @@ def _parsed(content: bytes, place: str) -> Head:
     try:
         fields = local_files.loads(content)
         if fields["format"] > FORMAT:
-            raise NewerWarehouse(f"{place} was written by a newer gpuledger: upgrade this one")
+            raise NewerWarehouse(Message("warehouse.written_newer_gpuledger", place=place))
         return Head(
             token=int(fields["token"]), lease=str(fields["lease"]), holder=str(fields["holder"]),
             expires_at=_time(fields["expires_at"]) if fields["expires_at"] else None,
@@ -141,8 +147,7 @@ def _parsed(content: bytes, place: str) -> Head:
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise StoreError(
-            f"{place} is no head of a store ({type(error).__name__}: {error}): restore it from the bucket's earlier "
-            "versions, or name another prefix"
+            Message("warehouse.no_head_store", place=place, error=type(error).__name__, error2=error)
         ) from None
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from gpuledger.extract.message import Message
 from gpuledger.extract.objects import Objects, StoreError
 from gpuledger.warehouse.errors import Locked, WarehouseError
 from gpuledger.warehouse.paths import DataDir
@@ -64,7 +65,7 @@ def of(data: DataDir) -> Lease:
     try:
         return _HELD[data]
     except KeyError:
-        raise WarehouseError(f"{data.store}: nothing is published there without the writer's lease") from None
+        raise WarehouseError(Message("warehouse.nothing_published_without_writer_lease", store=data.store)) from None
 
 
 @contextmanager
@@ -105,8 +106,7 @@ def _take(store: Objects, seconds: float) -> Lease:
 def _locked(store: Objects, head: Head) -> Locked:
     until = f"until {head.expires_at:%Y-%m-%d %H:%M:%S} UTC" if head.expires_at else "just now"
     return Locked(
-        f"another refresh is writing into {store.address}: {head.holder}, {until} unless it is renewed; wait for it to end, "
-        "or stop that process"
+        Message("warehouse.another_refresh_writing_2", address=store.address, holder=head.holder, until=until)
     )
 
 

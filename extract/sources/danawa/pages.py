@@ -15,8 +15,8 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, words
-from gpuledger.extract.items import Issue, Offer, Parsed
+from gpuledger.extract import product, source, words
+from gpuledger.extract.items import Availability, Issue, Offer, Parsed
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import BadCard, Locale, absolute, attribute, clean, first, select, text
@@ -58,11 +58,14 @@ def _product(page: Page, base: str) -> Iterator[Parsed]:
         items, url=_address(base, key) if key else base, key=key, sku=key, seller_kind="unknown"
     ):
         if isinstance(item, Offer) and item.price_kind == "from":
-            stated = item.availability
-            item = dataclasses.replace(
-                item, price_kind="now", availability="in_stock" if stated == "unknown" else stated
-            )
+            item = dataclasses.replace(item, price_kind="now", availability=_availability(item.availability, True))
         yield item
+
+
+def _availability(stated: Availability | None, has_price: bool) -> Availability:
+    if stated in (None, "unknown"):
+        return "in_stock" if has_price and source.priced_is_in_stock("danawa") else "unknown"
+    return stated
 
 
 def _is_advertised(card: HtmlElement) -> bool:
@@ -105,8 +108,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
                 key=code,
                 price_text=f"{amount}원" if amount[-1:].isdigit() else amount,
             ),
-            availability=words.availability(price_section)
-            or ("in_stock" if any(map(str.isdigit, price_section)) else "unknown"),
+            availability=_availability(words.availability(price_section), any(map(str.isdigit, price_section))),
             sku=code,
             specs=text(card, ".spec_list") or None,
             shop_count=int(malls.group(1).replace(",", "")) if malls else None,

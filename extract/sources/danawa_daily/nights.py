@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cache
 
-from gpuledger.extract import words
+from gpuledger.extract import source, words
 from gpuledger.extract.items import Availability, Condition, Offer
 from gpuledger.extract.market import with_market
 from gpuledger.extract.source import Page
@@ -77,5 +77,5 @@ def _condition(name: str) -> Condition:
 
 def _availability(status: Status, reason: str | None) -> Availability:
     if status != "no_price":
-        return "in_stock"
+        return "in_stock" if source.priced_is_in_stock("danawa_daily") else "unknown"
     return "out_of_stock" if reason in ("sold_out", "discontinued") else "unknown"

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
+from gpuledger.extract import source
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Condition, Issue, Link, ListingTotal, Offer, Parsed
 from gpuledger.extract.price.amounts import json_number
@@ -74,7 +75,7 @@ def _offer(row: Mapping[str, Any]) -> Offer | None:
         price_text=f"{price['value']} {price['currency']}",
         list_price=_amount(was["value"]) if is_same_currency else None,
         # Every item of a search can be bought. Only the item's own page says how many there are.
-        availability="in_stock",
+        availability="in_stock" if source.priced_is_in_stock("ebay") else "unknown",
         condition=CONDITIONS.get(condition_id, "unknown"),
         seller=row.get("seller", {}).get("username"),
         seller_kind="marketplace",

@@ -13,7 +13,7 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, words
+from gpuledger.extract import product, source, words
 from gpuledger.extract.items import Availability, Parsed, SellerKind
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
@@ -111,12 +111,11 @@ def _price_text(price: HtmlElement | None) -> str:
 
 
 def _availability(card: HtmlElement, has_price: bool) -> Availability:
-    """Return the stock that promotion line and button state.
-
-    Newegg marks cards that are out of stock, so a card with a price and without a mark is in stock.
-    """
+    """Return the stock that promotion line and button state. What a price without a mark means is in the contract."""
     status = " ".join(text(element) for element in select(card, ".item-promo, .item-operate, .item-button-area"))
-    return words.availability(status) or ("in_stock" if has_price else "unknown")
+    return words.availability(status) or (
+        "in_stock" if has_price and source.priced_is_in_stock("newegg") else "unknown"
+    )
 
 
 def _seller_kind(item: str | None) -> SellerKind | None:

@@ -97,7 +97,7 @@ def test_a_file_comes_back_as_it_was_kept_and_a_bad_one_stops_no_other(tmp_path:
     (tmp_path / "worse.json").write_text(json.dumps(stored))
     found, wrong = own.load(tmp_path)
     assert found == [kept]
-    assert [error.args[0].split(":")[0] for error in wrong] == [
+    assert [str(error).split(":")[0] for error in wrong] == [
         str(tmp_path / "bad.json"),
         str(tmp_path / "worse.json"),
     ]

@@ -34,14 +34,12 @@ def export(
     *,
     language: str = "en",
     translations: Mapping[str, gettext_module.NullTranslations] | None = None,
-    sentences: Sequence[str] = (),
 ) -> list[Path]:
     """Write the page to `<folder>/index.html`, and return its path.
 
-    It opens in `language` (ISO 639) and can be switched to each of `translations`. `sentences` are the templates from which
-    sentences of the contents were made. Raises OSError.
+    It opens in `language` (ISO 639) and can be switched to each of `translations`. Raises OSError.
     """
-    html = render(contents, language, translations or {}, sentences)
+    html = render(contents, language, translations or {})
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME
     part = path.with_suffix(f".{os.getpid()}.part")
@@ -54,7 +52,6 @@ def render(
     contents: Mapping[str, Any],
     language: str,
     translations: Mapping[str, gettext_module.NullTranslations],
-    sentences: Sequence[str] = (),
 ) -> str:
     """The page as HTML."""
     environment = Environment(
@@ -68,15 +65,14 @@ def render(
     return environment.get_template("page.html").render(
         contents={name: part for name, part in contents.items() if name != "messages"},
         words=_words(
-            [*words.of_scripts(scripts[len(LIBRARIES) :]), *sentences, *_translatable_texts(contents)],
+            [*words.of_scripts(scripts[len(LIBRARIES) :]), *_translatable_texts(contents)],
             language,
             translations,
         )
         | {
-            "sentences": list(sentences),
             "said": {
                 code: [said(message, code) for message in contents.get("messages", ())]
-                for code in {"en", *translations}
+                for code in dict.fromkeys(["en", *translations])
             },
         },
         language=language,
@@ -108,8 +104,8 @@ def _words(
 
 #: Columns of the contents that hold names and texts of the program itself.
 _TRANSLATABLE = (
-    ("workloads", "workload"), ("workloads", "description"), ("markets", "tax_name"), ("claims", "statement"),
-    ("claims", "unit"), ("claims", "erratum"), ("tables", "description"), ("tables", "meaning"),
+    ("workloads", "workload"), ("workloads", "description"), ("markets", "tax_name"), ("cards", "hint_reason"),
+    ("claims", "statement"), ("claims", "unit"), ("claims", "erratum"), ("tables", "description"), ("tables", "meaning"),
 )  # fmt: skip
 
 

@@ -78,12 +78,6 @@ const rate_words = () => {
 /** `text` in the language in use, with its gaps in braces filled in. */
 const _ = (text, filled = {}) =>
   ((WORDS.translations[language()] || {})[text] || text).replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
-const made_from = once(() => WORDS.sentences.map((text) => [text, new RegExp(`^${text.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, "(?<$1>[^;]+?)")}$`)]));
-/** A sentence of the warehouse in the language in use: it is recognised by its template, and its figures stay. */
-const spoken = (text) => {
-  const [template, pattern] = made_from().find(([, one]) => one.test(text)) ?? [];
-  return template ? _(template, pattern.exec(text).groups) : _(text);
-};
 /** The sentence of a message, by its number. */
 const say = (number) => WORDS.said[language()][number];
 /** A code of the warehouse in words. */

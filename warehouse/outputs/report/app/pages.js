@@ -54,11 +54,11 @@ const home_page = () => {
 
 const answer = (kind, name, ...lines) => h("section", { class: "answer" }, h("div", { class: "kind" }, kind), h("span", { class: "name" }, name), lines);
 /** Why there is no judgement on whether a price is low. */
-const unjudged = (known) => spoken(market() === DATA.run.home && known.hint_reason ? known.hint_reason : "no judgement on whether it is low: only prices of the home market are followed");
+const unjudged = (known) => (market() === DATA.run.home && known.hint_reason ? _(known.hint_reason) : _("no judgement on whether it is low: only prices of the home market are followed"));
 /** Why this card, in a sentence. Each sentence is a fact of its row. */
 const because = (row, price) => {
   const known = cards().get(row.gpu_id);
-  if (price?.advice === "wait") return h("p", null, h("span", { class: "wait" }, _("wait")), ` – ${spoken(known.hint_reason)}`);
+  if (price?.advice === "wait") return h("p", null, h("span", { class: "wait" }, _("wait")), ` – ${_(known.hint_reason)}`);
   if (row.is_front) return [h("p", null, _("No other card is at least as fast for no more money.")), price?.advice === "unjudged" ? h("p", null, h("small", null, unjudged(known))) : null];
   return null;
 };
@@ -294,7 +294,7 @@ const card_page = (id) => {
         h("p", null, page(_("compare with others"), ["compare"], { cards: id }))),
       price ? answer(_("advice"), advice(price.advice),
         price.beaten_by ? h("p", null, card(price.beaten_by), ` ${_("is at least as fast for no more money")} (${workloads().get(price.beaten_in)?.workload ?? ""})`) : null,
-        price.advice === "unjudged" ? h("p", null, h("small", null, unjudged(row))) : market() === DATA.run.home && row.hint_reason ? h("p", null, h("small", null, spoken(row.hint_reason))) : null,
+        price.advice === "unjudged" ? h("p", null, h("small", null, unjudged(row))) : market() === DATA.run.home && row.hint_reason ? h("p", null, h("small", null, _(row.hint_reason))) : null,
         price.own_total_usd ? h("p", null, h("small", null, `${_("{price} in all over the years", { price: money(price.own_total_usd) })}: ${assumed()}`)) : null) : null,
       price?.used_usd ? answer(_("used"), h("span", { class: "price" }, link(money(price.used_usd), price.used_url), evidence(price.used_evidence, price.used_url)), h("p", null, raw(price.used_shop), ` · ${word("left_out", price.used_condition)}`)) : null),
     facts([_("launch price"), money(row.msrp_usd)], [_("over launch price"), percent(price?.premium_over_msrp)],
@@ -472,13 +472,13 @@ const sources_page = () => {
 const claims_page = () => [
   heading(_("Claims of the source documents, recomputed")),
   grid("claims", rows("claims"), [
-    { key: "statement", head: _("statement"), kind: "wide", cell: (row) => spoken(row.statement) },
+    { key: "statement", head: _("statement"), kind: "wide", cell: (row) => _(row.statement) },
     { key: "document", head: _("document"), filter: true, cell: (row) => h("span", { class: "nowrap" }, raw(row.document)) },
     { key: "published", head: _("printed"), kind: "r", cell: (row) => number(row.published, row.decimals ?? 2) },
     { key: "recomputed", head: _("recomputed"), kind: "r", cell: (row) => number(row.recomputed, (row.decimals ?? 2) + 1) },
-    { key: "unit", head: _("unit"), cell: (row) => row.unit && spoken(row.unit) },
+    { key: "unit", head: _("unit"), cell: (row) => row.unit && _(row.unit) },
     { key: "verdict", head: _("verdict"), filter: true, value: (row) => word("verdict", row.verdict), cell: (row) => h("span", { class: row.verdict === "agrees" ? "good" : row.verdict === "differs" ? "bad" : "soft" }, word("verdict", row.verdict)) },
-    { key: "erratum", head: _("what is wrong"), kind: "wide", cell: (row) => row.erratum && spoken(row.erratum) },
+    { key: "erratum", head: _("what is wrong"), kind: "wide", cell: (row) => row.erratum && _(row.erratum) },
   ], { most: 250 }),
 ];
 const dictionary_page = () => [
