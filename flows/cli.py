@@ -16,11 +16,11 @@ import click
 from gpuledger import __version__
 from gpuledger.extract import local_files
 from gpuledger.flows import commands
-from gpuledger.flows.commands._help import in_the_language
+from gpuledger.flows.asking.help import in_the_language
 from gpuledger.flows.settings import parts, settings
 from gpuledger.flows.settings.languages import LANGUAGES
-from gpuledger.flows.showing import showing
-from gpuledger.flows.telling.terminal import clean_streams
+from gpuledger.flows.showing import chosen
+from gpuledger.flows.showing.terminal import clean_streams
 from gpuledger.flows.words import lang, naming, wrong_use
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
@@ -90,7 +90,7 @@ class _Commands(click.Group):
 
 def _begin(language: str | None) -> None:
     lang.use(language)
-    showing.begin()
+    chosen.begin()
 
 
 def _language(arguments: list[str]) -> str | None:
@@ -113,11 +113,11 @@ def _language(arguments: list[str]) -> str | None:
     "--market",
     metavar="M",
     expose_value=False,
-    callback=showing.use_market,
+    callback=chosen.use_market,
     help="Prices of this market: us, kr, de, eu …, or all, net of tax.",
 )
 @click.option(
-    "--currency", metavar="C", expose_value=False, callback=showing.use_currency,
+    "--currency", metavar="C", expose_value=False, callback=chosen.use_currency,
     help="Show money in this currency: EUR, KRW …",
 )  # fmt: skip
 def cli() -> None:

@@ -144,7 +144,8 @@ def test_a_library_is_imported_in_its_room_alone() -> None:
 
 #: The rooms of `flows`, each of which may import those before it, wherever in a module the import stands.
 FLOWS = (
-    "settings", "words", "decisions", "showing", "night", "history", "telling", "prefect_", "checks", "commands", "cli",
+    "settings", "words", "decisions", "showing", "night", "history", "telling", "prefect_", "checks", "asking", "commands",
+    "cli",
 )  # fmt: skip
 
 #: The rooms of `extract` in the same order. What lies at its top is between `readers` and `sources`, or under all of them.

@@ -16,12 +16,12 @@ from gpuledger import __version__
 from gpuledger.expectations.errors import ExpectationsError
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.redaction import redact_text
-from gpuledger.flows.commands import _card, _workload
-from gpuledger.flows.commands._day import day as day_of_text
+from gpuledger.flows.asking import card_names, workload_names
+from gpuledger.flows.asking.day import day as day_of_text
 from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.settings.settings import SettingsError
-from gpuledger.flows.showing import showing
+from gpuledger.flows.showing import chosen
 from gpuledger.transform.answers import card as cards
 from gpuledger.transform.answers import described, markets, runs, workloads
 from gpuledger.transform.answers.asking import Rows
@@ -76,7 +76,7 @@ def _with_plain_errors(tool: Callable[P, Answer]) -> Callable[P, Answer]:
     @functools.wraps(tool)
     def answer_or_error(*args: P.args, **kwargs: P.kwargs) -> Answer:
         with _ONE_AT_A_TIME:
-            showing.begin()
+            chosen.begin()
             try:
                 return tool(*args, **kwargs)
             except click.ClickException as error:
@@ -108,9 +108,10 @@ class Tools:
         """Cards by their score in a workload, the fastest first. `as_of` (YYYY-MM-DD) answers as it was known that day."""
         from gpuledger.transform.answers.ranking import ranking
 
-        workload_id, heading = _workload.check(self._data, workload)
-        table = ranking(self._data, workload_id, self._day(as_of), short=False)
-        return self._answer(table, limit, note="" if table[1] else "nothing was measured by that day", what=heading)
+        workload_id, heading = workload_names.check(self._data, workload)
+        answer = ranking(self._data, workload_id, self._day(as_of))
+        note = "" if answer.rows else "nothing was measured by that day"
+        return self._answer((answer.names, answer.values()), limit, note=note, what=heading)
 
     def value(
         self, workload: str, price_basis: Basis = "street", market: str | None = None, limit: int = 20,
@@ -122,11 +123,10 @@ class Tools:
         """
         from gpuledger.transform.answers.value import value
 
-        workload_id, heading = _workload.check(self._data, workload)
-        table = value(self._data, workload_id, price_basis, Scope(self._day(as_of), self._market(market)), short=False)
-        return self._answer(
-            table, limit, note="" if table[1] else "no card with a figure here has a price there", what=heading
-        )
+        workload_id, heading = workload_names.check(self._data, workload)
+        answer = value(self._data, workload_id, price_basis, Scope(self._day(as_of), self._market(market)))
+        note = "" if answer.rows else "no card with a figure here has a price there"
+        return self._answer((answer.names, answer.values()), limit, note=note, what=heading)
 
     def price(self, card: str, market: str | None = None, as_of: str | None = None) -> Answer:
         """What a card costs, where, since when, when it was last confirmed, and which offers were left out and why.
@@ -135,7 +135,7 @@ class Tools:
         """
         from gpuledger.transform.answers.price import Cards, price
 
-        chosen = Cards("", _card.gpu_ids(self._data, card))
+        chosen = Cards("", card_names.gpu_ids(self._data, card))
         table = price(self._data, chosen, self._day(as_of), self._market(market), short=False)
         return self._answer(table, note="" if table[1] else "no shop in this warehouse lists it")
 
@@ -161,7 +161,7 @@ class Tools:
             hours_per_day=hours_per_day, days=days,
         )  # fmt: skip
         assumed = {"hours_per_day": hours_per_day, "horizon_years": None if days is None else buy.years_of(days)}
-        code = None if currency is None else showing.currency_code(currency)
+        code = None if currency is None else chosen.currency_code(currency)
         with _stock.stock(
             self._data, market and market.strip().lower(), code, country, clock=utc_now(), may_be_wheel=False
         ) as offered:
@@ -196,7 +196,7 @@ class Tools:
         """Up to four cards side by side: what each is, its price, its trend and its place in every workload."""
         if not 1 <= len(names) <= 4:
             raise click.UsageError(f"compare takes one to four cards, not {len(names)}")
-        ids = [gpu_id for name in names for gpu_id in _card.gpu_ids(self._data, name)]
+        ids = [gpu_id for name in names for gpu_id in card_names.gpu_ids(self._data, name)]
         answer = self._answer(cards.facts(self._data, list(dict.fromkeys(ids))))
         for row in answer["rows"]:
             row["scores"] = _dicts(cards.scores(self._data, row["gpu_id"]))
@@ -205,7 +205,7 @@ class Tools:
     def history(self, card: str, days: int = 90) -> Answer:
         """The lowest, median and highest price of each of the last days on which shops had a card, the oldest first."""
         _positive(days=days)
-        table = cards.daily(self._data, _card.gpu_ids(self._data, card), min(days, MOST_ROWS))
+        table = cards.daily(self._data, card_names.gpu_ids(self._data, card), min(days, MOST_ROWS))
         return self._answer(table, MOST_ROWS, note="" if table[1] else "no day with a price is on record")
 
     def evidence(self, sha256: str) -> Answer:
@@ -267,7 +267,7 @@ class Tools:
         return answer | ({"what": what} if what else {}) | ({"note": note} if note else {})
 
     def _day(self, text: str | None) -> date | None:
-        from gpuledger.flows.commands._options import day_of
+        from gpuledger.flows.asking.options import day_of
 
         return None if text is None else day_of(self._data, day_of_text(text))
 

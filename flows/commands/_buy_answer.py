@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from gpuledger.extract.message import Message, Words, said
-from gpuledger.flows.commands._explain import as_objects, show_steps
-from gpuledger.flows.commands._show import no_rows, show
-from gpuledger.flows.showing import market_words
+from gpuledger.flows.showing import market_words, terminal
+from gpuledger.flows.showing.explained import as_objects, show_steps
 from gpuledger.flows.showing.money import Money
-from gpuledger.flows.telling import terminal
+from gpuledger.flows.showing.show import no_rows, show_rows
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 from gpuledger.flows.words.sentences import spoken
@@ -40,7 +39,7 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
             explanations = [as_objects(_steps(option, answer.need)) for option, _ in answer.ranked(limit)]
             columns = [*columns, "explanation"]
             values = [[*row, explanation] for row, explanation in zip(values, explanations, strict=True)]
-        show(columns, values, form)
+        show_rows(columns, values, form)
     elif values:
         rows = [dict(zip(COLUMNS, row, strict=True)) for row in values]
         _table(answer, rows, data, explain=explain)
@@ -101,7 +100,7 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], data: DataDir, *, exp
     terminal.say(currency.title(_title(answer, data)))
     headings = list(columns(rows[0]))
     worth = {currency.heading(name): currency.heading(name) for name in (*_WORTH, *headings) if name in headings}
-    show([currency.heading(heading) for heading in headings], lines, "table", headings=worth)
+    show_rows([currency.heading(heading) for heading in headings], lines, "table", headings=worth)
     for line in _footnotes(rows, evidence=explain):
         terminal.say(line)
     if need.tuning is not None:

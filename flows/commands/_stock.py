@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuledger.extract.message import Message
-from gpuledger.flows.commands._assume import with_texts
+from gpuledger.flows.asking.assume import with_texts
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.settings.assumptions import texts
 from gpuledger.flows.showing.money import Money

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.asking.options import data_dir_option, data_of, format_option
 from gpuledger.flows.words import naming
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
@@ -53,12 +53,12 @@ def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str 
 @format_option
 def list_(data_dir: str | None, form: str) -> None:
     """The pins of this data directory."""
-    from gpuledger.flows.commands._show import show
     from gpuledger.flows.decisions import decisions
+    from gpuledger.flows.showing.show import show_rows
 
     columns = ["title", "gpu_id", "source", "pinned_on", "reason"]
     pins = decisions.pins(data_of(data_dir))
-    show(
+    show_rows(
         columns,
         [tuple(getattr(pin, column) for column in columns) for pin in pins],
         form,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
+from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.sentences import spoken, stated
 
@@ -18,7 +18,7 @@ _WORTH = ("statement", "published", "recomputed", "verdict", "unit", "reason", "
 @format_option
 def command(document: str | None, data_dir: str | None, form: str) -> None:
     """Every figure of the source documents: as published, recomputed, and the reason where they differ."""
-    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.answers import claims
 
     data = read_from(data_dir)
@@ -33,7 +33,7 @@ def command(document: str | None, data_dir: str | None, form: str) -> None:
         rows = [
             tuple(stated(value) if index in text_columns else value for index, value in enumerate(row)) for row in rows
         ]
-    show(columns, rows, form, headings={name: name for name in _WORTH})
+    show_rows(columns, rows, form, headings={name: name for name in _WORTH})
     if form == "table":
         for name, verdict in claims.verdicts(data, chosen).items():
             click.echo(f"{name}: {spoken(verdict)}")

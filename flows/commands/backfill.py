@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option
+from gpuledger.flows.asking.options import data_dir_option
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.lang import gettext
@@ -30,9 +30,9 @@ def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> in
 
     Exit status 3: loaded, and some prices have no exchange rate; the last lines say how many and what to do.
     """
-    from gpuledger.flows.commands._summary import show_summary
     from gpuledger.flows.history import backfill
     from gpuledger.flows.telling import progress
+    from gpuledger.flows.telling.run_shown import show_summary
 
     settings = settings_module.load({"data_dir": data_dir})
     if not by_night:

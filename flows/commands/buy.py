@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._assume import assume_option, assumption
-from gpuledger.flows.commands._explain import FIRST, explain_option
-from gpuledger.flows.commands._memory import serving_options
-from gpuledger.flows.commands._options import (  # fmt: skip
+from gpuledger.flows.asking import complete
+from gpuledger.flows.asking.assume import assume_option, assumption
+from gpuledger.flows.asking.memory import serving_options
+from gpuledger.flows.asking.options import (  # fmt: skip
     Amount,
     Whole,
     currency_option,
@@ -21,7 +20,8 @@ from gpuledger.flows.commands._options import (  # fmt: skip
     market_option,
     read_from,
 )
-from gpuledger.flows.showing import showing
+from gpuledger.flows.showing import chosen
+from gpuledger.flows.showing.explained import FIRST, explain_option
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 from gpuledger.transform.assumptions import ImpossibleAssumption
@@ -43,7 +43,7 @@ DAYS_A_YEAR = 365
     "model_id",
     required=True,
     metavar="M",
-    shell_complete=_complete.models,
+    shell_complete=complete.models,
     help="Model to run; `gpuledger model list` lists all.",
 )
 @click.option("--precision", metavar="P", help="fp16, int8, int4, Q4_K_M … (default: int4, of an image model fp16).")
@@ -115,7 +115,7 @@ def command(
     count = (FIRST if explain else MOST_SHOWN) if limit is None else limit
     # The answer and its headings are read from one version, and only one connection is opened.
     with stock(
-        data, showing.market(), showing.currency(), country, clock=utc_now(), may_be_wheel=data_dir is None
+        data, chosen.market(), chosen.currency(), country, clock=utc_now(), may_be_wheel=data_dir is None
     ) as offered:
         answer = ask(
             data, offered, count, model=model_id, precision=precision, usage=load, budget=amount, for_cards=budget_cards,
@@ -138,14 +138,14 @@ def ask(
     `owned` has names of cards as people write them, and `texts` the values of --assume. A usage error for a question that
     makes no sense.
     """
-    from gpuledger.flows.commands import _card
+    from gpuledger.flows.asking import card_names
     from gpuledger.transform.buying.answer import ImpossibleQuestion, Question
     from gpuledger.transform.buying.answer import ask as answer
     from gpuledger.transform.sizing.errors import SizingError
 
     there = tuple(
-        _card.gpu_of(data, name).gpu_id
-        for count, name in (_card.count_and_name(data, text) for text in owned)
+        card_names.gpu_of(data, name).gpu_id
+        for count, name in (card_names.count_and_name(data, text) for text in owned)
         for _ in range(count)
     )
     assumed = {**question.pop("assumed", {}), **dict(assumption(text) for text in texts)}

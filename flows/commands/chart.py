@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.extract import local_files
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option
+from gpuledger.flows.asking.options import data_dir_option, data_of, format_option
 from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def command(image: Path, source: str, data_dir: str | None, form: str) -> int:
     """
     from gpuledger.extract.charts import apart
     from gpuledger.extract.charts.limits import BadPicture
-    from gpuledger.flows.commands._show import show
     from gpuledger.flows.settings import parts
+    from gpuledger.flows.showing.show import show_rows
 
     if not apart.is_installed():
         raise parts.NotInstalled("chart", "charts")
@@ -58,11 +58,11 @@ def command(image: Path, source: str, data_dir: str | None, form: str) -> int:
         raise click.ClickException(f"{image}: {error.code}: {error}") from None
     rows = _rows(reading, source, data_dir)
     if form == "table":
-        show(COLUMNS[:SHORT], [row[:SHORT] for row in rows], form, title=_heading(reading))
+        show_rows(COLUMNS[:SHORT], [row[:SHORT] for row in rows], form, title=_heading(reading))
     elif form == "csv":
-        show(COLUMNS, [(*row[:-1], " ".join(map(str, row[-1] or ()))) for row in rows], form)
+        show_rows(COLUMNS, [(*row[:-1], " ".join(map(str, row[-1] or ()))) for row in rows], form)
     else:
-        show(COLUMNS, rows, form)
+        show_rows(COLUMNS, rows, form)
     if reading.problem:
         click.echo(f"{image}: {reading.problem}", err=True)
     quarantined = sum(row[5] == "quarantined" for row in rows)

@@ -8,19 +8,19 @@ from typing import Any
 import click
 
 from gpuledger.extract.near import near
-from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
+from gpuledger.flows.asking import complete
+from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
 from gpuledger.flows.words import lang, naming
 from gpuledger.flows.words.lang import gettext
 
 
 @click.command()
-@click.argument("table", required=False, shell_complete=_complete.tables)
+@click.argument("table", required=False, shell_complete=complete.tables)
 @data_dir_option
 @format_option
 def command(table: str | None, data_dir: str | None, form: str) -> None:
     """List tables, macros and assumptions, or the columns of TABLE (`mart.value`, or `assumptions` for all of those)."""
-    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.answers import described
 
     data = read_from(data_dir)
@@ -36,7 +36,7 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
                 tuple(lang.described(v) if translates and v else v for v, translates in zip(row, is_text, strict=True))
                 for row in rows
             ]
-        show(columns, rows, form, title=title, headings={name: name for name in dict.fromkeys((*best, *columns))})
+        show_rows(columns, rows, form, title=title, headings={name: name for name in dict.fromkeys((*best, *columns))})
 
     if table is None:
         translate = lang.described if form == "table" else str

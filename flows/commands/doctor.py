@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, format_option
+from gpuledger.flows.asking.options import data_dir_option, format_option
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.say import say
 
@@ -21,8 +21,8 @@ def command(offline: bool, deep: bool, sample: bool, data_dir: str | None, form:
     Changes nothing. Exit status: 0 nothing that keeps a run from working, 1 at least one failure.
     """
     from gpuledger.flows.checks.doctor import examine
-    from gpuledger.flows.commands._show import show
     from gpuledger.flows.night.start import Request, context_for
+    from gpuledger.flows.showing.show import show_rows
 
     settings = settings_module.load({"data_dir": data_dir})
     context = context_for(settings, settings.data(), "plain", Request(sample=sample))
@@ -30,5 +30,5 @@ def command(offline: bool, deep: bool, sample: bool, data_dir: str | None, form:
     rows = [(c.name, c.grade, c.seen, c.action) for c in checks]
     if form == "table":
         rows = [(say(name), grade, say(seen), say(action)) for name, grade, seen, action in rows]
-    show(["check", "grade", "seen", "what to do"], rows, form)
+    show_rows(["check", "grade", "seen", "what to do"], rows, form)
     return 1 if any(check.grade == "failure" for check in checks) else 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, read_from
+from gpuledger.flows.asking.options import data_dir_option, read_from
 from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:

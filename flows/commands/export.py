@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows.commands._options import currency_option, data_dir_option, market_option, read_from
+from gpuledger.flows.asking.options import currency_option, data_dir_option, market_option, read_from
 from gpuledger.flows.words.lang import gettext
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gpuledger.extract.message import reason_of
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
+from gpuledger.flows.asking.options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 
@@ -38,7 +38,7 @@ def add(
 
     `predict --gpu`, `resolve` and quotes know it at once, tables after the next refresh or rebuild.
     """
-    from gpuledger.flows.commands._card import gpu_of
+    from gpuledger.flows.asking.card_names import gpu_of
     from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.identity.own import BadGpu, OwnGpu, new_gpu, save
     from gpuledger.transform.identity.resolver import Resolver
@@ -83,7 +83,7 @@ def _maker(name: str, vendor: str | None) -> tuple[str, str]:
 @format_option
 def list_(data_dir: str | None, form: str) -> None:
     """Cards that were added, with what is wrong with those that cannot be used."""
-    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.identity.own import load
 
     added, wrong = load(read_from(data_dir).gpus)
@@ -94,4 +94,4 @@ def list_(data_dir: str | None, form: str) -> None:
     ]  # fmt: skip
     rows += [[None, None, None, None, None, None, None, reason_of(error)] for error in wrong]
     columns = ["gpu_id", "gpu", "memory_gb", "memory_bandwidth_gb_s", "tdp_w", "added_on", "figures_source", "problem"]
-    show(columns, rows, form, if_empty=gettext("no card was added yet: `gpuledger gpu add` adds one"))
+    show_rows(columns, rows, form, if_empty=gettext("no card was added yet: `gpuledger gpu add` adds one"))

@@ -7,7 +7,7 @@ import secrets
 import click
 
 from gpuledger.extract import local_files
-from gpuledger.flows.commands._options import data_dir_option, read_from
+from gpuledger.flows.asking.options import data_dir_option, read_from
 from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
 

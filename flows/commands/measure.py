@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._day import day
-from gpuledger.flows.commands._options import Whole, data_dir_option, data_of
+from gpuledger.flows.asking import complete
+from gpuledger.flows.asking.day import day
+from gpuledger.flows.asking.options import Whole, data_dir_option, data_of
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
 
@@ -50,13 +50,13 @@ def _about(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @command.command()
-@click.argument("workload", shell_complete=_complete.workloads)
+@click.argument("workload", shell_complete=complete.workloads)
 @click.argument("score")
 @click.option(
     "--gpu",
     required=True,
     metavar="NAME",
-    shell_complete=_complete.cards,
+    shell_complete=complete.cards,
     help="The card, with its memory where the name is sold with several.",
 )
 @click.option("--software", metavar="NAME", help="What ran it, with its version.")
@@ -116,7 +116,7 @@ def add(workload: str, score: str, gpu: str, data_dir: str | None, **about: Any)
 @click.option(
     "--workload",
     metavar="W",
-    shell_complete=_complete.workloads,
+    shell_complete=complete.workloads,
     help="The workload of all figures (default: one is made of what the file says).",
 )
 @_about

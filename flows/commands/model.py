@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from gpuledger.extract.message import reason_of
-from gpuledger.flows.commands._options import data_dir_option, data_of, format_option, read_from
+from gpuledger.flows.asking.options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.say import say
 
 
@@ -58,7 +58,7 @@ def add(config: Path, model_id: str | None, data_dir: str | None) -> None:
 @format_option
 def list_(only_added: bool, data_dir: str | None, form: str) -> None:
     """All models: those that were added, with what is wrong with those that cannot be used, and the catalogue's."""
-    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.sizing import catalogue, diffusion
     from gpuledger.transform.sizing.architecture import count_parameters, read_config
     from gpuledger.transform.sizing.own import load
@@ -70,4 +70,4 @@ def list_(only_added: bool, data_dir: str | None, form: str) -> None:
         known = {name: count_parameters(catalogue.architecture(name)).total for name in catalogue.models()}
         known |= {name: model.parameters for name, model in diffusion.diffusion_models().items()}
         rows += [[name, parameters, None, ""] for name, parameters in sorted(known.items())]
-    show(["model_id", "parameters", "added_on", "problem"], rows, form)
+    show_rows(["model_id", "parameters", "added_on", "problem"], rows, form)

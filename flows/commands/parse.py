@@ -36,7 +36,7 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
     from gpuledger.extract.source import Page
     from gpuledger.flows.settings import settings
     from gpuledger.flows.settings.page_limits import page_limits
-    from gpuledger.flows.telling import terminal
+    from gpuledger.flows.showing import terminal
 
     name = "generic_shop" if source == "product" else source
     if name not in sources.names():

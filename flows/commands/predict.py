@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.extract.message import Message
-from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._assume import assume_option, of_settings, with_texts
-from gpuledger.flows.commands._card import ambiguous_name, count_and_name, gpus_of
-from gpuledger.flows.commands._explain import as_objects, explain_option, show_steps
-from gpuledger.flows.commands._memory import serving_options
-from gpuledger.flows.commands._options import Whole, data_dir_option, read_from
-from gpuledger.flows.telling import terminal
+from gpuledger.flows.asking import complete
+from gpuledger.flows.asking.assume import assume_option, of_settings, with_texts
+from gpuledger.flows.asking.card_names import ambiguous_name, count_and_name, gpus_of
+from gpuledger.flows.asking.memory import serving_options
+from gpuledger.flows.asking.options import Whole, data_dir_option, read_from
+from gpuledger.flows.showing import terminal
+from gpuledger.flows.showing.explained import as_objects, explain_option, show_steps
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     "--gpu",
     required=True,
     metavar="G",
-    shell_complete=_complete.cards,
+    shell_complete=complete.cards,
     help='A card as shops and tables name it: "RTX 4090 24GB", "A100 SXM 80GB", "2x RTX 3090".',
 )
 @click.option(
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     "model_id",
     required=True,
     metavar="M",
-    shell_complete=_complete.models,
+    shell_complete=complete.models,
     help="Model of the catalogue, added, or meta-llama/Llama-3.1-8B.",
 )
 @click.option("--precision", default="Q4_K_M", show_default=True, metavar="P", help="fp16, int8, Q4_K_M, fp8 …")
@@ -277,7 +277,7 @@ def _verdicts() -> dict[str, str]:
 
 
 def _show(prediction: Prediction, what: str, notes: Sequence[Message]) -> None:
-    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.showing.show import show_rows
 
     plan = prediction.plan
     title = (
@@ -292,6 +292,6 @@ def _show(prediction: Prediction, what: str, notes: Sequence[Message]) -> None:
         ]
         for name, r in ((gettext("writes"), prediction.decode), (gettext("reads"), prediction.prefill))
     ]
-    show(["tokens/s", "expected", "low", "high", "bound", "basis"], rows, "table")
+    show_rows(["tokens/s", "expected", "low", "high", "bound", "basis"], rows, "table")
     for line in notes:
         terminal.say(f"  {say(line)}")

@@ -6,8 +6,8 @@ from datetime import datetime
 
 import click
 
-from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._options import (
+from gpuledger.flows.asking import complete
+from gpuledger.flows.asking.options import (
     as_of_option,
     currency_option,
     data_dir_option,
@@ -16,7 +16,7 @@ from gpuledger.flows.commands._options import (
     market_option,
     read_from,
 )  # fmt: skip
-from gpuledger.flows.showing import showing
+from gpuledger.flows.showing import chosen
 from gpuledger.flows.words.lang import gettext
 
 #: Headings by column, in the order in which a narrow screen keeps the columns.
@@ -28,7 +28,7 @@ _HEADINGS = {
 
 
 @click.command()
-@click.argument("gpu", required=False, shell_complete=_complete.cards)
+@click.argument("gpu", required=False, shell_complete=complete.cards)
 @as_of_option
 @market_option
 @currency_option
@@ -39,10 +39,10 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
 
     Write a comma between several names: "4090, 4080".
     """
-    from gpuledger.flows.commands import _workload
-    from gpuledger.flows.commands._show import no_rows, show
+    from gpuledger.flows.asking import workload_names
     from gpuledger.flows.showing import market_words
     from gpuledger.flows.showing.money import money
+    from gpuledger.flows.showing.show import no_rows, show_rows
     from gpuledger.transform.answers import markets
     from gpuledger.transform.answers.price import Cards, price
 
@@ -50,19 +50,19 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
     day, short = day_of(data, as_of), form == "table"
     currency = money(data, day)
     names = list(dict.fromkeys(name.strip() for name in (gpu or "").split(",") if name.strip()))
-    columns, rows = price(data, Cards(names[0] if names else ""), day, showing.market(), short=short)
+    columns, rows = price(data, Cards(names[0] if names else ""), day, chosen.market(), short=short)
     if len(names) > 1 or (names and not rows):
-        from gpuledger.flows.commands import _card
+        from gpuledger.flows.asking import card_names
 
         # The name is not spelt as in the catalogue: "rtx4090", "3090 24GB". A name that no card has is a usage error here.
-        gpu_ids = tuple(dict.fromkeys(gpu_id for name in names for gpu_id in _card.gpu_ids(data, name)))
-        columns, rows = price(data, Cards("", gpu_ids), day, showing.market(), short=short)
-    title = f"{gettext('Street prices')} · {market_words.heading(data, day)} · {_workload.when(data, as_of)}"
+        gpu_ids = tuple(dict.fromkeys(gpu_id for name in names for gpu_id in card_names.gpu_ids(data, name)))
+        columns, rows = price(data, Cards("", gpu_ids), day, chosen.market(), short=short)
+    title = f"{gettext('Street prices')} · {market_words.heading(data, day)} · {workload_names.when(data, as_of)}"
     headings = {**_HEADINGS, "price_usd": market_words.money(data, day)}
-    if showing.market() == markets.ALL:
+    if chosen.market() == markets.ALL:
         # With all markets, the market of a row is more important than when its price was confirmed.
         headings = {name: headings[name] for name in ("gpu", "price_usd", "source", "market", "channel")} | headings
-    show(
+    show_rows(
         *currency.table(columns, rows), form, title=currency.title(title), headings=currency.headings(columns, headings)
     )
     why = gettext("no shop in this warehouse lists it; `gpuledger show` has what is known of the card")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from gpuledger.extract import local_files
-from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
-from gpuledger.flows.telling import terminal
+from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
+from gpuledger.flows.showing import terminal
 from gpuledger.flows.words import lang, wrong_use
 from gpuledger.flows.words.lang import gettext
 
@@ -38,8 +38,8 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
     from gpuledger.extract.market import with_market
     from gpuledger.extract.source import Page
     from gpuledger.extract.sources.quotes.pages import read_quotes
-    from gpuledger.flows.commands._show import show
     from gpuledger.flows.decisions import identities
+    from gpuledger.flows.showing.show import show_rows
 
     content = local_files.read_bytes(file, follow=True)
     address = f"file:{file.name}"
@@ -54,7 +54,9 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
     if form == "json":
         click.echo(terminal.json_text({"read": rows, "left_out": left_out}, indent=1))
     else:
-        show(_COLUMNS, [list(row.values()) for row in rows], form, title=gettext("Would be read") + f" · {file.name}")
+        show_rows(
+            _COLUMNS, [list(row.values()) for row in rows], form, title=gettext("Would be read") + f" · {file.name}"
+        )
         if left_out:
             click.echo(gettext("{count} rows would be left out:").format(count=len(left_out)), err=form != "table")
         for row in left_out:

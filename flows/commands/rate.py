@@ -7,8 +7,8 @@ from decimal import Decimal, InvalidOperation
 
 import click
 
-from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._options import Whole, data_dir_option, data_of, format_option, read_from
+from gpuledger.flows.asking import complete
+from gpuledger.flows.asking.options import Whole, data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 
@@ -20,7 +20,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("provider")
-@click.argument("card", metavar="CARD", shell_complete=_complete.cards)
+@click.argument("card", metavar="CARD", shell_complete=complete.cards)
 @click.argument("price", metavar="PRICE")
 @click.option("--count", type=click.IntRange(1, 72), default=1, show_default=True, help="GPUs of the instance.")
 @click.option("--per-gpu", is_flag=True, help="PRICE is of one GPU, and not of the whole instance.")
@@ -53,7 +53,7 @@ def add(
     \b
     gpuledger rate add lambda "H100 SXM" 14.40 --count 8 --way reserved_1y --ends-on 2027-06-30
     """
-    from gpuledger.flows.commands._card import gpu_of
+    from gpuledger.flows.asking.card_names import gpu_of
     from gpuledger.flows.decisions import rates
     from gpuledger.flows.night.context import utc_now
 
@@ -103,14 +103,14 @@ def _amount(text: str) -> Decimal:
 def list_(data_dir: str | None, form: str) -> None:
     """Every rate of one's own, with the number by which `remove` takes it out."""
     from gpuledger.extract.sources.own_rates.pages import COLUMNS
-    from gpuledger.flows.commands._show import show
     from gpuledger.flows.decisions import rates
+    from gpuledger.flows.showing.show import show_rows
 
     try:
         rows = rates.rows_of(read_from(data_dir))
     except rates.BadRates as error:
         raise click.UsageError(say(error)) from None
-    show(
+    show_rows(
         ["#", *COLUMNS],
         [[number, *(cell or None for cell in row)] for number, row in enumerate(rows, 1)],
         form,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option
+from gpuledger.flows.asking.options import data_dir_option
 from gpuledger.flows.settings import settings as settings_module
 
 
@@ -14,16 +14,16 @@ from gpuledger.flows.settings import settings as settings_module
 @data_dir_option
 def command(explain: bool, full: bool, data_dir: str | None) -> int:
     """Rebuild the tables whose definition, data or settings changed, without reading any source."""
-    from gpuledger.flows.commands._show import show
     from gpuledger.flows.night.rebuild import rebuild
     from gpuledger.flows.night.start import rebuild_context_for
     from gpuledger.flows.showing import exports
+    from gpuledger.flows.showing.show import show_rows
 
     settings = settings_module.load({"data_dir": data_dir})
     data = settings.data()
     summary = rebuild(rebuild_context_for(settings, data, "plain"), full=full, explain=explain)
     rows = [(b.model, b.action, b.reason, b.rows if b.rows >= 0 else None, round(b.seconds, 3)) for b in summary.builds]
-    show(["model", "would be" if explain else "was", "why", "rows", "seconds"], rows, "table")
+    show_rows(["model", "would be" if explain else "was", "why", "rows", "seconds"], rows, "table")
     rebuilt = sum(build.action == "rebuilt" for build in summary.builds)
     if explain or not rebuilt:
         click.echo(f"{rebuilt} to rebuild, {len(rows) - rebuilt} kept; nothing was published")

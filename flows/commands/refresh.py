@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import click
 
-from gpuledger.flows.commands._options import Whole, data_dir_option, log_format_option
+from gpuledger.flows.asking.options import Whole, data_dir_option, log_format_option
 from gpuledger.flows.night.context import Engine
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.say import say
@@ -72,7 +72,7 @@ def command(
         else:
             summary = run_and_report(context, lambda: run(context, read_plain), blocks.load)
     if not is_log and (not quiet or summary.exit_status == 1):
-        from gpuledger.flows.commands._summary import show_summary
+        from gpuledger.flows.telling.run_shown import show_summary
 
         show_summary(summary, data)
     return summary.exit_status

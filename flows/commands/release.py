@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, data_of
+from gpuledger.flows.asking.options import data_dir_option, data_of
 from gpuledger.flows.words.lang import gettext
 from gpuledger.transform.answers.held import DegradedSource, HeldPrice
 from gpuledger.warehouse.paths import DataDir
@@ -29,7 +29,7 @@ def command(
     listings that the source no longer shows end with the next run, and that many rows are usual from then on. Decisions are
     kept with date and reason in decisions/releases.jsonl.
     """
-    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.answers.held import degraded, held
 
     data = data_of(data_dir)
@@ -41,10 +41,10 @@ def command(
             for _, p in sorted(prices.items())
         ]
         columns = ["listing_id", "title", "price", "currency", "reason", "bound", "held_at", "times_held"]
-        show(columns, rows, "table", title=gettext("Held prices"), if_empty=gettext("no price is held"))
+        show_rows(columns, rows, "table", title=gettext("Held prices"), if_empty=gettext("no price is held"))
         if degraded_by_name:
             degraded_rows = [(source.source, source.rows, source.reason) for source in degraded_by_name.values()]
-            show(["source", "rows", "reason"], degraded_rows, "table", title=gettext("Degraded sources"))
+            show_rows(["source", "rows", "reason"], degraded_rows, "table", title=gettext("Degraded sources"))
         return
     if unknown := sorted(set(listings) - prices.keys()):
         message = gettext("no price of {listings} is held; `gpuledger release` lists the held prices")

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from gpuledger.extract.redaction import redact_text
-from gpuledger.flows.commands._options import data_dir_option
+from gpuledger.flows.asking.options import data_dir_option
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words import wrong_use

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, read_from
+from gpuledger.flows.asking.options import data_dir_option, read_from
 
 
 @click.command()
@@ -36,7 +36,7 @@ def command(
     are pinned to.
     """
     from gpuledger.flows.decisions import identities
-    from gpuledger.flows.telling import terminal
+    from gpuledger.flows.showing import terminal
     from gpuledger.transform.identity.resolver import Evidence
 
     if not titles:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, log_format_option
+from gpuledger.flows.asking.options import data_dir_option, log_format_option
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.say import say
 from gpuledger.warehouse.paths import DataDir

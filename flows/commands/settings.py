@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.commands._options import format_option
+from gpuledger.flows.asking.options import format_option
 from gpuledger.flows.words.wrong_use import translated
 
 
@@ -15,8 +15,8 @@ def command(form: str) -> None:
 
     Secrets come from the environment or from Prefect blocks alone, and are never shown.
     """
-    from gpuledger.flows.commands._show import show
     from gpuledger.flows.settings import settings
+    from gpuledger.flows.showing.show import show_rows
 
     columns = ["setting", "value", "unit", "from", "meaning"]
     rows = [(o.name, o.value, o.unit, o.place, o.meaning) for o in settings.explain()]
@@ -25,4 +25,4 @@ def command(form: str) -> None:
             (name, value, translated(unit or ""), translated(place), translated(meaning))
             for name, value, unit, place, meaning in rows
         ]
-    show(columns, rows, form)
+    show_rows(columns, rows, form)

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._options import currency_option, data_dir_option, read_from
+from gpuledger.flows.asking import complete
+from gpuledger.flows.asking.options import currency_option, data_dir_option, read_from
+from gpuledger.flows.showing import terminal
 from gpuledger.flows.showing.money import Money
-from gpuledger.flows.telling import terminal
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.sentences import spoken
 from gpuledger.warehouse.paths import DataDir
@@ -37,7 +37,7 @@ _RENTALS = {
 
 
 @click.command()
-@click.argument("card", shell_complete=_complete.cards)
+@click.argument("card", shell_complete=complete.cards)
 @currency_option
 @data_dir_option
 @click.option(
@@ -50,13 +50,13 @@ def command(card: str, data_dir: str | None, form: str) -> None:
     Where a name is sold in several versions, each is shown.
     """
 
-    from gpuledger.flows.commands import _card
+    from gpuledger.flows.asking import card_names
     from gpuledger.flows.showing.money import money
     from gpuledger.transform.answers import card as cards
     from gpuledger.warehouse.outputs.cells import plain
 
     data = read_from(data_dir)
-    gpu_ids, currency = _card.gpu_ids(data, card), money(data)
+    gpu_ids, currency = card_names.gpu_ids(data, card), money(data)
     columns, rows = currency.table(*cards.facts(data, gpu_ids))
     facts = [_at_its_own_rate(data, dict(zip(columns, row, strict=True)), currency) for row in rows]
     if form == "json":
@@ -97,7 +97,7 @@ def _of(data: DataDir, gpu_id: str, currency: Money) -> dict[str, Any]:
 
 
 def _print(data: DataDir, card: dict[str, Any], currency: Money) -> None:
-    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.answers import card as cards
 
     gpu_id = card["gpu_id"]
@@ -115,12 +115,14 @@ def _print(data: DataDir, card: dict[str, Any], currency: Money) -> None:
     ):
         if rows:
             click.echo()
-            show(*currency.table(columns, rows), "table", title=title, headings=currency.headings(columns, headings))
+            show_rows(
+                *currency.table(columns, rows), "table", title=title, headings=currency.headings(columns, headings)
+            )
 
 
 def _in_one_cell(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Offers with the printed price and its currency in one cell, so that a narrow screen cannot drop one of them."""
-    from gpuledger.flows.commands._show import human
+    from gpuledger.flows.showing.show import human
 
     price, currency = columns.index("price"), columns.index("currency")
     joined = []

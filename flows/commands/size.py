@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuledger.extract.message import Message
-from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._assume import assume_option, of_settings
-from gpuledger.flows.commands._options import Whole, data_dir_option, format_option, read_from
+from gpuledger.flows.asking import complete
+from gpuledger.flows.asking.assume import assume_option, of_settings
+from gpuledger.flows.asking.options import Whole, data_dir_option, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 
@@ -22,7 +22,7 @@ _CONTEXT = 4096
 
 
 @click.command()
-@click.argument("model", required=False, shell_complete=_complete.models)
+@click.argument("model", required=False, shell_complete=complete.models)
 @click.option("--config", type=click.Path(exists=True, path_type=Path), metavar="PATH",
               help="A config.json, a folder, or safetensors or GGUF files instead of a MODEL of the catalogue.")  # fmt: skip
 @click.option("--precision", metavar="P", help="Number format of the weights: fp16, int8, int4, Q4_K_M, awq-int4-g128 … "
@@ -45,7 +45,7 @@ def command(
     form: str,
 ) -> None:
     """Parameters, memory and operations of MODEL, exactly, and the published method of the second source document."""
-    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.sizing.errors import SizingError
 
     if (model is None) == (config is None):
@@ -58,7 +58,7 @@ def command(
     rows = [[getattr(quantity, name) for name in columns] for quantity in size_rows]
     if form == "table":
         rows = [[say(name), _human(value, unit), say(unit), say(note)] for name, value, unit, note in rows]
-    show(columns, rows, form, title=str(model or config))
+    show_rows(columns, rows, form, title=str(model or config))
 
 
 def quantities(

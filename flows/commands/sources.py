@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from gpuledger.flows.commands._options import Whole, data_dir_option, data_of, format_option
+from gpuledger.flows.asking.options import Whole, data_dir_option, data_of, format_option
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 from gpuledger.flows.words.sentences import N_
@@ -36,10 +36,10 @@ def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
     if ctx.invoked_subcommand:
         return
     from gpuledger.extract.source import discover
-    from gpuledger.flows.commands._show import show
     from gpuledger.flows.decisions import terms
     from gpuledger.flows.night import left_out
     from gpuledger.flows.settings import settings as settings_module
+    from gpuledger.flows.showing.show import show_rows
     from gpuledger.flows.telling import health
 
     translate = gettext if form == "table" else str
@@ -64,7 +64,7 @@ def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
             _terms(s, read_terms.get(s.name), translate), interface, bool(s.sample), len(s.start), s.freshness_hours,
             s.homepage, _key(s, settings, translate),
         ))  # fmt: skip
-    show(columns, rows, form)
+    show_rows(columns, rows, form)
 
 
 #: Translates a text for people. For programs it returns the text as it is.
@@ -148,9 +148,9 @@ def check(
     """
     from gpuledger.extract import source as sources
     from gpuledger.flows.checks import sources as check_sources
-    from gpuledger.flows.commands._show import show
     from gpuledger.flows.night.start import Request, context_for
     from gpuledger.flows.settings import settings as settings_module
+    from gpuledger.flows.showing.show import show_rows
     from gpuledger.flows.telling import progress
 
     if every and names:
@@ -165,7 +165,7 @@ def check(
     with progress.live_lines(quiet=form != "table") as lines:
         checked = check_sources.check(replace(context, progress=lines))
     columns = ["source", "status", "url", "items", "issues", "first", "reason"]
-    show(columns, [_json_row(result) if form == "json" else _row(result) for result in checked], form)
+    show_rows(columns, [_json_row(result) if form == "json" else _row(result) for result in checked], form)
     failed = [result.source for result in checked if result.status == "failed"]
     if form == "table":
         for result in checked:
@@ -194,8 +194,7 @@ def diff(name: str, page: str | None, against: str | None, data_dir: str | None,
     """
     from gpuledger.extract import side_by_side
     from gpuledger.extract import source as sources
-    from gpuledger.flows.checks import pages
-    from gpuledger.flows.commands import _side_by_side
+    from gpuledger.flows.checks import pages, pages_shown
     from gpuledger.flows.words import naming
 
     if name not in sources.names():
@@ -204,7 +203,7 @@ def diff(name: str, page: str | None, against: str | None, data_dir: str | None,
     then, now = pages.pair(data, name, page, against)
     compared = side_by_side.compare(sources.get(name), then, now)
     messages = [drift.message for drift in pages.drifts(data, name) if drift.sha256 == now.sha256]
-    _side_by_side.show_pages(compared, then, now, messages, form)
+    pages_shown.show_pages(compared, then, now, messages, form)
     return 3 if compared.lost else 0
 
 
@@ -223,7 +222,7 @@ def learn(name: str, page: str, price: str, data_dir: str | None, form: str) -> 
     from gpuledger.extract import learning
     from gpuledger.extract import source as sources
     from gpuledger.flows.checks import pages
-    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.showing.show import show_rows
     from gpuledger.flows.words import naming
 
     if name not in sources.names():
@@ -231,7 +230,7 @@ def learn(name: str, page: str, price: str, data_dir: str | None, form: str) -> 
     proposals = learning.learn(sources.get(name), pages.page_at(data_of(data_dir), name, page), price)
     columns = ["what", "selector", "attribute", "found", "of", "example"]
     rows = [(one.what, one.selector, one.attribute, one.match_count, one.card_count, one.example) for one in proposals]
-    show(columns, rows, form, title=gettext("Selectors to begin with"))
+    show_rows(columns, rows, form, title=gettext("Selectors to begin with"))
 
 
 @command.command()
@@ -291,8 +290,8 @@ def _quoted(value: str | None) -> str:
 @format_option
 def corrections_(data_dir: str | None, form: str) -> None:
     """The corrections of this data directory, and what became of each on the newest night of its source."""
-    from gpuledger.flows.commands._show import show
     from gpuledger.flows.decisions import corrections
+    from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.answers import corrected
 
     data = data_of(data_dir)
@@ -317,7 +316,7 @@ def corrections_(data_dir: str | None, form: str) -> None:
             )
         )
     columns = ["source", "key", "field", "old", "new", "status", "says now", "last confirmed", "reason", "decided"]
-    show(columns, rows, form, if_empty=gettext("no correction yet: `gpuledger sources correct` makes one"))
+    show_rows(columns, rows, form, if_empty=gettext("no correction yet: `gpuledger sources correct` makes one"))
 
 
 def _key(source: Source, settings: Settings, translate: Translate) -> str | None:

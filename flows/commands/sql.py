@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, format_option, read_from
+from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
 
 
 class _Sql(click.Command):
@@ -26,11 +26,11 @@ def command(query: str, data_dir: str | None, form: str) -> None:
 
     `gpuledger describe` lists tables and columns.
     """
-    from gpuledger.flows.commands._show import show
     from gpuledger.flows.settings import settings as settings_module
+    from gpuledger.flows.showing.show import show_rows
     from gpuledger.warehouse.bounded_query import QueryLimits, ask
 
     settings = settings_module.load({"data_dir": data_dir})
     limits = QueryLimits(settings.sql_timeout_s, settings.sql_memory_limit, settings.sql_max_rows)
     columns, rows = ask(read_from(data_dir), query, limits)
-    show(columns, rows, form)
+    show_rows(columns, rows, form)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.commands._options import data_dir_option, form_option, read_from
-from gpuledger.flows.telling import terminal
+from gpuledger.flows.asking.options import data_dir_option, form_option, read_from
+from gpuledger.flows.showing import terminal
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 from gpuledger.flows.words.wrong_use import translated
@@ -36,7 +36,7 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
     Exit status, for monitoring: 0 all well; 1 the newest run published nothing, or nothing was ever published; 3 a source
     fails, shows far fewer rows than usual (degraded) or is older than its limit.
     """
-    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.showing.show import show_rows
     from gpuledger.flows.telling import health
     from gpuledger.warehouse.errors import NoWarehouse
     from gpuledger.warehouse.outputs.cells import plain
@@ -62,10 +62,10 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
         click.echo(terminal.json_text(rows, default=plain, indent=1))
     elif form != "table":
         objects = [_whole(source) for source in sources]
-        show(list(objects[0]) if objects else [], [list(row.values()) for row in objects], form)
+        show_rows(list(objects[0]) if objects else [], [list(row.values()) for row in objects], form)
     else:
-        show(*_source_rows(sources), form, title=gettext("Sources"))
-        show(*_run_rows(runs), form, title=gettext("Last runs"))
+        show_rows(*_source_rows(sources), form, title=gettext("Sources"))
+        show_rows(*_run_rows(runs), form, title=gettext("Last runs"))
     return status
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.extract import local_files
-from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._day import day
-from gpuledger.flows.commands._options import Whole, data_dir_option, data_of
+from gpuledger.flows.asking import complete
+from gpuledger.flows.asking.day import day
+from gpuledger.flows.asking.options import Whole, data_dir_option, data_of
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option("--article-url", metavar="URL", help="With --from-chart: the article that shows the picture.")
 @click.option("--image-url", metavar="URL", help="With --from-chart: the picture's own address.")
 @click.option(
-    "--workload", metavar="W", shell_complete=_complete.workloads, help="With --from-chart: what was measured."
+    "--workload", metavar="W", shell_complete=complete.workloads, help="With --from-chart: what was measured."
 )
 @click.option("--published-on", type=day, metavar="DAY", help="With --from-chart: the article's day.")
 @click.option("--title", metavar="T", help="With --from-chart: the chart's title (default: as read).")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.commands._options import Whole, data_dir_option
+from gpuledger.flows.asking.options import Whole, data_dir_option
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.settings import settings as settings_module
 
@@ -24,8 +24,8 @@ def command(keep_versions: int | None, keep_days: int | None, dry_run: bool, dat
     A page that any row refers to stays, and so does every price. Before pages of old runs go, those runs are replayed
     into a baseline that `gpuledger replay` begins with; where that fails, the archive is left as it is.
     """
-    from gpuledger.flows.commands._show import show
     from gpuledger.flows.history.vacuum import vacuum
+    from gpuledger.flows.showing.show import show_rows
 
     settings = settings_module.load({"data_dir": data_dir, "keep_versions": keep_versions, "keep_days": keep_days})
     now = utc_now()
@@ -34,7 +34,7 @@ def command(keep_versions: int | None, keep_days: int | None, dry_run: bool, dat
         engine="plain",
     )  # fmt: skip
     removed = vacuum(context, dry_run=dry_run)
-    show(["what", "count", "bytes"], [(r.what, r.count, r.size_bytes or None) for r in removed], "table")
+    show_rows(["what", "count", "bytes"], [(r.what, r.count, r.size_bytes or None) for r in removed], "table")
     total = sum(r.size_bytes for r in removed)
     click.echo(f"{'would remove' if dry_run else 'removed'} {total / 1e6:,.1f} MB")
     return 0

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._options import (
+from gpuledger.flows.asking import complete
+from gpuledger.flows.asking.options import (
     as_of_option,
     currency_option,
     data_dir_option,
@@ -18,24 +18,15 @@ from gpuledger.flows.commands._options import (
     predicted_option,
     read_from,
 )  # fmt: skip
-from gpuledger.flows.showing import showing
-from gpuledger.flows.telling import terminal
+from gpuledger.flows.showing import chosen, terminal
 from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
     from gpuledger.transform.answers.value import Basis
 
-#: Headings by column, in the order in which a narrow screen keeps the columns.
-_HEADINGS = {
-    "value_rank": "#", "gpu": "gpu", "score": "score", "price_usd": "USD", "score_per_1000_usd": "score per 1000 USD",
-    "frontier": "frontier", "basis": "basis", "low": "low", "high": "high", "bound": "bound", "shop": "shop",
-    "price_since": "price since", "last_seen_at": "last confirmed", "market": "market", "price_ratio": "× price",
-    "score_ratio": "× score",
-}  # fmt: skip
-
 
 @click.command()
-@click.argument("workload", shell_complete=_complete.workloads)
+@click.argument("workload", shell_complete=complete.workloads)
 @click.option("--price", "basis", type=click.Choice(["street", "msrp"]), default="street", show_default=True,
               help="Lowest price of a new card in a shop now, or launch price.")  # fmt: skip
 @as_of_option
@@ -48,33 +39,34 @@ def command(
     workload: str, basis: Basis, as_of: datetime | None, is_predicted: bool, data_dir: str | None, form: str
 ) -> int:
     """GPUs by score per dollar in WORKLOAD, best value first."""
-    from gpuledger.flows.commands import _workload
-    from gpuledger.flows.commands._show import no_rows, show
+    from gpuledger.flows.asking import workload_names
     from gpuledger.flows.showing import market_words
     from gpuledger.flows.showing.money import money
+    from gpuledger.flows.showing.show import no_rows, show
     from gpuledger.transform.answers.ranking import published_after
     from gpuledger.transform.answers.value import Scope, value
 
     data = read_from(data_dir)
-    workload, heading = _workload.check(data, workload)
+    workload, heading = workload_names.check(data, workload)
     day = day_of(data, as_of)
     currency = money(data, day)
     if is_predicted:
-        columns, rows = _workload.value_with(data, workload, basis, as_of, short=form == "table")
+        answer = workload_names.value_with(data, workload, basis, as_of)
     else:
-        columns, rows = value(data, workload, basis, Scope(day, showing.market()), short=form == "table")
+        answer = value(data, workload, basis, Scope(day, chosen.market()))
     basis_words = gettext("by street price") if basis == "street" else gettext("by launch price")
     if basis == "street":
         basis_words = f"{basis_words} · {market_words.heading(data, day)}"
-    title = currency.title(f"{heading} · {basis_words} · {_workload.when(data, as_of)}")
-    headings = {**_HEADINGS, "price_usd": market_words.money(data, day)}
-    show(*currency.table(columns, rows), form, title=title, headings=currency.headings(columns, headings))
-    if not rows:
+    title = currency.title(f"{heading} · {basis_words} · {workload_names.when(data, as_of)}")
+    show(answer.under(title, price_usd=market_words.money(data, day)), form, currency=currency)
+    if not answer.rows:
         return no_rows(_why(basis))
     if form == "table":
         terminal.say(gettext("● nobody else is at least as fast for no more money. Ratios are to the baseline GPU."))
         if is_predicted:
-            terminal.say(gettext("○ the same, for a card that nobody measured.") + " " + _workload.about_predictions())
+            terminal.say(
+                gettext("○ the same, for a card that nobody measured.") + " " + workload_names.about_predictions()
+            )
         if day and (later := published_after(data, workload, day)):
             note = gettext("Some of the figures were published later, up to {day}; the prices are those of the day.")
             terminal.say(note.format(day=later))
@@ -85,7 +77,7 @@ def _why(basis: Basis) -> str:
     """Why no card is in the table."""
     if basis == "msrp":
         return gettext("no card with a figure in this workload has a launch price in the catalogue")
-    if showing.market() == "all":
+    if chosen.market() == "all":
         return gettext(
             "no card with a figure in this workload has a price that counts; `gpuledger price` has those that do"
         )

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.commands import _complete
-from gpuledger.flows.commands._options import Whole, currency_option, data_dir_option, data_of, format_option
+from gpuledger.flows.asking import complete
+from gpuledger.flows.asking.options import Whole, currency_option, data_dir_option, data_of, format_option
 from gpuledger.flows.settings import settings as settings_module
-from gpuledger.flows.showing import showing
+from gpuledger.flows.showing import chosen
 from gpuledger.flows.showing.money import money
 from gpuledger.flows.words import naming
 from gpuledger.flows.words.lang import gettext
@@ -42,7 +42,7 @@ def command() -> None:
 @click.option(
     "--workload",
     metavar="W",
-    shell_complete=_complete.workloads,
+    shell_complete=complete.workloads,
     help="For --value-rank; `gpuledger sql 'FROM core.workload'` lists them.",
 )
 @click.option("--price", "basis", type=click.Choice(["street", "msrp"]), default="street", show_default=True,
@@ -70,7 +70,7 @@ def add(
 
     With --fits, TITLE may be left out.
     """
-    from gpuledger.flows.commands._card import gpu_of
+    from gpuledger.flows.asking.card_names import gpu_of
     from gpuledger.flows.telling.watches import store
     from gpuledger.flows.telling.watches.store import Watch
 
@@ -88,7 +88,7 @@ def add(
     data = data_of(data_dir)
     watch = Watch(
         id=0, rule="fits" if model else "value_rank" if rank else "new_low" if new_low else "below",
-        gpu_id=gpu_id, gpu=gpu, below=_amount(below) if below else None, currency=showing.currency() or "USD",
+        gpu_id=gpu_id, gpu=gpu, below=_amount(below) if below else None, currency=chosen.currency() or "USD",
         workload=workload, rank=rank, basis=basis, days=_days(new_low) if new_low else None,
         model=model, precision=precision if model else None, context_tokens=context_tokens if model else None,
         added_on=datetime.now(UTC).date(),
@@ -104,11 +104,11 @@ def add(
 @format_option
 def list_(data_dir: str | None, form: str) -> None:
     """The watches of this data directory."""
-    from gpuledger.flows.commands._show import show
+    from gpuledger.flows.showing.show import show_rows
     from gpuledger.flows.telling.watches import store
 
     watches = store.load(data_of(data_dir))
-    show(
+    show_rows(
         ["id", "watch", "rule", "gpu_id", "added_on"],
         [(w.id, w.waits_for, w.rule, w.gpu_id, w.added_on) for w in watches],
         form,
@@ -171,7 +171,7 @@ _SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "₩": "KRW"}
 def _amount(text: str) -> Decimal:
     """An amount in the currency of --currency. A usage error if the amount has the sign of another currency."""
     currency = next((code for sign, code in _SIGNS.items() if sign in text), None)
-    if currency and currency != (showing.currency() or "USD"):
+    if currency and currency != (chosen.currency() or "USD"):
         message = gettext("{text!r} is in {currency}: give --currency {currency} beside it")
         raise click.UsageError(message.format(text=text, currency=currency))
     try:

@@ -9,8 +9,8 @@ from prefect.artifacts import create_link_artifact, create_markdown_artifact, cr
 
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.showing.clean import clean
 from gpuledger.flows.telling import reporting
-from gpuledger.flows.telling.clean import clean
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.transform.answers import value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from gpuledger.flows.showing import showing
+from gpuledger.flows.showing import chosen
 from gpuledger.flows.words.lang import gettext, knows
 from gpuledger.transform.answers import markets
 from gpuledger.warehouse.paths import DataDir
@@ -12,14 +12,14 @@ from gpuledger.warehouse.paths import DataDir
 
 def money(data: DataDir, day: date | None = None) -> str:
     """The heading of a column of prices. If the answer compares several markets, it says that tax is not included."""
-    return "USD, net of tax" if markets.market(data, showing.market(), day).is_net else "USD"
+    return "USD, net of tax" if markets.market(data, chosen.market(), day).is_net else "USD"
 
 
 def heading(data: DataDir, day: date | None = None) -> str:
     """`market us, before sales tax`, `market kr, with 10 % VAT`, `all markets, net of tax`. Raises BadQuery as
     `markets.market` does.
     """
-    market = markets.market(data, showing.market(), day)
+    market = markets.market(data, chosen.market(), day)
     if market.market == markets.ALL:
         return gettext("all markets, net of tax")
     name = gettext("market {market}").format(market=market.market)

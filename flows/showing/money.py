@@ -11,7 +11,7 @@ from decimal import Decimal
 import click
 
 from gpuledger.extract.message import Sum
-from gpuledger.flows.showing import showing
+from gpuledger.flows.showing import chosen
 from gpuledger.flows.words import naming
 from gpuledger.flows.words.lang import gettext
 from gpuledger.transform.answers import rates
@@ -63,7 +63,7 @@ def money(data: DataDir, day: date | None = None) -> Money:
 
     Raises click.UsageError if there is no rate.
     """
-    code = showing.currency()
+    code = chosen.currency()
     if code is None:
         return DOLLARS
     rate = rates.rate(data, code, day)

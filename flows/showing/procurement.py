@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpuledger.flows.showing import market_words, showing
+from gpuledger.flows.showing import chosen, market_words
 from gpuledger.flows.showing.money import Money
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.sentences import N_, spoken
@@ -30,7 +30,7 @@ def advice_words() -> dict[str, str]:
 
 def sheet(data: DataDir, money: Money) -> Sheet:
     """The list for the market and currency in use. Raises NoWarehouse, and BadQuery for an unknown market."""
-    answer = answers.procurement(data, showing.market())
+    answer = answers.procurement(data, chosen.market())
     last = runs.last(data)
     assert last is not None, "what is published, a run published"
     parts = [

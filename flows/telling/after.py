@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.showing.clean import clean
 from gpuledger.flows.telling import alerts, logs, notify
-from gpuledger.flows.telling.clean import clean
 from gpuledger.flows.telling.notify import LoadBlocks
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.warehouse.errors import Locked

@@ -12,9 +12,9 @@ from typing import Any
 from gpuledger.flows.night.retries import NothingPublished
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings.settings import Settings
-from gpuledger.flows.telling.clean import clean
+from gpuledger.flows.showing.clean import clean
+from gpuledger.flows.showing.terminal import json_text
 from gpuledger.flows.telling.redact import Redactor
-from gpuledger.flows.telling.terminal import json_text
 
 NAME = "gpuledger"
 #: The attribute of a record that holds our own named fields. They are passed as `extra={"fields": {…}}`.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from gpuledger.extract.redaction import redact
 from gpuledger.flows.night.progress import SILENT, Progress, Step
-from gpuledger.flows.telling import terminal
+from gpuledger.flows.showing import terminal
 from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:

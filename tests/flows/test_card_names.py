@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from gpuledger.flows.commands._card import count_and_name, gpu_of, gpus_of
+from gpuledger.flows.asking.card_names import count_and_name, gpu_of, gpus_of
 from gpuledger.warehouse.paths import DataDir
 
 

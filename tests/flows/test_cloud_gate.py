@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract.sample import server
-from gpuledger.flows.commands import _summary
-from gpuledger.flows.telling import alerts
+from gpuledger.flows.telling import alerts, run_shown
 from gpuledger.transform.answers.held import held
 from gpuledger.warehouse.paths import DataDir
 from tests.command import csv_files, gpuledger, rows
@@ -88,7 +87,7 @@ def test_a_person_lets_it_pass(wrong: Path) -> None:
     shown = gpuledger("release", data=wrong)
     assert listing in shown.out, shown.err
     assert "gate_max_move" in shown.out, "the setting to change where the rule is too strict"
-    assert list(_summary._held(held(DataDir(wrong)))) == [
+    assert list(run_shown._held(held(DataDir(wrong)))) == [
         "1 price is held by gate_max_move (move) until seen again: `gpuledger release` lists them"
     ]
     outcome = gpuledger("release", listing, "--reason", "read on the page", data=wrong)

@@ -19,10 +19,10 @@ from click.testing import CliRunner, Result
 
 from gpuledger.flows import cli as command_line
 from gpuledger.flows.cli import cli
-from gpuledger.flows.commands._table import cell_width
 from gpuledger.flows.settings import settings
 from gpuledger.flows.showing import procurement
 from gpuledger.flows.showing.money import DOLLARS
+from gpuledger.flows.showing.table import cell_width
 from gpuledger.flows.words import lang, sentences
 from gpuledger.flows.words.say import say
 from gpuledger.flows.words.sentences import spoken

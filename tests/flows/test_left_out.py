@@ -17,7 +17,6 @@ from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.sample.server import SampleSite, start_urls
 from gpuledger.flows.checks import doctor
 from gpuledger.flows.cli import cli
-from gpuledger.flows.commands._summary import show_summary
 from gpuledger.flows.commands.sources import _robots
 from gpuledger.flows.decisions import terms
 from gpuledger.flows.night import gather, left_out
@@ -27,6 +26,7 @@ from gpuledger.flows.night.left_out import AGAIN_DAYS
 from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings.settings import SettingsError
+from gpuledger.flows.telling.run_shown import show_summary
 from tests.extract.faulty_server import FaultyServer
 from tests.flows import inprocess
 from tests.nights import Night

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
+from gpuledger.flows.asking.options import Amount, Whole
 from gpuledger.flows.cli import cli
-from gpuledger.flows.commands._options import Amount, Whole
 from tests.command import ROOT, gpuledger
 from tests.nights import Night
 

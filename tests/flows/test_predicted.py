@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from gpuledger.flows.asking import workload_names
 from gpuledger.flows.cli import cli
-from gpuledger.flows.commands import _workload
 from gpuledger.transform.answers import predicted
 from gpuledger.transform.buying import market
 from gpuledger.warehouse.paths import DataDir
@@ -56,7 +56,7 @@ def test_what_is_predicted_is_marked_and_what_was_measured_stays_as_it_is(comman
 
 def test_the_range_holds_for_measured_cards_that_are_hidden_in_turn(data: Path) -> None:
     """What is said of a card must not rest on that card's own figure."""
-    wanted = _workload._wanted(DataDir(data), TEXT)
+    wanted = workload_names._wanted(DataDir(data), TEXT)
     job, plan = predicted._job(predicted._workload_facts(DataDir(data), TEXT), wanted)
     scores = dict(rows(data, f"SELECT gpu_id, score::DOUBLE FROM mart.ranking WHERE workload_id = '{TEXT}'"))
     with reader(DataDir(data)) as con:

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from gpuledger.flows.commands._show import Table, _draw
-from gpuledger.flows.commands._table import cell_width, shorten
+from gpuledger.flows.showing.show import Table, _draw
+from gpuledger.flows.showing.table import cell_width, shorten
+from gpuledger.warehouse.outputs.answer import Answer, Column
 
 CARDS = [
     "NVIDIA GeForce RTX 4070 Ti SUPER",
@@ -18,8 +19,11 @@ CARDS = [
     "AMD Radeon RX 7900 XTX",
     "2 × NVIDIA A100 80GB",
 ]
-COLUMNS = ["#", "gpu", "score", "price_usd", "premium_over_msrp", "shop", "reason"]
-KEEP = ["#", "gpu", "price_usd", "score"]
+COLUMNS = [
+    Column("#", "#", weight=1), Column("gpu", "GPU", "card", weight=2), Column("score", "score", weight=4),
+    Column("price_usd", "USD", weight=3), Column("premium_over_msrp", "over MSRP", "change"), Column("shop", "shop"),
+    Column("reason", "why"),
+]  # fmt: skip
 REASON = "held: the price is less than half of what it was on each of the fourteen nights before"
 
 
@@ -28,7 +32,7 @@ def drawn(width: int) -> list[str]:
     prices = [Decimal("20.697"), Decimal("1749.99"), 0.0632, "한국상점 danawa", REASON]
     cells = [[place, card, *prices] for place, card in enumerate(CARDS, 1)]
     console = Console(width=width, file=io.StringIO(), force_terminal=True, no_color=True, record=True)
-    _draw(console, Table(COLUMNS, ["#", "GPU", "score", "USD", "over MSRP", "shop", "why"], cells, KEEP), "a title")
+    _draw(console, Table.of(Answer.of_rows(COLUMNS, cells)), "a title")
     return console.export_text().splitlines()
 
 
@@ -71,7 +75,7 @@ def test_what_is_shortened_has_room(text: str, width: int) -> None:
 
 
 def test_letters_of_two_cells_stand_below_each_other() -> None:
-    table = Table(["shop", "n"], ["shop", "n"], [["다나와 쇼핑", 1], ["newegg", 2]])
+    table = Table.of(Answer.of_rows([Column("shop", "shop"), Column("n", "n")], [["다나와 쇼핑", 1], ["newegg", 2]]))
     console = Console(width=40, file=io.StringIO(), force_terminal=True, no_color=True, record=True)
     _draw(console, table, "")
     ends = {cell_width(line.rstrip()) for line in console.export_text().splitlines() if line.endswith(("1", "2"))}
@@ -79,5 +83,6 @@ def test_letters_of_two_cells_stand_below_each_other() -> None:
 
 
 def test_a_pipe_gets_tabs_and_whole_cells() -> None:
-    lines = list(Table(["gpu", "price_usd"], ["GPU", "USD"], [[CARDS[0], Decimal("1.50")], ["a\tb\nc", None]]).lines())
+    columns = [Column("gpu", "GPU"), Column("price_usd", "USD")]
+    lines = list(Table.of(Answer.of_rows(columns, [[CARDS[0], Decimal("1.50")], ["a\tb\nc", None]])).lines())
     assert lines == ["GPU\tUSD", f"{CARDS[0]}\t1.50", "a b c\t"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gpuledger.flows.commands._show import human
-from gpuledger.flows.commands._table import Column, cell_width, lay_out, wrapped
+from gpuledger.flows.showing.show import human
+from gpuledger.flows.showing.table import Drawn, cell_width, lay_out, wrapped
 from gpuledger.flows.words import lang
+from gpuledger.transform.answers.columns import KNOWN
 
 
 def test_no_letter_is_lost_where_a_sentence_breaks() -> None:
@@ -18,9 +19,7 @@ def test_no_letter_is_lost_where_a_sentence_breaks() -> None:
             lines = wrapped(text, width).split("\n")
             assert max(map(cell_width, lines)) <= width
             assert "".join("".join(lines).split()) == "".join(text.split())
-    column = Column(
-        "description", "설명", ("문맥 가운데 프롬프트가 차지하고, 답을 쓰는 동안 평균적으로 차 있는 비율",), False
-    )
+    column = Drawn("설명", ("문맥 가운데 프롬프트가 차지하고, 답을 쓰는 동안 평균적으로 차 있는 비율",), False)
     (laid,) = lay_out([column], 24).columns
     assert all(cell_width(line) <= laid.width for line in laid.cells[0].split("\n"))
     assert "동안" in laid.cells[0]
@@ -37,7 +36,7 @@ def test_no_letter_is_lost_where_a_sentence_breaks() -> None:
     ],
 )
 def test_a_code_is_a_word(column: str, code: str, english: str, korean: str) -> None:
-    assert human(code, column) == english
+    assert human(code, KNOWN[column]) == english
     lang.use("ko")
-    assert human(code, column) == korean
+    assert human(code, KNOWN[column]) == korean
     lang.use("en")

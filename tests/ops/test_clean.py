@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.commands._summary import show_summary
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings.settings import Settings
-from gpuledger.flows.telling import logs, terminal
-from gpuledger.flows.telling.clean import UNSAFE, clean
+from gpuledger.flows.showing import terminal
+from gpuledger.flows.showing.clean import UNSAFE, clean
+from gpuledger.flows.telling import logs
+from gpuledger.flows.telling.run_shown import show_summary
 from gpuledger.warehouse.ledger import PriceChange, SourceOutcome
 from gpuledger.warehouse.paths import DataDir
 from tests.command import ROOT, gpuledger

@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.flows.commands._show import human, show
+from gpuledger.flows.showing.show import human, show_rows
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.bounded_query import QueryLimits, ask
 from gpuledger.warehouse.errors import BadQuery, NoWarehouse, WarehouseError
@@ -116,7 +116,7 @@ def test_a_value_is_shown_up_to_a_depth_that_every_form_can_write(
     columns, rows = user_query(data, query(100))
     pickle.dumps(rows)
     for form in ("table", "csv", "json"):
-        show(columns, rows, form)
+        show_rows(columns, rows, form)
     assert capsys.readouterr().out.count("v") >= 3
     with pytest.raises(BadQuery, match=r"nested more than 100 times: cast it, as in value::VARCHAR"):
         user_query(data, query(102))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpuledger.extract.message import Message
-from gpuledger.transform.answers.asking import Rows
+from gpuledger.transform.answers.columns import columns
 from gpuledger.transform.answers.price import market_parameters, street_prices
 from gpuledger.transform.answers.ranking import ranking
 from gpuledger.transform.answers.value import Basis, Scope, value
@@ -28,6 +28,7 @@ from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
 from gpuledger.transform.speed.engines import default_engine, engine_of, engines
 from gpuledger.transform.speed.predict import Job, Plan, Rate, job_of, load_of, predict
+from gpuledger.warehouse.outputs.answer import Answer
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query, reader
 
@@ -40,8 +41,8 @@ _ENOUGH, _NEAREST = 4, 3
 _BEYOND, _REPEATED = 0.4, 0.05
 _UNITS = ("tokens/s", "token/s", "tok/s", "t/s")
 #: The columns that are added to those of the measured rows.
-PREDICTION_COLUMNS = ("basis", "low", "high", "bound")
-_MEASURED = ("measured", None, None, None)
+_MEASURED = {"basis": "measured", "low": None, "high": None, "bound": None}
+_Row = dict[str, Any]
 
 
 class NotPredictable(ValueError):
@@ -110,13 +111,13 @@ def predictions(data: DataDir, request: PredictionRequest) -> list[Predicted]:
 
 
 def _workload_facts(data: DataDir, workload_id: str) -> Mapping[str, Any]:
-    columns, rows = query(
+    names, rows = query(
         data,
         """SELECT workload, unit, direction, coalesce(gpu_count, 1) AS gpu_count, output, model_id, precision, software
            FROM core.workload WHERE workload_id = $workload""",
         {"workload": workload_id},
     )
-    facts: dict[str, Any] = dict(zip(columns, rows[0], strict=True))
+    facts: dict[str, Any] = dict(zip(names, rows[0], strict=True))
     if facts["output"] != "token" or facts["unit"] not in _UNITS or not facts["model_id"] or not facts["precision"]:
         raise NotPredictable(
             Message(
@@ -189,64 +190,48 @@ def _nearest_share(at: float, points: Iterable[tuple[float, float]]) -> float:
     return sum(share for _, share in nearest) / len(nearest)
 
 
-def ranking_with(data: DataDir, request: PredictionRequest, *, short: bool) -> Rows:
+def ranking_with(data: DataDir, request: PredictionRequest) -> Answer:
     """The ranking, with predicted cards at their places. `basis` says whether a row is measured or predicted."""
-    columns, rows = ranking(data, request.workload, None, short=short)
-    unit = rows[0][columns.index("unit")] if rows else "tokens/s"
+    answer = ranking(data, request.workload, None)
+    unit = answer.rows[0]["unit"] if answer.rows else "tokens/s"
     baseline = _baseline(data, request.workload)
-    merged: list[tuple[float, dict[str, Any]]] = [
-        (
-            float(row[columns.index("score")]),
-            dict(zip([*columns, *PREDICTION_COLUMNS], [*row, *_MEASURED], strict=True)),
-        )
-        for row in rows
-    ]
-    for card in predictions(data, request):
-        relative = None if not baseline else round(Decimal(card.score / baseline[1]), 2 if short else 12)
-        facts = {
+    predicted_rows = [
+        (card.score, _prediction_cells(card) | {
             "workload_id": request.workload, "gpu_id": card.gpu_id, "gpu": card.gpu, "score": _amount(card.score),
-            "unit": unit, "relative_to_baseline": relative, "baseline_gpu_id": baseline and baseline[0],
-        }  # fmt: skip
-        merged.append((card.score, {name: facts.get(name) for name in columns} | _prediction_cells(card)))
-    return _ranked(merged, columns, "rank")
+            "unit": unit, "relative_to_baseline": baseline and _digits(card.score / baseline[1]),
+            "baseline_gpu_id": baseline and baseline[0],
+        })
+        for card in predictions(data, request)
+    ]  # fmt: skip
+    return _ranked(answer, [(float(row["score"]), row) for row in answer.rows], predicted_rows)
 
 
-def value_with(data: DataDir, request: PredictionRequest, basis: Basis, market: str | None, *, short: bool) -> Rows:
+def value_with(data: DataDir, request: PredictionRequest, basis: Basis, market: str | None) -> Answer:
     """The table of value, with predicted cards at their places.
 
     The Pareto front of the measured cards stays as it is. A predicted card is on the front if no other card, measured or
     predicted, is at least as fast for no more money.
     """
-    columns, rows = value(data, request.workload, basis, Scope(None, market), short=short)
-    whole = [
-        dict(zip(names, row, strict=True))
-        for names, whole_rows in [value(data, request.workload, basis, Scope(None, market), short=False)]
-        for row in whole_rows
-    ]
+    answer = value(data, request.workload, basis, Scope(None, market))
     baseline_id = (_baseline(data, request.workload) or ("", 0.0))[0]
-    base = next((row for row in whole if row["gpu_id"] == baseline_id), None)
+    base = next((row for row in answer.rows if row["gpu_id"] == baseline_id), None)
     offers = _offers(data, basis, market)
     offered = [(card, offers[card.gpu_id]) for card in predictions(data, request) if card.gpu_id in offers]
-    every = [(float(row["score"]), float(row["price_usd"])) for row in whole]
+    every = [(float(row["score"]), float(row["price_usd"])) for row in answer.rows]
     every += [(card.score, float(offer["price_usd"])) for card, offer in offered]
-    merged: list[tuple[float, dict[str, Any]]] = [
-        (float(whole_row["score_per_usd"]), dict(zip([*columns, *PREDICTION_COLUMNS], [*row, *_MEASURED], strict=True)))
-        for whole_row, row in zip(whole, rows, strict=True)
-    ]
+    predicted_rows = []
     for card, offer in offered:
         price = float(offer["price_usd"])
-        is_front = not any(s >= card.score and p <= price and (s > card.score or p < price) for s, p in every)
-        per_usd = card.score / price
-        ratios = (None, None) if base is None else (card.score / float(base["score"]), price / float(base["price_usd"]))
-        facts = offer | {
+        predicted_rows.append((card.score / price, offer | _prediction_cells(card) | {
             "workload_id": request.workload, "price_basis": basis, "gpu_id": card.gpu_id, "gpu": card.gpu,
-            "score": _amount(card.score), "unit": "tokens/s", "score_per_usd": _digits(per_usd, 12),
-            "score_per_1000_usd": _digits(per_usd * 1000, 2), "score_ratio": _digits(ratios[0], 2 if short else 12),
-            "price_ratio": _digits(ratios[1], 2 if short else 12), "on_pareto_frontier": is_front,
-            "frontier": "○" if is_front else "",
-        }  # fmt: skip
-        merged.append((per_usd, {name: facts.get(name) for name in columns} | _prediction_cells(card)))
-    return _ranked(merged, columns, "value_rank")
+            "score": _amount(card.score), "unit": "tokens/s", "score_per_usd": _digits(card.score / price),
+            "score_ratio": base and _digits(card.score / float(base["score"])),
+            "price_ratio": base and _digits(price / float(base["price_usd"])),
+            "on_pareto_frontier": not any(
+                s >= card.score and p <= price and (s > card.score or p < price) for s, p in every
+            ),
+        }))  # fmt: skip
+    return _ranked(answer, [(float(row["score_per_usd"]), row) for row in answer.rows], predicted_rows)
 
 
 def _offers(data: DataDir, basis: Basis, market: str | None) -> dict[str, dict[str, Any]]:
@@ -254,11 +239,10 @@ def _offers(data: DataDir, basis: Basis, market: str | None) -> dict[str, dict[s
     if basis == "msrp":
         sql = "SELECT gpu_id, msrp_usd AS price_usd, NULL AS market FROM core.gpu WHERE msrp_usd > 0"
     else:
-        sql = f"""SELECT p.gpu_id, p.price_usd, p.offered_in AS market, p.source AS shop,
-                p.price_since::DATE AS price_since, p.last_seen_at::DATE AS last_seen_at
+        sql = f"""SELECT p.gpu_id, p.price_usd, p.market, p.offered_in, p.source AS shop, p.price_since, p.last_seen_at
             FROM {street_prices(None, market)} p WHERE p.price_usd > 0"""
-    columns, rows = query(data, sql, {} if basis == "msrp" else dict(market_parameters(None, market)))
-    return {row[0]: dict(zip(columns[1:], row[1:], strict=True)) for row in rows}
+    names, rows = query(data, sql, {} if basis == "msrp" else dict(market_parameters(None, market)))
+    return {row[0]: dict(zip(names[1:], row[1:], strict=True)) for row in rows}
 
 
 def _baseline(data: DataDir, workload: str) -> tuple[str, float] | None:
@@ -274,7 +258,7 @@ def _baseline(data: DataDir, workload: str) -> tuple[str, float] | None:
 
 def _prediction_cells(card: Predicted) -> dict[str, Any]:
     bound = None if card.bound is None else _amount(card.bound)
-    return dict(zip(PREDICTION_COLUMNS, (card.basis, _amount(card.low), _amount(card.high), bound), strict=True))
+    return {"basis": card.basis, "low": _amount(card.low), "high": _amount(card.high), "bound": bound}
 
 
 def _amount(value: float) -> Decimal:
@@ -282,16 +266,20 @@ def _amount(value: float) -> Decimal:
     return Decimal(f"{value:.3g}") if value < 100 else Decimal(round(value))
 
 
-def _digits(value: float | None, places: int) -> Decimal | None:
-    return None if value is None else round(Decimal(value), places)
+def _digits(value: float) -> Decimal:
+    """A ratio with as many digits as those of measured cards."""
+    return round(Decimal(value), 12)
 
 
-def _ranked(merged: list[tuple[float, dict[str, Any]]], columns: Sequence[str], rank: str) -> Rows:
-    """Rows in the order of the figure that ranks them. Equal rows share a rank."""
-    merged = sorted(merged, key=lambda entry: (-entry[0], str(entry[1].get("gpu_id") or entry[1]["gpu"])))
-    rows: list[tuple[Any, ...]] = []
+def _ranked(
+    answer: Answer, measured: Sequence[tuple[float, _Row]], predicted_rows: Sequence[tuple[float, _Row]]
+) -> Answer:
+    """The answer with predicted rows, each in its place by the figure in front of it. Equal rows share a rank."""
+    merged = [*((figure, row | _MEASURED) for figure, row in measured), *predicted_rows]
+    rank = next(name for name in answer.order if name.endswith("rank"))
+    rows: list[_Row] = []
     last: tuple[float, int] = (math.inf, 0)
-    for place, (worth, row) in enumerate(merged, start=1):
-        last = last if worth == last[0] else (worth, place)
-        rows.append(tuple({**row, rank: last[1]}[name] for name in (*columns, *PREDICTION_COLUMNS)))
-    return [*columns, *PREDICTION_COLUMNS], rows
+    for place, (figure, row) in enumerate(sorted(merged, key=lambda pair: (-pair[0], pair[1]["gpu_id"])), start=1):
+        last = last if figure == last[0] else (figure, place)
+        rows.append(dict.fromkeys(answer.names) | row | {rank: last[1]})
+    return replace(answer, columns=(*answer.columns, *columns(*_MEASURED)), rows=rows)

@@ -176,8 +176,7 @@ def _places(data: DataDir, workloads: Iterable[str], market: str | None) -> dict
     }
     places: dict[str, dict[str, Place]] = {}
     for workload in workloads:
-        columns, values = value(data, workload, "street", Scope(None, market), short=False)
-        rows = [dict(zip(columns, row, strict=True)) for row in values]
+        rows = value(data, workload, "street", Scope(None, market)).rows
         for row in rows:
             other = beaten_by(row, rows)
             is_front = bool(row["on_pareto_frontier"])

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from datetime import date
 
-from gpuledger.transform.answers.asking import Rows
+from gpuledger.transform.answers.columns import columns
+from gpuledger.warehouse.outputs.answer import Answer, Column
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
+#: What people see of it, with the columns that predictions add.
+SHOWN = columns(
+    "rank", "gpu", "score", "unit", "relative_to_baseline", "claim", Column("source", "source"), "published_on", "basis",
+    "low", "high", "bound",
+)  # fmt: skip
 
-def ranking(data: DataDir, workload: str, day: date | None, *, short: bool) -> Rows:
-    """Cards by score, the fastest first, now or as known at the end of `day`. `short` gives only the columns for people."""
+
+def ranking(data: DataDir, workload: str, day: date | None) -> Answer:
+    """Cards by score, the fastest first, now or as known at the end of `day`."""
     table = "ranking_as_of($day)" if day else "mart.ranking"
-    columns = (
-        "rank, gpu, score, unit, round(relative_to_baseline, 2) AS relative_to_baseline, claim, source, published_on"
-        if short
-        else "*"
-    )
-    sql = f"SELECT {columns} FROM {table} WHERE workload_id = $workload ORDER BY rank, gpu_id"
-    return query(data, sql, {"workload": workload, **({"day": day} if day else {})})
+    sql = f"SELECT * FROM {table} WHERE workload_id = $workload ORDER BY rank, gpu_id"
+    return Answer.of_query(*query(data, sql, {"workload": workload, **({"day": day} if day else {})}), SHOWN)
 
 
 def published_after(data: DataDir, workload: str, day: date) -> date | None:

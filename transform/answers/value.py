@@ -6,7 +6,9 @@ from datetime import date
 from typing import Literal, NamedTuple
 
 from gpuledger.transform.answers.asking import Rows, select_of
+from gpuledger.transform.answers.columns import columns
 from gpuledger.transform.answers.price import market_parameters, street_prices
+from gpuledger.warehouse.outputs.answer import Answer
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -21,26 +23,25 @@ class Scope(NamedTuple):
     market: str | None = None
 
 
-def value(data: DataDir, workload: str, basis: Basis, scope: Scope, *, short: bool) -> Rows:
-    """Cards by score per dollar, the best first. `short` gives only the columns for people."""
+#: What people see of it, with the columns that predictions add.
+SHOWN = columns(
+    "value_rank", "gpu", "score", "unit", "price_usd", "score_per_usd", "score_ratio", "price_ratio", "on_pareto_frontier",
+    "offered_in", "shop", "price_since", "last_seen_at", "basis", "low", "high", "bound",
+)  # fmt: skip
+
+
+def value(data: DataDir, workload: str, basis: Basis, scope: Scope) -> Answer:
+    """Cards by score per dollar, the best first, a street price with its shop."""
     day, market = scope
-    prices = street_prices(day, market)
-    sql = f"""SELECT * FROM {values(day, market)} WHERE workload_id = $workload AND price_basis = $basis
-        ORDER BY value_rank, gpu_id"""
-    is_street = basis == "street"
-    if short:
-        shop = """, p.offered_in AS market, p.source AS shop, p.price_since::DATE AS price_since,
-            p.last_seen_at::DATE AS last_seen_at"""
-        sql = f"""
-            SELECT v.value_rank, v.gpu, v.score, v.unit, v.price_usd, round(v.score_per_usd * 1000, 2) AS score_per_1000_usd,
-                round(v.score_ratio, 2) AS score_ratio, round(v.price_ratio, 2) AS price_ratio,
-                CASE WHEN v.on_pareto_frontier THEN '●' ELSE '' END AS frontier{shop if is_street else ""}
-            FROM ({sql}) v {f"LEFT JOIN {prices} p USING (gpu_id)" if is_street else ""} ORDER BY v.value_rank, v.gpu_id"""
-    needs_market = market is not None or (day is not None and short and is_street)
+    sql = f"SELECT * FROM {values(day, market)} WHERE workload_id = $workload AND price_basis = $basis"
     parameters = market_parameters(day, market)
-    if not needs_market:
+    if basis == "street":
+        sql = f"""SELECT v.*, p.offered_in, p.source AS shop, p.price_since, p.last_seen_at
+            FROM ({sql}) v LEFT JOIN {street_prices(day, market)} p USING (gpu_id)"""
+    elif market is None:
         parameters.pop("market", None)
-    return query(data, sql, {"workload": workload, "basis": basis, **parameters})
+    sql = f"FROM ({sql}) ORDER BY value_rank, gpu_id"
+    return Answer.of_query(*query(data, sql, {"workload": workload, "basis": basis, **parameters}), SHOWN)
 
 
 def values(day: date | None, market: str | None) -> str:

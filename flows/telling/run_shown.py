@@ -8,10 +8,10 @@ from decimal import Decimal
 
 import click
 
-from gpuledger.flows.commands._show import show
 from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.telling.clean import clean
+from gpuledger.flows.showing.clean import clean
+from gpuledger.flows.showing.show import show_rows
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.wrong_use import translated
 from gpuledger.transform.answers.held import HeldPrice, held
@@ -22,7 +22,7 @@ from gpuledger.warehouse.read import together
 
 def show_summary(summary: Summary, data: DataDir) -> None:
     """Print a table of the sources, what changed, what was rebuilt, and where the files are."""
-    show(*_sources(summary), "table", headings={name: name for name in _WORTH})
+    show_rows(*_sources(summary), "table", headings={name: name for name in _WORTH})
     for outcome in summary.failed_sources:
         stands = f"; {gettext('its last good data stand, marked stale')}" if summary.published else ""
         _say(f"{outcome.source} {gettext(outcome.status)}: ", f"{translated(outcome.reason or '')}{stands}", "red")
@@ -116,7 +116,7 @@ def _show_changes(summary: Summary, most: int = 12) -> None:
         ]
         columns = ["source", "title", "change", "old price", "new price", "currency"]
         worth = {name: name for name in ("title", "new price", "old price", "currency", "change", "source")}
-        show(columns, rows, "table", title=gettext("Prices that changed"), headings=worth)
+        show_rows(columns, rows, "table", title=gettext("Prices that changed"), headings=worth)
     more, appeared = len(changed) - most, len(summary.changes) - len(changed)
     if more > 0:
         click.echo(gettext("{count} more; `gpuledger changes` lists them").format(count=more))

@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from gpuledger.flows.telling.clean import UNSAFE, clean
+from gpuledger.flows.showing.clean import UNSAFE, clean
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import click
 
-from gpuledger.flows.commands._table import cell_width, wrapped
+from gpuledger.flows.showing.table import cell_width, wrapped
 from gpuledger.flows.words.lang import gettext
 
 #: Click's mark for a paragraph whose lines stay as they are, such as an example.

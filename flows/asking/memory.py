@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from gpuledger.flows.commands._options import Whole
+from gpuledger.flows.asking.options import Whole
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.commands._show import show
-from gpuledger.flows.telling import terminal
-from gpuledger.flows.telling.clean import clean
+from gpuledger.flows.showing import terminal
+from gpuledger.flows.showing.clean import clean
+from gpuledger.flows.showing.show import show_rows
 from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def show_pages(compared: Compared, then: Page, now: Page, messages: Sequence[str
         return
     rows = [_row(field) for field in compared.fields]
     if form == "csv":
-        show(_COLUMNS, rows, form)
+        show_rows(_COLUMNS, rows, form)
         return
     for name, page in (("then", then), ("now", now)):
         click.echo(clean(f"{gettext(name)}  {page.sha256[:12]}  {page.fetched_at:%Y-%m-%d %H:%M} UTC  {page.url}"))
@@ -41,7 +41,7 @@ def show_pages(compared: Compared, then: Page, now: Page, messages: Sequence[str
         click.echo(clean(message))
     # People see the fields that differ, or all fields if none differs.
     differing = [row for row, field in zip(rows, compared.fields, strict=True) if _differs(field)]
-    show(_COLUMNS, differing or rows, form, title=gettext("Fields"))
+    show_rows(_COLUMNS, differing or rows, form, title=gettext("Fields"))
     if differing and len(differing) < len(rows):
         sentence = gettext("{count} fields and selectors are as they were; --format csv has them")
         click.echo(sentence.format(count=len(rows) - len(differing)), err=True)
@@ -57,7 +57,7 @@ def show_pages(compared: Compared, then: Page, now: Page, messages: Sequence[str
             pairs = aligned(*markups)
             marked = [("" if then_line == now_line else "≠", _indented(then_line), _indented(now_line))
                       for then_line, now_line in pairs]  # fmt: skip
-            show(["≠", "then", "now"], marked, form, title=f"\n{field.name} · {field.row}")
+            show_rows(["≠", "then", "now"], marked, form, title=f"\n{field.name} · {field.row}")
 
 
 def _indented(line: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.showing import showing
+from gpuledger.flows.showing import chosen
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 from gpuledger.transform import workloads as names
@@ -17,9 +17,9 @@ from gpuledger.transform.answers import runs, workloads
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
-    from gpuledger.transform.answers.asking import Rows
     from gpuledger.transform.answers.predicted import PredictionRequest
     from gpuledger.transform.answers.value import Basis
+    from gpuledger.warehouse.outputs.answer import Answer
 
 
 def check(data: DataDir, workload: str) -> tuple[str, str]:
@@ -47,20 +47,20 @@ def check(data: DataDir, workload: str) -> tuple[str, str]:
     raise click.UsageError("\n  ".join([message, *known]))
 
 
-def ranking_with(data: DataDir, workload: str, as_of: datetime | None, *, short: bool) -> Rows:
+def ranking_with(data: DataDir, workload: str, as_of: datetime | None) -> Answer:
     """The ranking with predictions. A usage error if this workload cannot be predicted, or if a past day is asked for."""
     from gpuledger.transform.answers import predicted
 
     with _predictable(as_of):
-        return predicted.ranking_with(data, _wanted(data, workload), short=short)
+        return predicted.ranking_with(data, _wanted(data, workload))
 
 
-def value_with(data: DataDir, workload: str, basis: Basis, as_of: datetime | None, *, short: bool) -> Rows:
+def value_with(data: DataDir, workload: str, basis: Basis, as_of: datetime | None) -> Answer:
     """The table of value with predictions. Usage errors as of `ranking_with`."""
     from gpuledger.transform.answers import predicted
 
     with _predictable(as_of):
-        return predicted.value_with(data, _wanted(data, workload), basis, showing.market(), short=short)
+        return predicted.value_with(data, _wanted(data, workload), basis, chosen.market())
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def _predictable(as_of: datetime | None) -> Iterator[None]:
 
 
 def _wanted(data: DataDir, workload: str) -> PredictionRequest:
-    from gpuledger.flows.commands._assume import of_settings
+    from gpuledger.flows.asking.assume import of_settings
     from gpuledger.transform.answers.predicted import PredictionRequest
 
     return PredictionRequest(workload, data.models, of_settings(()))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.telling import terminal
+from gpuledger.flows.showing import terminal
 from gpuledger.flows.words.say import say
 
 if TYPE_CHECKING:

@@ -7,8 +7,10 @@ Names are shortened in the middle, because cards differ at the ends of their nam
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+from gpuledger.warehouse.outputs.answer import UNIMPORTANT, ShownAs
 
 #: Cells between two columns.
 GAP = 2
@@ -16,19 +18,13 @@ GAP = 2
 NAME_AT_LEAST = 16
 #: The same for the name of a card, which needs more room as it says what the row is about.
 CARD_AT_LEAST = 24
-#: Columns that need more room: names that also differ in their middle ("Games with ray tracing, 1080p medium", "memory to
-#: train with LoRA"), names that a person types again, and states, which stay whole.
-_AT_LEAST = {"workload": 36, "workload_id": 40, "assumption": 40, "status": 24, "excluded": 16, "left_out_because": 16}
-#: Columns whose texts are broken between words and never shortened.
-_WRAPPED = ("quantity", "excluded", "left_out_because")
 #: A text wider than this is a sentence. It is broken between words and not shortened.
 SENTENCE = 44
 #: A column of sentences is never narrower than this.
 SENTENCE_AT_LEAST = 23
-#: Columns with names of cards.
-_CARDS = ("gpu", "what", "baseline_gpu")
-#: Columns with names, which are shortened and never wrapped, however long they are.
-_NAMES = (*_CARDS, "title", "url", "workload", "instance")
+#: How columns are declared whose texts are broken between words, however short, and whose texts never are, however long.
+_WRAPPED: tuple[ShownAs, ...] = ("prose", "reasons")
+_NAMES: tuple[ShownAs, ...] = ("name", "card", "title")
 #: A figure in a column of texts. It is never shortened either.
 _FIGURE = re.compile(r"[-+−]?\d[\d,.]*%?")
 _FIGURE_PARTS = re.compile(r"[\d,.×]{2}")
@@ -38,13 +34,19 @@ _MAKER = re.compile(r"\b(NVIDIA GeForce|NVIDIA|AMD Radeon|AMD|Intel|Apple) (?=\S
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """One column as it is shown: the texts of its rows (`cells`), and its `width` in cells of the terminal."""
+class Drawn:
+    """A column as it is drawn: the texts of its rows (`cells`), and its `width` in cells of the terminal.
 
-    name: str
+    `shown_as`, `weight` and `at_least` are as the column of the answer declares them. `styles` has the style of each cell.
+    """
+
     heading: str
     cells: tuple[str, ...]
     is_number: bool
+    shown_as: ShownAs = "text"
+    weight: int = UNIMPORTANT
+    at_least: int = 0
+    styles: tuple[str, ...] = ()
     width: int = 0
 
     @property
@@ -56,9 +58,9 @@ class Column:
     def is_sentence(self) -> bool:
         """Whether the column has sentences or lists of words: texts of several words that are longer than a name."""
         return (
-            self.name not in _NAMES
+            self.shown_as not in _NAMES
             and not self.is_number
-            and (self.natural > SENTENCE or self.name in _WRAPPED)
+            and (self.natural > SENTENCE or self.shown_as in _WRAPPED)
             and any(" " in text for text in self.cells)
         )
 
@@ -68,7 +70,7 @@ class Column:
         if self.is_number:
             return self.natural
         bound = SENTENCE_AT_LEAST if self.is_sentence else NAME_AT_LEAST
-        bound = CARD_AT_LEAST if self.name in _CARDS else _AT_LEAST.get(self.name, bound)
+        bound = self.at_least or (CARD_AT_LEAST if self.shown_as == "card" else bound)
         figures = max((cell_width(text) for text in self.cells if _FIGURE.fullmatch(text)), default=0)
         return max(_longest_word(self.heading), min(self.natural, bound), figures)
 
@@ -77,61 +79,55 @@ class Column:
 class Layout:
     """The columns that fit, each with its width, and the headings of those that do not."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[Drawn, ...]
     left_out: tuple[str, ...]
 
 
-def lay_out(columns: Sequence[Column], width: int, keep: Sequence[str] = ()) -> Layout:
+def lay_out(columns: Sequence[Drawn], width: int) -> Layout:
     """Choose what fits into `width` cells.
 
-    `keep` names columns, the most important first. Columns that it does not name follow in their own order. In this order
-    each column is kept if it still fits. The first column is kept however narrow the screen is.
+    In the order of their weights, each column is kept if it still fits. The first is kept however narrow the screen is.
     """
-    worth = [name for name in keep if any(column.name == name for column in columns)]
-    worth += [column.name for column in columns if column.name not in worth]
-    shown = list(columns)
+    shown = dict(enumerate(columns))
     # Leaving out the makers of cards loses the least, so this is tried first.
-    if any(has_maker(column) for column in shown) and _sum(column.least for column in shown) > width:
-        shown = [without_maker(column) for column in shown]
-    kept: list[Column] = []
-    for column in sorted(shown, key=lambda column: worth.index(column.name)):
+    if any(has_maker(column) for column in shown.values()) and _sum(one.least for one in shown.values()) > width:
+        shown = {place: without_maker(column) for place, column in shown.items()}
+    kept: list[int] = []
+    for place in sorted(shown, key=lambda place: shown[place].weight):
         # If a wide column does not fit, a narrower one behind it may still fit.
-        if not kept or _sum(fitting.least for fitting in (*kept, column)) <= width:
-            kept.append(column)
-    shown = [column for column in shown if column in kept]
-    if any(has_maker(column) for column in shown) and _sum(column.natural for column in shown) > width:
-        shown = [without_maker(column) for column in shown]
-    names = {column.name for column in shown}
-    left_out = tuple(column.heading for column in columns if column.name not in names)
-    return Layout(tuple(_share_out(shown, width)), left_out)
+        if not kept or _sum(shown[fitting].least for fitting in (*kept, place)) <= width:
+            kept.append(place)
+    shown = {place: column for place, column in shown.items() if place in kept}
+    if any(has_maker(column) for column in shown.values()) and _sum(one.natural for one in shown.values()) > width:
+        shown = {place: without_maker(column) for place, column in shown.items()}
+    left_out = tuple(column.heading for place, column in enumerate(columns) if place not in kept)
+    return Layout(_share_out(shown, width), left_out)
 
 
-def _share_out(columns: Sequence[Column], width: int) -> list[Column]:
+def _share_out(columns: Mapping[int, Drawn], width: int) -> tuple[Drawn, ...]:
     """Give each column its least width, and the spare room of the screen first to names and then to sentences."""
-    widths = {column.name: column.least for column in columns}
+    widths = {place: column.least for place, column in columns.items()}
     spare = width - _sum(widths.values())
     for is_sentence in (False, True):
-        growing = [column for column in columns if column.is_sentence is is_sentence and not column.is_number]
+        growing = [p for p, column in columns.items() if column.is_sentence is is_sentence and not column.is_number]
         # The narrowest column first, so that one long name does not take the room that would make three others whole.
-        for count, column in enumerate(sorted(growing, key=lambda column: column.natural), 1):
-            share = min(column.natural - widths[column.name], max(spare, 0) // (len(growing) - count + 1))
-            widths[column.name] += share
+        for count, place in enumerate(sorted(growing, key=lambda place: columns[place].natural), 1):
+            share = min(columns[place].natural - widths[place], max(spare, 0) // (len(growing) - count + 1))
+            widths[place] += share
             spare -= share
-    for column in columns:  # and last to headings, which would otherwise be broken into lines
-        more = min(max(cell_width(column.heading) - widths[column.name], 0), max(spare, 0))
-        widths[column.name] += more
+    for place, column in columns.items():  # and last to headings, which would otherwise be broken into lines
+        more = min(max(cell_width(column.heading) - widths[place], 0), max(spare, 0))
+        widths[place] += more
         spare -= more
-    return [
+    return tuple(
         replace(
             column,
-            width=widths[column.name],
+            width=widths[place],
             # Lines are broken here, because rich cuts off a letter of two cells at the end of a line that just fits.
-            cells=tuple(
-                (wrapped if column.is_sentence else shorten)(text, widths[column.name]) for text in column.cells
-            ),
+            cells=tuple((wrapped if column.is_sentence else shorten)(text, widths[place]) for text in column.cells),
         )
-        for column in columns
-    ]
+        for place, column in columns.items()
+    )
 
 
 def shorten(text: str, width: int) -> str:
@@ -150,12 +146,12 @@ def shorten(text: str, width: int) -> str:
     return f"{head}…{tail}" if head else _take(text, width - 1) + "…"
 
 
-def has_maker(column: Column) -> bool:
+def has_maker(column: Drawn) -> bool:
     """Whether the column has names of cards with their makers."""
-    return column.name in _CARDS and any(_MAKER.search(text) for text in column.cells)
+    return column.shown_as == "card" and any(_MAKER.search(text) for text in column.cells)
 
 
-def without_maker(column: Column) -> Column:
+def without_maker(column: Drawn) -> Drawn:
     """The column with "2 × RTX 4090" in the place of "2 × NVIDIA GeForce RTX 4090"."""
     if not has_maker(column):
         return column

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
-from gpuledger.flows.commands._day import day
+from gpuledger.flows.asking.day import day
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.settings.languages import LANGUAGES
-from gpuledger.flows.showing import showing
+from gpuledger.flows.showing import chosen
 from gpuledger.flows.words.lang import gettext
 from gpuledger.warehouse.paths import DataDir
 
@@ -26,6 +26,7 @@ class Whole(click.IntRange):
     """A whole number from `min` on."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number that was typed. Raises BadParameter for one that is too large."""
         number = super().convert(value, param, ctx)
         if number > _MOST:
             self.fail(f"{number} is not in the range x<={_MOST}.", param, ctx)
@@ -36,6 +37,7 @@ class Amount(click.FloatRange):
     """A number of money or speed. Python also reads nan and inf as numbers, and these are none."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number that was typed. Raises BadParameter for nan and infinity."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a valid float.", param, ctx)
@@ -79,7 +81,7 @@ def form_option(function: F) -> F:
 def market_option(function: F) -> F:
     """--market of a reading command."""
     return click.option(
-        "--market", metavar="M", expose_value=False, callback=showing.use_market,
+        "--market", metavar="M", expose_value=False, callback=chosen.use_market,
         help="Prices of this market: us, kr, de, eu …, or all, net of tax (default: the setting market).",
     )(function)  # fmt: skip
 
@@ -87,7 +89,7 @@ def market_option(function: F) -> F:
 def currency_option(function: F) -> F:
     """--currency of a command that shows money."""
     return click.option(
-        "--currency", metavar="C", expose_value=False, callback=showing.use_currency,
+        "--currency", metavar="C", expose_value=False, callback=chosen.use_currency,
         help="Show money in this currency: EUR, KRW … (default: USD).",
     )(function)  # fmt: skip
 

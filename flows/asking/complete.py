@@ -10,7 +10,7 @@ from collections.abc import Callable
 import click
 from click.shell_completion import CompletionItem
 
-from gpuledger.flows.commands._options import data_of
+from gpuledger.flows.asking.options import data_of
 
 #: A function as click calls it: with the context of the command, the parameter and the text typed so far.
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
