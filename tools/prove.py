@@ -75,7 +75,9 @@ def run(part: Part, *, short: bool) -> bool:
     tests: dict[str, list[int]] = state["tests"]
     left, ends = [node for node in nodes(part, env) if node not in tests], time.monotonic() + LONGEST_S
     while left and time.monotonic() < ends:
-        batch, left = left[:BATCH], left[BATCH:]
+        file = left[0].partition("::")[0]
+        batch = [node for node in left[:BATCH] if node.partition("::")[0] == file]
+        left = left[len(batch) :]
         tests |= outcomes(batch, env)
         tried, held = (sum(pair[n] for pair in tests.values()) for n in (0, 1))
         day = f"{datetime.now(UTC):%Y-%m-%d}"
