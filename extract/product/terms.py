@@ -21,13 +21,7 @@ from gpuledger.extract.product.number_words import labels
 from gpuledger.extract.product.price_kinds import VisiblePrice
 from gpuledger.extract.product.scan import CROSSED
 
-_CONDITION = labels(
-    r"""
-    condition | item condition | product condition | zustand | artikelzustand | état | estado | condizion[ei]
-    stan(?: produktu| towaru)?
-    conservação | staat | stav(?: zboží)? | skick | tilstand | kunto | состояние | 商品の?状態 | 상품 ?상태 | 状態
-    """
-)
+_CONDITION = labels(words.table("condition", "label"))
 #: A condition without a label, beside the number of sales: `Nuevo | +100 vendidos`.
 _BESIDE_SALES = labels(
     r"""

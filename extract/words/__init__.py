@@ -68,6 +68,11 @@ def listed(topic: str, meaning: str) -> frozenset[str]:
     return frozenset(word for table in _topic(topic)[meaning].values() for word in entries(table))
 
 
+def table(topic: str, meaning: str) -> str:
+    """The words of a meaning in all languages as one table, for a reader that builds its own pattern."""
+    return "\n".join(_topic(topic)[meaning].values())
+
+
 def meanings(topic: str) -> tuple[str, ...]:
     """The meanings of a topic, in the order of its file."""
     return tuple(_topic(topic))

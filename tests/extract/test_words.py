@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from gpuledger.extract import words
+from gpuledger.extract.items import Offer
+from gpuledger.extract.price import money
+from gpuledger.extract.source import Page, get
 
 #: Sold out and in stock in the languages of the shops, as they stand on a badge, a list's card or in a quote.
 STOCK = {
@@ -96,3 +101,23 @@ def test_tax(text: str, included: bool | None) -> None:
 )  # fmt: skip
 def test_a_set_by_its_plus(title: str, is_set: bool) -> None:
     assert words.is_bundle(title) is is_set
+
+
+@pytest.mark.parametrize("stock", ["nicht lieferbar", "Rupture de stock", "agotado", "Wyprzedany", "缺货"])
+def test_a_quote_of_what_cannot_be_had_is_no_offer_to_sell(stock: str) -> None:
+    content = f"product,price,currency,availability\nNorvik RTX 4070 12GB,549.00,EUR,{stock}\n".encode()
+    page = Page(
+        url="file:quote.csv", final_url="file:quote.csv", content=content, sha256="", headers={},
+        fetched_at=datetime(2026, 11, 25, tzinfo=UTC),
+    )  # fmt: skip
+    (offer,) = [item for item in get("quotes").parse(page) if isinstance(item, Offer)]
+    assert offer.availability == "out_of_stock"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1599 ± 5%", "1599 USD ±10", "1599 +-5%", "1599..00", "$1,599 +/- 20", "1.599,,00 €", "1599 plus or minus 5"],
+)
+def test_an_amount_that_is_not_exact_is_no_price(text: str) -> None:
+    assert not isinstance(money.read_price(text, currency="USD", country="US"), money.Money)
+    assert isinstance(money.read_price("$1,599.00", country="US"), money.Money)
