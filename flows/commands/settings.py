@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.asking.options import format_option
-from gpuledger.flows.words.wrong_use import translated
+from gpuledger.flows.words.say import say
 
 
 @click.command()
@@ -21,8 +21,5 @@ def command(form: str) -> None:
     columns = ["setting", "value", "unit", "from", "meaning"]
     rows = [(o.name, o.value, o.unit, o.place, o.meaning) for o in settings.explain()]
     if form == "table":
-        rows = [
-            (name, value, translated(unit or ""), translated(place), translated(meaning))
-            for name, value, unit, place, meaning in rows
-        ]
+        rows = [(name, value, say(unit), say(place), say(meaning)) for name, value, unit, place, meaning in rows]
     show_rows(columns, rows, form)

@@ -22,6 +22,7 @@ from typing import Any
 
 from gpuledger.extract import local_files
 from gpuledger.extract import source as sources
+from gpuledger.extract.message import Message
 from gpuledger.extract.near import near
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.warehouse.load.corrected import Correction, as_text
@@ -51,21 +52,25 @@ def of(data: DataDir) -> list[Correction]:
         text = local_files.read_bytes(path, follow=True).decode("utf-8")
         rows = local_files.read_toml(path, follow=True).get("correction", [])
     except (OSError, ValueError) as error:
-        raise SettingsError(f"{path}: {error}; mend that line, or take its [[correction]] out") from None
+        raise SettingsError(Message("settings.mend_line_take_correction_out", path=path, error=error)) from None
     lines = [
         number for number, line in enumerate(text.splitlines(), 1) if re.match(r"\s*\[\[\s*correction\s*\]\]", line)
     ]
     if not isinstance(rows, list) or len(lines) != len(rows):
-        raise SettingsError(f"{path}: each correction begins with a line [[correction]]; write them so")
+        raise SettingsError(Message("settings.each_correction_begins_line_correction", path=path))
     corrections: list[Correction] = []
     for line, row in zip(lines, rows, strict=True):
         try:
             corrections.append(_correction(row))
         except ValueError as error:
             name = " ".join(str(row[part]) for part in ("source", "key", "field") if row.get(part)) or "without a name"
-            raise SettingsError(f"{path}, line {line}, correction {name}: {error}") from None
+            raise SettingsError(
+                Message("settings.line_correction_2", path=path, line=line, name=name, error=error)
+            ) from None
         if sum(correction.name == corrections[-1].name for correction in corrections) > 1:
-            raise SettingsError(f"{path}, line {line}, correction {corrections[-1].name}: it is there twice; keep one")
+            raise SettingsError(
+                Message("settings.line_correction", path=path, line=line, corrections=corrections[-1].name)
+            )
     return corrections
 
 
@@ -79,19 +84,19 @@ def _correction(row: dict[str, Any]) -> Correction:
     if wrong := next((name for name in row if name not in _FIELDS), None):
         close = near(wrong, _FIELDS)
         meant = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(_FIELDS)}"
-        raise ValueError(f"{wrong!r} is no part of a correction{meant}")
+        raise ValueError(Message("settings.no_part_correction", wrong=wrong, meant=meant))
     if missing := [name for name in _NEEDED if row.get(name) in (None, "")]:
-        raise ValueError(f"{', '.join(missing)} is missing; a correction needs {', '.join(_NEEDED)}")
+        raise ValueError(Message("settings.missing_correction_needs", missing=tuple(missing), needed=tuple(_NEEDED)))
     if row["source"] not in sources.names():
         close = near(str(row["source"]), sources.names())
         meant = f"; did you mean {close[0]}?" if close else "; `gpuledger sources` lists all"
-        raise ValueError(f"no source is called {row['source']!r}{meant}")
+        raise ValueError(Message("settings.no_source_called", source=row["source"], meant=meant))
     decided = row["date"]
     if type(decided) is not date and not (isinstance(decided, datetime) and decided.tzinfo):
-        raise ValueError("date must be a day such as 2026-11-20, or a time with its offset, without quotes")
+        raise ValueError(Message("settings.date_day_such_2026_11"))
     texts = {name: _text(row, name) for name in ("key", "field", "reason", "old", "new")}
     if texts["old"] == texts["new"]:
-        raise ValueError("old and new are the same; write what the source says in old, and what is right in new")
+        raise ValueError(Message("settings.old_new_same"))
     return Correction(
         source=row["source"], key=texts["key"] or "", field=texts["field"] or "", old=texts["old"], new=texts["new"],
         reason=texts["reason"] or "", decided=decided,
@@ -102,9 +107,9 @@ def _text(row: dict[str, Any], name: str) -> str | None:
     value = row.get(name)
     if isinstance(value, float):
         # TOML reads 1299.90 as a binary fraction, which does not keep its last zero.
-        raise ValueError(f'{name} = {value} must stand in quotes: "{Decimal(repr(value)):f}"')
+        raise ValueError(Message("settings.stand_quotes", name=name, value=value, decimal=Decimal(repr(value))))
     if isinstance(value, list | dict):
-        raise ValueError(f"{name} is one value, in quotes")
+        raise ValueError(Message("settings.value_quotes", name=name))
     return as_text(value)
 
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from gpuledger.extract import local_files
 from gpuledger.extract.archive import files as archive_files
+from gpuledger.extract.message import Message
 from gpuledger.extract.sources.own_rates.pages import COLUMNS
 from gpuledger.warehouse.paths import DataDir
 
@@ -57,11 +58,9 @@ def rows_of(data: DataDir) -> list[list[str]]:
             csv.reader(io.StringIO(local_files.read_bytes(path, follow=False).decode("utf-8-sig")), strict=True)
         )
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadRates(f"{path} cannot be read ({error}); correct it, or remove it and add the rates again") from None
+        raise BadRates(Message("settings.cannot_read", path=path, error=error)) from None
     if not rows or tuple(rows[0]) != COLUMNS or any(len(row) != len(COLUMNS) for row in rows[1:]):
-        raise BadRates(
-            f"{path} must have the columns {', '.join(COLUMNS)}; correct it, or remove it and add the rates again"
-        )
+        raise BadRates(Message("settings.columns_correct_remove_add_rates", path=path, columns=tuple(COLUMNS)))
     return rows[1:]
 
 
@@ -77,7 +76,7 @@ def remove(data: DataDir, number: int) -> list[str]:
     """Remove the rate of that number, counted from 1, and return its row. Raises BadRates if there is none."""
     rows = rows_of(data)
     if not 1 <= number <= len(rows):
-        raise BadRates(f"there is no rate {number}: {data.rates_file} has {len(rows)}")
+        raise BadRates(Message("settings.no_rate", number=number, rates_file=data.rates_file, count=len(rows)))
     removed = rows.pop(number - 1)
     _write(data, rows)
     return removed

@@ -18,6 +18,7 @@ from typing import Literal, cast
 
 from gpuledger.extract import local_files
 from gpuledger.extract import source as sources
+from gpuledger.extract.message import Message
 from gpuledger.extract.near import near
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.warehouse.paths import DataDir
@@ -54,22 +55,22 @@ def of(data: DataDir) -> dict[str, Terms]:
         tables = local_files.read_toml(path, follow=True)
         return {name: _terms(name, table) for name, table in tables.items()}
     except (OSError, ValueError) as error:
-        raise SettingsError(f"{path}: {error}; mend it, or take the table out") from None
+        raise SettingsError(Message("settings.mend_take_table_out", path=path, error=error)) from None
 
 
 def _terms(name: str, table: object) -> Terms:
     if name not in sources.names():
         close = near(name, sources.names())
         meant = f"did you mean {close[0]}" if close else "`gpuledger sources` lists all"
-        raise ValueError(f"no source is called {name!r}; {meant}")
+        raise ValueError(Message("settings.no_source_called_2", name=name, meant=meant))
     row = table if isinstance(table, dict) else {}
     says, page, read = row.get("says"), row.get("page"), row.get("read")
     if says not in SAYS or row.keys() - {"says", "page", "read"}:
-        raise ValueError(f'[{name}] needs says = "allowed" or "forbidden", page and read, and nothing else')
+        raise ValueError(Message("settings.needs_says_allowed_forbidden_page", name=name))
     if not isinstance(page, str) or not page.startswith(("https://", "http://")):
-        raise ValueError(f"[{name}] page must be the address of the terms, in quotes")
+        raise ValueError(Message("settings.page_address_terms_quotes", name=name))
     if not isinstance(read, date) or isinstance(read, datetime):
-        raise ValueError(f"[{name}] read must be a day such as 2026-11-20, without quotes")
+        raise ValueError(Message("settings.read_day_such_2026_11", name=name))
     return Terms(name, cast("Says", says), page, read)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 
 PREFIX = "GPULEDGER_ASSUMPTION_"
@@ -18,7 +19,7 @@ class SetAssumption:
     """One assumption that is set: its value as text, and where it is set."""
 
     text: str
-    place: str
+    place: Message | str
 
 
 def set_assumptions(table: object, place: str, environment: Mapping[str, str]) -> dict[str, SetAssumption]:
@@ -29,16 +30,18 @@ def set_assumptions(table: object, place: str, environment: Mapping[str, str]) -
     values: dict[str, SetAssumption] = {}
     if table is not None:
         if not isinstance(table, Mapping):
-            raise ImpossibleAssumption(f"{place}: {TABLE} must be a table ([{TABLE}]), not {table!r}")
+            raise ImpossibleAssumption(Message("settings.table_not", place=place, table=TABLE, table2=table))
         values |= {name: SetAssumption(str(value), f"{place} [{TABLE}]") for name, value in table.items()}
     for variable, text in environment.items():
         if variable.startswith(PREFIX):
-            values[variable.removeprefix(PREFIX).lower()] = SetAssumption(text, f"the environment variable {variable}")
+            values[variable.removeprefix(PREFIX).lower()] = SetAssumption(
+                text, Message("settings.environment_variable", variable=variable)
+            )
     for name, assumption in values.items():
         try:
             Assumptions().with_text({name: assumption.text})
         except ImpossibleAssumption as error:
-            raise ImpossibleAssumption(f"{assumption.place}: {error}") from None
+            raise ImpossibleAssumption(Message("settings.at_place", place=assumption.place, error=error)) from None
     return values
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from gpuledger.extract import local_files, objects
+from gpuledger.extract.message import Message, reason_of
 from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.settings import assumptions as assumptions_module
 from gpuledger.flows.settings.assumptions import SetAssumption
@@ -198,45 +199,41 @@ class Settings:
         for f in dataclasses.fields(self):
             value = getattr(self, f.name)
             if isinstance(value, int | float) and not (math.isfinite(value) and value >= 0):
-                raise SettingsError(f"{f.name} must be a number that is not negative, not {value}")
+                raise SettingsError(Message("settings.number_not_negative_not", f=f.name, value=value))
         for name in ("fetch_deadline_s", "max_body_mb", "page_timeout_s", "page_memory_mb", "browser_deadline_s"):
             if getattr(self, name) == 0:
-                raise SettingsError(f"{name} must be above zero: nothing could be read")
+                raise SettingsError(Message("settings.above_zero", name=name))
         for name in ("store", "warehouse", "iceberg"):
             try:
                 if address := getattr(self, name):
                     objects.check(address)
             except objects.BadAddress as error:
-                raise SettingsError(f"{name}: {error}") from None
+                raise SettingsError(Message("settings.at_place", place=name, error=error)) from None
         if self.store_lease_s < 1:
-            raise SettingsError(
-                f"store_lease_s must be at least 1, not {self.store_lease_s}: it could not be renewed in time"
-            )
+            raise SettingsError(Message("settings.store_lease_least_1_not", store_lease_s=self.store_lease_s))
         if not (self.contact.isascii() and self.contact.isprintable()):
-            raise SettingsError(f"contact must be printable ASCII, as it goes into a header, not {self.contact!r}")
+            raise SettingsError(Message("settings.contact_printable_ascii_goes_header", contact=self.contact))
         for name in ("memory_limit", "sql_memory_limit"):
             size = getattr(self, name)
             if not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B|%)", size):
-                raise SettingsError(f"{name} must be a size such as 2GB or 500MiB, not {size!r}")
+                raise SettingsError(Message("settings.size_such_2gb_500mib_not", name=name, size=size))
         if self.lang not in LANGUAGES:
-            raise SettingsError(f"lang must be one of {', '.join(LANGUAGES)}, not {self.lang!r}")
+            raise SettingsError(Message("settings.lang_not", languages=tuple(LANGUAGES), lang=self.lang))
         for name in ("country", "market"):
             if not re.fullmatch(r"([A-Za-z]{2})?|[Aa][Ll][Ll]", getattr(self, name)):
-                raise SettingsError(
-                    f"{name} must be a country's code such as us, kr or de, or eu, not {getattr(self, name)!r}"
-                )
+                raise SettingsError(Message("settings.country_code_such_us_kr", name=name, getattr=getattr(self, name)))
         if self.log_format not in ("text", "json"):
-            raise SettingsError(f"log_format must be text or json, not {self.log_format!r}")
+            raise SettingsError(Message("settings.log_format_text_json_not", log_format=self.log_format))
         if self.log_level not in _LEVELS:
-            raise SettingsError(f"log_level must be one of {', '.join(_LEVELS)}, not {self.log_level!r}")
+            raise SettingsError(Message("settings.log_level_not", levels=tuple(_LEVELS), log_level=self.log_level))
         if self.street_price_min_msrp_ratio >= self.street_price_max_msrp_ratio:
-            raise SettingsError("street_price_min_msrp_ratio must be below street_price_max_msrp_ratio")
+            raise SettingsError(Message("settings.street_price_min_msrp_ratio"))
         if self.keep_versions < 2:
-            raise SettingsError(
-                f"keep_versions must be at least 2, not {self.keep_versions}: a reader may be about to open the one before"
-            )
+            raise SettingsError(Message("settings.keep_versions_least_2_not", keep_versions=self.keep_versions))
         if self.parallel_sources < 1:
-            raise SettingsError(f"parallel_sources must be at least 1, not {self.parallel_sources}")
+            raise SettingsError(
+                Message("settings.parallel_sources_least_1_not", parallel_sources=self.parallel_sources)
+            )
 
     def for_warehouse(self) -> dict[str, tuple[str, str | None, str]]:
         """Value, unit and meaning of the settings that tables depend on."""
@@ -259,7 +256,7 @@ class Origin:
     name: str
     value: str
     unit: str | None
-    place: str
+    place: Message | str
     meaning: str
 
 
@@ -277,7 +274,7 @@ def file_of(environment: Mapping[str, str] = os.environ) -> Path:
     if not file_name:
         return Path(environment.get(_FOLDER_VARIABLE, ""), _NAME)
     if not Path(file_name).exists():
-        raise SettingsError(f"{FILE_VARIABLE} names {file_name}, which is not there: make it, or unset the variable")
+        raise SettingsError(Message("settings.names_not", file_variable=FILE_VARIABLE, file_name=file_name))
     return Path(file_name)
 
 
@@ -331,11 +328,13 @@ def _table(file: Path) -> dict[str, Any]:
     try:
         return local_files.read_toml(file, follow=True)
     except (OSError, ValueError) as error:
-        raise SettingsError(f"{file}: {error}") from None
+        raise SettingsError(Message("settings.at_place", place=file, error=error)) from None
 
 
 def _settings(
-    places: Mapping[str, tuple[Any, str]], environment: Mapping[str, str], tables: Mapping[Path, Mapping[str, Any]]
+    places: Mapping[str, tuple[Any, Message | str]],
+    environment: Mapping[str, str],
+    tables: Mapping[Path, Mapping[str, Any]],
 ) -> Settings:
     set_here: dict[str, SetAssumption] = {}
     try:
@@ -343,7 +342,7 @@ def _settings(
             set_here |= assumptions_module.set_assumptions(table.get(assumptions_module.TABLE), str(place), environment)
         assumed = Assumptions().with_text(assumptions_module.texts(set_here))
     except ImpossibleAssumption as error:
-        raise SettingsError(str(error)) from None
+        raise SettingsError(reason_of(error)) from None
     values = {name: value for name, (value, _) in places.items()}
     return Settings(**values, assumptions=assumed, assumptions_given=set_here)
 
@@ -359,11 +358,11 @@ def explain(environment: Mapping[str, str] = os.environ, file: Path | None = Non
             continue
         value = getattr(settings, f.name)
         visible_value = _unshown(value) if f.metadata["secret"] else redact_text(_text(value))
-        place = places[f.name][1] if f.name in places else "default"
+        place: Message | str = places[f.name][1] if f.name in places else "default"
         rows.append(Origin(f.name, visible_value, f.metadata["unit"], place, f.metadata["meaning"]))
     for item in settings.assumptions.describe():
         set_assumption = settings.assumptions_given.get(item.name)
-        place = set_assumption.place if set_assumption else f"default ({item.setting.source})"
+        place = set_assumption.place if set_assumption else Message("settings.default", source=item.setting.source)
         rows.append(Origin(f"assumptions.{item.name}", str(item.value), item.setting.unit, place, item.setting.meaning))
     return rows
 
@@ -375,9 +374,9 @@ def _unshown(value: Any) -> str:
 
 def _set_values(
     options: Mapping[str, Any], environment: Mapping[str, str], tables: Mapping[Path, Mapping[str, Any]]
-) -> dict[str, tuple[Any, str]]:
+) -> dict[str, tuple[Any, Message | str]]:
     """Value and place of every setting that is set anywhere. A later place overrides an earlier one."""
-    values: dict[str, tuple[Any, str]] = {}
+    values: dict[str, tuple[Any, Message | str]] = {}
     for file, table in tables.items():
         for name, value in table.items():
             if name == assumptions_module.TABLE:
@@ -388,7 +387,8 @@ def _set_values(
         if variable == FILE_VARIABLE or variable.startswith(assumptions_module.PREFIX):
             continue
         if variable.startswith("GPULEDGER_"):
-            name, place = variable.removeprefix("GPULEDGER_").lower(), f"the environment variable {variable}"
+            name = variable.removeprefix("GPULEDGER_").lower()
+            place = Message("settings.environment_variable", variable=variable)
             values[name] = (_converted(name, text, place), place)
     for name, value in options.items():
         if value is not None:
@@ -396,11 +396,11 @@ def _set_values(
     return values
 
 
-def _refuse_secret(name: str, place: str) -> None:
+def _refuse_secret(name: str, place: Message | str) -> None:
     """Raise SettingsError for a secret in a file, as a file ends up in a backup or a repository."""
     if any(f.name == name and f.metadata["secret"] for f in dataclasses.fields(Settings)):
         raise SettingsError(
-            f"{place}: {name} is a secret: set it as GPULEDGER_{name.upper()} in the environment, or name a Prefect block"
+            Message("settings.secret_set_gpuledger_environment_name", place=place, name=name, upper=name.upper())
         )
 
 
@@ -409,10 +409,10 @@ _LARGEST = 1e15
 _TRUTH = {"true": True, "false": False}
 
 
-def _converted(name: str, value: Any, place: str) -> Any:
+def _converted(name: str, value: Any, place: Message | str) -> Any:
     known = {name: kind for name, kind in get_type_hints(Settings).items() if not name.startswith("assumptions")}
     if name not in known:
-        raise SettingsError(f"{place}: there is no setting {name!r}; known are {', '.join(sorted(known))}")
+        raise SettingsError(Message("settings.no_setting_known", place=place, name=name, known=tuple(sorted(known))))
     kind = known[name]
     try:
         if kind is bool:
@@ -426,8 +426,8 @@ def _converted(name: str, value: Any, place: str) -> Any:
             return str(value)
         parts = [part for part in value.split("|") if part] if isinstance(value, str) else value
         if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
-            raise SettingsError(f'{place}: {name} is a list of texts, as in ["one", "two"], and not {value!r:.200}')
+            raise SettingsError(Message("settings.list_texts_two_not", place=place, name=name, value=value))
         return tuple(parts)
     except (TypeError, ValueError, KeyError, OverflowError):
-        message = f"{place}: {name} cannot be {value!r:.200}; it must be of the type {kind.__name__}"
+        message = Message("settings.cannot_type", place=place, name=name, value=value, kind=kind.__name__)
         raise SettingsError(message) from None

@@ -38,7 +38,7 @@ def test_the_environment_may_name_the_file(file: Path, tmp_path: Path) -> None:
 
 def test_every_value_says_where_it_comes_from(file: Path) -> None:
     found = {o.name: o for o in explain({"GPULEDGER_CRON": "0 5 * * *"}, file)}
-    assert (found["cron"].value, found["cron"].place) == ("0 5 * * *", "the environment variable GPULEDGER_CRON")
+    assert (found["cron"].value, str(found["cron"].place)) == ("0 5 * * *", "the environment variable GPULEDGER_CRON")
     assert (found["time_zone"].value, found["time_zone"].place) == ("Asia/Seoul", str(file))
     assert found["delay_s"].place == "default"
     assert all(o.meaning for o in found.values())

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from gpuledger.extract import local_files
+from gpuledger.extract.message import Message
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.warehouse.paths import DataDir
 
@@ -84,13 +85,13 @@ def load(data: DataDir) -> list[Watch]:
     try:
         tables = local_files.read_toml(file, follow=True).get("watch", [])
     except (OSError, ValueError) as error:
-        raise SettingsError(f"{file}: {error}") from None
+        raise SettingsError(Message("settings.at_place", place=file, error=error)) from None
     if not isinstance(tables, list):
-        raise SettingsError(f"{file}: each watch begins with a line [[watch]]; write them so")
+        raise SettingsError(Message("settings.each_watch_begins_line_watch", file=file))
     watches = [_watch(table, f"{file}: watch {position}") for position, table in enumerate(tables, start=1)]
     ids = [watch.id for watch in watches]
     if len(set(ids)) != len(ids):
-        raise SettingsError(f"{file}: two watches have the same id")
+        raise SettingsError(Message("settings.two_watches_same_id", file=file))
     return watches
 
 
@@ -99,7 +100,7 @@ def add(data: DataDir, watch: Watch) -> Watch:
     known = load(data)
     for stored in known:
         if replace(stored, id=0, added_on=None) == replace(watch, id=0, added_on=None):
-            raise SettingsError(f"watch {stored.id} is the same: {stored.waits_for}")
+            raise SettingsError(Message("settings.watch_same", id=stored.id, waits_for=stored.waits_for))
     added = replace(watch, id=max((stored.id for stored in known), default=0) + 1)
     save(data, [*known, added])
     return added
@@ -111,7 +112,7 @@ def remove(data: DataDir, number: int) -> Watch:
     removed = [watch for watch in known if watch.id == number]
     if not removed:
         ids = ", ".join(str(watch.id) for watch in known) or "none"
-        raise SettingsError(f"there is no watch {number}; there are: {ids}")
+        raise SettingsError(Message("settings.no_watch", number=number, ids=ids))
     save(data, [watch for watch in known if watch.id != number])
     return removed[0]
 
@@ -127,30 +128,32 @@ def save(data: DataDir, watches: Sequence[Watch]) -> None:
 
 def _watch(table: dict[str, Any], place: str) -> Watch:
     if not isinstance(table, dict):
-        raise SettingsError(f"{place}: it begins with a line [[watch]]; write it so")
+        raise SettingsError(Message("settings.begins_line_watch_write", place=place))
     known = {f.name for f in fields(Watch)}
     if unknown := sorted(set(table) - known):
-        raise SettingsError(f"{place}: unknown {', '.join(unknown)}; known are {', '.join(sorted(known))}")
+        raise SettingsError(
+            Message("settings.unknown_known", place=place, unknown=tuple(unknown), known=tuple(sorted(known)))
+        )
     for name, value in table.items():
         if not _is_of_kind(name, value):
             kind = "a whole number" if name in _WHOLE else "a day" if name == "added_on" else "a text"
-            raise SettingsError(f"{place}: {name} is {kind}, and not {value!r:.80}")
+            raise SettingsError(Message("settings.not", place=place, name=name, kind=kind, value=value))
     try:
         watch = Watch(**{**table, "below": Decimal(str(table["below"])) if "below" in table else None})
     except (TypeError, InvalidOperation) as error:
-        raise SettingsError(f"{place}: {error}") from None
+        raise SettingsError(Message("settings.at_place", place=place, error=error)) from None
     needed = {
         "below": ("gpu_id", "below"), "value_rank": ("gpu_id", "workload", "rank"), "new_low": ("gpu_id", "days"),
         "fits": ("model", "precision", "context_tokens", "below"),
     }  # fmt: skip
     if watch.rule not in get_args(Rule):
-        raise SettingsError(f"{place}: the rule {watch.rule!r} is none of {', '.join(get_args(Rule))}")
+        raise SettingsError(Message("settings.rule_none", place=place, rule=watch.rule, get_args=tuple(get_args(Rule))))
     if not re.fullmatch("[A-Z]{3}", watch.currency):
-        raise SettingsError(f"{place}: {watch.currency!r} is no currency's code such as EUR")
+        raise SettingsError(Message("settings.no_currency_code_such_eur", place=place, currency=watch.currency))
     if watch.below is not None and not (watch.below.is_finite() and watch.below > 0):
-        raise SettingsError(f"{place}: below is an amount above zero, and not {watch.below}")
+        raise SettingsError(Message("settings.below_amount_above_zero_not", place=place, below=watch.below))
     if missing := [name for name in needed[watch.rule] if getattr(watch, name) is None]:
-        raise SettingsError(f"{place}: the rule {watch.rule} needs {', '.join(missing)}")
+        raise SettingsError(Message("settings.rule_needs", place=place, rule=watch.rule, missing=tuple(missing)))
     return watch
 
 
