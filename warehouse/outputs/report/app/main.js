@@ -5,6 +5,8 @@ const PAGES = [
   ["changes", () => _("Changes"), changes_page], ["sources", () => _("Sources"), sources_page], ["claims", () => _("Claims"), claims_page],
   ["dictionary", () => _("Dictionary"), dictionary_page],
 ];
+// Pages that few readers ask for: links at the foot lead to them.
+const AT_THE_FOOT = ["models", "claims", "dictionary"];
 const ONE = { card: [card_page, "cards"], workload: [workload_page, "workloads"], model: [model_page, "models"] };
 
 const health = () => {
@@ -26,11 +28,11 @@ const head = () => {
         h("label", null, _("Currency"), h("select", { name: "cur", onchange: set("cur") }, [...rates().keys()].map((code) => option(code, code, currency())))),
         h("label", null, _("Language"), h("select", { name: "lang", onchange: set("lang") }, WORDS.languages.map((code) => option(code, new Intl.DisplayNames([code], { type: "language" }).of(code), language())))),
         h("label", null, _("Colours"), h("select", { name: "theme", onchange: set("theme") }, [["", _("as the system")], ["light", _("light")], ["dark", _("dark")]].map(([key, text]) => option(key, text, parameters.get("theme") || "")))))),
-    h("nav", { "aria-label": _("Pages") }, PAGES.map(([name, text]) => h("a", { href: address(name ? [name] : []), "aria-current": name === at ? "page" : null }, text()))),
+    h("nav", { "aria-label": _("Pages") }, PAGES.filter(([name]) => !AT_THE_FOOT.includes(name)).map(([name, text]) => h("a", { href: address(name ? [name] : []), "aria-current": name === at ? "page" : null }, text()))),
     health(),
   ];
 };
-const foot = () => [h("p", null, _("Every figure leads to the page that it was read from: ※ opens it. This page asks nothing of anybody: all that it shows is in it."), " ",
+const foot = () => [h("p", null, PAGES.filter(([name]) => AT_THE_FOOT.includes(name)).map(([name, text]) => [page(text(), [name]), " · "]), _("Every figure leads to the page that it was read from: ※ opens it. This page asks nothing of anybody: all that it shows is in it."), " ",
   h("button", { type: "button", class: "only-screen", onclick: () => print() }, _("Print")))];
 
 let drawn = null;

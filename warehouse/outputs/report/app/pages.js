@@ -35,12 +35,22 @@ const task_of = () => {
 const budget = () => { const amount = parseFloat(parameters.get("budget")); return amount > 0 ? amount * rates().get(currency()) : Infinity; };
 const least_speed = () => { const speed = parseFloat(parameters.get("speed")); return speed > 0 ? speed : 0; };
 
+/** What the address asks and this report does not hold: it shows something else, and says so with the command that answers. */
+const not_held = () => {
+  const held = { market: markets().map((row) => row.market), users: DATA.asked.loads.map(String), cur: [...rates().keys()] };
+  const odd = Object.keys(held).filter((name) => parameters.get(name) && !held[name].includes(parameters.get(name)));
+  const choice = parameters.get("for") || "";
+  if (choice && !(choice.startsWith("m:") ? models() : workloads()).has(choice.slice(2))) odd.push("for");
+  return odd.length ? none(_("This report does not hold {asked}, and shows another question; {command} answers it.", { asked: odd.map((name) => `${name}=${parameters.get(name)}`).join(", "), command: "gpuledger buy --model … --users … --market …" })) : null;
+};
+
 const home_page = () => {
   const [kind, id] = task_of();
   const chosen = `${kind}:${id}`;
   const set = (name) => (event) => ask({ [name]: event.target.value });
   return [
     heading(_("What to buy or rent")),
+    not_held(),
     h("form", { class: "asking", onsubmit: (event) => event.preventDefault() },
       h("label", null, _("To run"), h("select", { onchange: set("for"), name: "for" },
         workloads().size ? h("optgroup", { label: _("Measured workloads") }, TASKS().map(([task, one, text]) => option(`${task}:${one}`, text, chosen))) : null,
@@ -167,6 +177,7 @@ const for_model = (id) => {
       h("p", { class: "price" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url)),
       h("p", null, shop(seller.shop), " · ", confirmed(seller.confirmed_at, seller.shop)),
       h("p", null, speed_of(row), range_of(row) ? h("small", null, ` (${range_of(row)})`) : null),
+      row.way === "buy" && row.outlay_usd !== null ? h("p", null, _("{price} on day one, with the machine; shipping is not in it", { price: money(row.outlay_usd) })) : null,
       h("p", null, _("{price} in all over the years", { price: money(row.total_usd) }), per_output(row) ? ` · ${per_output(row)}` : ""),
       row.notes ? h("p", null, h("small", null, row.notes.map(say).join("; "))) : null);
   };
@@ -376,7 +387,9 @@ const workload_page = (id) => {
 };
 
 const compare_page = () => {
-  const ids = (parameters.get("cards") || "").split(",").filter((id) => cards().has(id)).slice(0, 4);
+  // Without a choice it starts with three cards, so that a reader sees what a comparison is.
+  const first = () => [...cards().keys()].filter((id) => price_of(id)?.price_usd).slice(0, 3);
+  const ids = (parameters.has("cards") ? parameters.get("cards").split(",") : first()).filter((id) => cards().has(id)).slice(0, 4);
   const put = (list) => ask({ cards: list.join(",") });
   const ordered = [...cards().values()].filter((row) => !ids.includes(row.gpu_id));
   const line = (name, make) => { const cells = ids.map((id) => make(cards().get(id), price_of(id))); return cells.some((one) => one !== null && one !== undefined && one !== "") ? h("tr", null, h("th", { scope: "row" }, name), cells.map((one) => h("td", null, one))) : null; };
