@@ -259,7 +259,7 @@ def _footnotes(rows: Sequence[dict[str, Any]], *, evidence: bool) -> Iterator[st
         if row["note"]:
             notes.setdefault(row["note"], []).append(str(row["rank"]))
     for note, ranks in notes.items():
-        yield f"{', '.join(ranks)}  {spoken(note)}"
+        yield f"{', '.join(ranks)}  {say(note)}"
     engines = sorted({row["engine"] for row in rows if row["engine"] and row["tokens_per_s"] is not None})
     if engines:
         message = gettext("speeds are for {engines}; a calibrated speed lies within its range in 8 of 10 cases")
