@@ -29,7 +29,9 @@ _MOST_LISTED, _NEXT = 12, 4
 _TUNED = frozenset({"instruct", "chat", "it", "hf", "base", "gguf"})
 
 #: Words of the way in which weights are packed, which say nothing about their precision.
-_CARRIERS = frozenset({"gguf", "mlx", "bnb", "dynamic", "autoround", "quantized", "ud", "i1", "latest", "preview"})
+_CARRIERS = frozenset(
+    {"exp", "gguf", "mlx", "bnb", "dynamic", "autoround", "quantized", "ud", "i1", "latest", "preview"}
+)
 #: A day as repositories write it (`-0528`, `-2507`), and the address of a page.
 _DAY = re.compile(r"-\d{4}\b")
 _ADDRESS = re.compile(r"https?://[^/]+/(?:library/)?([\w.-]+(?:/[\w.-]+)?(?::[\w.-]+)?)")
@@ -128,7 +130,7 @@ def _pieces(name: str) -> list[str]:
 
 def _precision_of(word: str) -> str | None:
     try:
-        return normalise_precision(word.removeprefix("UD-"))
+        return normalise_precision(word.lower())
     except UnknownPrecision:
         return None
 
@@ -169,8 +171,12 @@ def unknown(name: str, known: Iterable[str]) -> UnknownModel:
     similar = dict.fromkeys(
         ids_by_name[close] for close in difflib.get_close_matches(_plain(name), ids_by_name, n=5, cutoff=0.7)
     )
+    if similar and "/" in name:
+        return UnknownModel(Message("model.no_repository_called_like", name=name, meant=tuple(list(similar)[:3])))
     if similar:
         return UnknownModel(Message("model.no_model_called_3", name=name, meant=tuple(list(similar)[:3])))
+    if "/" in name:
+        return UnknownModel(Message("model.no_repository_called", name=name))
     return UnknownModel(Message("model.no_model_called", name=name, set=tuple(sorted(set(ids_by_name.values())))))
 
 

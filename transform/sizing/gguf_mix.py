@@ -45,7 +45,8 @@ BASE = {
     "IQ1_M": "IQ1_M",
     "IQ1_S": "IQ1_S",
     "MXFP4_MOE": "MXFP4",
-    "NVFP4": "NVFP4",
+    # The name alone means the format of servers, which packs other tensors.
+    "NVFP4_GGUF": "NVFP4",
     "TQ2_0": "TQ2_0",
     "TQ1_0": "TQ1_0",
     "Q1_0": "Q1_0",

@@ -195,7 +195,7 @@ def weights(architecture: Architecture, precision: str) -> Weights:
 def weights_at(architecture: Architecture, precisions: Iterable[str]) -> list[Weights]:
     """`weights` at each of `precisions`. Equal tensors of different layers are looked at only once, for all precisions."""
     counts = Counter(_of_any_layer(tensor) for tensor in architecture.tensors)
-    # The vision tower is not in the GGUF file of the model but in another file, at 16 bits.
+    # A vision tower is in another file than the GGUF of its model, and packed formats leave it at 16 bits.
     extra = Counter(architecture.extra)
     around = gguf.surroundings(architecture)
     sizes = []
@@ -211,7 +211,7 @@ def weights_at(architecture: Architecture, precisions: Iterable[str]) -> list[We
                 for tensor, count in counts.items()
             ]
             sized += [
-                (tensor, count, 16 * tensor.parameters if is_file or is_named else _bits(tensor, name))
+                (tensor, count, _bits(tensor, name) if name in UNIFORM_BITS else 16 * tensor.parameters)
                 for tensor, count in extra.items()
             ]
         sizes.append(_added_up(architecture, name, sized))

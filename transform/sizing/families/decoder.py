@@ -48,6 +48,10 @@ def decoder(meaning: Meaning) -> Architecture:
                 yield from blocks.norm(name, layer, hidden, bias=norm_bias)
             yield from mixing.tensors(layer, kind.mixer)
             yield from feeding.tensors(layer, kind.ffn)
+            if (
+                kind.ffn == "moe" and meaning.config.values.get("enable_moe_block") is True
+            ):  # beside a dense feed-forward
+                yield from feeding.tensors(layer, "dense")
         yield from _per_layer_input(meaning, hidden, len(kinds))
         yield from blocks.norm("output_norm", None, hidden, bias=norm_bias)
         if not tied:

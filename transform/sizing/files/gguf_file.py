@@ -38,7 +38,7 @@ _FILE_TYPES = {
     0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K", 11: "Q3_K_S", 12: "Q3_K_M",
     13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S", 17: "Q5_K_M", 18: "Q6_K", 19: "IQ2_XXS", 20: "IQ2_XS",
     21: "Q2_K_S", 22: "IQ3_XS", 23: "IQ3_XXS", 24: "IQ1_S", 25: "IQ4_NL", 26: "IQ3_S", 27: "IQ3_M", 28: "IQ2_S", 29: "IQ2_M",
-    30: "IQ4_XS", 31: "IQ1_M", 32: "BF16", 36: "TQ1_0", 37: "TQ2_0", 38: "MXFP4_MOE", 39: "NVFP4", 40: "Q1_0",
+    30: "IQ4_XS", 31: "IQ1_M", 32: "BF16", 36: "TQ1_0", 37: "TQ2_0", 38: "MXFP4_MOE", 39: "NVFP4_GGUF", 40: "Q1_0",
 }  # fmt: skip
 #: The most values or tensors, and the longest text, that are read. No real file has more; without these limits a damaged
 #: file could fill the memory.
@@ -110,9 +110,14 @@ def _stored_as(file_type: object, tensors: Sequence[tuple[str, tuple[int, ...], 
     for _, dims, kind in tensors:
         weights[_TYPES.get(kind, "")] += math.prod(dims)
     most = weights.most_common(1)[0][0]
-    return {"Q4_K": "Q4_K_M", "Q5_K": "Q5_K_M", "Q3_K": "Q3_K_M", "IQ2_S": "IQ2_M", "MXFP4": "MXFP4_MOE"}.get(
-        most, most
-    )
+    return {
+        "Q4_K": "Q4_K_M",
+        "Q5_K": "Q5_K_M",
+        "Q3_K": "Q3_K_M",
+        "IQ2_S": "IQ2_M",
+        "MXFP4": "MXFP4_MOE",
+        "NVFP4": "NVFP4_GGUF",
+    }.get(most, most)
 
 
 def _bits(dims: Sequence[int], kind: int) -> int:
