@@ -102,14 +102,3 @@ class Config:
                 Message("model.hidden_size_model_type_not", hidden=hidden, model_type=self.model_type, heads=heads)
             )
         return hidden // heads
-
-    def kv_heads(self, heads: int) -> int:
-        """Key-value heads: as the config states them, else one for each head. Raises BadConfig if that does not divide."""
-        kv_heads = self.whole("num_key_value_heads", default=heads)
-        if heads % kv_heads:
-            raise BadConfig(
-                Message(
-                    "model.heads_model_type_cannot_share", heads=heads, model_type=self.model_type, kv_heads=kv_heads
-                )
-            )
-        return kv_heads

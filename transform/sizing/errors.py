@@ -7,10 +7,6 @@ class SizingError(ValueError):
     """A model, a precision or a context that cannot be sized."""
 
 
-class UnknownArchitecture(SizingError):
-    """The program does not know how to count this `model_type`. A guess would put a wrong number into a purchase."""
-
-
 class BadConfig(SizingError):
     """A key that the count needs is absent, of the wrong type, or contradicts another."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gpuledger.extract.message import Message
-from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.tensors import Tensor
 
 
@@ -72,13 +70,3 @@ def plain_ffn(layer: int, hidden: int, inner: int, *, bias: bool, suffix: str = 
     """Two matrices with an activation between. Source: Vaswani et al. 2017."""
     yield from matrix(f"ffn_up{suffix}", layer, inner, hidden, bias=bias)
     yield from matrix(f"ffn_down{suffix}", layer, hidden, inner, bias=bias)
-
-
-def routed_experts(layer: int, hidden: int, inner: int, experts: int, used: int) -> Iterator[Tensor]:
-    """A router and gated experts, of which a token uses `used`. Source: Shazeer et al. 2017; Jiang et al. (Mixtral) 2024."""
-    if used > experts:
-        raise BadConfig(Message("model.token_cannot_use_experts", used=used, experts=experts))
-    yield from matrix("ffn_gate_inp", layer, experts, hidden)
-    yield Tensor("ffn_gate_exps", layer, inner, hidden, "matrix", experts, used)
-    yield Tensor("ffn_up_exps", layer, inner, hidden, "matrix", experts, used)
-    yield Tensor("ffn_down_exps", layer, hidden, inner, "matrix", experts, used)
