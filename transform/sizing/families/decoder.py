@@ -81,8 +81,8 @@ def _layers(meaning: Meaning) -> int:
 
 def _refuse(meaning: Meaning) -> None:
     """Raises BadConfig for a member of a family whose weights the family's differences do not cover."""
-    rule = meaning.family.get("refused")
-    given = meaning.config.values.get(rule["key"]) if rule else None
+    rule = meaning.family.get("refused") or {"key": "", "usual": None}
+    given = meaning.config.values.get(rule["key"])
     if given is not None and given != (meaning.number("hidden") if rule["usual"] == "hidden" else rule["usual"]):
         model_type = meaning.config.model_type
         raise BadConfig(

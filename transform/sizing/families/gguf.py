@@ -70,7 +70,8 @@ def _kept(meaning: Meaning, hidden: int, layers: int, tensors: tuple[Tensor, ...
     attends = {layer for layer, has in roles.items() if any(r.startswith(("attn_q", "attn_k", "attn_v")) for r in has)}
     if not attends:
         meaning = Meaning(meaning.config, {**meaning.family, "only_state": True})
-    mixing, kept = Mixers(meaning, hidden, layers), []
+    mixing = Mixers(meaning, hidden, layers)
+    kept: list[AttentionLayer] = []
     for layer in range(layers):
         has = roles.get(layer, set())
         if any(role.startswith("shortconv") for role in has):

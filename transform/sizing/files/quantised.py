@@ -51,7 +51,8 @@ def packing(config: Mapping[str, object]) -> Packing | None:
     left = tuple(str(name) for key in ("modules_to_not_convert", "ignore", "exclude_modules", "ignored_layers")
                  for name in stated.get(key) or ())  # fmt: skip
     groups = stated.get("config_groups")
-    weights = next(iter(groups.values()), {}).get("weights") or {} if isinstance(groups, Mapping) and groups else {}
+    first: Any = next(iter(groups.values())) if isinstance(groups, Mapping) and groups else {}
+    weights = (first.get("weights") or {}) if isinstance(first, Mapping) else {}
     bits = int(weights.get("num_bits") or stated.get("bits") or stated.get("w_bit") or 4)
     group = weights.get("group_size") or stated.get("group_size") or stated.get("q_group_size")
     name = _precision(method, stated, weights, bits, group)
