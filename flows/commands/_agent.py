@@ -22,6 +22,7 @@ from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.showing import chosen
+from gpuledger.flows.showing.show import in_currency
 from gpuledger.transform.answers import card as cards
 from gpuledger.transform.answers import described, markets, runs, workloads
 from gpuledger.transform.answers.asking import Rows
@@ -29,6 +30,7 @@ from gpuledger.transform.answers.value import Basis, Scope
 from gpuledger.transform.buying.answer import Condition  # the server reads the types of a tool
 from gpuledger.warehouse.bounded_query import QueryLimits, ask
 from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse.outputs.answer import Answer as Declared
 from gpuledger.warehouse.outputs.cells import plain
 from gpuledger.warehouse.paths import DataDir
 
@@ -111,7 +113,7 @@ class Tools:
         workload_id, heading = workload_names.check(self._data, workload)
         answer = ranking(self._data, workload_id, self._day(as_of))
         note = "" if answer.rows else "nothing was measured by that day"
-        return self._answer((answer.names, answer.values()), limit, note=note, what=heading)
+        return self._answer(answer, limit, note=note, what=heading)
 
     def value(
         self, workload: str, price_basis: Basis = "street", market: str | None = None, limit: int = 20,
@@ -126,7 +128,7 @@ class Tools:
         workload_id, heading = workload_names.check(self._data, workload)
         answer = value(self._data, workload_id, price_basis, Scope(self._day(as_of), self._market(market)))
         note = "" if answer.rows else "no card with a figure here has a price there"
-        return self._answer((answer.names, answer.values()), limit, note=note, what=heading)
+        return self._answer(answer, limit, note=note, what=heading)
 
     def price(self, card: str, market: str | None = None, as_of: str | None = None) -> Answer:
         """What a card costs, where, since when, when it was last confirmed, and which offers were left out and why.
@@ -136,8 +138,8 @@ class Tools:
         from gpuledger.transform.answers.price import Cards, price
 
         chosen = Cards("", card_names.gpu_ids(self._data, card))
-        table = price(self._data, chosen, self._day(as_of), self._market(market), short=False)
-        return self._answer(table, note="" if table[1] else "no shop in this warehouse lists it")
+        answer = price(self._data, chosen, self._day(as_of), self._market(market))
+        return self._answer(answer, note="" if answer.rows else "no shop in this warehouse lists it")
 
     def buy(
         self, model: str, precision: str | None = None, context: int | None = None, users: int = 1,
@@ -199,7 +201,7 @@ class Tools:
         ids = [gpu_id for name in names for gpu_id in card_names.gpu_ids(self._data, name)]
         answer = self._answer(cards.facts(self._data, list(dict.fromkeys(ids))))
         for row in answer["rows"]:
-            row["scores"] = _dicts(cards.scores(self._data, row["gpu_id"]))
+            row["scores"] = in_currency(cards.scores(self._data, row["gpu_id"]))
         return answer
 
     def history(self, card: str, days: int = 90) -> Answer:
@@ -250,9 +252,9 @@ class Tools:
         )
         return self._answer(ask(self._data, statement, limits), MOST_ROWS)
 
-    def _answer(self, rows: Rows, limit: int = MOST_ROWS, *, note: str = "", what: str = "") -> Answer:
+    def _answer(self, rows: Rows | Declared, limit: int = MOST_ROWS, *, note: str = "", what: str = "") -> Answer:
         """The first `limit` rows as objects, with the age of the data behind them."""
-        columns, values = rows
+        columns, values = (rows.names, rows.values()) if isinstance(rows, Declared) else rows
         objects = _dicts((columns, values[: _bounded(limit)]))
         last = runs.last(self._data)
         answer: Answer = {"rows": objects, "rows_in_all": len(values)}

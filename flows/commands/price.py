@@ -19,13 +19,6 @@ from gpuledger.flows.asking.options import (
 from gpuledger.flows.showing import chosen
 from gpuledger.flows.words.lang import gettext
 
-#: Headings by column, in the order in which a narrow screen keeps the columns.
-_HEADINGS = {
-    "gpu": "gpu", "price_usd": "USD", "source": "shop", "price_since": "price since", "premium_over_msrp": "over MSRP",
-    "excluded": "left out", "last_seen_at": "last confirmed", "hint": "hint", "used_price_usd": "used", "market": "market",
-    "offers": "offers", "msrp_usd": "MSRP", "median_usd": "median", "channel": "channel",
-}  # fmt: skip
-
 
 @click.command()
 @click.argument("gpu", required=False, shell_complete=complete.cards)
@@ -42,28 +35,25 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
     from gpuledger.flows.asking import workload_names
     from gpuledger.flows.showing import market_words
     from gpuledger.flows.showing.money import money
-    from gpuledger.flows.showing.show import no_rows, show_rows
+    from gpuledger.flows.showing.show import no_rows, show
     from gpuledger.transform.answers import markets
     from gpuledger.transform.answers.price import Cards, price
 
     data = read_from(data_dir)
-    day, short = day_of(data, as_of), form == "table"
+    day = day_of(data, as_of)
     currency = money(data, day)
     names = list(dict.fromkeys(name.strip() for name in (gpu or "").split(",") if name.strip()))
-    columns, rows = price(data, Cards(names[0] if names else ""), day, chosen.market(), short=short)
-    if len(names) > 1 or (names and not rows):
+    answer = price(data, Cards(names[0] if names else ""), day, chosen.market())
+    if len(names) > 1 or (names and not answer.rows):
         from gpuledger.flows.asking import card_names
 
         # The name is not spelt as in the catalogue: "rtx4090", "3090 24GB". A name that no card has is a usage error here.
         gpu_ids = tuple(dict.fromkeys(gpu_id for name in names for gpu_id in card_names.gpu_ids(data, name)))
-        columns, rows = price(data, Cards("", gpu_ids), day, chosen.market(), short=short)
-    title = f"{gettext('Street prices')} · {market_words.heading(data, day)} · {workload_names.when(data, as_of)}"
-    headings = {**_HEADINGS, "price_usd": market_words.money(data, day)}
+        answer = price(data, Cards("", gpu_ids), day, chosen.market())
     if chosen.market() == markets.ALL:
         # With all markets, the market of a row is more important than when its price was confirmed.
-        headings = {name: headings[name] for name in ("gpu", "price_usd", "source", "market", "channel")} | headings
-    show_rows(
-        *currency.table(columns, rows), form, title=currency.title(title), headings=currency.headings(columns, headings)
-    )
+        answer = answer.with_first("gpu", "price_usd", "source", "offered_in", "channel")
+    title = f"{gettext('Street prices')} · {market_words.heading(data, day)} · {workload_names.when(data, as_of)}"
+    show(answer.under(currency.title(title), price_usd=market_words.money(data, day)), form, currency=currency)
     why = gettext("no shop in this warehouse lists it; `gpuledger show` has what is known of the card")
-    return 0 if rows else no_rows(why)
+    return 0 if answer.rows else no_rows(why)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -20,20 +19,6 @@ from gpuledger.warehouse.paths import DataDir
 _MOST = 8
 _DAYS = 90
 _SPARKS = "▁▂▃▄▅▆▇█"
-
-#: Headings by column, in the order in which a narrow screen keeps the columns.
-_OFFERS = {
-    "price_usd": "USD", "shop": "shop", "availability": "availability", "price_since": "price since",
-    "left_out_because": "left out because", "title": "title", "price": "price",
-}  # fmt: skip
-_SCORES = {
-    "workload": "workload", "rank": "rank", "score": "score", "unit": "unit", "value_rank": "place by value",
-    "relative_to_baseline": "× baseline", "published_on": "published on",
-}  # fmt: skip
-_RENTALS = {
-    "provider": "provider", "instance": "instance", "instance_hour_usd": "USD an hour", "pricing_model": "pricing",
-    "break_even_hours": "owning is cheaper after hours",
-}  # fmt: skip
 
 
 @click.command()
@@ -80,24 +65,21 @@ def _at_its_own_rate(data: DataDir, card: dict[str, Any], currency: Money) -> di
 
 def _of(data: DataDir, gpu_id: str, currency: Money) -> dict[str, Any]:
     """The offers, scores, rentals and daily lows of a card."""
+    from gpuledger.flows.showing.show import in_currency
     from gpuledger.transform.answers import card as cards
-    from gpuledger.warehouse.outputs.cells import plain
 
     several = {
         "offers": cards.offers(data, gpu_id, 1_000_000),
         "scores": cards.scores(data, gpu_id),
         "rentals": cards.rentals(data, gpu_id, 1_000_000),
     }
-    as_dicts = {
-        name: [dict(zip(columns, map(plain, row), strict=True)) for row in rows]
-        for name, (columns, rows) in ((name, currency.table(*table)) for name, table in several.items())
-    }
+    as_dicts = {name: in_currency(answer, currency) for name, answer in several.items()}
     lows = cards.daily_lows(data, gpu_id, _DAYS, currency.code)
     return {**as_dicts, currency.name("daily_low_usd"): [round(low, currency.places) for low in lows]}
 
 
 def _print(data: DataDir, card: dict[str, Any], currency: Money) -> None:
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.showing.show import show
     from gpuledger.transform.answers import card as cards
 
     gpu_id = card["gpu_id"]
@@ -108,28 +90,14 @@ def _print(data: DataDir, card: dict[str, Any], currency: Money) -> None:
         terminal.say("  " + line)
     if currency.words:
         terminal.say(f"  {currency.words}")
-    for title, (columns, rows), headings in (
-        (gettext("Offers"), _in_one_cell(*cards.offers(data, gpu_id, _MOST)), _OFFERS),
-        (gettext("Scores"), cards.scores(data, gpu_id), _SCORES),
-        (gettext("Renting instead"), cards.rentals(data, gpu_id, _MOST), _RENTALS),
+    for title, answer in (
+        (gettext("Offers"), cards.offers(data, gpu_id, _MOST)),
+        (gettext("Scores"), cards.scores(data, gpu_id)),
+        (gettext("Renting instead"), cards.rentals(data, gpu_id, _MOST)),
     ):
-        if rows:
+        if answer.rows:
             click.echo()
-            show_rows(
-                *currency.table(columns, rows), "table", title=title, headings=currency.headings(columns, headings)
-            )
-
-
-def _in_one_cell(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Offers with the printed price and its currency in one cell, so that a narrow screen cannot drop one of them."""
-    from gpuledger.flows.showing.show import human
-
-    price, currency = columns.index("price"), columns.index("currency")
-    joined = []
-    for row in rows:
-        amount = None if row[price] is None else f"{human(row[price])} {row[currency]}"
-        joined.append(tuple(amount if at == price else value for at, value in enumerate(row) if at != currency))
-    return [name for name in columns if name != "currency"], joined
+            show(answer.under(title), "table", currency=currency)
 
 
 def _specification(card: dict[str, Any]) -> list[str]:

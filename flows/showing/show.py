@@ -35,13 +35,19 @@ def show(answer: Answer, form: str, *, currency: Money = DOLLARS, if_empty: str 
     if form == "table":
         _table(Table.of(answer, currency), answer.title, if_empty)
         return
-    names, rows = currency.table(answer.names, answer.values())
     if form == "json":
-        click.echo(terminal.json_text([dict(zip(names, map(plain, row), strict=True)) for row in rows], indent=1))
+        click.echo(terminal.json_text(in_currency(answer, currency), indent=1))
         return
+    names, rows = currency.table(answer.names, answer.values())
     from gpuledger.warehouse.outputs.csv_files import to_csv
 
     click.echo(to_csv(names, [[flat(value, terminal.json_text) for value in row] for row in rows]), nl=False)
+
+
+def in_currency(answer: Answer, currency: Money = DOLLARS) -> list[dict[str, Any]]:
+    """The rows of an answer as objects for programs."""
+    names, rows = currency.table(answer.names, answer.values())
+    return [dict(zip(names, map(plain, row), strict=True)) for row in rows]
 
 
 def show_rows(  # noqa: PLR0913
@@ -64,7 +70,7 @@ def show_rows(  # noqa: PLR0913
         replace(
             known[name],
             shown_as="text" if known[name].shown_as in _REWORKED else known[name].shown_as,
-            heading=name if headings is None else headings.get(name, name).replace("_", " "),
+            heading=name if headings is None else gettext(headings.get(name, name)).replace("_", " "),
             weight=weights.get(name, UNIMPORTANT),
             unit_in="unit" if name == "score" else "",
         )
@@ -109,7 +115,7 @@ class Table:
         drawn, units = [], set()
         seen = answer.seen_columns()
         for column in seen:
-            values = [_in_currency(column, row, currency) for row in answer.rows]
+            values = [_seen(column, row, currency) for row in answer.rows]
             heading = currency.heading(gettext(column.heading or ""))
             if column.unit_in and (unit := _one_unit(answer, column.unit_in)):
                 heading = f"{heading}, {unit}"
@@ -144,7 +150,7 @@ def _one_unit(answer: Answer, name: str) -> str:
     return str(units.pop()) if len(units) == 1 else ""
 
 
-def _in_currency(column: Column, row: Any, currency: Money) -> Any:
+def _seen(column: Column, row: Any, currency: Money) -> Any:
     """What people see in a cell, before it is text."""
     value = column.seen_of(row)
     if isinstance(value, Message):

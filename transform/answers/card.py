@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from gpuledger.extract.near import near
 from gpuledger.transform.answers import rates
 from gpuledger.transform.answers.asking import Rows
+from gpuledger.transform.answers.columns import KNOWN, columns
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.index import MACHINE
 from gpuledger.transform.identity.own import Names
 from gpuledger.transform.identity.resolver import Resolver
+from gpuledger.warehouse.outputs.answer import Answer, Column
+from gpuledger.warehouse.outputs.cells import cell
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -119,9 +123,20 @@ def daily(data: DataDir, gpu_ids: Sequence[str], days: int) -> Rows:
     )
 
 
-def offers(data: DataDir, gpu_id: str, most: int) -> Rows:
+#: What people see of offers. The printed price has its currency beside it, so that a narrow screen cannot drop one of them.
+OFFERS = columns(
+    "price_usd", replace(KNOWN["price"], seen=lambda offer: _printed(offer)), "shop", "condition", "availability",
+    "price_since", "left_out_because", "title", "url", Column("evidence", "evidence"),
+)  # fmt: skip
+
+
+def _printed(offer: Mapping[str, Any]) -> str | None:
+    return None if offer["price"] is None else f"{cell(offer['price'])} {offer['currency']}"
+
+
+def offers(data: DataDir, gpu_id: str, most: int) -> Answer:
     """The offers of a card now. First the offers that count, by price, then the others, with the reason why they do not."""
-    return query(
+    found = query(
         data,
         """SELECT price_usd, price, currency, source AS shop, condition, availability, valid_from::DATE AS price_since,
                exclusion AS left_out_because, title, url, snapshot_sha256 AS evidence
@@ -129,11 +144,18 @@ def offers(data: DataDir, gpu_id: str, most: int) -> Rows:
            ORDER BY exclusion IS NOT NULL, price_usd NULLS LAST, listing_id LIMIT $most""",
         {"card": gpu_id, "most": most},
     )
+    return Answer.of_query(*found, OFFERS)
 
 
-def scores(data: DataDir, gpu_id: str) -> Rows:
+SCORES = columns(
+    "workload", "rank", "score", "unit", "relative_to_baseline",
+    Column("value_rank", "place by value", weight=KNOWN["unit"].weight), Column("source", "source"), "published_on",
+)  # fmt: skip
+
+
+def scores(data: DataDir, gpu_id: str) -> Answer:
     """A card's place in each workload, and its place by value for money if it has a price."""
-    return query(
+    found = query(
         data,
         """SELECT w.workload, r.rank, r.score, r.unit,
                round(r.relative_to_baseline, 2) AS relative_to_baseline, v.value_rank,
@@ -144,14 +166,22 @@ def scores(data: DataDir, gpu_id: str) -> Rows:
            WHERE r.gpu_id = $card ORDER BY r.rank, w.workload""",
         {"card": gpu_id},
     )
+    return Answer.of_query(*found, SCORES)
 
 
-def rentals(data: DataDir, gpu_id: str, most: int) -> Rows:
+RENTALS = columns(
+    "provider", "instance", Column("region", "region"), "pricing_model", Column("comparability", "comparability"),
+    "instance_hour_usd", "break_even_hours", Column("cheaper", "cheaper"),
+)  # fmt: skip
+
+
+def rentals(data: DataDir, gpu_id: str, most: int) -> Answer:
     """The cost of renting instead, the cheapest hour first, and the hours of use after which owning is cheaper."""
-    return query(
+    found = query(
         data,
         """SELECT provider, instance, region, pricing_model, comparability, instance_hour_usd,
                round(break_even_hours) AS break_even_hours, cheaper
            FROM mart.rent_vs_buy WHERE gpu_id = $card ORDER BY instance_hour_usd, offer_id LIMIT $most""",
         {"card": gpu_id, "most": most},
     )
+    return Answer.of_query(*found, RENTALS)

@@ -12,7 +12,7 @@ _COLUMNS = (
     Column("value_rank", "#"),
     Column("rank", "rank"),
     Column("workload", "workload", "title", least=36),
-    Column("workload_id", "workload_id", least=40),
+    Column("workload_id", "workload id", least=40),
     Column("gpu", "gpu", "card"),
     Column("what", "what", "card"),
     Column("baseline_gpu", "baseline gpu", "card"),
@@ -58,6 +58,10 @@ _COLUMNS = (
     Column("score_ratio", "× score", "ratio"),
     Column("title", "title", "name"),
     Column("price", "price"),
+    *(
+        Column(name, name.replace("_", " "), "words")
+        for name in ("claim", "condition", "kinds", "old_availability", "new_availability", "tax", "product_kind")
+    ),
     Column("url", "url", "name"),
     Column("assumption", "assumption", least=40),
     Column("status", "status", "state", least=24),
@@ -67,10 +71,6 @@ _COLUMNS = (
     Column("quantity", "quantity", "prose"),
     Column("change_30d", "30 days", "change"),
     Column("percentile_1y", "of the year", "share"),
-    *(
-        Column(name, name.replace("_", " "), "words")
-        for name in ("claim", "condition", "kinds", "old_availability", "new_availability", "tax", "product_kind")
-    ),
 )
 
 

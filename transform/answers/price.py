@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import NamedTuple
 
-from gpuledger.transform.answers.asking import Rows
+from gpuledger.transform.answers.columns import columns
+from gpuledger.warehouse.outputs.answer import Answer
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -39,40 +40,39 @@ def market_parameters(day: date | None, market: str | None) -> dict[str, date | 
     return {"market": market} if market else {}
 
 
-def price(data: DataDir, cards: Cards, day: date | None, market: str | None = None, *, short: bool) -> Rows:
+#: What people see of it.
+SHOWN = columns(
+    "gpu", "price_usd", "median_usd", "offers", "msrp_usd", "premium_over_msrp", "used_price_usd", "offered_in", "channel",
+    "source", "price_since", "last_seen_at", "hint", "excluded",
+)  # fmt: skip
+#: The same for a past day, of which less is known.
+SHOWN_OF_A_DAY = columns(
+    "gpu", "price_usd", "median_usd", "offers", "offered_in", "channel", "source", "price_since", "last_seen_at", "url",
+)  # fmt: skip
+
+
+def price(data: DataDir, cards: Cards, day: date | None, market: str | None = None) -> Answer:
     """Street prices of `cards` in the market or the home market, now or as known at the end of `day`.
 
-    `short` gives only the columns for people. Only the home market has a hint whether to buy.
+    Only the home market has a hint whether to buy.
     """
     prices = street_prices(day, market)
     if day:
-        columns = "g.gpu, " + (
-            """p.price_usd, p.median_usd, p.offers, p.offered_in AS market, p.channel, p.source,
-               p.price_since::DATE AS price_since, p.last_seen_at::DATE AS last_seen_at, p.url"""
-            if short
-            else "p.*"
-        )
-        sql = f"SELECT {columns} FROM {prices} p JOIN core.gpu g USING (gpu_id)"
+        sql = f"SELECT g.gpu, p.* FROM {prices} p JOIN core.gpu g USING (gpu_id)"
     else:
-        columns = (
-            """p.gpu, p.price_usd, p.median_usd, p.offers, p.msrp_usd, p.premium_over_msrp, p.used_price_usd,
-               p.offered_in AS market, p.channel, p.source, p.price_since::DATE AS price_since,
-               p.last_seen_at::DATE AS last_seen_at, t.hint, p.excluded"""
-            if short
-            else "p.*, t.change_30d, t.percentile_1y, t.hint, t.reason AS hint_reason"
-        )
         # DuckDB 1.5 does not accept a subquery in the condition of an outer join.
-        trend = "t.gpu_id = p.gpu_id AND p.market = home.market"
-        sql = f"""SELECT {columns} FROM {prices} p CROSS JOIN core.home_market home
-            LEFT JOIN mart.price_trend t ON {trend}"""
+        sql = f"""SELECT p.*, t.change_30d, t.percentile_1y, t.hint, t.reason AS hint_reason
+            FROM {prices} p CROSS JOIN core.home_market home
+            LEFT JOIN mart.price_trend t ON t.gpu_id = p.gpu_id AND p.market = home.market"""
     # All words are one parameter, because a condition for each word of a long text took gigabytes of memory to plan.
     card_parameters: dict[str, object] = {"words": [f"%{word}%" for word in cards.name.split()]}
     is_chosen = "NOT EXISTS (FROM unnest($words::VARCHAR[]) said(word) WHERE gpu NOT ILIKE word)"
     if cards.gpu_ids:
         card_parameters = {"cards": list(cards.gpu_ids)}
         is_chosen = "gpu IN (SELECT gpu FROM core.gpu WHERE list_contains($cards, gpu_id))"
-    return query(
+    found = query(
         data,
         f"SELECT * FROM ({sql}) WHERE {is_chosen} ORDER BY gpu",
         {**card_parameters, **market_parameters(day, market)},
     )
+    return Answer.of_query(*found, SHOWN_OF_A_DAY if day else SHOWN)

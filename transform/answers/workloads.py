@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gpuledger.transform.answers.asking import Rows
+from gpuledger.transform.answers.columns import columns
+from gpuledger.warehouse.outputs.answer import Answer, Column
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -18,10 +19,18 @@ def ranked(data: DataDir) -> dict[str, str]:
     return dict(query(data, sql)[1])
 
 
-def listed(data: DataDir) -> Rows:
+SHOWN = columns(
+    "workload_id", "workload", "unit", Column("direction", "direction"), Column("gpu_count", "cards together"),
+    Column("cards", "cards"), Column("newest_on", "newest figure"),
+    Column("oldest_on", "oldest figure"),
+)  # fmt: skip
+_FIRST = ("workload_id", "cards", "unit", "workload", "newest_on", "oldest_on", "gpu_count")
+
+
+def listed(data: DataDir) -> Answer:
     """All workloads with the number of cards that have a score, and the newest and oldest day of these scores."""
     sql = """SELECT w.workload_id, w.workload, w.unit, w.direction, w.gpu_count, count(r.gpu_id) AS cards,
             max(r.published_on) AS newest_on, min(r.published_on) AS oldest_on
         FROM core.workload w LEFT JOIN mart.ranking r USING (workload_id)
         GROUP BY ALL ORDER BY 1"""
-    return query(data, sql)
+    return Answer.of_query(*query(data, sql), SHOWN).with_first(*_FIRST)

@@ -103,3 +103,9 @@ class Answer:
             for column in self.columns
         )
         return replace(self, title=title, columns=columns)
+
+    def with_first(self, *names: str) -> Answer:
+        """The same answer, of which a narrow screen keeps the columns `names` first, in this order."""
+        weights = {name: place - len(names) for place, name in enumerate(names)}
+        columns = (replace(one, weight=weights.get(one.name, one.weight)) for one in self.columns)
+        return replace(self, columns=tuple(columns))
