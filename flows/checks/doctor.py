@@ -28,7 +28,7 @@ from gpuledger.flows.prefect_ import compat
 from gpuledger.flows.settings import parts
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.telling import health
-from gpuledger.transform.answers import runs
+from gpuledger.transform import last_run
 from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import NoWarehouse, WarehouseError
 from gpuledger.warehouse.read import formats
@@ -136,7 +136,7 @@ def _disk(context: Context) -> Iterator[Check]:
 def _clock(context: Context) -> Iterator[Check]:
     now = context.started_at
     try:
-        last = runs.last(context.data)
+        last = last_run.last(context.data)
     except WarehouseError:  # the check of the warehouse reports it
         yield Check("clock", "ok", Message("doctor.utc_nothing_published_compare", now=now))
         return
@@ -152,7 +152,7 @@ def _warehouse(context: Context) -> Iterator[Check]:
     data = context.data
     try:
         storage, library = formats(data)
-        last = runs.last(data)
+        last = last_run.last(data)
     except NoWarehouse:
         if run_log.has_published(data):
             action = Message("doctor.run_gpuledger_replay")

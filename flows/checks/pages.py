@@ -16,8 +16,8 @@ from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.items import Aside, Item
 from gpuledger.extract.source import Page
 from gpuledger.flows.night.context import utc_now
-from gpuledger.transform.answers import drifting
-from gpuledger.transform.answers.drifting import Drifting
+from gpuledger.transform.answers.trust import drifting
+from gpuledger.transform.answers.trust.drifting import Drifting
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 

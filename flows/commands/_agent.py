@@ -23,10 +23,11 @@ from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.showing import chosen
 from gpuledger.flows.showing.show import in_currency
+from gpuledger.transform import last_run
 from gpuledger.transform.answers import card as cards
-from gpuledger.transform.answers import described, markets, runs, workloads
-from gpuledger.transform.answers.asking import Rows
+from gpuledger.transform.answers import described, markets, workloads
 from gpuledger.transform.answers.value import Basis, Scope
+from gpuledger.transform.asking import Rows
 from gpuledger.transform.buying.answer import Condition  # the server reads the types of a tool
 from gpuledger.warehouse.bounded_query import QueryLimits, ask
 from gpuledger.warehouse.errors import WarehouseError
@@ -217,7 +218,7 @@ class Tools:
         from gpuledger.extract import objects
         from gpuledger.extract.archive.snapshots import Archive
         from gpuledger.flows.commands.evidence import place_in, whole_hash
-        from gpuledger.transform.answers.evidence import figures
+        from gpuledger.transform.answers.trust.evidence import figures
 
         archive = Archive(self._data.snapshots, objects.of(self._data.store))
         full_hash = whole_hash(archive, sha256)
@@ -256,7 +257,7 @@ class Tools:
         """The first `limit` rows as objects, with the age of the data behind them."""
         columns, values = (rows.names, rows.values()) if isinstance(rows, Declared) else rows
         objects = _dicts((columns, values[: _bounded(limit)]))
-        last = runs.last(self._data)
+        last = last_run.last(self._data)
         answer: Answer = {"rows": objects, "rows_in_all": len(values)}
         if last is not None:
             answer |= {

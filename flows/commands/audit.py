@@ -19,7 +19,7 @@ _WORTH = ("statement", "published", "recomputed", "verdict", "unit", "reason", "
 def command(document: str | None, data_dir: str | None, form: str) -> None:
     """Every figure of the source documents: as published, recomputed, and the reason where they differ."""
     from gpuledger.flows.showing.show import show_rows
-    from gpuledger.transform.answers import claims
+    from gpuledger.transform.answers.trust import claims
 
     data = read_from(data_dir)
     names = claims.documents(data)

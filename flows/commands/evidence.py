@@ -35,7 +35,7 @@ def command(hash_: str, whole: bool, opens: bool, data_dir: str | None) -> None:
     """
     from gpuledger.extract import objects
     from gpuledger.extract.archive.snapshots import Archive
-    from gpuledger.transform.answers.evidence import figures
+    from gpuledger.transform.answers.trust.evidence import figures
     from gpuledger.warehouse.errors import NoWarehouse
 
     data = read_from(data_dir)

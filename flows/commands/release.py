@@ -6,7 +6,7 @@ import click
 
 from gpuledger.flows.asking.options import data_dir_option, data_of
 from gpuledger.flows.words.lang import gettext
-from gpuledger.transform.answers.held import DegradedSource, HeldPrice
+from gpuledger.transform.answers.trust.held import DegradedSource, HeldPrice
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -30,7 +30,7 @@ def command(
     kept with date and reason in decisions/releases.jsonl.
     """
     from gpuledger.flows.showing.show import show_rows
-    from gpuledger.transform.answers.held import degraded, held
+    from gpuledger.transform.answers.trust.held import degraded, held
 
     data = data_of(data_dir)
     prices = {price.listing_id: price for price in held(data)}

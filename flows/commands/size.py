@@ -15,7 +15,7 @@ from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 
 if TYPE_CHECKING:
-    from gpuledger.transform.sizing.report import Quantity
+    from gpuledger.transform.answers.sizes import Quantity
 
 #: The context if --context is not given; at most the context of the model.
 _CONTEXT = 4096
@@ -71,10 +71,10 @@ def quantities(
     own: Path,
 ) -> list[Quantity]:
     """The parameters, memory and operations of a model. Raises SizingError."""
+    from gpuledger.transform.answers.sizes import image_sizes, sizes
     from gpuledger.transform.sizing.diffusion import DiffusionModel
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.sizing.files.named import shape_of, usual_precision
-    from gpuledger.transform.sizing.report import image_sizes, sizes
 
     assumptions = of_settings(assumed)
     name = str(model) if config is None else str(config.absolute())

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gpuledger.flows.decisions.terms import Says, Terms
     from gpuledger.flows.night.left_out import LeftOut
     from gpuledger.flows.settings.settings import Settings
-    from gpuledger.transform.answers.sources import Record
+    from gpuledger.transform.answers.trust.sources import Record
 
 
 @click.group(invoke_without_command=True)
@@ -292,7 +292,7 @@ def corrections_(data_dir: str | None, form: str) -> None:
     """The corrections of this data directory, and what became of each on the newest night of its source."""
     from gpuledger.flows.decisions import corrections
     from gpuledger.flows.showing.show import show_rows
-    from gpuledger.transform.answers import corrected
+    from gpuledger.transform.answers.trust import corrected
 
     data = data_of(data_dir)
     states = corrected.states(data)

@@ -16,7 +16,7 @@ from gpuledger.flows.words.wrong_use import translated
 
 if TYPE_CHECKING:
     from gpuledger.transform.answers.runs import RunHealth
-    from gpuledger.transform.answers.sources import SourceHealth
+    from gpuledger.transform.answers.trust.sources import SourceHealth
 
 #: The most letters of a reason on the screen. --format json has all of it.
 _SHORT = 90

@@ -23,7 +23,7 @@ from gpuledger.flows.night import gather, iceberg, run_log, sharing
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.run_log import RunRecord
 from gpuledger.flows.night.sharing import writing
-from gpuledger.transform.answers import runs
+from gpuledger.transform import last_run
 from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.outputs import iceberg_tables
@@ -50,7 +50,7 @@ def vacuum(context: Context, *, dry_run: bool = False) -> list[Removed]:
         run_log.heal(data)
         if not data.base.exists():
             raise NoWarehouse(data.root)
-        last = runs.last(data)
+        last = last_run.last(data)
         assert last is not None, "a base is there since a run was published"
         newest = last.as_of
         cutoff = newest - timedelta(days=context.settings.keep_days)

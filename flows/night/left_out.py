@@ -11,8 +11,8 @@ from gpuledger.extract.source import Source
 from gpuledger.flows.decisions import terms
 from gpuledger.flows.decisions.terms import Terms
 from gpuledger.flows.night.context import Context
-from gpuledger.transform.answers import sources as measured
-from gpuledger.transform.answers.sources import Record
+from gpuledger.transform.answers.trust import sources as measured
+from gpuledger.transform.answers.trust.sources import Record
 from gpuledger.warehouse.errors import WarehouseError
 
 #: A site may change its mind. After so many days the night requests its robots.txt once more, and nothing else if that still

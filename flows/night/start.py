@@ -10,7 +10,7 @@ from gpuledger.flows.decisions import corrections, decisions
 from gpuledger.flows.night.context import Context, Engine, new_run_id, utc_now
 from gpuledger.flows.settings.settings import Settings
 from gpuledger.flows.words import naming
-from gpuledger.transform.answers import runs
+from gpuledger.transform import last_run
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 
@@ -63,7 +63,7 @@ def rebuild_context_for(settings: Settings, data: DataDir, engine: Engine) -> Co
     """The context of a rebuild that starts now. It changes no day's prices, so its `as_of` is that of the newest run."""
     now = utc_now()
     try:
-        last = runs.last(data)
+        last = last_run.last(data)
     except NoWarehouse:
         last = None
     return Context(
@@ -90,7 +90,7 @@ def _time(text: str) -> datetime:
 def _next_night(data: DataDir, nights: tuple[int, ...], step: int) -> int:
     """The sample night `step` after the last that was published here; the first if none was."""
     try:
-        last = runs.last(data)
+        last = last_run.last(data)
     except NoWarehouse:
         return nights[0]
     return nights[0] if last is None or last.sample_night is None else min(last.sample_night + step, nights[-1])

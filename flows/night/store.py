@@ -21,8 +21,7 @@ from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.summary import Summary, failures, published_status
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.showing import exports
-from gpuledger.transform import freshness, workloads
-from gpuledger.transform.answers import runs
+from gpuledger.transform import freshness, last_run, workloads
 from gpuledger.transform.build import graph, listing_versions, price_days
 from gpuledger.transform.build import run as builder
 from gpuledger.transform.build.run import Build
@@ -223,7 +222,7 @@ def prepare_build(
 
 def settle(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
     """Update freshness and identities after the load of a night and before a build. Returns the tables that changed."""
-    last = runs.last_in(con)
+    last = last_run.last_in(con)
     # A backfill of old nights must not change how old the other sources are.
     now = max(context.as_of, last.as_of) if last else context.as_of
     return {*freshness.keep(con, now), *_identify(con, context)}
@@ -317,7 +316,7 @@ def _refuse_doubtful_clock(con: duckdb.DuckDBPyConnection, context: Context) -> 
             f"this run counts as {context.as_of:%Y-%m-%d %H:%M} UTC, and this machine's clock says "
             f"{context.started_at:%Y-%m-%d %H:%M}: {way_out}"
         )
-    last = runs.last_in(con)
+    last = last_run.last_in(con)
     if last is not None and abs(context.started_at - last.started_at) > timedelta(days=most):
         raise DoubtfulClock(
             f"this machine's clock says {context.started_at:%Y-%m-%d %H:%M} UTC, and when the last run was published it "

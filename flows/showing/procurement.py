@@ -8,8 +8,8 @@ from gpuledger.flows.showing import chosen, market_words
 from gpuledger.flows.showing.money import Money
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.sentences import N_, spoken
+from gpuledger.transform import last_run
 from gpuledger.transform.answers import procurement as answers
-from gpuledger.transform.answers import runs
 from gpuledger.warehouse.outputs.sheet import Column, Sheet
 from gpuledger.warehouse.paths import DataDir
 
@@ -31,7 +31,7 @@ def advice_words() -> dict[str, str]:
 def sheet(data: DataDir, money: Money) -> Sheet:
     """The list for the market and currency in use. Raises NoWarehouse, and BadQuery for an unknown market."""
     answer = answers.procurement(data, chosen.market())
-    last = runs.last(data)
+    last = last_run.last(data)
     assert last is not None, "what is published, a run published"
     parts = [
         market_words.heading(data),

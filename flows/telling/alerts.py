@@ -12,7 +12,7 @@ from gpuledger.flows.telling import health
 from gpuledger.flows.telling.crossings import newly_true
 from gpuledger.flows.telling.notify import Kind, Message
 from gpuledger.flows.telling.watches import look, store
-from gpuledger.transform.answers import held
+from gpuledger.transform.answers.trust import held
 from gpuledger.warehouse.errors import BadQuery, NoWarehouse
 
 #: The most held prices that one message lists. It only counts the others.

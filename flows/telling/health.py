@@ -10,9 +10,9 @@ from gpuledger.extract import local_files
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import utc_now
 from gpuledger.transform.answers import runs as recorded
-from gpuledger.transform.answers import sources as measured
 from gpuledger.transform.answers.runs import RunHealth
-from gpuledger.transform.answers.sources import Record, SourceHealth
+from gpuledger.transform.answers.trust import sources as measured
+from gpuledger.transform.answers.trust.sources import Record, SourceHealth
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry, Gauge, write_to_textfile
 
 from gpuledger.transform.answers.runs import RunHealth
-from gpuledger.transform.answers.sources import SourceHealth
+from gpuledger.transform.answers.trust.sources import SourceHealth
 
 
 def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth], now: datetime) -> None:

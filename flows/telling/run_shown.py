@@ -14,8 +14,8 @@ from gpuledger.flows.showing.clean import clean
 from gpuledger.flows.showing.show import show_rows
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.wrong_use import translated
-from gpuledger.transform.answers.held import HeldPrice, held
-from gpuledger.transform.answers.refused import RefusedRow, refused
+from gpuledger.transform.answers.trust.held import HeldPrice, held
+from gpuledger.transform.answers.trust.refused import RefusedRow, refused
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import together
 

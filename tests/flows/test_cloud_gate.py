@@ -11,7 +11,7 @@ import pytest
 
 from gpuledger.extract.sample import server
 from gpuledger.flows.telling import alerts, run_shown
-from gpuledger.transform.answers.held import held
+from gpuledger.transform.answers.trust.held import held
 from gpuledger.warehouse.paths import DataDir
 from tests.command import csv_files, gpuledger, rows
 from tests.flows.inprocess import context, copy_of_the_site, refresh

@@ -27,7 +27,8 @@ from gpuledger.flows.words import lang, sentences
 from gpuledger.flows.words.say import say
 from gpuledger.flows.words.sentences import spoken
 from gpuledger.transform import workloads
-from gpuledger.transform.answers import claims, described
+from gpuledger.transform.answers import described
+from gpuledger.transform.answers.trust import claims
 from gpuledger.transform.buying import market
 from gpuledger.transform.buying.need import Usage, need_of, shape_of
 from gpuledger.transform.buying.options import Limits, Market, options

@@ -9,8 +9,8 @@ from typing import Any
 
 from gpuledger.extract.near import near
 from gpuledger.transform.answers import rates
-from gpuledger.transform.answers.asking import Rows
 from gpuledger.transform.answers.columns import KNOWN, columns
+from gpuledger.transform.asking import Rows
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.index import MACHINE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuledger.transform.answers.asking import Rows
+from gpuledger.transform.asking import Rows
 from gpuledger.transform.build.graph import column_descriptions
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.paths import DataDir

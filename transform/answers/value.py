@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date
 from typing import Literal, NamedTuple
 
-from gpuledger.transform.answers.asking import Rows, select_of
 from gpuledger.transform.answers.columns import columns
 from gpuledger.transform.answers.price import market_parameters, street_prices
+from gpuledger.transform.asking import Rows, select_of
 from gpuledger.warehouse.outputs.answer import Answer
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query

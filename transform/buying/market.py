@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from gpuledger.transform.answers.asking import view
-from gpuledger.transform.answers.runs import last_in
+from gpuledger.transform.asking import view
 from gpuledger.transform.assumptions import Assumptions, from_table
 from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.last_run import last_in
 from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Learned
 

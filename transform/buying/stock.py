@@ -10,12 +10,12 @@ from typing import Protocol
 
 import duckdb
 
-from gpuledger.transform.answers.runs import last_in
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import market
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Market
 from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.last_run import last_in
 from gpuledger.transform.speed.learned import Learned
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 

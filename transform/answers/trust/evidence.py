@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuledger.transform.answers.asking import Rows
+from gpuledger.transform.asking import Rows
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
