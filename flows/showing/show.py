@@ -70,13 +70,17 @@ def show_rows(  # noqa: PLR0913
         replace(
             known[name],
             shown_as="text" if known[name].shown_as in _REWORKED else known[name].shown_as,
-            heading=name if headings is None else gettext(headings.get(name, name)).replace("_", " "),
+            heading=(headings or {}).get(name, name),
             weight=weights.get(name, UNIMPORTANT),
             unit_in="unit" if name == "score" else "",
         )
         for name in columns
     ]
-    show(Answer.of_rows(declared, rows, title), form, if_empty=if_empty)
+    answer = Answer.of_rows(declared, rows, title)
+    if form == "table":
+        _table(Table.of(answer, has_names=headings is None), title, if_empty)
+    else:
+        show(answer, form)
 
 
 #: How values are shown with less in them than they have. Who asks for the columns of a table sees whole values.
@@ -110,13 +114,15 @@ class Table:
     has_best: bool = False
 
     @classmethod
-    def of(cls, answer: Answer, currency: Money = DOLLARS) -> Table:
-        """What people see of `answer`."""
+    def of(cls, answer: Answer, currency: Money = DOLLARS, *, has_names: bool = False) -> Table:
+        """What people see of `answer`. With `has_names` its headings are names, which keep their underscores."""
         drawn, units = [], set()
         seen = answer.seen_columns()
         for column in seen:
             values = [_seen(column, row, currency) for row in answer.rows]
-            heading = currency.heading(gettext(column.heading or ""))
+            heading = column.heading or ""
+            heading = currency.heading(heading) if currency.rate_day else gettext(heading)
+            heading = heading if has_names else heading.replace("_", " ")
             if column.unit_in and (unit := _one_unit(answer, column.unit_in)):
                 heading = f"{heading}, {unit}"
                 units.add(column.unit_in)
