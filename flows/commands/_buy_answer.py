@@ -33,7 +33,7 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
 
     If there is no such option, print to standard error what would give one.
     """
-    columns, values = table_of(answer, data, limit)
+    columns, values = table_of(answer, data, limit, to_people=form == "table")
     if form != "table":
         if explain:
             explanations = [as_objects(_steps(option, answer.need)) for option, _ in answer.ranked(limit)]
@@ -52,8 +52,13 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
     return no_rows("\n  ".join(say(line, cast("Money", answer.stock.currency).sum) for line in why_nothing(answer)))
 
 
-def table_of(answer: Answer, data: DataDir, limit: int) -> tuple[list[str], list[list[Any]]]:
-    """The columns, and the first `limit` options that keep to the limits (0: all), in the currency of the answer."""
+def table_of(
+    answer: Answer, data: DataDir, limit: int, *, to_people: bool = False
+) -> tuple[list[str], list[list[Any]]]:
+    """The columns, and the first `limit` options that keep to the limits (0: all), in the currency of the answer.
+
+    Sentences are in the language in use for people, and in English for programs.
+    """
     currency = cast("Money", answer.stock.currency)
     rows = [
         row_of(
@@ -64,7 +69,13 @@ def table_of(answer: Answer, data: DataDir, limit: int) -> tuple[list[str], list
         )
         for rank, (option, why) in enumerate(answer.ranked(limit), 1)
     ]  # fmt: skip
-    said_rows = [[in_english(v, answer) for v in row.values()] for row in rows]
+    said_rows = [
+        [
+            say(value, currency.sum) if to_people and isinstance(value, Message) else in_english(value, answer)
+            for value in row.values()
+        ]
+        for row in rows
+    ]
     return currency.table(list(COLUMNS), said_rows)
 
 

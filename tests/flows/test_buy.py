@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.cli import cli
 from gpuledger.flows.night.rebuild import rebuild
+from gpuledger.flows.words import lang
 from gpuledger.transform.assumptions import Assumptions, settings
 from gpuledger.transform.build import graph
 from gpuledger.transform.build import run as builder
@@ -328,6 +329,14 @@ def test_limits_leave_out_what_breaks_them(data: Path) -> None:
     for row in ask(data, "--model", "llama-2-7b", "--budget", 500, "--min-tokens-per-s", 30, "--limit", 0):
         assert row["expected_tokens_per_s"] >= 30
         assert (row["price_usd"] if row["way"] == "buy" else row["total_usd"]) <= 500
+
+
+def test_a_korean_table_says_its_notes_in_korean(data: Path) -> None:
+    words = ["buy", "--model", "llama-2-7b", "--train", "qlora", "--data-dir", str(data)]
+    done = CliRunner().invoke(cli, ["--lang", "ko", *words], catch_exceptions=False, standalone_mode=False)
+    lang.use("en")
+    assert "행렬 연산 속도로 보아" in done.stdout
+    assert "nobody measured it" not in done.stdout
 
 
 def test_what_is_next_cheaper_is_ruled_out_with_its_reason(data: Path) -> None:
