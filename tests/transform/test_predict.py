@@ -31,8 +31,8 @@ from gpuledger.transform.speed.predict import (
     with_measurement,
 )
 from tools import calibrate
-from tools.calibrate import Point
 from tools.measured_table import TableRow, read_table
+from tools.speeds import Point, points
 
 A = Assumptions()
 
@@ -85,7 +85,7 @@ def test_no_measurement_of_the_table_is_above_its_bound(table: list[TableRow], m
 
 
 def test_cards_that_were_left_out_are_predicted_within_the_range(shared_data: Path) -> None:
-    found = list(calibrate.points(shared_data / "benchmarks", Resolver.load()))
+    found = list(points(shared_data / "benchmarks", Resolver.load()))
     for what, least_rank in (("decode", 0.95), ("prefill", 0.95), ("serve", 0.95)):
         rows = calibrate.left_out(found, "llama.cpp", what, "card")
         for count in {point.count for point, _ in rows}:
@@ -108,7 +108,7 @@ def is_like(one: Point, other: Point) -> bool:
 
 
 def test_a_range_is_the_smallest_that_holds_eight_of_ten_with_every_card_weighing_the_same(shared_data: Path) -> None:
-    found = next(calibrate.points(shared_data / "benchmarks", Resolver.load()))
+    found = next(points(shared_data / "benchmarks", Resolver.load()))
     cards = [replace(found, card=replace(found.card, gpu_id=str(n))) for n in range(4)]
     # 0.8 × (4 + 1) cards are all four, and a hundred small errors of one card do not make it narrower.
     rows = [(cards[0], 0.1), (cards[1], -0.2), (cards[2], 0.3), *[(cards[3], 0.05)] * 100]

@@ -102,4 +102,5 @@ def _effects(calibration: Calibration, engine: str, card: CardTraits) -> Iterato
 def _rate(values: Mapping[str, float], work: ServedWork) -> float:
     """Operations a second: between the rate at 16 bits and that at the width of the weights, as fitted."""
     assert work.tflops is not None
-    return work.tflops * ((work.narrow_tflops or work.tflops) / work.tflops) ** values["narrow"] * 1e12
+    faster: float = ((work.narrow_tflops or work.tflops) / work.tflops) ** values["narrow"]
+    return work.tflops * faster * 1e12
