@@ -18,12 +18,12 @@ from pathlib import Path
 
 from benchmarks.bench_history import moved as moved_hundredth
 from benchmarks.bench_history import open_rows
-from benchmarks.bench_readers import START, moved, offers
 from gpuledger.extract import objects
 from gpuledger.warehouse.paths import DataDir
 from tests.support import market_history as market
 from tests.support import served
 from tests.support.iceberg_readers import HOMES, published, readers
+from tests.support.readers_beside import START, moved, offers
 from tests.support.stores import ICEBERG, SERVER, s3_server
 
 PUBLISHES = int(os.environ.get("PUBLISHES", "50"))

@@ -69,7 +69,7 @@ def _ignore_the_current_folder(empty: Path) -> None:
         os.close(here)
     kinds = [PrefectBaseSettings]
     for kind in kinds:
-        kind.model_config.update(env_file=None, toml_file=[], pyproject_toml_table_header=("no", "such", "table"))
+        kind.model_config.update(env_file=None, toml_file=[], pyproject_toml_table_header=("no", "such", "table"))  # type: ignore[call-arg]
         kinds.extend(kind.__subclasses__())
 
 

@@ -306,7 +306,7 @@ def _tables(
     named = options.get("data_dir") or environment.get("GPULEDGER_DATA_DIR")
     table = tables.get(first, {})
     IGNORED.clear()
-    own = Path(named or Settings.__dataclass_fields__["data_dir"].default, _NAME)
+    own = Path(str(named or Settings.__dataclass_fields__["data_dir"].default), _NAME)
     is_here = own.exists() and first.exists() and own.samefile(first)
     if not is_here and (ignored := sorted(_ACTING & table.keys())):
         IGNORED[str(first)] = ", ".join(ignored)

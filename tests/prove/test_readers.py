@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.support import readers_beside
 
 
 @pytest.mark.slow
-def test_every_answer_is_whole(record_property: pytest.RecordProperty) -> None:
+def test_every_answer_is_whole(record_property: Callable[[str, object], None]) -> None:
     found = readers_beside.measured(seconds=float(os.environ.get("READERS_S", "0")), publishes=5)
     assert not found.failures
     assert found.mixed == 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -72,7 +73,7 @@ def night(data: Path, number: int, server: FaultyServer) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_nights_with_faults(seed: int, tmp_path: Path, record_property: pytest.RecordProperty) -> None:
+def test_nights_with_faults(seed: int, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     chance, data = random.Random(20261125 + seed), DataDir(tmp_path / "data")
     prices = {n: Decimal(500 + 20 * n) for n in range(PAGES * CARDS)}
     shown: dict[str, set[Decimal]] = {f"N82E16814{n:06}": set() for n in prices}

@@ -78,7 +78,7 @@ def observed_value_kept(resale: pd.DataFrame) -> dict[str, Decimal]:
 def pair_of(row: Mapping[Any, Any], observed: Mapping[str, Decimal]) -> Pair | None:
     """The pair of a row of core.comparable_rental; None if no machine holds so many cards, so that nobody buys them."""
     gpu = Gpu(
-        gpu_id=row["gpu_id"], vendor="", name=row["gpu"], segment=_text(row["segment"]) or "consumer",
+        gpu_id=row["gpu_id"], vendor="", name=row["gpu"], segment=_text(row["segment"]) or "consumer",  # type: ignore[arg-type]
         form_factor=_text(row["form_factor"]), memory_type=_text(row["memory_type"]),
     )  # fmt: skip
     host = hosts.host_for(gpu, int(row["cards"]), round(row["tdp_w"]))
