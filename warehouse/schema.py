@@ -23,7 +23,7 @@ def quote(text: str) -> str:
 
 #: The number of the schema: the tables and columns that a file has, and their types. It moves by one with every change of
 #: them, and a test keeps it so. A file of another number is refused (`written.py`).
-NUMBER = 3
+NUMBER = 4
 
 #: a / b rounded half up to `digits` decimals, exactly. DuckDB divides decimals as binary fractions, and 0.00505 is not one.
 #: So both are scaled to whole numbers first, and at most six decimals of each count. NULL if b is zero. It adds one to the
