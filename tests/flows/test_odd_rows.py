@@ -93,7 +93,8 @@ def test_fifty_odd_rows_stop_no_night_and_each_is_in_a_table_with_the_reason(tmp
         summary = refresh(data, night, only=["ecb_fx", "quotes"])
         assert summary.published is not None, summary.reason
         statuses = {outcome.source: outcome.status for outcome in summary.sources}
-        assert statuses["quotes"] in ("ok", "unchanged", "partial"), statuses
+        # Two of the three files cannot be read whole.
+        assert statuses["quotes"] == "degraded", statuses
     prices = dict(rows(data, "SELECT gpu_id, price_usd FROM mart.gpu_price WHERE price_usd IS NOT NULL"))
     assert float(prices["nvidia-geforce-rtx-3060-12gb"]) == 289
     assert all(2 <= price <= 100_000 for price in prices.values())

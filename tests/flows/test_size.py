@@ -95,7 +95,7 @@ def test_an_assumption_by_option_and_by_environment() -> None:
     ("words", "reason"),
     [
         (["size", "llama-2-7b", "--context", "5000"], "5000 tokens is beyond the 4096 that this llama model"),
-        (["size", "llama-2-7b", "--context", "0"], "at least 1 token, not 0"),
+        (["size", "llama-2-7b", "--context", "0"], "0 is not in the range x>=1"),
         (["size", "llama-2-7b", "--precision", "3bit"], "precision '3bit' is not known; known are fp32"),
         (["size", "llama-2-7b", "--batch", "0"], "0 is not in the range x>=1"),
         (["size", "llama-9"], "no model is called 'llama-9'; did you mean llama-7b or"),
