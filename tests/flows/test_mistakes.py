@@ -123,10 +123,10 @@ MISTAKES = (
     ("buy --model llama-2-13b --precision fp17", 2, "did you mean fp16?"),
     ("buy --model 13b", 2, "of that size are llama-13b"),
     ("size llama-2-7b --precision q4km", 2, "did you mean Q4_K_M?"),
-    ("size llama-2-7b --context -1", 2, "at least 1 token"),
+    ("size llama-2-7b --context -1", 2, "not in the range x>=1"),
     ("size llama-2-7b --batch 0", 2, "not in the range x>=1"),
-    ("size models/config.json", 2, "a file goes behind --config: `gpuledger size --config models/config.json`"),
-    ("size my-model.gguf", 2, "`gpuledger size --config my-model.gguf`"),
+    ("size models/config.json", 2, "models/config.json cannot be read (No such file or directory)"),
+    ("size my-model.gguf", 2, "my-model.gguf cannot be read (No such file or directory)"),
     ("predict --model llama-2-7b", 2, "Missing option '--gpu'"),
     ("predict 4090 llama-2-7b", 2, "Missing option '--gpu'"),
     # amounts

@@ -337,9 +337,11 @@ def share_layers(shape: Architecture, cards: int) -> bool:
 def least_of_alike(predictions: Sequence[Prediction]) -> Prediction | None:
     """The slowest of the predictions for cards that share a name, if the predictions are alike.
 
-    They are alike if they have the same verdict, and if their speeds differ by less than the factors in _ALIKE. None if they
-    are not alike, because then it matters which card the user means.
+    They are alike if they have as much memory and the same verdict, and if their speeds differ by less than the factors in
+    _ALIKE. None if they are not alike, because then it matters which card the user means.
     """
+    if len({prediction.plan.gpu.memory_gb for prediction in predictions}) > 1:
+        return None
     slowest = min(predictions, key=lambda prediction: prediction.decode.expected or 0.0)
     rates = [(prediction.decode.expected or 0.0, prediction.prefill.expected or 0.0) for prediction in predictions]
     for most, each in zip(_ALIKE, zip(*rates, strict=True), strict=True):
