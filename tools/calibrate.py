@@ -330,7 +330,7 @@ def _slices(
 ) -> Iterator[tuple[str, Sequence[tuple[Point, float]]]]:
     """The rows whole, and by what they may differ in; a slice has ten rows of three cards."""
     words = {"decode": "writing", "prefill": "reading", "serve": "serving"}[what]
-    yield f"{words}, {engine}", rows
+    yield f"{words}, {'all servers' if what == 'serve' else engine}", rows
     kinds: list[tuple[str, Callable[[Point], str]]] = [
         ("", lambda p: f"{p.count} card{'s' if p.count > 1 else ''}"),
         (
