@@ -237,7 +237,8 @@ def _ways(found: list[dict[str, Any]]) -> set[tuple[str, str | None, str]]:
 
 
 def test_where_only_a_used_card_would_do_it_is_named(data: Path) -> None:
-    words = ("buy", "--model", "llama-2-13b", "--budget", 500, "--budget-cards", "--min-tokens-per-s", 55)
+    # New cards for this money write 48 tokens/s at most, and a used one 53.
+    words = ("buy", "--model", "llama-2-13b", "--budget", 500, "--budget-cards", "--min-tokens-per-s", 50)
     said = gpuledger(*words, data=data)
     assert "without --condition new there are 1 answers, the first: NVIDIA GeForce RTX 3080 10GB" in said.err
     assert [row["condition"] for row in ask(data, *words[1:], "--condition", "any")] == ["refurbished"]
@@ -460,10 +461,12 @@ def other(name: str) -> float | int:
     return int(half) if isinstance(getattr(Assumptions(), name), int) else half
 
 
-#: A text model with measurements and a long prompt, a mixture on a server, and an image model.
+#: A text model with measurements and a long prompt, a mixture on a server, one whose layers keep a state, which nobody
+#: measured on a server (the speed of a server that was measured has no parallel fraction), and an image model.
 QUESTIONS = (
     ("--model", "llama-13b", "--context", "2048", "--limit", "0"),
     ("--model", "qwen3-30b-a3b", "--precision", "fp8", "--limit", "0"),
+    ("--model", "nemotron-3-nano-30b-a3b", "--precision", "fp8", "--limit", "0"),
     ("--model", "stable-diffusion-xl", "--precision", "fp16", "--limit", "0"),
 )
 

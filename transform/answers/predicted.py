@@ -39,6 +39,8 @@ _ENOUGH, _NEAREST = 4, 3
 #: and the least standard deviation, which is that of two runs of one benchmark on one card. As in
 #: `transform/speed/predict.py`.
 _BEYOND, _REPEATED = 0.4, 0.05
+#: The share of cards that a range is to hold.
+_HELD = 0.8
 _UNITS = ("tokens/s", "token/s", "tok/s", "t/s")
 #: The columns that are added to those of the measured rows.
 _MEASURED = {"basis": "measured", "low": None, "high": None, "bound": None}
@@ -150,7 +152,9 @@ class Level:
     """Which share of the predicted speed the measured cards of a workload reach.
 
     Each of the `points` is the natural logarithm of a card's bandwidth, and that of the share. `deviation` is the standard
-    deviation of the errors if each card in turn is left out and predicted from the others.
+    deviation of a normal distribution whose 80% range holds 80% of the errors and of one more, which counts as the largest,
+    if each card in turn is left out and predicted from the others. A mean of a few errors would promise too much of the next
+    card. As the ranges of the calibration: Vovk, Gammerman & Shafer 2005, "Algorithmic Learning in a Random World".
     """
 
     points: Sequence[tuple[float, float]]
@@ -166,8 +170,11 @@ class Level:
                 points.append((math.log(gpu.memory_bandwidth_gb_s), math.log(score / expected)))
         if len(points) < _ENOUGH:
             return cls((), 0.0)
-        misses = [share - _nearest_share(at, [*points[:n], *points[n + 1 :]]) for n, (at, share) in enumerate(points)]
-        return cls(points, max(_REPEATED, math.sqrt(sum(miss**2 for miss in misses) / len(misses))))
+        misses = sorted(
+            abs(share - _nearest_share(at, [*points[:n], *points[n + 1 :]])) for n, (at, share) in enumerate(points)
+        )
+        held = min(len(misses), math.ceil(_HELD * (len(misses) + 1)))
+        return cls(points, max(_REPEATED, misses[held - 1] / EIGHTY_PERCENT))
 
     def adjusted(self, gpu: Gpu, rate: Rate) -> Rate:
         """A predicted rate, adjusted to the level of the measured cards. Unchanged if too few cards were measured."""

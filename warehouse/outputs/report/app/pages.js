@@ -147,7 +147,7 @@ const ranking = (id, list = null, most = 50) => {
 const users = () => (DATA.asked.loads.includes(Number(parameters.get("users"))) ? Number(parameters.get("users")) : 1);
 /** The market whose prices the ways to run a model have. For several people at once, and for all markets, it is the home market. */
 const ways_market = (load = users()) => (load === 1 && market() !== "all" ? market() : DATA.run.home);
-/** The ways to run a model, the cheapest over the whole time first. */
+/** The ways to run a model: those with a fresh price first, of these the cheapest over the whole time. */
 const ways_of = (id, load = users()) => (ways().get(id) || []).filter((row) => row.users === load && row.market === ways_market(load));
 const what = (row, whole = false) =>
   row.what !== null ? raw(row.what) : h("span", null, row.boards > 1 ? `${row.boards} × ` : "", card(row.gpu_id, whole));
