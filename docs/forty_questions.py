@@ -89,7 +89,7 @@ def choices(need: Need, assumptions: Assumptions) -> list[Choice]:
             if each is None:
                 continue
             prediction, served, each, copies = _in_copies(more, gpu, count, host, (prediction, served, each, 1))
-            machine = costs.Machine(host.cost_usd(assumptions), host.power_w(assumptions))
+            machine = costs.Machine(host.full_usd(assumptions), host.power_w(assumptions), host.share(assumptions))
             own = costs.ownership(gpu.msrp_usd, gpu.tdp_w, assumptions, count=count, machine=machine)
             outlay = own.purchase + own.host
             found.append(

@@ -40,7 +40,7 @@ def test_a_text_that_is_no_title_means_no_card(resolver: Resolver, piece: str) -
 
 
 def test_a_long_title_is_still_read(resolver: Resolver) -> None:
-    title = "GeForce RTX 4090 24GB " + "box " * 900
+    title = "GeForce RTX 4090 24GB " + "boost " * 600
     assert len(title) < MOST_LETTERS
     assert resolver.resolve(title, source="newegg").gpu == "NVIDIA GeForce RTX 4090"
 
