@@ -43,34 +43,34 @@ def found(asked: Need, limits: Limits, gpu_id: str = SLOTS) -> list[Option]:
 def test_a_copy_on_each_card_serves_many_faster_than_one_that_all_cards_divide() -> None:
     asked = need(64)
     ways = {option.what: option for option in found(asked, Limits(copies=True))}
-    whole, copies = ways["8 × NVIDIA GeForce RTX 5090"], ways["8 × NVIDIA GeForce RTX 5090 (8 × 1)"]
+    whole, copies = ways["4 × NVIDIA GeForce RTX 5090"], ways["4 × NVIDIA GeForce RTX 5090 (4 × 1)"]
     assert whole.speed
     assert copies.speed
     assert copies.speed.each > 1.5 * whole.speed.each
     assert copies.total_usd == whole.total_usd, "they are the same cards"
-    assert copies.gpu_count == whole.gpu_count == 8
-    assert str(copies.notes[0]) == "8 copies of the model, each on 1 of the GPUs and for 8 at once"
-    alone = Copies(asked).of(8).on(by_id()[SLOTS], 1)
+    assert copies.gpu_count == whole.gpu_count == 4
+    assert str(copies.notes[0]) == "4 copies of the model, each on 1 of the GPUs and for 16 at once"
+    alone = Copies(asked).of(4).on(by_id()[SLOTS], 1)
     assert alone
     served = serving(alone, asked.answer_tokens)
     assert served
     assert copies.speed.each == served.each_tokens_per_s
-    assert copies.needed_gb == pytest.approx(8 * alone.needed / 1e9)
-    assert copies.available_gb == pytest.approx(8 * alone.usable / 1e9)
+    assert copies.needed_gb == pytest.approx(4 * alone.needed / 1e9)
+    assert copies.available_gb == pytest.approx(4 * alone.usable / 1e9)
     assert copies.speed.serving
-    assert copies.speed.serving.all_tokens_per_s == pytest.approx(8 * served.all_tokens_per_s)
+    assert copies.speed.serving.all_tokens_per_s == pytest.approx(4 * served.all_tokens_per_s)
 
 
 def test_users_that_cannot_be_shared_out_evenly_are_no_more_than_there_are() -> None:
-    """63 at eight copies: the fullest has eight, and all 63 write at its pace."""
+    """63 at four copies: the fullest has 16, and all 63 write at its pace."""
     asked = need(63)
-    (copies,) = (option for option in found(asked, Limits(copies=True)) if option.copies == 8)
-    alone = Copies(asked).of(8).on(by_id()[SLOTS], 1)
+    (copies,) = (option for option in found(asked, Limits(copies=True)) if option.copies == option.gpu_count == 4)
+    alone = Copies(asked).of(4).on(by_id()[SLOTS], 1)
     assert alone
-    assert alone.job.load.users == 8
+    assert alone.job.load.users == 16
     assert alone.decode.expected
     assert copies.speed
-    assert copies.speed.expected == pytest.approx(alone.decode.expected * 63 / 8)
+    assert copies.speed.expected == pytest.approx(alone.decode.expected * 63 / 16)
 
 
 @pytest.mark.parametrize(
