@@ -17,7 +17,7 @@ from gpuledger.flows.words.say import say
     "--sample", is_flag=True, help="Read the bundled sample site, served on this machine, instead of the live sources."
 )
 @click.option(
-    "--night", type=Whole(), metavar="N",
+    "--night", type=Whole(1), metavar="N",
     help="Night of the sample site: 1, 2 or 3. Without it each refresh takes the night after the last one that was "
     "published here, and stays on the last.",
 )  # fmt: skip

@@ -58,10 +58,17 @@ def test_an_unknown_table_comes_with_the_known_ones(nights: dict[int, Night]) ->
     assert set(tables(nights[1].data, "core", "mart", "ops")) <= set(message.split())
 
 
-@pytest.mark.parametrize("night", ["9", "0", "-1"])
-def test_a_night_that_does_not_exist(tmp_path: Path, night: str) -> None:
+@pytest.mark.parametrize(
+    ("night", "said"),
+    [
+        ("9", "the sample site has no night 9; it has 1, 2, 3"),
+        ("0", "Invalid value for '--night': 0 is not in the range x>=1."),
+        ("-1", "Invalid value for '--night': -1 is not in the range x>=1."),
+    ],
+)
+def test_a_night_that_does_not_exist(tmp_path: Path, night: str, said: str) -> None:
     message = usage(gpuledger("refresh", "--sample", "--night", night, data=tmp_path / "data"))
-    assert message.strip() == f"the sample site has no night {night}; it has 1, 2, 3"
+    assert message.strip() == said
     assert not (tmp_path / "data").exists(), "what is refused leaves nothing behind"
 
 
