@@ -27,7 +27,7 @@ PYTHONS ?= $(shell for v in 3.11 3.12 3.13 3.14; do python$$v -c 'import sys; pr
 # Tests and demo start hundreds of processes; where this is set each of them compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install tools test test-all test-duckdb pythons lint site fuzz kills prove bench charts docs pictures generated lock sbom clean mutants
+.PHONY: demo install tools check test test-all test-duckdb pythons lint site fuzz kills prove bench charts docs pictures generated lock sbom clean mutants
 .DELETE_ON_ERROR:
 
 # Two packages come as source, and the project is built here: what builds them is locked too.
@@ -82,6 +82,11 @@ tools: $(TOOLS)
 # All that is promised. Without the combinations that show it once more: see test-all.
 test: $(TOOLS)
 	$(PYTEST) -m "not slow_combination"
+
+# One source or one table, in seconds: make check WHAT=extract/sources/newegg
+WHAT ?=
+check: $(READY)
+	$(BIN)/python -m tools.check $(WHAT)
 
 # Every test: also at further steps of a kill, seeds, sizes, and with workers of Prefect. Once a week, and before a release.
 test-all: $(TOOLS)
@@ -157,8 +162,6 @@ kills: $(READY)
 
 docs: $(READY)
 	$(BIN)/python docs/generate.py
-	$(BIN)/python docs/when_is_a_3060_enough.py
-	$(BIN)/python docs/forty_questions.py
 
 # The documentation as a site in site/; ends with an error where a link leads nowhere.
 # Not --quiet: a warning that is not said does not count, so a link that leads nowhere would pass.

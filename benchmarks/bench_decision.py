@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 
 from gpuledger.transform.identity.catalogue import gpus
-from gpuledger.transform.sizing import catalogue, own
+from gpuledger.transform.sizing import added_models, catalogue
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -80,7 +80,9 @@ def _large(data: DataDir) -> list[Row]:
     shape = dict(catalogue.get("llama-3.1-8b").config)
     while catalogued + added < MODELS:
         added += 1
-        own.save(data.models, f"tuned-{added}", {**shape, "num_hidden_layers": 20 + added % 20}, date(2026, 1, 1))
+        added_models.save(
+            data.models, f"tuned-{added}", {**shape, "num_hidden_layers": 20 + added % 20}, date(2026, 1, 1)
+        )
     sold = [
         gpu for gpu in gpus() if (gpu.memory_gb or 0) >= 8 and gpu.segment in ("consumer", "workstation", "data_center")
     ]

@@ -17,8 +17,7 @@ import duckdb
 from gpuledger.extract.items import Offer
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights
-from gpuledger.transform.gate import good_nights, loading, shops
-from gpuledger.transform.gate.rules import Bounds
+from gpuledger.transform.gate import Bounds, good_nights, loading, shops
 from gpuledger.transform.identity import assign
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.warehouse import publish

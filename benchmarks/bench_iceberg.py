@@ -100,7 +100,7 @@ def _written(folder: Path, env: Mapping[str, str]) -> Rows:
 
 
 def _sizes(location: str) -> dict[str, int]:
-    store = objects.of(location)
+    store = objects.store_at(location)
     assert store is not None
     return {one.key: one.size for one in store.listed("")}
 

@@ -1,4 +1,4 @@
-"""Machines that share a store: what it costs to send and to take over pages, log and versions, and how that grows.
+"""Machines that share a store: what it costs to send pages and versions and to take over a version, and how that grows.
 
 Against a real S3 server (SeaweedFS) on this machine, so without a network's time: processor seconds of this program stand
 beside the time, which has the server's in it. Needs the server that `make test` installs.
@@ -18,21 +18,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from gpuledger.extract import objects
-from gpuledger.extract.archive.exchange import Exchange
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.fetch.fetched import Fetched
-from gpuledger.extract.fetch.host_leases import HostLeases
 from gpuledger.extract.objects import Objects
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.shared import bring, head, lease, send
+from gpuledger.warehouse.shared import bring, head, send
 from tests.support.stores import s3_server
 
 PAGES = (500, 2_000, 8_000)
 PAGE_BYTES = 20_000
-SEGMENTS = (100, 400, 1_600)
 VERSION_MB = (20, 80, 320)
-HOSTS = 500
 START = datetime(2026, 1, 1, 3, tzinfo=UTC)
 
 Line = tuple[str, str, str]
@@ -43,29 +39,26 @@ def run() -> list[Line]:
     with tempfile.TemporaryDirectory() as folder, s3_server(Path(folder) / "s3") as variables:
         os.environ.update(variables)
         root = Path(folder)
-        return [*_pages(root), *_segments(root), *_versions(root), *_hosts()]
+        return [*_pages(root), *_versions(root)]
 
 
 def _store(name: str) -> Objects:
-    found = objects.of(f"s3://bucket/{name}")
+    found = objects.store_at(f"s3://bucket/{name}")
     assert found is not None
     return found
 
 
 def _pages(root: Path) -> list[Line]:
-    sent, again, taken = [], [], []
+    sent, again = [], []
     for count in PAGES:
-        store, archive = _store(f"pages{count}"), Archive(root / f"pages{count}")
+        archive = Archive(root / f"pages{count}", _store(f"pages{count}"))
         _fill(archive, count, START)
-        sent.append((count, _timed(lambda: Exchange(archive, store).send(0))))  # noqa: B023  called at once
+        sent.append((count, _timed(archive.send)))
         _fill(archive, count, START + timedelta(days=1))
-        again.append((count, _timed(lambda: Exchange(archive, store).send(0))))  # noqa: B023
-        other = Archive(root / f"other{count}", store)
-        taken.append((count, _timed(lambda: Exchange(other, store).bring(0))))  # noqa: B023
+        again.append((count, _timed(archive.send)))
     return [
         _line("send the pages of a night, each new, 20 kB", "pages", sent),
         _line("send a night whose pages are those of the last one", "pages", again),
-        _line("take over the log of both nights on a new machine", "pages", taken),
     ]
 
 
@@ -86,30 +79,6 @@ def _fill(archive: Archive, count: int, at: datetime) -> None:
         os.fsync = real
 
 
-def _segments(root: Path) -> list[Line]:
-    """A machine that comes new to a store in which many nights left many segments of ten lines each."""
-    taken = []
-    for count in SEGMENTS:
-        store, archive = _store(f"segments{count}"), Archive(root / f"segments{count}")
-        _fill(archive, 10, START)
-        lines = [line for line, _ in archive.log("shop").unsent(0)[0]]
-        for number in range(count):
-            moved = [line.replace(b'"run-01"', f'"run-{number}"'.encode()) for line in lines]
-            content = b"".join(_resealed(line) for line in moved)
-            digest = hashlib.sha256(content).hexdigest()[:32]
-            store.create(f"log/0/shop/20260101T{number:06d}Z-{digest}.jsonl", content)
-        other = Archive(root / f"new{count}", store)
-        taken.append((count, _timed(lambda: Exchange(other, store).bring(0))))  # noqa: B023
-    return [_line("take over a log on a new machine, ten lines a segment", "segments", taken)]
-
-
-def _resealed(line: bytes) -> bytes:
-    from gpuledger.extract import local_files, sealed
-
-    words = local_files.loads(line)
-    return sealed.line({name: value for name, value in words.items() if name not in ("after", "seal")})
-
-
 def _versions(root: Path) -> list[Line]:
     sent, taken = [], []
     for size in VERSION_MB:
@@ -119,7 +88,7 @@ def _versions(root: Path) -> list[Line]:
         part = publish.part_of(version)
         part.write_bytes(os.urandom(1 << 20) * size)
         sha256 = hashlib.sha256(part.read_bytes()).hexdigest()
-        with lease.held(data, store):
+        with send.writer(data, store):
             sent.append((size, _timed(lambda: send.commit(data, version, part, sha256, 5))))  # noqa: B023
         reader = replace(data, root=root / f"reader{size}")
         now = head.read_head(store).head
@@ -127,20 +96,6 @@ def _versions(root: Path) -> list[Line]:
     return [
         _line("publish a version: upload, and name it in the head", "MB", sent),
         _line("`pull` it: download, sum, publish here", "MB", taken),
-    ]
-
-
-def _hosts() -> list[Line]:
-    with HostLeases(_store("hosts")) as leases:
-        seconds, used = _timed(lambda: [leases.hold(f"shop{number}.test") for number in range(HOSTS)])
-        again, _ = _timed(lambda: [leases.hold(f"shop{number}.test") for number in range(HOSTS)])
-    return [
-        (
-            "take a host for the first time",
-            f"{seconds / HOSTS * 1e3:.1f} ms, {used / HOSTS * 1e3:.1f} ms processor",
-            "",
-        ),
-        ("ask a host that is held already", f"{again / HOSTS * 1e6:.1f} µs", ""),
     ]
 
 

@@ -1,10 +1,10 @@
 """What a page costs where the reading of a night is spread over one, two and four workers that share a store, and how long
 they take: forty shops on this machine whose answers come late, as over a network.
 
-A worker does what a run of the deployment `read` does, a shop after the other: takes over the log, reads with the lease of
-the host, archives, parses, hands over. Prefect's own cost, a start of some seconds a shop, is in `bench_cluster`. All of it
-is in a network of its own, as there. Needs root and what `make test` installs; PAGES and WORKERS in the environment name
-the sizes of the night and the numbers of workers, DELAYS how late a shop answers and how long a worker waits, in seconds.
+A worker does what a run of the deployment `read` does, a shop after the other: takes over the log, reads, archives, parses,
+hands over. Prefect's own cost, a start of some seconds a shop, is in `bench_cluster`. All of it is in a network of its own,
+as there. Needs root and what `make test` installs; PAGES and WORKERS in the environment name the sizes of the night and the
+numbers of workers, DELAYS how late a shop answers and how long a worker waits, in seconds.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def read(run_id: str, *hosts: str) -> dict[str, float]:
     )  # fmt: skip
     pages = 0
     for host in hosts:
-        sharing.begin_reading(context.data)
+        sharing.begin_reading(context.data, "generic_shop")
         with gather.reader(context) as reader:
             (part,) = (part for whole in gather.readings(context) for part in shops.apart(whole) if part.shop == host)
             collected = reader.read_source(part)

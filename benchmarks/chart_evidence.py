@@ -261,7 +261,7 @@ KINDS: dict[str, Callable[[Sequence[Any], random.Random], dict[str, str]]] = {
 
 
 def _table(results: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """What is accepted, by the way in which the bars go and the form of the picture."""
+    """What is accepted, by where the charts come from and the way in which the bars go."""
     yield "| charts | printed values | accepted | share | wrong |"
     yield "|---|---|---|---|---|"
     groups: dict[str, Callable[[dict[str, Any]], bool]] = {
@@ -270,9 +270,8 @@ def _table(results: Sequence[dict[str, Any]]) -> Iterator[str]:
         "publishers' shapes, lying bars": lambda one: SHAPES <= one["seed"] < HOUSES and not one["standing"],
         "publishers' shapes, standing bars": lambda one: SHAPES <= one["seed"] < HOUSES and one["standing"],
         "as single publishers draw": lambda one: one["seed"] >= HOUSES,
-        "PNG": lambda one: one["form"] == "png", "JPEG": lambda one: one["form"] == "jpeg",
-        "WebP": lambda one: one["form"] == "webp", "**all**": lambda one: True,
-    }  # fmt: skip
+        "**all**": lambda one: True,
+    }
     split = {name: [one for one in results if is_in(one) and not one["odd"]] for name, is_in in groups.items()}
     split["stacked, cut off or logarithmic"] = [one for one in results if one["odd"]]
     for name, chosen in split.items():

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 
 from benchmarks.bench_gate import crawls
 from gpuledger.extract.items import Offer
-from gpuledger.transform.gate.rules import Bounds
+from gpuledger.transform.gate import Bounds
 
 OUT = Path(__file__).parents[1] / "docs" / "images" / "gate.png"
 FACTORS = [1.1 + 0.05 * step for step in range(59)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from gpuledger.extract.message import Failure
 
-class ExpectationsError(Exception):
+
+class ExpectationsError(Failure):
     """Nothing may be published. The message says why in one line."""
 
 

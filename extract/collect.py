@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from gpuledger.extract import local_files, looks
+from gpuledger.extract import local_files, selector_counts
 from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshot import Snapshot
@@ -23,9 +23,9 @@ from gpuledger.extract.errors import (
     described,
 )  # fmt: skip
 from gpuledger.extract.fetch import addresses, blocks
-from gpuledger.extract.following import merged
 from gpuledger.extract.items import Aside, Issue, Item, Link, ListingTotal, Looked, Offer, Parsed, Severity, admitted
 from gpuledger.extract.pages import LocalFile, Pages
+from gpuledger.extract.product_details import merged
 from gpuledger.extract.source import Page, Source
 
 #: Called before a page is fetched, with its address and the number of known pages of the source, including this page.
@@ -366,7 +366,7 @@ def parse_page(source: Source, page: Page) -> list[Parsed]:
         if page.headers.get("content-type") == passing.FACTS:
             return passing.read_facts(page.content)
         blocks.detect(page.content, page.final_url, page.headers, page.status)
-        with looks.counted() as looked:
+        with selector_counts.counted() as looked:
             items = [with_market(admitted(item), source.country) for item in source.parse(page)]
             return [*items, *looked()]
     except ExtractError:

@@ -6,10 +6,11 @@ import re
 import traceback
 from pathlib import Path
 
+from gpuledger.extract.message import Failure
 from gpuledger.extract.redaction import redact_text
 
 
-class ExtractError(Exception):
+class ExtractError(Failure):
     """A page could not be fetched or read.
 
     `url` is the requested address, `seen` says what came instead, and `action` says what to do. The message has all three.

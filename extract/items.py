@@ -201,6 +201,32 @@ class CloudOffer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TokenPrice:
+    """What a provider asks for a million tokens of a model that it hosts: read, read again from its cache, and written.
+
+    `model` is its name for the model. `repository` says whose weights are served, as the provider states it.
+    """
+
+    KIND: ClassVar[str] = "token_price"
+
+    provider: str
+    model: str
+    repository: str | None = None
+    input_price: Decimal
+    cached_input_price: Decimal | None = None
+    output_price: Decimal
+    currency: str
+    price_text: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_text(self.provider, "a token price's provider")
+        _check_text(self.model, "a token price's model")
+        _check_money(self.input_price, self.currency, "the price of read tokens")
+        _check_money(self.cached_input_price, self.currency, "the price of cached tokens")
+        _check_money(self.output_price, self.currency, "the price of written tokens")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FxRate:
     """The reference exchange rate of one day: one unit of `base` is worth `rate` units of `currency`."""
 
@@ -214,6 +240,20 @@ class FxRate:
     def __post_init__(self) -> None:
         _check_money(self.rate, self.currency, "an exchange rate")
         _check_money(Decimal(1), self.base, "a base currency")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenModel:
+    """What a model hub says of a model: its `config.json` as text, or the bytes of its weights."""
+
+    KIND: ClassVar[str] = "open_model"
+
+    repository: str
+    config: str | None = None
+    weights_bytes: Decimal | None = None
+
+    def __post_init__(self) -> None:
+        _check_text(self.repository, "a model's repository")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,7 +351,7 @@ class Looked:
     found: int
 
 
-Item: TypeAlias = Offer | Score | IndexPrice | CloudOffer | FxRate | Chart | ChartValue
+Item: TypeAlias = Offer | Score | IndexPrice | CloudOffer | TokenPrice | FxRate | OpenModel | Chart | ChartValue
 #: The results of a page that are not items and never become rows.
 Aside: TypeAlias = Issue | Link | ListingTotal | Looked
 Parsed: TypeAlias = Item | Aside
@@ -353,7 +393,9 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 def _left_out(item: Parsed, reason: str) -> Issue:
-    label = next((str(getattr(item, name)) for name in ("title", "gpu_name", "message") if hasattr(item, name)), None)
+    label = next(
+        (str(getattr(item, name)) for name in ("title", "gpu_name", "model", "message") if hasattr(item, name)), None
+    )
     text = label[:200].encode("utf-8", "replace").decode() if label else None
     return Issue(code="out_of_bounds", message=f"a row was left out: {reason}", text=text)
 
@@ -388,10 +430,7 @@ def from_json(row: Mapping[str, Any]) -> Parsed:
     return kind(**arguments)
 
 
-_KINDS: dict[str, type[Parsed]] = {
-    kind.KIND: kind
-    for kind in (Offer, Score, IndexPrice, CloudOffer, FxRate, Chart, ChartValue, Issue, Link, ListingTotal, Looked)
-}
+_KINDS: dict[str, type[Parsed]] = {kind.KIND: kind for kind in (*get_args(Item), *get_args(Aside))}
 
 
 @cache

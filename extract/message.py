@@ -15,19 +15,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+#: The languages that it can say it in (ISO 639).
+LANGUAGES = ("en", "ko")
 #: One file for each group of codes.
 SENTENCES = Path(__file__).with_name("messages")
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A sum of money in a sentence. It is shown without hundredths, unless the sentence asks for them."""
+    """A sum of money in a sentence. It is shown without hundredths, unless it is `exact` or the sentence asks for them."""
 
     amount: Decimal
     currency: str = "USD"
+    exact: bool = False
 
     def __format__(self, spec: str) -> str:
-        return f"{self.amount:{spec or ',.0f'}} {self.currency}"
+        return f"{self.amount:{spec or (',.2f' if self.exact else ',.0f')}} {self.currency}"
 
 
 class Label(str):
@@ -63,6 +66,12 @@ class Message:
 
     def __hash__(self) -> int:
         return hash((self.code, tuple(self.values.items())))
+
+
+class Failure(Exception):
+    """What went wrong, told in one line and without a traceback. `status` is the exit status of a command that it ends."""
+
+    status = 1
 
 
 def several(messages: Iterable[object]) -> Message | None:

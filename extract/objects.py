@@ -94,7 +94,7 @@ class Objects(Protocol):
 
 
 @lru_cache(maxsize=8)
-def of(address: str, patience_s: float = PATIENCE_S) -> Objects | None:
+def store_at(address: str, patience_s: float = PATIENCE_S) -> Objects | None:
     """The store at an address. None for an empty address.
 
     Requests to a store that does not answer are repeated for `patience_s`. Raises BadAddress, StoreError, and

@@ -48,11 +48,13 @@ _SHAPES = re.compile(
     r"|\b(?:AKIA|ASIA)[0-9A-Z]{12,}|\bgh[pousr]_\w{16,}|\bgithub_pat_\w{16,}|\bgl(?:pat|ptt|dt|rt|ft|cbt|imt|soat)-[\w-]{16,}|\b(?:xox[a-z]|xapp)-[\w-]{10,}"
     r"|\b[sr]k[-_](?:live|test|proj|ant)?[-_]?[\w-]{16,}|\bAIza[\w-]{20,}|\bhf_\w{16,}|\bpypi-[\w-]{16,}|\bya29\.[\w-]{10,}"
     r"|\b(?:npm|gsk|r8|whsec|shp(?:at|ca|pa|ss)|dop_v1|lin_api|ntn)_[\w-]{16,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bhv[bsr]\.[\w-]{16,}"
-    # Google's OAuth, Telegram's bots, Docker, Databricks, Prefect and webhooks, as scanners such as gitleaks know them.
+    # Google OAuth, Telegram, Docker, Databricks, Prefect, webhooks and others, as scanners such as gitleaks know them.
     r"|\bGOCSPX-[\w-]{16,}|\b1//0[\w-]{20,}|\bAQ\.[\w-]{20,}|(?<![\d:])\d{8,10}:A[\w-]{32,}|\bdckr_(?:pat|oat)_[\w-]{16,}"
     r"|\b(?:dapi|dkea|dose|dsapi)[0-9a-f]{32}(?:-\d)?|\bpn[ub]_[A-Za-z0-9]{16,}|\bxoxe\.xox[a-z]-[\w-]{10,}"
     r"|\bhooks\.slack\.com/(?:services|workflows|triggers)/[\w/-]+|\bdiscord(?:app)?\.com/api/webhooks/[\w/-]+"
-    r"|\bsq0[a-z]{3}-[\w-]{16,}|\bATATT3[\w-]{16,}|\bAGE-SECRET-KEY-1[0-9A-Z]{16,}",
+    r"|\bsq0[a-z]{3}-[\w-]{16,}|\bATATT3[\w-]{16,}|\bAGE-SECRET-KEY-1[0-9A-Z]{16,}|\b(?:glsa|glc|figd|sbp|sntry[su]|rubygems)_[\w-]{16,}"
+    r"|\b(?:xai|pplx|tskey|xkeysib|NRAK|PMAK)-[\w-]{16,}|\bpscale_(?:tkn|pw|oauth)_[\w.-]{16,}|\bdp\.[a-z]{2,5}\.[\w-]{16,}"
+    r"|\b(?:SK|key-)[0-9a-f]{32}\b|\b\w{14,17}\.(?:atlasv1\.[\w-]{32,}|[0-9a-f]{64}\b)|\b[MNO][\w-]{23,28}\.[\w-]{6}\.[\w-]{27,}",
     re.DOTALL | re.ASCII,
 )
 _COOKIES = re.compile(r"(?P<keep>(?<![a-z0-9_])(?:set-)?cookie['\"]?\s*:\s*)[^\r\n]+", re.IGNORECASE)
@@ -64,11 +66,13 @@ _AUTHORIZATION = re.compile(
     re.IGNORECASE,
 )
 #: A name and the mark between the name and its value. The value is examined only if the name is that of a secret.
-_NAME = re.compile(r"(?<![^\W\d])(?<!\$)(?P<name>(?:[^\W\d]|\$)[\w.$\[\]-]{0,80})['\"]?\s*(?P<mark>=>|[=:]|%3D)\s*")
+_NAME = re.compile(r"(?<![^\W\d])(?<!\$)(?P<name>(?:[^\W\d]|\$)[\w.$\[\]-]{0,80})['\"]?\s*(?P<mark>=>|[=:：]|%3D)\s*")
 #: The same as an option of a command: `--token …`. What begins with another dash is the next option.
 _OPTION = re.compile(
     r"(?P<keep>(?<![\w-])--(?P<name>[A-Za-z][\w-]{1,60})[ \t]+)(?:\"[^\"\r\n]+\"|'[^'\r\n]+'|[^\s\"'`-][^\s\"'`,;)\]]*)"
 )
+#: The user and password of a command, as curl takes them: `-u robot:…`.
+_USER = re.compile(r"(?P<keep>(?<![\w-])(?:-u|--(?:proxy-)?user)[ =]?['\"]?[^\s:'\"]+:)[^\s'\"]+")
 #: The same in XML: `<password>…</password>`.
 _ELEMENT = re.compile(r"(?P<keep><(?P<name>[\w.:-]{1,80})(?:\s[^<>]{0,200})?>)[^<>]{1,2000}(?=</)")
 _VALUE = re.compile(r"\"[^\"\r\n]*\"|'[^'\r\n]*'|[^\s&'\",;}\])]+")
@@ -95,9 +99,8 @@ def redact(url: str) -> str:
 def redact_text(text: str) -> str:
     """`text` with everything that is or looks like a secret replaced by `***`. Addresses in it are redacted too."""
     text = _SHAPES.sub(HIDDEN, text)
-    text = _COOKIES.sub(rf"\g<keep>{HIDDEN}", text)
-    text = _AUTHORIZATION.sub(rf"\g<keep>{HIDDEN}", text)
-    text = _SCHEME_AND_KEY.sub(rf"\g<keep>{HIDDEN}", text)
+    for pattern in (_COOKIES, _AUTHORIZATION, _SCHEME_AND_KEY, _USER):
+        text = pattern.sub(rf"\g<keep>{HIDDEN}", text)
     for pattern in (_ELEMENT, _OPTION):
         text = pattern.sub(lambda found: found["keep"] + HIDDEN if is_secret_name(found["name"]) else found[0], text)
     text = _URL.sub(_url_in_text, text)

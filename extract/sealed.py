@@ -44,8 +44,8 @@ def append(path: Path, record: Mapping[str, Any], default: Callable[[Any], Any] 
     extend(path, (record,), default)
 
 
-def extend(path: Path, records: Iterable[Mapping[str, Any]], default: Callable[[Any], Any] | None = None) -> int:
-    """Append sealed lines to a log durably in one write, like `append`. Returns the new size of the log. Raises OSError."""
+def extend(path: Path, records: Iterable[Mapping[str, Any]], default: Callable[[Any], Any] | None = None) -> None:
+    """Append sealed lines to a log durably in one write, like `append`. Raises OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
@@ -61,7 +61,6 @@ def extend(path: Path, records: Iterable[Mapping[str, Any]], default: Callable[[
         if os.write(handle, data) != len(data):
             raise OSError(f"{path}: the line was not written whole; is the disk full?")
         os.fsync(handle)
-        return size + len(data)
     finally:
         os.close(handle)
 

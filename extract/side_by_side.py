@@ -14,7 +14,7 @@ from lxml.html import HtmlElement
 from gpuledger.extract.collect import parse_page
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.items import Aside, Item, Looked, Parsed, to_json
-from gpuledger.extract.markup import around, charset, masked
+from gpuledger.extract.markup import charset, excerpt
 from gpuledger.extract.markup.html import TooManyAttributes, tree
 from gpuledger.extract.source import Page, Source
 
@@ -109,38 +109,20 @@ def _selectors(then: Sequence[Parsed], now: Sequence[Parsed]) -> list[FieldPair]
     ]
 
 
-def sample(page: Page, items: Sequence[Item], known: Collection[str]) -> list[str]:
-    """The part of a page from which its first row was read, or the whole page if it has no rows.
-
-    All words except `known` are masked.
-    """
-    root = _tree(page)
-    if root is None:
-        return masked.plain(charset.decode(page.content), known)
-    rows = [item for item in items if not isinstance(item, Aside)]
-    place = None
-    if rows:
-        others = {_title(item) for item in rows[1:3]} - {_title(rows[0])}
-        place = _above(root, _title(rows[0]), _steps_to_all(root, _title(rows[0]), others))
-    if place is None:
-        place = next(iter(root.iter("body")), root)
-    return masked.markup(place, known)
-
-
 def _whole_row(rows: Sequence[Item], trees: tuple[HtmlElement | None, HtmlElement | None]) -> FieldPair:
     """The first row of a page that can no longer be read, with all the markup from which it was read."""
     title, others = _title(rows[0]), {_title(item) for item in rows[1:3]} - {_title(rows[0])}
     steps = _steps_to_all(trees[0], title, others)
-    markups = [around.outline(_above(root, title, steps)) for root in trees]
+    markups = [excerpt.outline(_above(root, title, steps)) for root in trees]
     return FieldPair(rows[0].KIND, Side(len(rows), len(rows), title, markups[0]), Side(0, 0, None, markups[1]), title)
 
 
 def _steps_to_all(root: HtmlElement | None, title: str, others: Collection[str]) -> int:
     """How many levels above the title the largest element is that contains none of the `others`."""
-    titles = around.holders(root, title) if root is not None else []
+    titles = excerpt.holders(root, title) if root is not None else []
     if root is None or not titles:
         return 0
-    foreign = {up for other in others for element in around.holders(root, other) for up in element.iterancestors()}
+    foreign = {up for other in others for element in excerpt.holders(root, other) for up in element.iterancestors()}
     ups = [titles[0], *titles[0].iterancestors()]
     return next((max(n - 1, 0) for n, up in enumerate(ups) if up in foreign or up.tag == "body"), len(ups) - 1)
 
@@ -221,7 +203,7 @@ def _markups(
     after = _place(now, _title(item), texts)
     if after is None:
         after = _above(now, _title(item), steps)
-    return around.outline(before), around.outline(after)
+    return excerpt.outline(before), excerpt.outline(after)
 
 
 def _written(value: str) -> list[str]:
@@ -242,27 +224,27 @@ def _place(root: HtmlElement | None, title: str, texts: Sequence[str]) -> HtmlEl
     """The place of the first text that the page has, nearest to the title, with what is beside it."""
     if root is None:
         return None
-    titles = around.holders(root, title)
+    titles = excerpt.holders(root, title)
     if not titles:
         return None
     for text in texts:
-        element = around.nearest([holder for holder in around.holders(root, text) if holder not in titles], titles[0])
+        element = excerpt.nearest([holder for holder in excerpt.holders(root, text) if holder not in titles], titles[0])
         if element is not None:
-            return around.around(element)
+            return excerpt.block_around(element)
     return None
 
 
 def _steps(root: HtmlElement | None, title: str, place: HtmlElement | None) -> int:
     """How many levels above the title the element is that contains both the title and the place."""
-    titles = around.holders(root, title) if root is not None else []
+    titles = excerpt.holders(root, title) if root is not None else []
     if not titles or place is None:
         return 1
-    both = around.together(titles[0], place)
+    both = excerpt.together(titles[0], place)
     return next((n for n, up in enumerate((titles[0], *titles[0].iterancestors())) if up is both), 1)
 
 
 def _above(root: HtmlElement | None, title: str, steps: int) -> HtmlElement | None:
-    titles = around.holders(root, title) if root is not None else []
+    titles = excerpt.holders(root, title) if root is not None else []
     if not titles:
         return None
     ups = [titles[0], *titles[0].iterancestors()]

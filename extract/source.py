@@ -9,7 +9,7 @@ import importlib
 import pkgutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
@@ -69,6 +69,16 @@ class Source:
     freshness_hours: int = 48
     hosts: tuple[str, ...] = ()
     give_back: Callable[[Page, Path], bool] | None = None
+    #: The setting that names its addresses. For a name in braces within an address of `start`, see `addresses`.
+    setting: str = ""
+    #: The folders of the data directory in which a person drops files for it, each with the content types by the ends of
+    #: the files' names. A file is read like a page.
+    drops: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    #: Files of the program that it reads, and the addresses that a dropped file names.
+    bundled: Callable[[], list[Path]] | None = None
+    named_in: Callable[[Path], list[str]] | None = None
+    #: What gives it something to read if it has nothing.
+    way_in: str = "it has no live address"
     #: What fetches its pages: the client, or a browser, which runs the scripts of a page and sends its requests through the
     #: client.
     fetch: Literal["client", "browser"] = "client"
@@ -95,6 +105,16 @@ class Source:
     #: The most product pages behind listings in one run; those that were read longest ago come first.
     max_products: int = 25
 
+    def addresses(self, settings: object) -> list[str]:
+        """Return its live addresses. The name of a setting in braces stands for each of the values of the setting."""
+        if self.setting:
+            return list(getattr(settings, self.setting))
+        starts: list[str] = []
+        for start in self.start:
+            name = start.partition("{")[2].partition("}")[0]
+            starts += [start.replace(f"{{{name}}}", value) for value in getattr(settings, name)] if name else [start]
+        return starts
+
 
 def parser_in(package: str) -> Callable[[Page], Iterable[Parsed]]:
     """Return the function `parse` of the package's module `pages`, importing that module only when the first page is parsed.
@@ -105,9 +125,9 @@ def parser_in(package: str) -> Callable[[Page], Iterable[Parsed]]:
     return partial(_call_in_pages, package, "parse")
 
 
-def give_back_in(package: str) -> Callable[[Page, Path], bool]:
-    """Return the function `give_back` of the package's module `pages`, importing that module only when it is called."""
-    return partial(_call_in_pages, package, "give_back")
+def in_pages(package: str, function: str) -> Callable[..., Any]:
+    """Return a function of the package's module `pages`, importing that module only when it is called."""
+    return partial(_call_in_pages, package, function)
 
 
 def _call_in_pages(package: str, function: str, *arguments: object) -> Any:

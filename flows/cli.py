@@ -1,5 +1,10 @@
-"""The command line. Each command is a module in `flows/commands/`, which is imported only when the command is called: a
-reading command must answer at once, and importing Prefect, Great Expectations or pandas takes seconds.
+"""The command line, and its help in the language in use.
+
+Each command is a module in `flows/commands/`, which is imported only when the command is called: a reading command must
+answer at once, and importing Prefect, Great Expectations or pandas takes seconds.
+
+Click takes the texts of the help from docstrings and `help=`. Each paragraph of them is a message of the translation
+catalogue. Lines are broken here and not by click, which counts letters: a Korean letter takes two cells of the terminal.
 """
 
 from __future__ import annotations
@@ -8,22 +13,103 @@ import atexit
 import importlib
 import os
 import pkgutil
+import re
+import resource
 import sys
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import click
 
 from gpuledger import __version__
 from gpuledger.extract import local_files
+from gpuledger.extract.message import LANGUAGES, Failure, Message
+from gpuledger.extract.redaction import redact_text
 from gpuledger.flows import commands
-from gpuledger.flows.asking.help import in_the_language
-from gpuledger.flows.settings import parts, settings
-from gpuledger.flows.settings.languages import LANGUAGES
+from gpuledger.flows.settings import settings
 from gpuledger.flows.showing import chosen
+from gpuledger.flows.showing.table import cell_width, wrapped
 from gpuledger.flows.showing.terminal import clean_streams
-from gpuledger.flows.words import lang, naming, wrong_use
+from gpuledger.flows.words import lang, wrong_use
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
+
+#: Click's mark for a paragraph whose lines stay as they are, such as an example.
+_AS_IT_IS = "\b"
+#: The text of an option with what click puts behind it: "[default: 10; 0<=x<=20; required]".
+_EXTRA = re.compile(r"(?:(?P<text>.*)  )?\[(?P<extra>[^\]]+)\]", re.DOTALL)
+
+
+class _Formatter(click.HelpFormatter):
+    """Click's layout, with the words of the language in use."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        heading = prefix or gettext("Usage") + ": "
+        full_width = self.width
+        self.width -= cell_width(heading) - len(heading)
+        super().write_usage(prog, args, heading)
+        self.width = full_width
+
+    def write_heading(self, heading: str) -> None:
+        super().write_heading(gettext(heading))
+
+    def write_text(self, text: str) -> None:
+        width = self.width - self.current_indent
+        super().write_text("\n\n".join(_lines(paragraph, width) for paragraph in text.split("\n\n")))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        listed = list(rows)
+        first = min(max(len(name) for name, _ in listed), col_max) + col_spacing
+        width = max(self.width - first - self.current_indent, 10)
+        super().write_dl([(name, _row(text, width)) for name, text in listed], col_max, col_spacing)
+
+
+class _Context(click.Context):
+    formatter_class = _Formatter
+
+
+def in_the_language(command: click.Command) -> click.Command:
+    """Make the help of `command`, and of all commands below it, appear in the language in use. Returns `command`.
+
+    A list of commands shows the first paragraph of each, which is one sentence. Click alone would cut it at the end of the
+    line.
+    """
+    command.context_class = _Context
+    command.short_help = _one_line((command.help or "").partition("\n\n")[0])
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            in_the_language(below)
+    return command
+
+
+def _lines(paragraph: str, width: int) -> str:
+    if paragraph.startswith(_AS_IT_IS):
+        return paragraph
+    return f"{_AS_IT_IS}\n{wrapped(gettext(_one_line(paragraph)), width)}"
+
+
+def _row(text: str, width: int) -> str:
+    match = _EXTRA.fullmatch(text)
+    translated = gettext(_one_line(match["text"] or "" if match else text))
+    extra = "; ".join(map(_extra, match["extra"].split("; "))) if match else ""
+    return _AS_IT_IS + "\n" + wrapped(f"{translated} [{extra}]" if extra else translated, width)
+
+
+def _extra(text: str) -> str:
+    """One note on an option, translated: its default, that it is required, or its range, which has no words to translate."""
+    name, _, value = text.partition(": ")
+    if value and name == "default":
+        return gettext("default: {default}").format(default=value)
+    return gettext("required") if text == "required" else text
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+#: Least address space [MB] that a command begins with. Within 700 MB DuckDB ends by a signal, and within 1,100 Python cannot
+#: start its threads. `buy` took the most, 1,586 MB with 16 threads of DuckDB (measured 2026-11-25).
+LEAST_MB = 1_600
 
 
 class _Commands(click.Group):
@@ -45,15 +131,15 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
-            raise click.UsageError(naming.no_command(name, self.list_commands(ctx)), ctx)
+            raise click.UsageError(wrong_use.no_command(name, self.list_commands(ctx)), ctx)
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        _begin(_language(args))  # before click answers --help or reports a fault
+        lang.use(_language(args))  # before click answers --help or reports a fault
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if way_out := naming.way_out(error):
+            if way_out := wrong_use.way_out(error):
                 raise click.UsageError(wrong_use.translated(error.message).rstrip(".") + way_out, error.ctx) from None
             raise
 
@@ -69,12 +155,15 @@ class _Commands(click.Group):
                 click.echo(message.format(file=file, names=names, variable=settings.FILE_VARIABLE), err=True)
 
     def _invoke(self, ctx: click.Context) -> Any:
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY and limit < LEAST_MB * 1_000_000:
+            raise click.ClickException(say(Message("settings.address_space", limit=limit / 1e6, least=LEAST_MB)))
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
-            if (message := naming.no_number(error)) is not None and isinstance(error, click.BadParameter):
+            if (message := wrong_use.no_number(error)) is not None and isinstance(error, click.BadParameter):
                 raise click.BadParameter(message, error.ctx, error.param, error.param_hint) from None
-            if way_out := naming.way_out(error):
+            if way_out := wrong_use.way_out(error):
                 # Click suggests options that are spelt alike; `way_out` suggests those that mean the same.
                 message_of_click = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
                 raise click.UsageError(
@@ -82,15 +171,12 @@ class _Commands(click.Group):
                 ) from None
             raise
         except ModuleNotFoundError as error:
+            from gpuledger.flows.settings import parts
+
             part = parts.part_of(error)
             if part is None:
                 raise
             raise parts.NotInstalled(str(ctx.invoked_subcommand), part) from error
-
-
-def _begin(language: str | None) -> None:
-    lang.use(language)
-    chosen.begin()
 
 
 def _language(arguments: list[str]) -> str | None:
@@ -167,12 +253,6 @@ def _flush() -> None:
 
 def call() -> NoReturn:
     """Run the command line. Every expected error becomes one line on stderr and an exit status, never a traceback."""
-    from gpuledger.expectations.errors import ExpectationsError
-    from gpuledger.extract.errors import ExtractError
-    from gpuledger.extract.redaction import redact_text
-    from gpuledger.flows.settings.settings import SettingsError
-    from gpuledger.warehouse.errors import BadQuery, WarehouseError
-
     try:
         status = cli.main(prog_name="gpuledger", standalone_mode=False)
     except click.ClickException as error:
@@ -181,12 +261,9 @@ def call() -> NoReturn:
     except click.Abort:
         click.echo(gettext("stopped"), err=True)
         sys.exit(130)
-    except (SettingsError, BadQuery) as error:
-        click.echo(f"gpuledger: {redact_text(say(error))}", err=True)
-        sys.exit(2)
-    except (WarehouseError, ExpectationsError, ExtractError, OSError, parts.NotInstalled) as error:
+    except (Failure, OSError) as error:
         click.echo(f"gpuledger: {redact_text(say(_message(error)))}", err=True)
-        sys.exit(1)
+        sys.exit(error.status if isinstance(error, Failure) else 1)
     sys.exit(status if isinstance(status, int) else 0)
 
 

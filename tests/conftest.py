@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.nights import Night, build_nights, once, read_nights
+from tests.nights import Night, build_first_night, build_nights, once, read_nights
 from tests.readings import Readings, readings
 
 # How long one example takes says how busy the machine is, and nothing about the code; no test asserts on time.
@@ -24,6 +27,23 @@ def pytest_collection_finish() -> None:
     """From here on there is something to find, and it is not among the tests."""
     gc.freeze()
     gc.enable()
+
+
+#: The environment as it is before the first test.
+_ENVIRONMENT = dict(os.environ)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, None, None]:
+    """After each file the environment is what it was: a command that ran in this process has set where its children search
+    for code, and children of later tests would search there too. Which file follows which is another each time.
+    """
+    yield
+    if nextitem is None or nextitem.path != item.path:
+        kept = {**_ENVIRONMENT, "PYTEST_CURRENT_TEST": os.environ.get("PYTEST_CURRENT_TEST", "")}
+        for name in os.environ.keys() - kept.keys():
+            del os.environ[name]
+        os.environ.update(kept)
 
 
 def pytest_unconfigure() -> None:
@@ -61,6 +81,20 @@ def shared_data() -> Path:
 def nights(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Night]:
     """The sample's three nights as `refresh --sample --engine plain` left them, one after the other in one folder."""
     return read_nights(once(tmp_path_factory, "nights", build_nights))
+
+
+@pytest.fixture(scope="session")
+def first_night(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first night of a shop and of exchange rates alone. Copy it before you write."""
+    return once(tmp_path_factory, "first-night", build_first_night) / "data"
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    """Whatever language a test left in use in this process, the next one begins as a program does."""
+    yield
+    if (lang := sys.modules.get("gpuledger.flows.words.lang")) is not None:
+        lang.use(None)
 
 
 @pytest.fixture(scope="session")

@@ -51,6 +51,12 @@ def build_nights(folder: Path) -> None:
         (folder / f"night{number}.json").write_text(json.dumps(asdict(outcome)))
 
 
+def build_first_night(folder: Path) -> None:
+    only = ("--only", "ecb_fx", "--only", "newegg")
+    outcome = gpuledger("refresh", "--sample", "--engine", "plain", "--night", 1, *only, data=folder / "data")
+    assert outcome.status == 0, outcome.err
+
+
 def read_nights(folder: Path) -> dict[int, Night]:
     return {
         number: Night(

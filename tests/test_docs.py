@@ -64,12 +64,6 @@ def commands() -> dict[str, click.Command]:
 # ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("name", ["docs/commands.md", "docs/guides/ko/commands.md"])
-def test_every_command_is_in_the_list_of_commands(name: str) -> None:
-    listed = (ROOT / name).read_text(encoding="utf-8")
-    assert [command for command in commands() if f"gpuledger {command}" not in listed] == []
-
-
 @pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_command_that_a_document_names_exists(path: Path) -> None:
     text = text_of(path) or ""
@@ -141,6 +135,8 @@ def test_what_a_guide_lets_one_type_is_answered(
     for variable, value in QUICK.items():
         monkeypatch.setenv(variable, value)
     for arguments in typed(ROOT / name):
+        if arguments[0] == "refresh":  # as it is typed, that is under Prefect: tests/flows/test_engines.py
+            arguments += ["--engine", "plain"]
         answer = CliRunner().invoke(cli, arguments, standalone_mode=False)
         assert (answer.exit_code, arguments) == (0, arguments), answer.output
         # Data of 2023 are too old today, and `status` and a night say so with 3.
@@ -150,7 +146,7 @@ def test_what_a_guide_lets_one_type_is_answered(
 def test_what_the_handbook_names_is_there() -> None:
     """Settings, metrics, files, deployments and tables of docs/operations.md."""
     handbook = text_of(ROOT / "docs" / "operations.md") or ""
-    assert len(list(called(ROOT / "docs" / "operations.md"))) > 30
+    assert len(list(called(ROOT / "docs" / "operations.md"))) > 20
     known = {FILE_VARIABLE, *(f"GPULEDGER_{origin.name.upper()}" for origin in explain({}, Path("/nowhere")))}
     named = set(re.findall(r"\bGPULEDGER_[A-Z_]+\b", handbook))
     assert named
@@ -340,6 +336,8 @@ DECISIONS = ROOT / "docs" / "decisions.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 #: Three printed pages.
 MOST_WORDS = 1_500
+#: All pages together: what a command says itself, or another page, is not said again.
+MOST_WORDS_IN_ALL = 16_000
 MOST_TERMS = 25
 
 
@@ -363,17 +361,17 @@ def test_the_architecture_is_read_in_one_go() -> None:
     assert pictures(text) == 1, "one picture shows the rooms"
 
 
-def test_the_architecture_links_each_decision_to_its_record() -> None:
-    _, _, section = (text_of(ARCHITECTURE) or "").partition("## Decisions that shape the house\n")
-    listed = re.findall(r"^- (.*?)(?=^- |\n\n)", section.partition("\n## ")[0], re.M | re.S)
-    assert 12 <= len(listed) <= 18, "some fifteen: the others are in docs/decisions.md alone"
-    records = re.findall(r"^### (.*)$", text_of(DECISIONS) or "", re.M)
-    assert len(records) == len(set(records))
-    names = {re.sub(r"[^\w\- ]", "", record.lower()).replace(" ", "-") for record in records}
-    for decision in listed:
-        anchors_of_decision = re.findall(r"\]\(decisions\.md#([^)]+)\)", decision)
-        assert len(anchors_of_decision) == 1, decision
-        assert anchors_of_decision[0] in names, decision
+def test_all_that_is_written_is_no_more_than_a_person_reads() -> None:
+    words = {path: len((text_of(path) or "").split()) for path in documents() if path.suffix == ".md"}
+    assert len(words) > 30
+    assert sum(words.values()) <= MOST_WORDS_IN_ALL, sorted(words.items(), key=lambda pair: -pair[1])[:5]
+
+
+def test_every_decision_is_read_at_a_glance() -> None:
+    records = re.findall(r"^### ([^\n]*)\n\n(.*?)(?=\n+#|\n*\Z)", text_of(DECISIONS) or "", re.M | re.S)
+    assert len(records) > 20
+    assert len(records) == len({title for title, _ in records})
+    assert [title for title, text in records if len(text.splitlines()) > 5] == []
 
 
 def test_the_glossary_is_short() -> None:
@@ -462,7 +460,9 @@ def test_every_table_exists_that_these_documents_name(path: Path, nights: dict[i
 #: Paths that belong to somebody's machine: a home, a work folder. A test may name paths that do not exist.
 MACHINE = re.compile(r"(?<![\w./-])/(?:home|root|work|Users|mnt)/\w+")
 REGISTRY = re.compile(
-    r"https?://[\w.-]*(?:pypi|pythonhosted|registry|artifactory|nexus|mirror)[\w.-]*/?|index-url[ =]+http"
+    # That of Ollama has models, and no packages.
+    r"https?://(?!registry\.ollama\.ai)[\w.-]*(?:pypi|pythonhosted|registry|artifactory|nexus|mirror)[\w.-]*/?"
+    r"|index-url[ =]+http"
 )
 
 

@@ -17,9 +17,13 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import least_squares
 
+from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.resolver import Resolver
+from gpuledger.transform.sizing import diffusion
 from gpuledger.transform.speed import served
+from gpuledger.transform.speed.by_rate import pieces
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, FILE, Calibration
+from gpuledger.transform.speed.peaks import matrix_tflops
 from gpuledger.transform.speed.served import ServedWork
 from tools.speeds import Point, points
 
@@ -70,13 +74,16 @@ FITS = {
             "exchange": (0.0, 0.5), "exchange_start": (math.log(4), 0.7), "layer": (math.log(8), 0.7),
             "layer_mixture": (math.log(15), 0.7), "step": (math.log(1.5), 0.8), "prompt": (0.7, 0.4),
         },
-        groups={"served_engine": 0.2, "served_vendor": 0.3, "served_architecture": 0.2, "served_card": 0.12},
+        groups={
+            "served_engine": 0.2, "served_vendor": 0.3, "served_memory": 0.25, "served_architecture": 0.2,
+            "served_card": 0.12,
+        },
         row=0.08,
     ),
 }  # fmt: skip
 _LEVELS: Mapping[str, Callable[[Point], str]] = {
     "vendor": lambda p: p.card.vendor, "architecture": lambda p: p.card.architecture, "chip": lambda p: p.card.chip,
-    "card": lambda p: p.card.gpu_id, "engine": lambda p: p.engine,
+    "card": lambda p: p.card.gpu_id, "engine": lambda p: p.engine, "memory": lambda p: p.card.memory,
 }  # fmt: skip
 #: No range is narrower than this: two people's runs of one benchmark on the same card differ by as much.
 _FLOOR = 0.07
@@ -315,6 +322,19 @@ def coverage(found: Sequence[Point]) -> Iterator[str]:
             share = statistics.mean(inside[id(p)] for p, _ in chosen)
             median, cards = math.exp(statistics.median(r for _, r in chosen)), {p.card.gpu_id for p, _ in chosen}
             yield f"| {name} | {len(chosen)} | {len(cards)} | {median:.2f} | {share:.0%} |"
+    made = list(of_pieces())
+    ratio, share = statistics.median(r for _, r, _ in made), statistics.mean(is_inside for _, _, is_inside in made)
+    yield f"| pictures and clips | {len(made)} | {len({gpu_id for gpu_id, _, _ in made})} | {ratio:.2f} | {share:.0%} |"
+
+
+def of_pieces() -> Iterator[tuple[str, float, bool]]:
+    """Each measured pace of pictures and clips without its card: the card, measured ÷ expected, and if in the range."""
+    for row in pieces.measured():
+        gpu, model = by_id()[row.gpu_id], diffusion.get(row.model_id)
+        rate = pieces.pace(gpu, model, without=row.gpu_id)
+        assert rate is not None, "its matrix rate is known"
+        made = row.share * (matrix_tflops(gpu, 16) or 0) / (model.steps * model.passes * model.pass_tflop)
+        yield row.gpu_id, made / (rate.expected or 1), (rate.low or 0) <= made <= (rate.high or 0)
 
 
 def _spread_without(rows: Sequence[tuple[Point, float]], point: Point) -> float:
@@ -331,18 +351,15 @@ def _slices(
     """The rows whole, and by what they may differ in; a slice has ten rows of three cards."""
     words = {"decode": "writing", "prefill": "reading", "serve": "serving"}[what]
     yield f"{words}, {'all servers' if what == 'serve' else engine}", rows
-    kinds: list[tuple[str, Callable[[Point], str]]] = [
-        ("", lambda p: f"{p.count} card{'s' if p.count > 1 else ''}"),
-        (
-            "",
-            lambda p: f"{'up to 1,024' if p.held <= 1024 else 'up to 4,224' if p.held <= 4224 else 'more'} tokens held",
-        ),
-        ("", lambda p: p.card.vendor),
-        ("", lambda p: "mixture of experts" if p.work.is_mixture else "dense"),
+    kinds: list[Callable[[Point], str]] = [
+        lambda p: f"{p.count} card{'s' if p.count > 1 else ''}",
+        lambda p: f"{'up to 1,024' if p.held <= 1024 else 'up to 4,224' if p.held <= 4224 else 'more'} tokens held",
+        lambda p: p.card.vendor,
+        lambda p: "mixture of experts" if p.work.is_mixture else "dense",
     ]
     if what == "serve":
-        kinds += [("", lambda p: p.engine), ("", lambda p: f"{'to 8' if p.users <= 8 else 'more'} users")]
-    for _, key in kinds:
+        kinds += [lambda p: p.engine, lambda p: f"{'to 8' if p.users <= 8 else 'more'} users"]
+    for key in kinds:
         for name in sorted({key(p) for p, _ in rows}):
             chosen = [(p, r) for p, r in rows if key(p) == name]
             if len(chosen) >= 10 and len({p.card.gpu_id for p, _ in chosen}) >= 3:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.performance import Utilisation, decode_bound, utilisation
+from gpuledger.transform.buying.performance import Utilisation, utilisation
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.resolver import Resolver
@@ -107,7 +107,7 @@ def _measure(row: Row, resolver: Resolver, assumptions: Assumptions) -> Residual
     gpu = _card_that_holds(size, [by_id()[gpu_id] for gpu_id in resolution.candidates])
     if gpu is None or gpu.memory_bandwidth_gb_s is None:
         return Excluded(row, "the model does not fit the card")
-    bound = decode_bound(size, 0, gpu.memory_bandwidth_gb_s)
+    bound = gpu.memory_bandwidth_gb_s * 1e9 / size.read_bytes(1)
     return Residual(row, gpu, model_id, precision, utilisation(row.tokens_per_s, bound, assumptions))
 
 

@@ -28,8 +28,8 @@ PARTS, RESULTS = Path(__file__).with_suffix(".toml"), ROOT / "docs" / "proved.js
 #: What each test gave, until the part is done.
 STATE = Path(sys.prefix) / "prove.json"
 TABLE = ROOT / "docs" / "reliability.md"
-#: Seconds after which a part starts no further tests, and how many tests are started at once: a batch ends within minutes.
-LONGEST_S, BATCH = 20 * 60, 12
+#: Seconds after which a part starts no further tests; how many it starts at once, and twice as many after a quick batch [s].
+LONGEST_S, BATCH, QUICK_S = 20 * 60, 4, 15
 BEGIN, END = "<!-- proved -->", "<!-- /proved -->"
 
 
@@ -74,11 +74,13 @@ def run(part: Part, *, short: bool) -> bool:
         state.update(key=key, tests={})
     tests: dict[str, list[int]] = state["tests"]
     left, ends = [node for node in nodes(part, env) if node not in tests], time.monotonic() + LONGEST_S
-    while left and time.monotonic() < ends:
+    size = BATCH
+    while left and (began := time.monotonic()) < ends:
         file = left[0].partition("::")[0]
-        batch = [node for node in left[:BATCH] if node.partition("::")[0] == file]
+        batch = [node for node in left[:size] if node.partition("::")[0] == file]
         left = left[len(batch) :]
         tests |= outcomes(batch, env)
+        size = size * 2 if time.monotonic() - began < QUICK_S else BATCH
         tried, held = (sum(pair[n] for pair in tests.values()) for n in (0, 1))
         day = f"{datetime.now(UTC):%Y-%m-%d}"
         results[part.name] = {"tried": tried, "held": held, "day": day, "short": short, "left": len(left)}
@@ -113,13 +115,13 @@ def outcomes(batch: Sequence[str], env: Mapping[str, str]) -> dict[str, list[int
 
 def write_table(results: Mapping[str, Any]) -> None:
     """Write the table between its marks."""
-    lines = ["| promised | tested by | of | tried | held | on |", "|---|---|---|---|---|---|"]
+    lines = ["| promised | tested by | held |", "|---|---|---|"]
     for part in parts():
         kept = results.get(part.name)
         form = "" if not kept else ", short form" if kept["short"] else f", {kept['left']} left" if kept["left"] else ""
-        cells = f"{kept['tried']:,} | {kept['held']:,} | {kept['day']}{form}" if kept else " | | not yet"
+        held = f"{kept['held']:,} of {kept['tried']:,} on {kept['day']}{form}" if kept else "not yet tried"
         files = ", ".join(dict.fromkeys(f"`{test.partition('::')[0].removeprefix('tests/')}`" for test in part.tests))
-        lines.append(f"| {part.promise} | {files} | {part.of} | {cells} |")
+        lines.append(f"| {part.promise} | {files} | {part.of}: {held} |")
     text = TABLE.read_text(encoding="utf-8")
     before, after = text.partition(BEGIN)[0], text.partition(END)[2]
     TABLE.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{after}", encoding="utf-8")

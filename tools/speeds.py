@@ -18,12 +18,14 @@ from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.weights import UnknownPrecision, weights
 from gpuledger.transform.speed.engines import engine_of, loaded_as
 from gpuledger.transform.speed.features import CardTraits, Work, traits
-from gpuledger.transform.speed.links import link_between
+from gpuledger.transform.speed.links import link_between, slot_of
 from gpuledger.transform.speed.served import ServedWork
 from gpuledger.transform.speed.work import Batch, served_work, work_of
 from tools.measured import measure
 from tools.measured_table import MODELS, TOKENS, read_table
 
+#: Published measurements that were read in their repositories, each with its address.
+COLLECTED = Path(__file__).with_name("measurements.csv")
 #: Hosts whose slot, processor or driver is what limits: a card there says nothing of the card in a computer.
 _SMALL_HOSTS = ("Pi ", "Radxa", "HiFive", "Minisforum", "System76 Thelio Astra")
 #: The cards of InferenceX, by its names.
@@ -74,7 +76,7 @@ def points(folder: Path, resolver: Resolver) -> Iterator[Point]:
                             rate=row.tokens_per_s, held=held, label=label, publisher="XiongjieDai")  # fmt: skip
     for path in sorted(folder.glob("llama3_by_context_*.csv")):
         yield from _by_context(path, resolver)
-    for path in sorted(folder.glob("measured_*.csv")):
+    for path in (*sorted(folder.glob("measured_*.csv")), COLLECTED):
         yield from _measured(path, resolver)
     for path in sorted(folder.glob("inferencemax_*.json")):
         yield from _inferencex(path)
@@ -140,7 +142,8 @@ def _served(point: Point, model_id: str, precision: str, read: int) -> Iterator[
     shape = catalogue.architecture(model_id)
     with suppress(UnknownPrecision):
         batch = Batch(users=point.users, held=point.held, prompt=read, count=point.count)
-        link = link_between(point.gpu, Assumptions())
+        # Servers are measured in machines that give every card all lanes that it takes.
+        link = link_between(point.gpu, Assumptions(), slot_of(point.gpu))
         yield replace(point, work=served_work(shape, weights(shape, precision), batch, point.gpu, link))
 
 

@@ -12,10 +12,9 @@ from typing import Any
 
 from gpuledger.extract import local_files
 from gpuledger.extract.message import Message
-from gpuledger.extract.near import near
-from gpuledger.transform import seeds
+from gpuledger.extract.spelling import names_like
 
-_PACKAGED = Path(seeds.__file__).with_name("workloads.toml")
+_PACKAGED = Path(__file__).parent / "seeds" / "workloads.toml"
 _ID = re.compile(r"[a-z0-9]+(?:[.-][a-z0-9]+)*")
 
 
@@ -72,7 +71,7 @@ def packaged() -> dict[str, Workload]:
     }
 
 
-def own(folder: Path) -> tuple[dict[str, Workload], list[BadWorkload]]:
+def added(folder: Path) -> tuple[dict[str, Workload], list[BadWorkload]]:
     """The workloads of a data directory, and an error for each file that cannot be used. One bad file does not stop the
     others.
     """
@@ -93,7 +92,7 @@ def own(folder: Path) -> tuple[dict[str, Workload], list[BadWorkload]]:
 
 def known(folder: Path) -> dict[str, Workload]:
     """All workloads of a data directory: those of the program and its own, which are in `folder`."""
-    return {**packaged(), **own(folder)[0]}
+    return {**packaged(), **added(folder)[0]}
 
 
 def save(folder: Path, workload: Workload) -> Path:
@@ -120,7 +119,7 @@ def id_named(name: str, ids: Iterable[str]) -> str | None:
 def nearest(name: str, ids: Iterable[str], in_words: Mapping[str, str] | None = None) -> list[str]:
     """At most three ids that are close to `name`, the closest first. `in_words` has the workloads' names by their ids."""
     by_words = {name_in_words: workload_id for workload_id, name_in_words in (in_words or {}).items()}
-    close = [*near(name, ids), *(by_words[name_in_words] for name_in_words in near(name, by_words))]
+    close = [*names_like(name, ids), *(by_words[name_in_words] for name_in_words in names_like(name, by_words))]
     return list(dict.fromkeys(close))[:3]
 
 

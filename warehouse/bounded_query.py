@@ -7,21 +7,31 @@ the limits are those of a process, which answers one statement and ends. Startin
 
 from __future__ import annotations
 
+import os
 import pickle
+import resource
+import sys
+import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import duckdb
 
 from gpuledger.extract import child
 from gpuledger.extract.message import Message
 from gpuledger.warehouse.errors import BadQuery, WarehouseError
 from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import is_damage, reader
+from gpuledger.warehouse.schema import quote
 
 #: Columns and rows.
 Table = tuple[list[str], list[tuple[Any, ...]]]
 
 #: Seconds beyond a query's time for the process to start and for the query to end by itself, as a busy machine is slow.
 _GRACE_S = 5.0
-_RUN = "from gpuledger.warehouse import bounded_query_child; bounded_query_child.answer()"
+_RUN = "from gpuledger.warehouse import bounded_query; bounded_query.answer()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +82,108 @@ def _ended(status: int, stderr: str, limits: QueryLimits) -> WarehouseError:
         return too_large(limits)
     reason = (stderr.strip().splitlines() or ["it said nothing"])[-1]
     return WarehouseError(Message("warehouse.query_not_answered", status=status, reason=reason))
+
+
+# ── in that process ───
+
+
+#: Bytes in addition to the memory that DuckDB may take: for the rows in Python, for libraries, and for stacks.
+_BESIDE = 512 << 20
+
+
+def answer() -> None:
+    """Answer the statement, and end the process."""
+    data, sql, limits = pickle.load(sys.stdin.buffer)
+    try:
+        with reader(data) as con:
+            allowed = bytes_of(con, limits.memory) + _BESIDE + _data_bytes()
+        resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))
+        pickled_answer = pickle.dumps(user_query(data, sql, limits))
+    except WarehouseError as error:
+        pickled_answer = pickle.dumps(error)
+    except MemoryError:
+        pickled_answer = pickle.dumps(too_large(limits))
+    sys.stdout.buffer.write(pickled_answer)
+    sys.stdout.buffer.flush()
+    os._exit(0)  # a thread of DuckDB may still be at work on the interrupted query
+
+
+def _data_bytes() -> int:
+    """Bytes of data that this process has now."""
+    return int(Path("/proc/self/statm").read_text().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def bytes_of(con: duckdb.DuckDBPyConnection, size: str) -> int:
+    """The bytes of a size as DuckDB writes it, such as 2GB. Raises BadQuery for any other text."""
+    try:
+        con.execute(f"SET memory_limit = {quote(size)}")
+        ((written,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
+    except duckdb.Error as error:
+        raise BadQuery(Message("warehouse.sql_memory_limit", reason=str(error).splitlines()[0])) from None
+    number, unit = str(written).split()
+    return int(float(number) * 1024 ** ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB").index(unit))
+
+
+#: How many letters of DuckDB's message about a query are repeated, as it quotes the query and the texts in it.
+_MOST_SAID = 2_000
+
+
+def user_query(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> Table:
+    """The rows of one reading statement that a user wrote, in this process, which `ask` limits from outside.
+
+    Raises BadQuery for several statements, for one that writes, for one that goes beyond the limits, and with DuckDB's own
+    words where it refuses. The connection cannot reach other files or the network, so a pasted query can do no harm.
+    """
+    # Without a folder to spill to, because a query that needs more memory would fill the disk instead.
+    with reader(data, spills=False) as con:
+        con.execute(f"SET memory_limit = {quote(limits.memory)}; SET lock_configuration = true")
+        alarm = threading.Timer(limits.seconds, con.interrupt)
+        alarm.daemon = True
+        alarm.start()
+        try:
+            return _rows_of(con, sql, limits)
+        except duckdb.InterruptException:
+            raise too_slow(limits) from None
+        except (duckdb.OutOfMemoryException, MemoryError):
+            raise too_large(limits) from None
+        except duckdb.Error as error:
+            if is_damage(error):
+                raise
+            raise BadQuery(str(error).strip()[:_MOST_SAID]) from None
+        except (ValueError, OverflowError) as error:
+            # A value that Python cannot express, such as a day after the year 9999.
+            raise BadQuery(Message("warehouse.value_cannot_shown", error=error)) from None
+        finally:
+            alarm.cancel()
+
+
+def _rows_of(con: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits) -> Table:
+    statements = con.extract_statements(sql)
+    if len(statements) != 1:
+        raise BadQuery(Message("warehouse.statement_time_please", count=len(statements)))
+    if statements[0].type.name not in ("SELECT", "EXPLAIN", "MULTI"):
+        raise BadQuery(Message("warehouse.only_reading_possible_statement_type", type=statements[0].type.name))
+    result = con.execute(statements[0])
+    rows = result.fetchmany(limits.rows + 1)
+    if len(rows) > limits.rows:
+        raise BadQuery(Message("warehouse.more_rows", rows=limits.rows))
+    if _are_deep(rows):
+        raise BadQuery(Message("warehouse.value_nested_more_times", deepest=_DEEPEST))
+    return [column[0] for column in result.description or []], rows
+
+
+#: How deep lists and structures may be nested. Pickle, JSON and the protocol of agents recurse into a value, and each gives
+#: up at another depth.
+_DEEPEST = 100
+
+
+def _are_deep(rows: list[tuple[Any, ...]]) -> bool:
+    """Whether a value is nested too deep to be shown. For VARIANT, the type does not tell it."""
+    level = [value for row in rows for value in row]
+    for _ in range(_DEEPEST + 1):
+        level = [inner for value in level if isinstance(value, list | tuple | dict) for inner in _parts(value)]
+    return bool(level)
+
+
+def _parts(value: list[Any] | tuple[Any, ...] | dict[Any, Any]) -> Iterable[Any]:
+    return (*value, *value.values()) if isinstance(value, dict) else value

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gpuledger.extract.message import Message
+from gpuledger.extract.message import Failure, Message
 
 
-class WarehouseError(Exception):
+class WarehouseError(Failure):
     """A data directory or warehouse file cannot be used."""
 
 
@@ -39,3 +39,5 @@ class Locked(WarehouseError):
 
 class BadQuery(WarehouseError):
     """The query is not a single reading statement, or DuckDB refuses it."""
+
+    status = 2

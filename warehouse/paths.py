@@ -13,13 +13,11 @@ WAREHOUSE_FILE = "gpuledger.duckdb"
 class DataDir:
     """The folders and files of one data directory. Reading a path creates nothing.
 
-    `store` is the address of the store that the directory shares with other machines, empty for none. `lease_s` is how long
-    a machine that stopped keeps others from writing there [s].
+    `store` is the address of the store that the directory shares with other machines, empty for none.
     """
 
     root: Path
     store: str = ""
-    lease_s: float = 60.0
 
     @property
     def published(self) -> Path:
@@ -113,7 +111,7 @@ class DataDir:
 
     @property
     def transcriptions(self) -> Path:
-        """The figures of charts that a person read off, added with `gpuledger transcribe`: one CSV each."""
+        """The figures of charts that a person read off: one CSV each, as extract/readers/transcriptions.py describes."""
         return self.root / "transcriptions"
 
     @property

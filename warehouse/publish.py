@@ -13,7 +13,7 @@ from typing import Literal
 import duckdb
 
 from gpuledger.extract.message import Message
-from gpuledger.warehouse import integrity, schema, written
+from gpuledger.warehouse import integrity, schema
 from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
 from gpuledger.warehouse.integrity import Damaged
 from gpuledger.warehouse.paths import WAREHOUSE_FILE, DataDir
@@ -61,7 +61,7 @@ def workspace(
         try:
             attach(con, work)
         except duckdb.Error as error:
-            written.refuse_newer_duckdb(error, str(copied))
+            schema.refuse_newer_duckdb(error, str(copied))
             raise NotAWarehouse(
                 Message(
                     "warehouse.cannot_opened_duckdb",
@@ -70,7 +70,7 @@ def workspace(
                     versions=data.versions.name,
                 )
             ) from None
-        written.begin(con, run_id, str(copied), is_baseline=copy_of is not None)
+        schema.begin(con, run_id, str(copied), origin="baseline" if copy_of else "archive")
         yield con, work
     except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
         raise WarehouseError(
@@ -114,10 +114,9 @@ def publish(
     The order matters: a complete file stays published, whenever the process is killed. The version is written completely
     before it gets its name. The base and the symlink follow, and a note says that they are still due, so that `heal` can
     finish them after a kill. If several machines share a store, the version is published there first, or not at all. Raises
-    Superseded if another machine has taken the lease, and StoreError.
+    Superseded if another machine has published meanwhile, and StoreError.
     """
-    checkpoint(con)
-    con.execute(f"USE memory; DETACH {CATALOG}")
+    con.execute(f"CHECKPOINT {CATALOG}; USE memory; DETACH {CATALOG}")
     version = version_of(data, run_id)
     part = part_of(version)
     shutil.copyfile(work, part)
@@ -145,11 +144,6 @@ def publish(
     for old in old_versions(data, keep_versions):
         remove_version(old)
     return version
-
-
-def checkpoint(con: duckdb.DuckDBPyConnection) -> None:
-    """Write everything that is committed into the work file itself, so that it can be copied."""
-    con.execute(f"CHECKPOINT {CATALOG}")
 
 
 def compact(con: duckdb.DuckDBPyConnection, work: Path) -> None:

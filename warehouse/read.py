@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -13,8 +12,7 @@ from typing import Any
 import duckdb
 
 from gpuledger.extract.message import Message
-from gpuledger.warehouse import written
-from gpuledger.warehouse.bounded_query import USUAL, QueryLimits, too_large, too_slow
+from gpuledger.warehouse import schema
 from gpuledger.warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.schema import SESSION, quote
@@ -80,15 +78,16 @@ def _opened(
         if not spills:
             con.execute("SET temp_directory = ''")
         _shut(con, writes_to)
-        found = written.written(con)
+        found = schema.written(con)
     except duckdb.OutOfMemoryException:
         raise _too_little_memory(data) from None
     except duckdb.Error as error:
-        written.refuse_newer_duckdb(error, str(data.published))
+        schema.refuse_newer_duckdb(error, str(data.published))
         raise NotAWarehouse(_refusal(data, str(error))) from None
     if found is None:
         raise NotAWarehouse(Message("warehouse.duckdb_file_but_not_gpuledger", published=data.published))
-    written.refuse_other(found, str(data.published))
+    is_copy = data.shared.exists() and not data.base.exists()
+    schema.refuse_other(found, str(data.published), origin="store" if is_copy else "archive")
     try:
         yield con
     except duckdb.OutOfMemoryException:
@@ -96,7 +95,7 @@ def _opened(
     except duckdb.PermissionException as error:
         raise NotAWarehouse(_reaching_out(data.published, error)) from None
     except duckdb.Error as error:
-        if not _is_damage(error):
+        if not is_damage(error):
             raise
         raise NotAWarehouse(damaged(str(data.published), error)) from None
 
@@ -121,7 +120,7 @@ def _refusal(data: DataDir, error: str) -> Message:
     return Message("warehouse.cannot_opened_warehouse", published=data.published, reason=reason)
 
 
-def _is_damage(error: duckdb.Error) -> bool:
+def is_damage(error: duckdb.Error) -> bool:
     """Whether DuckDB met a part of a file that differs from what was written, or that it cannot read."""
     classes = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
     # DuckDB has no class for a block with a wrong checksum. Only the beginning counts, as it quotes the query further on.
@@ -137,18 +136,18 @@ def damaged(name: str, error: Exception) -> Message:
 def file_query(path: Path, sql: str, name: str | None = None) -> list[tuple[Any, ...]]:
     """The rows of one of our own statements in a warehouse file other than the published one. Raises NotAWarehouse.
 
-    If it has a `name`, a file with another schema raises NewerWarehouse or OlderWarehouse with that name.
+    If it has a `name`, as a file of a store has, one with another schema raises NewerWarehouse or OlderWarehouse with it.
     """
     con = duckdb.connect()
     try:
         con.execute(SESSION)
         con.execute(f"ATTACH {quote(str(path))} AS gpuledger (READ_ONLY); USE gpuledger")
         _shut(con)
-        if name is not None and (found := written.written(con)):
-            written.refuse_other(found, name)
+        if name is not None and (found := schema.written(con)):
+            schema.refuse_other(found, name, origin="store")
         return con.execute(sql).fetchall()
     except duckdb.Error as error:
-        written.refuse_newer_duckdb(error, str(path))
+        schema.refuse_newer_duckdb(error, str(path))
         raise NotAWarehouse(Message("warehouse.cannot_read_2", path=path, reason=str(error).splitlines()[0])) from None
     finally:
         con.close()
@@ -185,82 +184,6 @@ def _are_utf_8(parameters: Sequence[object] | dict[str, object] | None) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def bytes_of(con: duckdb.DuckDBPyConnection, size: str) -> int:
-    """The bytes of a size as DuckDB writes it, such as 2GB. Raises BadQuery for any other text."""
-    try:
-        con.execute(f"SET memory_limit = {quote(size)}")
-        ((written,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
-    except duckdb.Error as error:
-        raise BadQuery(Message("warehouse.sql_memory_limit", reason=str(error).splitlines()[0])) from None
-    number, unit = str(written).split()
-    return int(float(number) * 1024 ** ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB").index(unit))
-
-
-#: How many letters of DuckDB's message about a query are repeated, as it quotes the query and the texts in it.
-_MOST_SAID = 2_000
-
-
-def user_query(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The rows of one reading statement that a user wrote, in this process, which `bounded_query` limits from outside.
-
-    Raises BadQuery for several statements, for one that writes, for one that goes beyond the limits, and with DuckDB's own
-    words where it refuses. The connection cannot reach other files or the network, so a pasted query can do no harm.
-    """
-    # Without a folder to spill to, because a query that needs more memory would fill the disk instead.
-    with reader(data, spills=False) as con:
-        con.execute(f"SET memory_limit = {quote(limits.memory)}; SET lock_configuration = true")
-        alarm = threading.Timer(limits.seconds, con.interrupt)
-        alarm.daemon = True
-        alarm.start()
-        try:
-            return _rows_of(con, sql, limits)
-        except duckdb.InterruptException:
-            raise too_slow(limits) from None
-        except (duckdb.OutOfMemoryException, MemoryError):
-            raise too_large(limits) from None
-        except duckdb.Error as error:
-            if _is_damage(error):
-                raise
-            raise BadQuery(str(error).strip()[:_MOST_SAID]) from None
-        except (ValueError, OverflowError) as error:
-            # A value that Python cannot express, such as a day after the year 9999.
-            raise BadQuery(Message("warehouse.value_cannot_shown", error=error)) from None
-        finally:
-            alarm.cancel()
-
-
-def _rows_of(con: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits) -> tuple[list[str], list[tuple[Any, ...]]]:
-    statements = con.extract_statements(sql)
-    if len(statements) != 1:
-        raise BadQuery(Message("warehouse.statement_time_please", count=len(statements)))
-    if statements[0].type.name not in ("SELECT", "EXPLAIN", "MULTI"):
-        raise BadQuery(Message("warehouse.only_reading_possible_statement_type", type=statements[0].type.name))
-    result = con.execute(statements[0])
-    rows = result.fetchmany(limits.rows + 1)
-    if len(rows) > limits.rows:
-        raise BadQuery(Message("warehouse.more_rows", rows=limits.rows))
-    if _are_deep(rows):
-        raise BadQuery(Message("warehouse.value_nested_more_times", deepest=_DEEPEST))
-    return [column[0] for column in result.description or []], rows
-
-
-#: How deep lists and structures may be nested. Pickle, JSON and the protocol of agents recurse into a value, and each gives
-#: up at another depth.
-_DEEPEST = 100
-
-
-def _are_deep(rows: list[tuple[Any, ...]]) -> bool:
-    """Whether a value is nested too deep to be shown. For VARIANT, the type does not tell it."""
-    level = [value for row in rows for value in row]
-    for _ in range(_DEEPEST + 1):
-        level = [inner for value in level if isinstance(value, list | tuple | dict) for inner in _parts(value)]
-    return bool(level)
-
-
-def _parts(value: list[Any] | tuple[Any, ...] | dict[Any, Any]) -> Iterable[Any]:
-    return (*value, *value.values()) if isinstance(value, dict) else value
 
 
 def columns_where(con: duckdb.DuckDBPyConnection, table: str, where: str) -> dict[str, list[Any]]:

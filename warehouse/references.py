@@ -64,7 +64,7 @@ class Remembered:
                WHERE d.database_name = current_database() AND schema_name = 'ops'"""
         ).fetchone()
         self._can_learn = has_table == (False,)
-        remembered = table_content.of(con, _ROW) if has_table else None
+        remembered = table_content.content_of(con, _ROW) if has_table else None
         self._known: dict[str, _AsJson] = json.loads(remembered) if remembered else {}
         self._used: dict[str, _AsJson] = {}
 

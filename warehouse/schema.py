@@ -1,13 +1,23 @@
-"""Create the loaded tables from the dictionary, with the dictionary's comments on every table and column."""
+"""Creates the loaded tables from the dictionary, with its comments, and says which program reads and writes a file.
+
+That is one whose schema has the number that the file states. Every other file is refused by name and stays as it is. There
+are no migrations: an older file is made anew from the archive.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
 
 import duckdb
 
+from gpuledger import __version__
+from gpuledger.extract.message import Message
 from gpuledger.warehouse.dictionary import Table, dictionary
+from gpuledger.warehouse.errors import NewerWarehouse, OlderWarehouse
 
 SCHEMAS = ("core", "mart", "ops")
 
@@ -23,7 +33,7 @@ def quote(text: str) -> str:
 
 #: The number of the schema: the tables and columns that a file has, and their types. It moves by one with every change of
 #: them, and a test keeps it so. A file of another number is refused (`written.py`).
-NUMBER = 4
+NUMBER = 7
 
 #: a / b rounded half up to `digits` decimals, exactly. DuckDB divides decimals as binary fractions, and 0.00505 is not one.
 #: So both are scaled to whole numbers first, and at most six decimals of each count. NULL if b is zero. It adds one to the
@@ -115,3 +125,95 @@ def content_of(con: duckdb.DuckDBPyConnection, table: str, only: Sequence[tuple[
 def hash_text(text: str) -> str:
     """Short SHA-256 of a text, for fingerprints."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+Origin = Literal["archive", "baseline", "store"]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The record in a file about the program that wrote it: the number of its schema, the fingerprint of the comments and
+    macros in the file, and the program's version.
+    """
+
+    number: int
+    definition: str
+    program: str
+
+
+def written(con: duckdb.DuckDBPyConnection) -> Written | None:
+    """The record of the file in use about its writer; None if it has no table of ours."""
+    # Without listing the tables first, which takes five times as long, as every answer begins here.
+    with suppress(duckdb.CatalogException):
+        row = con.execute(
+            "SELECT version, definition, program FROM ops.schema_version ORDER BY rowid DESC LIMIT 1"
+        ).fetchone()
+        if row:
+            return Written(*row)
+    ours = con.execute(
+        """SELECT 1 FROM duckdb_tables()
+           WHERE schema_name = 'ops' AND database_name = current_database() AND table_name = 'run'"""
+    ).fetchone()
+    return Written(0, "", "of an early day") if ours else None
+
+
+def refuse_other(found: Written, name: str, *, origin: Origin = "archive") -> None:
+    """Raise NewerWarehouse or OlderWarehouse if the file `name` has another schema than this program.
+
+    `origin` says how an older file is made anew: from its archive; as a baseline, whose pages are no longer archived, only
+    by the program that wrote it; or as a file of a store, by the machine that writes there.
+    """
+    if found.number == NUMBER:
+        return
+    is_newer = found.number > NUMBER
+    message = Message(
+        f"warehouse.other_schema_{'newer' if is_newer else origin}", name=name, number=found.number, program=found.program,
+        version=__version__, number2=NUMBER,
+    )  # fmt: skip
+    raise (NewerWarehouse if is_newer else OlderWarehouse)(message)
+
+
+def refuse_newer_duckdb(error: duckdb.Error, name: str) -> None:
+    """Raise NewerWarehouse if the file `name` could not be opened because a newer DuckDB wrote it."""
+    if "newer version of DuckDB" in str(error):
+        reason = str(error).splitlines()[0].removeprefix("IO Error: ").rstrip(".")
+        raise NewerWarehouse(
+            Message("warehouse.written_newer_duckdb_duckdb", name=name, version=duckdb.__version__, reason=reason)
+        ) from None
+
+
+def begin(con: duckdb.DuckDBPyConnection, run_id: str, name: str, *, origin: Origin = "archive") -> None:
+    """Create this program's schema in a new file, or take a file that has it. Call it outside of a transaction.
+
+    If only texts of comments or macros changed, they are written anew, and every model is built again. Raises NewerWarehouse
+    and OlderWarehouse, and then the file is as it was.
+    """
+    found = written(con)
+    definition = _definition()
+    if found is not None:
+        refuse_other(found, name, origin=origin)
+        if found.definition == definition:
+            return
+    con.execute("BEGIN")
+    try:
+        create(con)
+        if found is not None:
+            for table in dictionary().tables.values():
+                describe(con, table)
+            con.execute("UPDATE ops.model_state SET definition = '', fingerprint = ''")
+        con.execute(
+            "INSERT INTO ops.schema_version (run_id, version, definition, program) VALUES (?, ?, ?, ?)",
+            [run_id, NUMBER, definition, __version__],
+        )
+        con.execute("COMMIT")
+    except BaseException:
+        con.execute("ROLLBACK")
+        raise
+
+
+def _definition() -> str:
+    tables = [
+        (table.name, table.description, [column.comment for column in table.columns])
+        for table in dictionary().tables.values()
+    ]
+    return hash_text(repr((tables, MACROS)))

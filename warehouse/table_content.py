@@ -11,7 +11,7 @@ from gpuledger.warehouse.load.stage import append
 _TABLE = "ops.table_content"
 
 
-def of(con: duckdb.DuckDBPyConnection, table_id: str) -> str | None:
+def content_of(con: duckdb.DuckDBPyConnection, table_id: str) -> str | None:
     """The fingerprint kept under `table_id`, None if there is none."""
     row = con.execute(f"SELECT content FROM {_TABLE} WHERE table_id = ?", [table_id]).fetchone()
     return None if row is None else str(row[0])

@@ -35,29 +35,18 @@ class FetchLog:
             if created:
                 archive_files.sync_folder(self._path.parent)
 
-    def unsent(self, start: int) -> tuple[list[tuple[bytes, Snapshot]], int]:
-        """The lines from the byte `start` on, each with its fetch, and the byte at which the last complete line ends."""
-        entries, end = [], start
-        for line_end, line in self._lines(start):
-            if not line.endswith(b"\n"):
-                break
-            end = line_end
-            with suppress(ValueError):
-                entries.append((line, self._parse(line)))
-        return entries, end
-
-    def take_in(self, lines: Iterable[bytes]) -> int:
-        """Add the fetches of another machine's lines that this log lacks. Returns the byte at which this log then ends.
-
-        Raises ValueError for a line that is not a record of this source.
-        """
+    def take_in(self, fetches: Iterable[Snapshot]) -> None:
+        """Add the fetches of another machine that this log lacks. Raises ValueError for a fetch of another source."""
         known = {_key(snapshot) for snapshot in self.fetches()}
-        new = [snapshot for snapshot in map(self._parse, lines) if _key(snapshot) not in known]
+        new = [snapshot for snapshot in fetches if _key(snapshot) not in known]
+        if any(snapshot.source != self._source for snapshot in new):
+            raise ValueError(f"it is no record of {self._source}")
+        if not new:
+            return
         with self._lock:
-            end = sealed.extend(self._path, (snapshot.to_json() for snapshot in new))
+            sealed.extend(self._path, (snapshot.to_json() for snapshot in new))
             archive_files.sync_folder(self._path.parent)
             self._runs = None
-        return end
 
     def fetches(self) -> Iterator[Snapshot]:
         """Every fetch in order. Skips lines that cannot be read; `damage` names them."""

@@ -7,7 +7,7 @@
 
 The sidecar is written before the blob and the log line after it, each completely or not at all. So wherever a process is
 killed, no line names bytes that are not there. If several machines share a store, a page that is not in the folder is
-copied from the store, and `exchange` sends to the store what it lacks.
+copied from the store, and `send` gives the store what it lacks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import heapq
 import json
 import threading
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -34,6 +35,9 @@ from gpuledger.extract.objects import Objects
 from gpuledger.extract.source import Page
 
 __all__ = ["Archive", "Snapshot"]
+
+#: Pages that are sent to a store at the same time.
+_AT_ONCE = 16
 
 # Cookies are the secret of a session. The other headers say nothing about the page that would be worth its space.
 _KEPT_HEADERS = frozenset(
@@ -196,6 +200,26 @@ class Archive:
                     path.unlink(missing_ok=True)
             archive_files.remove_leftovers(self.root)
         return removed
+
+    def send(self, hashes: Iterable[str] | None = None) -> None:
+        """Put the pages that are here and not in the store into it: all that the logs name, or those of the `hashes`.
+
+        Raises StoreError.
+        """
+        store = self.store
+        if store is None:
+            return
+        named = {snapshot.sha256 for snapshot in self.history()} if hashes is None else set(hashes)
+        there = {Path(entry.key).stem for entry in store.listed("blobs/") if entry.key.endswith(".gz")}
+
+        def send_page(sha256: str) -> None:
+            blob, sidecar = self.paths(sha256)
+            if blob.exists() and sidecar.exists():
+                for path in (sidecar, blob):
+                    store.create(self.key(path), path.read_bytes())
+
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            list(threads.map(send_page, sorted(named - there)))
 
     def size(self, sha256: str) -> int:
         """The bytes that a page takes in the archive. 0 if the page is not there."""

@@ -15,6 +15,8 @@ from gpuledger.extract.charts.picture import Pixels
 
 #: Pictures narrower than this are read at twice their size, because the models were trained on larger letters.
 _SMALL = 1_500
+#: Pixels that are searched for words at once. For more the model needs more memory than the process has.
+_MOST_AT_ONCE = 4_500_000
 #: A number, perhaps with a currency sign before it and a unit of one word after it.
 _NUMBER = re.compile(
     r"^[$€£~]?\s?(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)\s?(?P<unit>%|[a-zA-Zµ][\w/·.$]{0,12})?$"
@@ -86,7 +88,8 @@ class Reader:
 
     def read_words(self, picture: Pixels, left: float = 0, top: float = 0, times: float | None = None) -> list[Word]:
         """All words of a picture, or of a part whose corner is at `left` and `top`. `times` enlarges it first."""
-        times = times or (2.0 if picture.shape[1] < _SMALL else 1.0)
+        height, width = picture.shape[:2]
+        times = min(times or (2.0 if width < _SMALL else 1.0), (_MOST_AT_ONCE / (height * width)) ** 0.5)
         enlarged = cv2.resize(picture, None, fx=times, fy=times, interpolation=cv2.INTER_CUBIC)
         result: Any = self._models(np.ascontiguousarray(enlarged[:, :, ::-1]), use_det=True, use_cls=False)
         if result.boxes is None:
@@ -115,8 +118,19 @@ def crop_of(picture: Pixels, box: Box, margin: float = 0) -> Pixels:
     return picture[rows, columns]
 
 
-#: A number with a share after it: `31.2 (87%)`.
-_WITH_SHARE = re.compile(r"^(?P<number>\D?\s?\d[\d.,]*\D{0,8}?)\s*(?P<share>[(\[]\s?\d{1,3}(?:[.,]\d+)?\s?%\s?[)\]]?)$")
+#: A number with a share or its spread after it: `31.2 (87%)`, `3238.00±63.64`.
+_WITH_SHARE = re.compile(
+    r"^(?P<number>\D?\s?\d[\d.,]*\D{0,8}?)\s*(?P<share>[(\[]\s?\d{1,3}(?:[.,]\d+)?\s?%\s?[)\]]?|(?:±|\+/-)\s?\d[\d.,]*)$"
+)
+#: Signs that are about half as wide as a digit.
+_NARROW = frozenset(".,:;'()[] ")
+
+
+def _width(text: str) -> float:
+    """How wide a text is, in digits."""
+    return sum(0.5 if sign in _NARROW else 1.3 if sign in "±%" else 1.0 for sign in text)
+
+
 #: Pixels that differ by more from the background are drawn on it.
 _DRAWN = 60
 #: Two spaces in one text are alike if the narrower has at least this share of the width of the wider.
@@ -124,7 +138,7 @@ _AS_WIDE = 0.7
 
 
 def without_share(word: Word, picture: Pixels) -> list[Word]:
-    """Split a number and the share after it, which were read as one word, into two words. One word if there is no gap."""
+    """Split a number and the share or spread after it, which were read as one word, in two. One word if there is no gap."""
     match = _WITH_SHARE.match(word.text.strip())
     if match is None or word.slanted:
         return [word]
@@ -136,16 +150,16 @@ def without_share(word: Word, picture: Pixels) -> list[Word]:
     background = np.median(crop.reshape(-1, 3), axis=0)
     is_clean = ~(np.abs(crop - background).max(axis=2) > _DRAWN).any(axis=0)
     # Letters differ in width, so the place of the bracket is only estimated. The widest gap near it is the one before it.
-    expected = len(match["number"]) / len(word.text.strip()) * crop.shape[1]
+    expected = _width(match["number"]) / _width(word.text.strip()) * crop.shape[1]
     gaps = []
     for at in range(len(is_clean)):
         wide = int((~is_clean[at:]).argmax()) if is_clean[at] else 0
         if (at == 0 or not is_clean[at - 1]) and abs(at + wide / 2 - expected) <= word.height:
             gaps.append((wide, at))
     wide, at = max(gaps, default=(0, 0))
-    if not match["number"].strip()[-1].isdigit():
-        # The gap before the unit is about as wide, so take the gap that is nearest to the expected place.
-        alike = [gap for gap in gaps if gap[0] >= _AS_WIDE * wide]
+    if not match["number"].strip()[-1].isdigit() or match["share"][0] in "±+":
+        # The gap before the unit, or between two digits, is about as wide: take the one nearest to the expected place.
+        alike = [gap for gap in gaps if gap[0] >= (2 if match["share"][0] in "±+" else _AS_WIDE * wide)]
         wide, at = min(alike, key=lambda gap: abs(gap[1] + gap[0] / 2 - expected), default=(wide, at))
     if wide < 2:
         return [word]

@@ -19,7 +19,6 @@ from gpuledger.extract.errors import Blocked, FetchError, RateLimited, RobotsDis
 from gpuledger.extract.fetch import addresses, blocks, retry, robots
 from gpuledger.extract.fetch.addresses import Target
 from gpuledger.extract.fetch.fetched import Fetched
-from gpuledger.extract.fetch.host_leases import HostLeases
 from gpuledger.extract.fetch.http_settings import PRODUCT, HttpSettings
 from gpuledger.extract.fetch.pinned import Resolver, Route, system_resolver
 from gpuledger.extract.fetch.retry import Transient
@@ -49,15 +48,13 @@ class Machine:
 class Client:
     """Fetches pages for all sources. Safe to share between threads. Use it as a context manager, or call `close`."""
 
-    def __init__(
-        self, settings: HttpSettings, machine: Machine | None = None, leases: HostLeases | None = None
-    ) -> None:
+    def __init__(self, settings: HttpSettings, machine: Machine | None = None) -> None:
         machine = machine or Machine()
         self._settings = settings
         self._clock = machine.clock
         self._random = machine.random
         self._now = machine.now
-        self._turns = Turns(machine.clock, machine.sleep, settings.delay_s, leases)
+        self._turns = Turns(machine.clock, machine.sleep, settings.delay_s)
         self._robots = robots.Robots(self._get_robots, PRODUCT, machine.clock)
         self._transport = Transport(settings, self._turns, Route(settings.connect_to, machine.resolve), machine.clock)
 
@@ -83,11 +80,24 @@ class Client:
         Raises a FetchError: ForbiddenAddress, ForeignHost, RobotsDisallowed, Blocked, NotFound, RateLimited, ServerError,
         Timeout, ConnectionFailed, TooLarge, Truncated or TooManyRedirects.
         """
-        shown_url = addresses.redact(url)
-        started = self._clock()
         validators = {"If-None-Match": etag, "If-Modified-Since": last_modified}
-        headers = {name: value for name, value in validators.items() if value}
-        answer, attempts = self._with_retries(lambda: self._try_page(url, shown_url, headers, site))
+        return self._fetched(url, {name: value for name, value in validators.items() if value}, site)
+
+    def fetch_file(self, url: str, *, key: str | None = None, first_bytes: int | None = None) -> Fetched:
+        """The file at `url`, or only its beginning: with `first_bytes` no more than that is asked for and read.
+
+        A `key` is shown to the host of `url`, and to no host to which that redirects. Raises the same errors as `fetch`.
+        """
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        if first_bytes is not None:
+            headers |= {"Range": f"bytes=0-{first_bytes - 1}", "Accept-Encoding": "identity"}
+        return self._fetched(url, headers, None, first_bytes)
+
+    def _fetched(
+        self, url: str, headers: Mapping[str, str], site: Site | None, first_bytes: int | None = None
+    ) -> Fetched:
+        shown_url, started = addresses.redact(url), self._clock()
+        answer, attempts = self._with_retries(lambda: self._try_page(url, shown_url, headers, site, first_bytes))
         return Fetched(
             url=url,
             final_url=answer.url,
@@ -130,15 +140,22 @@ class Client:
         """Fetch only the site's robots.txt. Raises RobotsDisallowed if it forbids `url`, or the error of fetching it."""
         self._ask_robots(addresses.check(url, self._settings.connect_to), addresses.redact(url))
 
-    def _try_page(self, url: str, shown_url: str, headers: Mapping[str, str], site: Site | None) -> Answer:
+    def _try_page(
+        self, url: str, shown_url: str, headers: Mapping[str, str], site: Site | None, first_bytes: int | None
+    ) -> Answer:
         def before_hop(target: Target) -> None:
             if site is not None:
                 site.check(target, shown_url)
             self._ask_robots(target, shown_url)
 
-        answer = self._transport.follow(url, shown_url, Sent(headers), before_hop=before_hop)
-        raise_for_status(shown_url, answer, retry.retry_after_s(answer.headers, self._now), conditional=bool(headers))
-        if answer.status != 304:
+        answer = self._transport.follow(
+            url, shown_url, Sent(headers), before_hop=before_hop, max_start_bytes=first_bytes
+        )
+        raise_for_status(
+            shown_url, answer, retry.retry_after_s(answer.headers, self._now),
+            conditional=not {"If-None-Match", "If-Modified-Since"}.isdisjoint(headers), is_part=first_bytes is not None,
+        )  # fmt: skip
+        if answer.status not in (206, 304):
             try:
                 blocks.detect_redirect(url, answer.url)
                 blocks.detect(answer.content, answer.url, answer.headers, answer.status)

@@ -12,13 +12,16 @@ _GONE = frozenset((404, 410))
 _WHOLE_PAGE = frozenset((200, 203))
 
 
-def raise_for_status(shown_url: str, answer: Answer, retry_after_s: float | None, *, conditional: bool) -> None:
+def raise_for_status(
+    shown_url: str, answer: Answer, retry_after_s: float | None, *, conditional: bool, is_part: bool = False
+) -> None:
     """Return if `answer` is a page (200, 203) or says that nothing changed. Otherwise raise a FetchError or a Transient.
 
-    Errors name `shown_url`. `conditional` says that the request asked for changes only. Without it a 304 is an error.
+    Errors name `shown_url`. `conditional` says that the request asked for changes only, and `is_part` that it asked for a
+    part of a file. Without these a 304 or a 206 is an error.
     """
     status = answer.status
-    if status in _WHOLE_PAGE:
+    if status in _WHOLE_PAGE or (status == 206 and is_part):
         if not answer.content.strip():
             raise Transient(EmptyBody(shown_url, f"status {status} with an empty body"), answer.host)
         return

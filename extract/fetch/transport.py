@@ -6,7 +6,7 @@ import ssl
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urljoin
 
 import requests
@@ -123,6 +123,9 @@ class Transport:
             url = _join(target, location, shown_url)
             if target.scheme == "https" and url.lower().startswith("http:"):
                 raise ForeignHost(shown_url, f"{target.host} redirects from https to {addresses.redact(url)}")
+            if addresses.host_of(url) != target.host:  # a key is for the host that was asked, and for no other
+                kept = {name: value for name, value in chain.sent.headers.items() if name != "Authorization"}
+                chain = replace(chain, sent=Sent(kept, chain.sent.form))
         raise TooManyRedirects(shown_url, f"more than {self._settings.max_redirects} redirects")
 
     def _checked(self, url: str, shown_url: str, hop: int) -> Target:

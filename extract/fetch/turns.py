@@ -7,23 +7,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from gpuledger.extract.fetch.host_leases import HostLeases
-
 
 class Turns:
-    """The turns of all hosts. `clock` gives seconds that never go back, and `sleep` waits for some seconds.
+    """The turns of all hosts. `clock` gives seconds that never go back, and `sleep` waits for some seconds."""
 
-    If other workers may use the same hosts, `leases` lets only one worker use a host at a time.
-    """
-
-    def __init__(
-        self,
-        clock: Callable[[], float],
-        sleep: Callable[[float], None],
-        delay_s: float,
-        leases: HostLeases | None = None,
-    ) -> None:
-        self._leases = leases
+    def __init__(self, clock: Callable[[], float], sleep: Callable[[float], None], delay_s: float) -> None:
         self._clock = clock
         self._sleep = sleep
         self._default_delay_s = delay_s
@@ -35,9 +23,8 @@ class Turns:
         """Wait for the host's turn and hold it. The pause starts at the end of the block, so the server sees all of it."""
         entry = self._host(host)
         with entry.lock:
-            # Check again after sleeping. Meanwhile another thread's 429 may have postponed the host, or the lease may be
-            # lost because the store did not answer.
-            while (wait := self._wait(host, entry)) > 0:
+            # Check again after sleeping. Meanwhile another thread's 429 may have postponed the host.
+            while (wait := max(entry.held_until, entry.last_end + entry.delay_s) - self._clock()) > 0:
                 self._sleep(wait)
             try:
                 yield
@@ -54,11 +41,6 @@ class Turns:
         entry = self._host(host)
         with self._lock:  # not the host's own lock, which a thread holds while it waits for its turn
             entry.held_until = max(entry.held_until, self._clock() + wait_s)
-
-    def _wait(self, host: str, entry: _Host) -> float:
-        if self._leases is not None and self._leases.hold(host):
-            entry.last_end = self._clock()  # another worker may have sent a request just now
-        return max(entry.held_until, entry.last_end + entry.delay_s) - self._clock()
 
     def _host(self, host: str) -> _Host:
         with self._lock:

@@ -1,8 +1,8 @@
 """Reads the JSON-LD scripts of a page into plain objects, and mends scripts that shops broke.
 
-extruct's reader gives up the whole page at the first script that is no JSON. Here each script is read on its own. The
-attempts go from the one that changes nothing to those that change more: the text as it is, with control characters allowed;
-without wrappers (CDATA, HTML comments, a closing semicolon); without comments and trailing commas (jstyleson).
+Each script is read on its own. The attempts go from the one that changes nothing to those that change more: the text as it
+is, with control characters allowed; without wrappers (CDATA, HTML comments, a closing semicolon); without comments and
+trailing commas.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import jstyleson
 from lxml.html import HtmlElement
 
 #: How deep objects are followed. Deeper objects do not describe goods, and a hostile page nests without end.
@@ -21,12 +20,16 @@ MAX_DEPTH = 12
 #: The most objects that are looked at in one page.
 MAX_NODES = 20_000
 
-#: The longest script, in characters, that is mended: jstyleson goes through it character by character.
+#: The longest script, in characters, that is mended.
 _MENDABLE = 300_000
 
 _OPENINGS = ("//", "/*", "*/", "<![CDATA[", "<!--")
 _CLOSINGS = ("//", "/*", "*/", "]]>", "-->", ";")
 _COMMENT_LINE = re.compile(r"^[ \t]*(?://[^\n]*|<!--[^\n]*-->)[ \t\r]*$", re.MULTILINE)
+
+_STRING = r'(?P<string>"(?:[^"\\]++|\\.)*+(?:"|\\?\Z))'
+_COMMENT = re.compile(_STRING + r"|//[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_LAST_COMMA = re.compile(_STRING + r"|,(?=\s*+[}\]])", re.DOTALL)
 
 
 def scripts(tree: HtmlElement) -> Iterator[Any]:
@@ -41,8 +44,7 @@ def loads(text: str) -> Any:
     for mend in (_as_is, _unwrapped, _uncommented, _unescaped) if len(text) <= _MENDABLE else (_as_is,):
         try:
             return json.loads(mend(text), strict=False, parse_constant=_no_constant, parse_float=str, parse_int=str)
-        except (ValueError, RecursionError, IndexError):
-            # An IndexError means that jstyleson looks before the first character of a text that begins with a bracket.
+        except (ValueError, RecursionError):
             continue
     return None
 
@@ -67,7 +69,8 @@ def _unwrapped(text: str) -> str:
 
 
 def _uncommented(text: str) -> str:
-    return _unwrapped(str(jstyleson.dispose(_COMMENT_LINE.sub("", text))))
+    bare = _COMMENT.sub(lambda match: match["string"] or "", _COMMENT_LINE.sub("", text))
+    return _unwrapped(_LAST_COMMA.sub(lambda match: match["string"] or "", bare))
 
 
 def _unescaped(text: str) -> str:

@@ -1,80 +1,121 @@
-"""Microdata of a page in the shape of JSON-LD. extruct reads it from the tree that exists already."""
+"""Microdata of a page in the shape of JSON-LD, after https://html.spec.whatwg.org/multipage/microdata.html.
+
+As extruct did, `content` counts on every element, as shops write it on all of them.
+"""
 
 from __future__ import annotations
 
-import functools
+import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urljoin
 
 from lxml import etree
 from lxml.html import HtmlElement
 
-_SCOPES = etree.XPath("//*[@itemscope]")
-#: Shops nest four or five deep. extruct calls itself for each level. If Python's stack ends in the middle of an XPath,
-#: lxml keeps its lock: see `parse_process.leaves_locks`.
+_NAMED = etree.XPath("//*[@itemscope or @itemprop]")
+_TEXTS = etree.XPath("descendant-or-self::*[not(self::script or self::style)]/text()")
+#: Shops nest four or five deep.
 _MAX_DEPTH = 50
-
-
-@functools.cache
-def _extractor() -> Any:
-    # Imported when the first page with microdata comes: extruct imports the readers of all syntaxes, and rdflib with them.
-    from extruct.w3cmicrodata import MicrodataExtractor
-
-    class Extractor(MicrodataExtractor):  # type: ignore[misc]
-        """Saves time: extruct cleans a copy of each property's element, which takes half as long as all other reading."""
-
-        def _extract_textContent(self, node: HtmlElement) -> str:
-            if len(node) or node.tag in ("script", "style"):
-                return str(super()._extract_textContent(node))
-            # There is nothing to clean: extruct would return the same text.
-            return " ".join((node.text or "").split())
-
-    return Extractor()
+#: The attribute that holds an element's value. Addresses are completed.
+_ADDRESSES = {
+    **dict.fromkeys(("audio", "embed", "iframe", "img", "source", "track", "video"), "src"),
+    **dict.fromkeys(("a", "area", "link"), "href"),
+    "object": "data",
+}
+_VALUES = {"meta": "content", "data": "value", "meter": "value", "time": "datetime"}
+_HTML_SPACE = " \t\n\r\f"
+_JOINS_BEFORE = re.compile(r"[,:;.!?\")]")
 
 
 def items(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
-    """Each item of the page, nested items after their parents. Yields nothing if items are nested without end.
-
-    Raises RecursionError if items refer to each other without end.
-    """
-    scopes = _SCOPES(tree)
-    if not scopes or _is_too_deep(scopes):
-        return
+    """Each item of the page, nested items after their parents. Yields nothing if items are nested without end."""
+    page = _Page(tree, url)
     try:
-        top_level = _extractor().extract_items(tree, base_url=url)
+        queue = [item for scope in page.properties if isinstance(item := page.item(scope), dict)]
     except ValueError:
-        return  # an invalid address (`http://[`): the page's other syntaxes still count
-    queue = list(top_level)
+        return  # an invalid address (`http://[`), or too deep: the page's other syntaxes still count
     for item in queue:
-        if "properties" in item:
-            queue.extend(_nested(item))
-            yield _as_jsonld(item)
+        for value in item.values():
+            queue.extend(
+                nested for nested in (value if isinstance(value, list) else [value]) if isinstance(nested, dict)
+            )
+        yield item
 
 
-def _is_too_deep(scopes: list[HtmlElement]) -> bool:
-    """Whether items are nested deeper than those of any shop. `scopes` are in the order of the page."""
-    depths: dict[HtmlElement, int] = {}
-    for scope in scopes:
-        parent = next((ancestor for ancestor in scope.iterancestors() if ancestor in depths), None)
-        depths[scope] = depths[parent] + 1 if parent is not None else 1
-        if depths[scope] > _MAX_DEPTH:
-            return True
-    return False
+class _Page:
+    """The items of a page. `properties` are the elements of each item's properties, in the order of the page."""
+
+    def __init__(self, tree: HtmlElement, url: str) -> None:
+        self._url = url
+        self._seen: set[HtmlElement] = set()
+        self.properties: dict[HtmlElement, list[HtmlElement]] = {}
+        self._owner: dict[HtmlElement, HtmlElement | None] = {}
+        for element in _NAMED(tree):
+            owner = next((above for above in element.iterancestors() if above in self.properties), None)
+            self._owner[element] = owner
+            if owner is not None and element.get("itemprop") is not None:
+                self.properties[owner].append(element)
+            if element.get("itemscope") is not None:
+                self.properties[element] = []
+
+    def item(self, scope: HtmlElement, depth: int = 1) -> Any:
+        """The item of an element, or its text if it has no properties; None if the item came already. Raises ValueError."""
+        if scope in self._seen:
+            return None
+        if depth > _MAX_DEPTH:
+            raise ValueError("items are nested too deep")
+        self._seen.add(scope)
+        values: dict[str, list[Any]] = {}
+        for element in self._elements(scope):
+            value = self._value(element, depth)
+            for name in element.get("itemprop", "").split():
+                values.setdefault(name, []).append(value)
+        if not values:
+            return self._plain_value(scope)
+        types = scope.get("itemtype", "").split()
+        node: dict[str, Any] = {name: found[0] if len(found) == 1 else found for name, found in values.items()}
+        node["@type"] = (types[0] if len(types) == 1 else types) if types else None
+        if types and (identifier := scope.get("itemid")):
+            node["@id"] = identifier.strip()
+        return node
+
+    def _elements(self, scope: HtmlElement) -> Iterator[HtmlElement]:
+        """The elements of an item's properties: those within it, then those that it names by `itemref`."""
+        yield from self.properties[scope]
+        for name in scope.get("itemref", "").split():
+            for place in scope.xpath("id($name)[1]", name=name):
+                if place in self.properties and place.get("itemprop") is not None:
+                    yield place
+                    continue
+                owner = place if place in self.properties else self._owner_of(place)
+                elements = self.properties.get(owner, []) if owner is not None else self._without_owner()
+                yield from (one for one in elements if one is place or place in one.iterancestors())
+
+    def _owner_of(self, place: HtmlElement) -> HtmlElement | None:
+        return next((above for above in place.iterancestors() if above in self.properties), None)
+
+    def _without_owner(self) -> list[HtmlElement]:
+        return [one for one, owner in self._owner.items() if owner is None and one.get("itemprop") is not None]
+
+    def _value(self, element: HtmlElement, depth: int) -> Any:
+        return self.item(element, depth + 1) if element in self.properties else self._plain_value(element)
+
+    def _plain_value(self, element: HtmlElement) -> str:
+        if element.tag in _ADDRESSES:
+            return urljoin(self._url, element.get(_ADDRESSES[element.tag], "").strip(_HTML_SPACE))
+        if element.tag in _VALUES:
+            return str(element.get(_VALUES[element.tag], ""))
+        return element.get("content") or _text(element)
 
 
-def _as_jsonld(item: Any, depth: int = 0) -> Any:
-    if isinstance(item, list):
-        return [_as_jsonld(entry, depth) for entry in item]
-    if not isinstance(item, dict) or depth > 8:
-        return item
-    if "properties" not in item:
-        return item.get("value", "")
-    node = {name: _as_jsonld(value, depth + 1) for name, value in item["properties"].items()}
-    return node | {"@type": item.get("type")} | ({"@id": item["id"]} if "id" in item else {})
-
-
-def _nested(item: Any) -> Iterator[dict[str, Any]]:
-    for value in item.get("properties", {}).values():
-        for entry in value if isinstance(value, list) else [value]:
-            if isinstance(entry, dict) and "properties" in entry:
-                yield entry
+def _text(element: HtmlElement) -> str:
+    """The element's text. The texts of two elements are words apart, unless punctuation joins them."""
+    text, before = "", ""
+    for piece in _TEXTS(element):
+        words = " ".join(piece.split())
+        if words:
+            joins = not before[-1:].isspace() and (before.endswith("(") or _JOINS_BEFORE.match(words))
+            text += words if joins or not text else f" {words}"
+            before = piece
+    return text

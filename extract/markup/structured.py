@@ -19,6 +19,7 @@ from gpuledger.extract.markup import jsonld, microdata, price_specification
 from gpuledger.extract.markup.links import joined
 from gpuledger.extract.markup.schema_org import availability, condition, first_text, local_name, texts
 from gpuledger.extract.price.amounts import to_decimal
+from gpuledger.extract.price.currency import of_symbol
 
 Syntax = Literal["json-ld", "microdata"]
 
@@ -101,8 +102,28 @@ def products(tree: HtmlElement, url: str, content: bytes | None = None) -> list[
             if isinstance(goods, dict) and "offers" not in goods and ("price" in node or "priceSpecification" in node)
         ]
         known = {str(node["@id"]): node for node in items if node.get("@id") and len(node) > 2}
+        items += _groups(items, known)
         on_page.extend(_product(node, syntax, url, known) for node in items if is_goods(node))
     return on_page
+
+
+def _groups(items: list[dict[str, Any]], known: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The groups that are named only by their variants (`isVariantOf`, `inProductGroupWithID`), each with these."""
+    members: dict[str, list[dict[str, Any]]] = {}
+    for node in items:
+        group = node.get("isVariantOf")
+        name = (
+            first_text(group.get("@id")) or first_text(group.get("productGroupID")) if isinstance(group, dict) else None
+        )
+        if name := name or first_text(node.get("inProductGroupWithID")):
+            members.setdefault(name, []).append(node)
+    for name, variants in members.items():
+        if len(variants) > 1:
+            yield (
+                {"@type": "ProductGroup", "name": variants[0].get("name")}
+                | known.get(name, {})
+                | {"hasVariant": variants}
+            )
 
 
 def is_goods(node: dict[str, Any]) -> bool:
@@ -116,9 +137,12 @@ def _product(
     node: dict[str, Any], syntax: Syntax, url: str, known: dict[str, Any], deep: bool = True
 ) -> StructuredProduct:
     address = first_text(node.get("url")) or first_text(node.get("@id"))
+    name, size = first_text(node.get("name")), first_text(node.get("size"))
+    if name and size and size.lower() not in name.lower():
+        name = f"{name} - {size}"
     return StructuredProduct(
         syntax=syntax,
-        name=first_text(node.get("name")),
+        name=name,
         url=_absolute(url, address),
         sku=first_text(node.get("sku")) or first_text(node.get("productID")),
         mpn=first_text(node.get("mpn")) or first_text(node.get("model")),
@@ -126,9 +150,10 @@ def _product(
         brand=first_text(node.get("brand")) or first_text(node.get("manufacturer")),
         offers=tuple(_offers(node.get("offers"), url, known)),
         variants=tuple(
-            _product(variant, syntax, url, known, deep=False)
-            for variant in _as_list(node.get("hasVariant"))
+            _product(known.get(str(variant.get("@id")), variant), syntax, url, known, deep=False)
+            for variant in (_as_list(node.get("hasVariant")) or _as_list(node.get("model")))
             if isinstance(variant, dict)
+            and ("offers" in known.get(str(variant.get("@id")), variant) or "hasVariant" in node)
         )
         if deep
         else (),
@@ -169,10 +194,11 @@ def _offer(node: dict[str, Any], url: str) -> StructuredOffer:
         one_price = high is not None and to_decimal(high) == to_decimal(low) is not None
         kind = "now" if one_price else "from"
     currency = first_text(node.get("priceCurrency")) or specified.currency or first_text(node.get("currency"))
+    code = currency.strip().upper() if currency and len(currency.strip()) == 3 else None
     return StructuredOffer(
         price=price,
         more_prices=prices[1:],
-        currency=currency.strip().upper() if currency and len(currency.strip()) == 3 else None,
+        currency=of_symbol(code) or code if code else None,
         kind=kind,
         high_price=high,
         list_price=specified.list_price,

@@ -159,8 +159,14 @@ def choose(text: str, printed: list[PrintedNumber], locale: Locale) -> Money | A
         values.setdefault(readings, price)
     if not values:
         return None
-    if codes == {"EUR", "BGN"}:
+    if len(codes) == 2 and codes - {"EUR"} <= currencies.REPLACED:
         values, codes = _in_euro(values, locale), {"EUR"}
+    if len(codes) > 1 and (home := currencies.of_country(locale.country)) in codes:
+        in_brackets = " ".join(_BRACKETS.findall(locale.tidy_text))
+        at_home = {readings: one for readings, one in values.items() if locale.possible_amounts(one)[1] == home}
+        if in_brackets and all(one.token in in_brackets for readings, one in values.items() if readings not in at_home):
+            # `4 299,00 zł (999,00 €)`: the money in brackets is a conversion.
+            values, codes = at_home, {home}
     if len(values) > 1 or len(codes) > 1:
         several = tuple(dict.fromkeys(value for readings in values for value in readings))
         return Ambiguous(text, "several prices", several)
@@ -183,6 +189,8 @@ def choose(text: str, printed: list[PrintedNumber], locale: Locale) -> Money | A
     return Money(amount, code, kind, text.strip(), signed, price.token, old.pop() if len(old) == 1 else None)
 
 
+#: A part of a text in brackets.
+_BRACKETS = re.compile(r"\(([^)]*)\)")
 #: Either price may be the rounded one.
 _CENT = Decimal("0.01")
 

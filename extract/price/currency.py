@@ -96,8 +96,9 @@ _HOME: dict[str, str] = {
 }  # fmt: skip
 
 #: Units of a withdrawn currency that are one euro, where shops print both prices. Bulgaria's law asked for that until August
-#: 2026 (novinite.com, 2025-12-31 and 2026-02-01).
-_FIXED_TO_EURO = {"BGN": Decimal("1.95583")}
+#: 2026 (novinite.com, 2025-12-31 and 2026-02-01), Croatia's until the end of 2023.
+_FIXED_TO_EURO = {"BGN": Decimal("1.95583"), "HRK": Decimal("7.53450")}
+REPLACED = frozenset(_FIXED_TO_EURO)
 
 
 def in_euro(amount: Decimal, code: str) -> Decimal | None:

@@ -17,7 +17,7 @@ from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import words as price_words
 from gpuledger.extract.price.amounts import to_decimal
 from gpuledger.extract.price.choice import SEPARATOR, SET_APART, Ambiguous, Locale, Money, choose
-from gpuledger.extract.price.numbers import MONEY_LIKE, numbers, tidy
+from gpuledger.extract.price.numbers import MONEY_LIKE, PrintedNumber, numbers, tidy
 
 __all__ = ["SEPARATOR", "SET_APART", "Ambiguous", "Money", "read_price", "to_decimal"]
 
@@ -63,17 +63,20 @@ _BACKWARDS = "\u202e"
 
 #: Texts whose amount is not exact. `~1599`, `<1599`, `≈ $1,599`, `1599?`: about, below, or not sure. `>` with a space does
 #: not count, because bullets are made of it. Words right before the amount count (`about $1,599`, `약 1,599,000원`; `CA$` is
-#: Canada), as do digits that are left out (`$1,5xx`), a minus behind the currency, and a half behind it. A sign for more or
-#: less counts wherever it stands (`1599 USD ±10`). So do numbers that only look like an amount: of a telephone (`+1 599
-#: 1599`), of a part (`1599-15-99`), with two points (`1599..00`). An amount alone in brackets is a credit to a bookkeeper;
-#: beside a price (`€1,499 ($1,599)`) it is the same price in another currency.
+#: Canada) and right behind it (`1599 USD or so`), as do digits that are left out (`$1,5xx`), a minus behind the currency, a
+#: half behind it, and a sign for more or less wherever it stands (`1599 USD ±10`). So do numbers that only look like an
+#: amount: of a telephone (`+1 599 1599`), a part (`1599-15-99`), or with two points (`1599..00`). An amount in brackets
+#: alone is a credit to a bookkeeper; beside a price (`€1,499 ($1,599)`) it is the same price in another currency.
 _INEXACT = re.compile(
     r"""^(?:[~≈≃∼〜±<≤≥＜]\s?|[>＞])[^\d\s]{0,3}\s?\d[\d.,\s]*[^\d\s]{0,3}\s*[?？]*$
     |^\D{0,6}\d[\d.,\s]*[^\d\s]{0,4}[?？]+$
     |(?<![^\W\d_])(?:ca\.|ca(?!\s?\$)|circa|about|around|roughly|etwa|ungefähr|rund|unter|under|below|less\sthan|more\sthan
-        |above|약|約|约|およそ)
+        |above|at\sleast|mindestens|between|zwischen|est\.|estimated?:?|env\.|environ|provisional|vorläufig|indicative|budgetary
+        |target(?:\sprice)?:?|약|約|约|およそ|暫定|예상)
         \s*(?:[^\w\s]{1,2}|US\$|USD|EUR|GBP)?\s?\d
-    |[±∓]|\+\s?/?\s?[-−–]\s?\d|plus[\s/-]?(?:or\s)?minus|\d\s?[.,]\s?[.,]+\s?\d
+    |\d\s?(?:[^\w\s]{1,2}|[A-Z]{3}|[원円元])?\s?[-(]?(?:(?:ish|or\sso|more\sor\sless|roughly|approximately|provisional|indicative
+        |rounded|tolerance|subject\sto\sconfirmation|unverbindlich|estimated?\)?$)(?![^\W\d_])|左右|前後|前后|내외|정도|안팎|가량)
+    |[±∓⁺]|\+\s?/?\s?[-−–]\s?\d|[-−–]\s?/\s?\+\s?\d|\d[?？]{2,}|plus[\s/-]?(?:or\s)?minus|\d\s?[.,]\s?[.,]+\s?\d
     |^\(\s?[^\w\s]{1,3}\s?\d[\d.,\s]*\)$|\d[xX]{2,}|\d[.,][*＊\#•●_xX]{2,}|[$€£₩¥]\s?[-−–]\s?\d|\d[½⅓⅔¼¾⅛]|^\+\s?\d|(?<![\d.,])\d+[-‐]\d+[-‐]\d""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -109,8 +112,17 @@ def tokens(text: str) -> dict[str, price_words.Label]:
     return {
         number.token: number.label
         for number in printed
-        if number.is_signed or (MONEY_LIKE.fullmatch(number.token) and not (signed and _RATING.fullmatch(number.token)))
+        if number.is_signed or (MONEY_LIKE.fullmatch(number.token) and not (signed and _is_no_amount(number)))
     }
+
+
+def _is_no_amount(number: PrintedNumber) -> bool:
+    """Whether a number without a currency, beside amounts that carry theirs, is a rating or a day (`15.12.`)."""
+    is_day = number.after.startswith(".") and _DAY.fullmatch(number.token)
+    return bool(is_day or _RATING.fullmatch(number.token))
+
+
+_DAY = re.compile(r"[0-3]?\d\.[01]?\d")
 
 
 #: A rating of up to five stars, beside prices that carry their currency.

@@ -39,6 +39,12 @@ _CENTS_DASH = re.compile(
 )
 _DASHED = re.compile(r"[.,:][-–—]{1,2}(?![\d\w])")
 _NEGATIVE = re.compile(r"[\s\u00a0(]*[-−–]\s?")
+#: The unit of a term, of a warranty or a plan.
+_TERM = re.compile(
+    r"[ \u00a0]?(?:years?|yrs?|jahre?|ans?|années?|años?|ann[io]|anos?|jaar|lata?|roky|rok[uů]|år|vuo[dt]\w+|лет|года?|yıl"
+    r"|年|년)(?!\w{3})",
+    re.IGNORECASE,
+)
 _SHARE_AND_SUM = re.compile(r"[\s\u00a0]*%[\s\u00a0]*[/(=|][\s\u00a0]*[^\w\s]?[\s\u00a0]*")
 #: A number with cents. No price begins with two zeros, as numbers of goods do (`002.638.50`), or separates thousands and
 #: cents by the same sign (`304.499.08`).
@@ -98,8 +104,8 @@ def numbers(tidy_text: str) -> list[PrintedNumber]:
         if printed and place == len(printed) and printed[-1].label == "net" and not _has_letters(printed[0].before):
             # In a text that begins with an amount, words describe the amount before them: `499 € ex VAT 599 € inc VAT`.
             before = price_words.without_net_words(printed[-1].after)
-        if place and _SHARE_AND_SUM.fullmatch(before):
-            # `You save 10% / $100.00`: the words before the percentage describe the sum too.
+        if place and (_SHARE_AND_SUM.fullmatch(before) or _TERM.match(before)):
+            # `You save 10% / $100.00`, `Garantie 2 ans 69 €`: the words before the share or the term describe the sum too.
             before = gaps[place - 1] + before
         if prefix:
             before = before.rstrip(" \u00a0:").removesuffix(prefix)

@@ -36,6 +36,7 @@ _MONTHLY_BEFORE = at_word_start(
     monthly | months? (?:at|of|for) | payments? of | instal?lments? of | monatlich | monatsrate | rate von
     fois (?:sans frais )?(?:dès|à partir de|de|pour)\W*$ | raten (?:à|zu|ab|von)\W*$ | plazos de | termijnen van | vezes de
     mensualit[ée]s? de | cuotas? de | parcelas? de | rate? da | rat[ay] od | rata | měsíčně | в месяц | 월\s*$ | 月々
+    每期 | 分期
     [x×]\s*(?:de|of|à|da|по)?\s*(?:[^\w\s]|R\$|US\$)?\s*$ | pay in \d
     """
 )
@@ -92,14 +93,19 @@ _NOISE_BEFORE = at_word_start(
     доставк | 배송 | 送料 | 運費 | 运费 | 快递 | frakt | fragt | toimitus | szállítás | livrare | dont | éco-?part | zzgl\.?
     plus\b
     (?:\w+ )?plans?\W*$ | (?:extended )?warranty\W*$ | insurance\W*$ | protection\W*$ | garantieverlängerung
-    versicherung\W*$ | geräteschutz
-    extension de garantie | assurance\W*$ | garantía extendida | seguro\W*$ | estensione (?:di )?garanzia
+    versicherung\W*$ | geräteschutz | garanti[ea]?\W*$ | garantía\W*$ | garanzia\W*$ | gwarancj\w*\W*$
+    záruk\w*\W*$ | 보증\W*$
+    extension de garantie | assurance\W*$ | garantía extendida | (?:ampliación|extensión) de (?:la )?garantía
+    (?:przedłużon|rozszerzon)\w+ gwarancj | prodloužen\w+ záru | verlengde garantie | (?:förlängd|utökad) garanti
+    (?:forlænget|udvidet) garanti | jatkettu takuu | lisätakuu | (?:расширенн|дополнительн)\w+ гаранти | 延長保固
+    (?:extensão de garantia|garantia estendida) | uzatılmış garanti | seguro\W*$ | estensione (?:di )?garanzia
     assicurazione\W*$ | 延長保証 | 연장\s?보증 | 보험\W*$ | 延保
     (?:starting|opening|next|minimum|your|max(?:imum)?) (?:minimum )?bid\b | bid increment
     (?:mindest|start|eröffnungs)gebot | gebot\b | nächstes gebot
     gebotsschritt | mise à prix | prochaine enchère | enchère | puja (?:mínima|inicial)
     próxima puja | offerta minima | prossima offerta | rilancio | minimumbod | startbod | volgend bod | utropspris
     開始価格 | 最低入札 | 次の入札 | 起標價 | 시작가 | 다음 입찰
+    ^\W*derniers jours
     ^\W*(?:days?|tagen?|jours|días|dias|giorni|dagen|dagar|dag[ae]r?|dn[íi]|dní|nap|zile|дн(?:и|ей|ів)|dan[ai]|päivää|pv|päeva|dien[uų]|ημέρ\w+|日間?|일)\b
     in-?store price | цена в магазин
     last (?:sale|sold) | sell (?:yours )?for | trade (?:in )?for
@@ -109,11 +115,14 @@ _NOISE_BEFORE = at_word_start(
 #: The price of those who are in a club.
 _MEMBER_BEFORE = at_word_start(
     r"""
-    (?<!non-)(?<!non )(?:prime |plus |pro )?members?(?:['’]s?)?(?: only)? (?:price|deal)
+    (?<!non-)(?<!non )(?:prime |plus |pro )?members?(?:['’]s?)?(?: only)? (?:price|deal|pays?)
     club(?: price|card)\b | with prime\W*$
     prime (?:member|price) | mitgliederpreis | clubpreis | prix (?:membre|adhérent|club) | precio (?:de )?socio
     prezzo (?:soci|club) | preço (?:de )?sócio | ledenprijs | cena klubowa | clubová cena | medlemspris | jäsenhinta
-    цена по карте | 회원가 | 멤버십가 | 와우\s?(?:회원)?가 | 会員価格 | 會員價 | 会员价
+    (?:für|nur) mitglieder | mitglieder zahlen | pour les (?:membres|adhérents) | para soci[oa]s | para membros | per i soci
+    voor leden | (?:för|for) medlem\w+ | cena (?:dla|pro) (?:klubow\w+|członk\w+|člen\w+) | dla (?:klubowicz\w*|członków)
+    pro členy | для (?:членов|участников) клуба | 会員(?:様|限定|特価)
+    цена (?:по|с) карт\w+ | 회원가 | 멤버십가 | 와우\s?(?:회원)?가 | 会員価格 | 會員價 | 会员价
     """
 )
 # Words before a colon or another amount describe what follows: `$549.99 Shipping: $9.99`.
@@ -122,7 +131,8 @@ _NOISE_AFTER = re.compile(
         |de\sréduction|d['’]éco|éco-?part|spedizione|frete|verzend|dostaw|doprav|доставк|배송|할인(?!가)|적립|割引|送料|cash\s?back|gift|credit
         |(?:for\s|when\syou\s)?(?:mix(?:ing)?\s(?:six|any|\d+)|when\syou\s(?:buy|mix|subscribe|spend))|each\swhen|(?:for|with|as)\s(?:an?\s)?(?:\w+\s){0,3}(?:members?|rewards?|pros|subscribers|cardholders?)\b|(?:plus)?\s?会员价|會員價|会員価格|회원가|members?(?:['’]s?)?\sprice|club\sprice
         |相当|상당|deposit|down\s?payment|anzahlung|acompte|zaliczk|rebate|coupon|savings?\b|saved\b|and\sunder|&\sunder|or\sless|trade-?in|points?\b)
-        (?!\w*\s*(?::|[$€£¥]?\s?\d|disponib|available|possible|möglich|free|gratuit|offert|inclus|kostenlos|gratis|included|za\sdarmo|zdarma|zadarmo|бесплатн|무료|無料))""",
+        (?!\w*\s*(?::|[$€£¥]?\s?\d|disponib|available|possible|möglich|tomorrow|today|by\s|on\s|within|in\s|demain|aujourd|sous|mañana|hoy|en\s|domani|oggi|entro|amanhã|hoje|em\s
+            |morgen|heute|am\s|bis\s|innerhalb|jutro|dzi[sś]|w\s|zítra|dnes|завтра|сегодня|за\s|через|내일|오늘|明日|翌日|free|gratuit|offert|inclus|kostenlos|gratis|included|za\sdarmo|zdarma|zadarmo|бесплатн|무료|無料))""",
     re.IGNORECASE | re.VERBOSE,
 )
 #: `+ 49.00 €` is added to a price.

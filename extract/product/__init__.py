@@ -1,6 +1,6 @@
 """Turns any shop's product page into one Offer, and into Issues about what is doubtful on it.
 
-The signals, the most trusted first: JSON-LD and microdata of the page's own product (`own`); `meta` properties
+The signals, the most trusted first: JSON-LD and microdata of the page's own product and `meta` properties
 (`claims`); prices that are seen near the title and the buy button (`visible`). `decide` compares them. If they disagree, the
 offer has no price, and an Issue lists what each source says.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote, urljoin, urlsplit
@@ -13,6 +14,7 @@ from lxml.html import HtmlElement
 from gpuledger.extract import source
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import currency as currencies
+from gpuledger.extract.price import money
 from gpuledger.extract.source import Page
 
 #: Country-code domains that are used as words. `.eu` belongs to no country.
@@ -73,6 +75,14 @@ class Context:
         """What the page calls its goods: its headings, its title for other sites, its document's title."""
         others = (self.first_meta("og:title", "twitter:title"), self.document_title)
         return [*(text for _, text in self.headings), *(title for title in others if title)]
+
+    @cached_property
+    def chosen(self) -> frozenset[str]:
+        """The words of what is chosen on the page (`16gb`): of selected options, and of the labels of checked boxes."""
+        labels = "//label[@for = //input[@checked]/@id] | //input[@checked]/ancestor::label"
+        pressed = "//option[@selected] | //*[@aria-checked='true' or @aria-pressed='true']"
+        texts = [visible_text(part, 60) for part in self.tree.xpath(f"{labels} | {pressed}")]
+        return frozenset(re.findall(r"\w+", re.sub(r"(\d)\s+([gt]b)\b", r"\1\2", " ".join(texts).lower())))
 
     @cached_property
     def address_words(self) -> str:
@@ -165,3 +175,79 @@ def _join(base: str, address: str | None) -> str | None:
         return urljoin(base, address) if address else None
     except ValueError:
         return None
+
+
+# ── its currency ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+#: `"currencyCode": "USD"`, `data-currency="USD"`, `itemprop="priceCurrency" content="USD"`, `currency = {"active":"USD"`.
+_IN_SOURCE = re.compile(
+    rb"currency(?:[-_]?(?:code|iso))?(?:[\"']|&quot;)?\s*(?:[:=]|content=)\s*(?:\{\s*[\"']active[\"']\s*:\s*)?"
+    rb"(?:[\"']|&quot;)([A-Z]{3})(?:[\"']|&quot;)",
+    re.IGNORECASE,
+)
+
+
+#: Shopify's own variable says which one of several currencies is chosen.
+_ACTIVE = re.compile(rb"Shopify\.currency\s*=\s*\{\s*[\"']active[\"']\s*:\s*[\"']([A-Z]{3})[\"']")
+
+
+def page_currency(page: Context, text: str | None) -> str | None:
+    """The currency of a price that is printed as `text` without a currency, or with a sign of many countries.
+
+    It is the first of these: the currency that the page's `meta` names; the one that the page says is chosen of several; the
+    only one that the page's source names, if the sign can mean it; the only money of the page's country. If no country is
+    known: the only one in the source that the sign can mean.
+    """
+    in_source = {code.decode() for code in _IN_SOURCE.findall(page.content)}
+    if code := next((code for code in _named_currencies(page, in_source) if not _contradicts(text, code)), None):
+        return code
+    if page.country is None and text and not text.strip().replace(".", "").replace(",", "").isdigit():
+        possible = {code for code in in_source if currencies.is_code(code) and not _contradicts(text, code)}
+        if code := _only(possible):
+            return code
+    if page.country is None and text and _RAND.match(text.strip()):
+        return "ZAR"
+    country = currencies.of_country(page.country)
+    return None if country is None or _contradicts(text, country) else country
+
+
+#: No other money is printed as an `R` alone before the amount.
+_RAND = re.compile(r"R\s?\d")
+
+
+def stated_currency(page: Context) -> str | None:
+    """The currency that the page names for its prices, if neither its address nor its markup names a country.
+
+    It decides how `$5.000` is read.
+    """
+    if page.country is not None:
+        return None
+    return next(_named_currencies(page, {code.decode() for code in _IN_SOURCE.findall(page.content)}), None)
+
+
+def _named_currencies(page: Context, in_source: set[str]) -> Iterator[str]:
+    """The currency that the page's `meta` names, the chosen one of several, and the only one that the source names."""
+    meta_currency = page.first_meta("product:price:currency", "og:price:currency", "pricecurrency", "currency")
+    active = _only({code.decode() for code in _ACTIVE.findall(page.content)})
+    codes = (meta_currency.strip().upper() if meta_currency else None, active, _only(_selected(page)), _only(in_source))
+    yield from (code for code in codes if code and currencies.is_code(code))
+
+
+def _selected(page: Context) -> set[str]:
+    """The currencies that are selected in the page's lists of currencies."""
+    lists = (
+        select for select in page.tree.iter("select") if "curr" in f"{select.get('name')} {select.get('id')}".lower()
+    )
+    return {
+        (option.get("value") or "").upper() for select in lists for option in select.iterfind(".//option[@selected]")
+    }
+
+
+def _only(codes: set[str]) -> str | None:
+    return next(iter(codes)) if len(codes) == 1 else None
+
+
+def _contradicts(text: str | None, code: str) -> bool:
+    """Whether the printed price has a sign that does not belong to the currency."""
+    reading = money.read_price(text or "", currency=code)
+    return isinstance(reading, money.Ambiguous) or (isinstance(reading, money.Money) and reading.currency != code)

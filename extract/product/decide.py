@@ -2,28 +2,26 @@
 
 Claims that agree are believed. A claim that differs is explained only if the page itself explains it: it marks one amount as
 the old price, or it sells variants at several prices. Otherwise the price is left open and the issue names every claim: a
-wrong price costs a buyer more than a missing one.
+wrong price costs a buyer more than a missing one. The rules of each kind of page are asked in their order, and the first
+that answers decides.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
 
 from gpuledger.extract.items import Issue, PriceKind
 from gpuledger.extract.markup.html import visible_text
-from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import money, vat
 from gpuledger.extract.price.no_price import is_stated_mark
-from gpuledger.extract.product import postal, scripts
+from gpuledger.extract.product import scripts
 from gpuledger.extract.product.claims import Claim
-from gpuledger.extract.product.context import Context
-from gpuledger.extract.product.price_kinds import VisiblePrice
-from gpuledger.extract.product.price_text import MAX_TEXT
-from gpuledger.extract.product.scan import name_of
+from gpuledger.extract.product.context import Context, page_currency
+from gpuledger.extract.product.prices import MAX_TEXT, VisiblePrice
 from gpuledger.extract.product.visible import Visible, beside, by_amount
 
 
@@ -50,7 +48,9 @@ _SHARE_OF_ANOTHER_THING = Decimal("0.2")
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The price, or None with the issues that say why. `price_text` is the price as printed, if the page prints it."""
+    """The price, or None with the issues that say why. `price_text` is what the page says, as printed or as its
+    structured data have it.
+    """
 
     price: Decimal | None = None
     currency: str | None = None
@@ -60,6 +60,82 @@ class Decision:
     issues: tuple[Issue, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a page says about its price, as the rules look at it."""
+
+    page: Context
+    claims: list[Claim]
+    seen: Visible
+    #: The claims of scripts. They take long to read, so they are asked for only if all else does not settle the price.
+    scripts: Callable[[], list[Claim]]
+    limits: Limits
+    #: The prices on the page, one of each amount, the best first; and those that can be paid at once.
+    prices: list[VisiblePrice]
+    payable: list[VisiblePrice]
+    #: The amounts that every claim can be read as; empty if there are none.
+    amounts: set[Decimal]
+
+    @property
+    def claim(self) -> Claim:
+        """The claim of the most trusted source."""
+        return self.claims[0]
+
+    @property
+    def main(self) -> VisiblePrice:
+        """The likeliest price on the page."""
+        return self.payable[0]
+
+    @property
+    def shown(self) -> VisiblePrice | None:
+        """The claimed price as the page shows it. An old price does not say which of several readings is right."""
+        candidates = self.payable if len(self.amounts) > 1 else self.prices
+        return next((one for one in candidates if one.amount in self.amounts and _same_money(one, self.claim)), None)
+
+    @property
+    def amount(self) -> Decimal:
+        """The claimed amount."""
+        return self.shown.amount if self.shown else next(iter(self.amounts))
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the likeliest price on the page is in another currency than the claimed one."""
+        return not _same_money(self.main, self.claim)
+
+    @property
+    def is_in_range(self) -> bool:
+        """Whether the likeliest price on the page lies inside the range that is claimed for the variants."""
+        claim = self.claim
+        return claim.kind == "from" and bool(claim.others) and self.amount < self.main.amount <= max(claim.others)
+
+    def as_claimed(self) -> Decision:
+        """The claimed price."""
+        return _settled(self.page, _Evidence(self.claims, self.prices), self.amount, self.shown)
+
+    def as_seen(self, price: VisiblePrice | None = None, kind: PriceKind | None = None) -> Decision:
+        """A price on the page, the likeliest if none is named, whatever is claimed."""
+        price = price or self.main
+        return _settled(self.page, _Evidence([], self.seen.prices), price.amount, price, kind)
+
+    def as_variant(self) -> Decision:
+        """The likeliest price on the page, as that of one of several variants."""
+        kind: PriceKind = "now" if self.main.kind == "now" else "from"
+        return _settled(self.page, _Evidence(self.claims, self.prices), self.main.amount, self.main, kind)
+
+    def left_open(self, code: str, why: str) -> Decision:
+        """No price, and an issue with what each source says."""
+        return _open(self.page, self.claims, self.seen, code, why)
+
+
+class Rule(NamedTuple):
+    """One way to a decision. `decide` returns it; None if the rule does not apply."""
+
+    reason: str
+    #: What a page says that this rule decides.
+    case: str
+    decide: Callable[[Question], Decision | None]
+
+
 def decide(
     page: Context, claims: list[Claim], seen: Visible, script_claims: Callable[[], list[Claim]], limits: Limits = LIMITS
 ) -> Decision:
@@ -67,78 +143,240 @@ def decide(
 
     `script_claims` returns the claims of scripts. It takes long, so it is called only if the others do not settle the price.
     """
-    if not claims:
-        return _from_sight(page, seen, script_claims, limits)
-    amounts = _common(claims)
     prices = list(by_amount(seen.prices))
     payable = [price for price in prices if price.kind not in ("list", "monthly")]
-    if amounts is None:
-        return _of_disagreeing(page, claims, seen, payable, limits)
-    claim = claims[0]
-    # If the number has several readings, the page's old price does not show which one is right.
-    candidates = payable if len(amounts) > 1 else prices
-    shown_price = next((price for price in candidates if price.amount in amounts and _same_money(price, claim)), None)
-    main = payable[0] if payable else None
-    if len(amounts) > 1 and shown_price is None:
-        return _open(page, claims, seen, "ambiguous_price", "the price can be read in more than one way")
-    amount = shown_price.amount if shown_price else next(iter(amounts))
-    foreign = main is not None and not _same_money(main, claim)
-    if (
-        main is not None
-        and foreign
-        and (main.amount in amounts or (shown_price is None and main.score >= limits.strong))
-    ):
-        return _open(page, claims, seen, "currency_disagreement", "the page's sources disagree on the currency")
-    if main is None or main is shown_price or main.amount in amounts or foreign:
-        # Another amount in another currency is a conversion for visitors from abroad.
-        return _settled(page, _Evidence(claims, prices), amount, shown_price)
-    if main.amount in claim.others:
-        # The page shows one of several variants.
-        return _settled(
-            page, _Evidence(claims, prices), main.amount, main, kind="now" if main.kind == "now" else "from"
-        )
-    is_range = claim.kind == "from" and bool(claim.others) and amount < main.amount <= max(claim.others)
-    if is_range and shown_price is None and main.score >= limits.strong:
-        # The same, but for machines the page names only the cheapest and the dearest variant.
-        return _settled(
-            page, _Evidence(claims, prices), main.amount, main, kind="now" if main.kind == "now" else "from"
-        )
-    is_old = (shown_price is not None and shown_price.kind == "list") or main.money.list_amount in amounts
-    if is_old and main.amount < amount:
-        return _settled(page, _Evidence(claims, prices), main.amount, main)
-    if main.score >= limits.alone and (amount in seen.net or _is_before_tax(page, amount, main.amount)):
-        return _settled(page, _Evidence([], prices), main.amount, main)
-    if shown_price is not None and shown_price.kind != "list":
-        if shown_price.score >= main.score - limits.lead and not main.current:
-            return _settled(page, _Evidence(claims, prices), amount, shown_price)
-        if is_range and shown_price.kind == "from":
-            # The main price is one seller's. The page also names the price of the cheapest seller.
-            return _settled(page, _Evidence(claims, prices), amount, shown_price)
-        if main.amount < amount * _SHARE_OF_ANOTHER_THING or (main.amount > amount and not main.current):
-            # The seen price is a charge, a price by weight, or an old price without a word. The stated one is shown too.
-            return _settled(page, _Evidence(claims, prices), amount, shown_price)
-    if main.score >= limits.strong or shown_price is not None:
-        votes = [
-            vote
-            for vote in script_claims()
-            if vote.may_be(main.amount) != (shown_price is not None and vote.may_be(amount))
-        ]
-        if votes and all(vote.may_be(main.amount) for vote in votes) and main.score >= limits.alone:
-            return _settled(page, _Evidence([], prices), main.amount, main)
-        if (
-            votes
-            and shown_price is not None
-            and shown_price.kind != "list"
-            and all(vote.may_be(amount) for vote in votes)
-        ):
-            return _settled(page, _Evidence(claims, prices), amount, shown_price)
-        return _open(page, claims, seen, "price_disagreement", "the page's sources disagree on the price")
-    return _settled(page, _Evidence(claims, prices), amount, shown_price)
+    amounts = (_common(claims) if claims else None) or set()
+    question = Question(page, claims, seen, script_claims, limits, prices, payable, amounts)
+    rules = OF_CLAIMS if amounts else OF_DISAGREEING if claims else OF_SIGHT if payable else OF_NOTHING_PAYABLE
+    return next(decision for rule in rules if (decision := rule.decide(question)) is not None)
 
 
-def _is_before_tax(page: Context, net: Decimal, gross: Decimal, rounding: Decimal = Decimal("0.01")) -> bool:
-    """Whether `gross` is `net` plus a value-added tax of the page's country, up to the rounding."""
+# ── rules of claims that agree ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _several_readings(q: Question) -> Decision | None:
+    if len(q.amounts) == 1 or q.shown is not None:
+        return None
+    return q.left_open("ambiguous_price", "the price can be read in more than one way")
+
+
+def _nothing_else(q: Question) -> Decision | None:
+    return None if q.payable else q.as_claimed()
+
+
+def _other_currency(q: Question) -> Decision | None:
+    if not q.is_foreign:
+        return None
+    if q.main.amount in q.amounts or (q.shown is None and q.main.score >= q.limits.strong):
+        return q.left_open("currency_disagreement", "the page's sources disagree on the currency")
+    # Another amount in another currency is a conversion for visitors from abroad.
+    return q.as_claimed()
+
+
+def _same_amount(q: Question) -> Decision | None:
+    return q.as_claimed() if q.main is q.shown or q.main.amount in q.amounts else None
+
+
+def _one_variant(q: Question) -> Decision | None:
+    # Or for machines the page names only the cheapest and the dearest variant.
+    is_named = q.main.amount in q.claim.others
+    is_inside = q.is_in_range and q.shown is None and q.main.score >= q.limits.strong
+    return q.as_variant() if is_named or is_inside else None
+
+
+def _old_price(q: Question) -> Decision | None:
+    is_old = (q.shown is not None and q.shown.kind == "list") or q.main.money.list_amount in q.amounts
+    if not is_old or q.main.amount >= q.amount:
+        return None
+    return _settled(q.page, _Evidence(q.claims, q.prices), q.main.amount, q.main)
+
+
+def _before_tax(q: Question) -> Decision | None:
+    is_net = q.amount in q.seen.net or _is_before_tax(q.page, q.amount, q.main.amount)
+    if not is_net or q.main.score < q.limits.alone:
+        return None
+    return _settled(q.page, _Evidence([], q.prices), q.main.amount, q.main)
+
+
+def _shown_too(q: Question) -> Decision | None:
+    shown, main = q.shown, q.main
+    if shown is None or shown.kind == "list":
+        return None
+    as_likely = shown.score >= main.score - q.limits.lead and not main.current
+    # The main price is one seller's. The page also names the price of the cheapest seller.
+    of_sellers = q.is_in_range and shown.kind == "from"
+    # The seen price is a charge, a price by weight, or an old price without a word.
+    is_another = main.amount < q.amount * _SHARE_OF_ANOTHER_THING or (main.amount > q.amount and not main.current)
+    return q.as_claimed() if as_likely or of_sellers or is_another else None
+
+
+def _by_votes(q: Question) -> Decision | None:
+    shown, main = q.shown, q.main
+    if main.score < q.limits.strong and shown is None:
+        return None
+    votes = [one for one in q.scripts() if one.may_be(main.amount) != (shown is not None and one.may_be(q.amount))]
+    if votes and all(one.may_be(main.amount) for one in votes) and main.score >= q.limits.alone:
+        return _settled(q.page, _Evidence([], q.prices), main.amount, main)
+    if votes and shown is not None and shown.kind != "list" and all(one.may_be(q.amount) for one in votes):
+        return q.as_claimed()
+    return _disagreement(q)
+
+
+_DISAGREE = "the page's sources disagree on the price"
+
+OF_CLAIMS: tuple[Rule, ...] = (
+    Rule("the number can be read in two ways, and the page shows neither", "2.449 in JSON-LD alone", _several_readings),
+    Rule("nothing on the page contradicts the claim", "a price in JSON-LD alone", _nothing_else),
+    Rule("the currencies differ", "549 USD in JSON-LD, 549 € on the page", _other_currency),
+    Rule("the page shows the claimed amount", "549 in JSON-LD, $549 on the page", _same_amount),
+    Rule("the page shows one of several variants", "from 549 to 599 in JSON-LD, $599 on the page", _one_variant),
+    Rule("the claim is the old price", "599 in JSON-LD, <s>$599</s> $549 on the page", _old_price),
+    Rule("the claim is the price before tax", "100 in JSON-LD, 119 € on the page of a German shop", _before_tax),
+    Rule("the page shows the claimed price as well", "549 in JSON-LD, $599 and $549 on the page", _shown_too),
+    Rule("scripts side with one of the two", "549 in JSON-LD, $499 on the page and in its script", _by_votes),
+    Rule("what the page shows is hardly a price", "549 in JSON-LD, 30 far from the title", Question.as_claimed),
+)
+
+
+# ── a rule of claims that differ ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _one_is_payable(q: Question) -> Decision | None:
+    """The only payable amount of those that are claimed.
+
+    The other amounts are marked as old on the page, are the price before tax, or do not stand on it at all (the price for
+    members, of yesterday, of another country).
+    """
+    if not q.payable or len({claim.currency for claim in q.claims if claim.currency}) > 1:
+        return None
+    main = q.main
+    old = {price.amount for price in q.seen.prices if price.kind == "list"} | {claim.list_price for claim in q.claims}
+    others = [claim for claim in q.claims if not claim.may_be(main.amount)]
+    shown_amounts = {price.amount for price in q.payable}
+
+    def is_explained(claim: Claim) -> bool:
+        values = set(claim.readings)
+        is_absent = main.score >= q.limits.strong and not values & shown_amounts
+        return bool(values & old or values & q.seen.net) or is_absent
+
+    if len(others) == len(q.claims) or not all(map(is_explained, others)):
+        return None
+    agreeing = [claim for claim in q.claims if claim.may_be(main.amount)]
+    return _settled(q.page, _Evidence(agreeing, q.seen.prices), main.amount, main)
+
+
+def _disagreement(q: Question) -> Decision:
+    return q.left_open("price_disagreement", _DISAGREE)
+
+
+OF_DISAGREEING: tuple[Rule, ...] = (
+    Rule(
+        "the page shows only one of the claimed amounts",
+        "549 in JSON-LD, 599 in meta, $549 on the page",
+        _one_is_payable,
+    ),
+    Rule(
+        "nothing says which of the claims",
+        "549 in JSON-LD, 599 in meta",
+        _disagreement,
+    ),
+)
+
+
+# ── rules of pages that state no price to machines ────────────────────────────────────────────────────────────────────
+
+
+def _gross_of_old(q: Question) -> Decision | None:
+    by_tax = [one for one in q.prices if any(_is_before_tax(q.page, net, one.amount) for net in q.seen.net)]
+    return _settled(q.page, _Evidence([], by_tax), by_tax[0].amount, by_tax[0]) if len(by_tax) == 1 else None
+
+
+OF_NOTHING_PAYABLE: tuple[Rule, ...] = (
+    Rule("an old price is payable if the same before tax stands beside it", "<s>119 €</s> 100 € netto", _gross_of_old),
+    Rule(
+        "scripts state the price",
+        "product_price = 549 in a script",
+        lambda q: _from_scripts(q.page, q.seen, q.scripts()),
+    ),
+)
+
+
+def _gross_aside(q: Question) -> Decision | None:
+    gross = _with_tax_aside(q.page, q.main, q.seen) if q.main.amount in q.seen.net else None
+    return q.as_seen(gross) if gross is not None else None
+
+
+def _clear(q: Question) -> Decision | None:
+    return None if _doubt(q) else q.as_seen()
+
+
+def _discount(q: Question) -> Decision | None:
+    proven = _by_share(q.payable)
+    if proven is None:
+        return None
+    now, old = proven
+    return _settled(q.page, _Evidence([], [replace(old, kind="list"), now]), now.amount, now)
+
+
+def _taxed(q: Question) -> Decision | None:
+    taxed = _with_tax(q.page, q.payable)
+    return q.as_seen(taxed) if taxed is not None else None
+
+
+def _agreeing(q: Question) -> Decision | None:
+    votes = q.scripts()
+    agreeing = [price for price in q.payable if votes and all(one.may_be(price.amount) for one in votes)]
+    if len(agreeing) != 1 or agreeing[0].score < q.main.score - 2 * q.limits.lead:
+        return None
+    return q.as_seen(agreeing[0])
+
+
+def _doubt(q: Question) -> str:
+    """Why the likeliest price on the page may not be that of its goods; empty if nothing speaks against it."""
+    main, limits = q.main, q.limits
+    high = main.money.high_amount or main.amount
+    # A price inside the main price's range does not contradict it.
+    second = max((one.score for one in q.payable[1:] if not main.amount <= one.amount <= high), default=-9.0)
+    is_sole = len(q.payable) == 1 and main.money.signed and main.distance <= _BESIDE_TITLE and main.score >= limits.sole
+    if (main.score < limits.alone and not is_sole) or main.score - second < limits.lead:
+        return "several prices on the page, none clearly that of its goods"
+    if not main.money.signed and not (main.named and (main.current or main.marked or main.labelled)):
+        return "a number without a currency, in a part that is not named as the price"
+    if _is_beside_another(q.page, main, q.seen):
+        return "another price stands beside it, and no word or name tells them apart"
+    if _is_before_saving(main, q.payable[1:], q.seen):
+        return "a lower price is this one and a saving that the page names"
+    return ""
+
+
+def _several_prices(q: Question) -> Decision:
+    return q.left_open("ambiguous_price", _doubt(q))
+
+
+OF_SIGHT: tuple[Rule, ...] = (
+    Rule("the price before tax stands beside the asked one", "39,00 zł netto, 47,97 zł brutto", _gross_aside),
+    Rule("one price is clearly that of the goods", "$549 beside the title and the button", _clear),
+    Rule("a percentage proves which of two is the old price", "₹29,799 ₹52,000 42% off", _discount),
+    Rule("words say which of two is with tax", "12,800円（税込14,080円）", _taxed),
+    Rule("all scripts name one of the prices", "$549 and $499 on the page, 499 in a script", _agreeing),
+    Rule("nothing says which of the prices", "$549 and $499", _several_prices),
+)
+
+
+# ── what the rules need ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _is_before_tax(page: Context, net: Decimal, gross: Decimal) -> bool:
+    """Whether `gross` is `net` plus a value-added tax of the page's country, as shops round it.
+
+    From a thousand on, a shop may round a price to whole crowns or yen before it takes off the tax.
+    """
+    is_whole = gross >= _IN_WHOLE and net == net.to_integral_value() and gross == gross.to_integral_value()
+    rounding = Decimal(1) if is_whole else Decimal("0.01")
     return any(abs(net * (100 + rate) / 100 - gross) <= rounding for rate in vat.rates(page.country) if gross > net)
+
+
+_IN_WHOLE = 1_000
 
 
 def _common(claims: list[Claim]) -> set[Decimal] | None:
@@ -156,76 +394,6 @@ def _common(claims: list[Claim]) -> set[Decimal] | None:
 
 def _same_money(price: VisiblePrice, claim: Claim) -> bool:
     return price.money.currency is None or claim.currency is None or price.money.currency == claim.currency
-
-
-def _of_disagreeing(
-    page: Context, claims: list[Claim], seen: Visible, payable: list[VisiblePrice], limits: Limits
-) -> Decision:
-    """The decision if structured sources differ: settled only if the page shows just one of their amounts as payable.
-
-    The other amounts are marked as old on the page, are the price before tax, or do not stand on it at all (the price for
-    members, of yesterday, of another country).
-    """
-    old = {price.amount for price in seen.prices if price.kind == "list"} | {claim.list_price for claim in claims}
-    if payable and len({claim.currency for claim in claims if claim.currency}) <= 1:
-        main = payable[0]
-        others = [claim for claim in claims if not claim.may_be(main.amount)]
-        shown_amounts = {price.amount for price in payable}
-        is_strong = main.score >= limits.strong
-
-        def is_explained(claim: Claim) -> bool:
-            values = set(claim.readings)
-            return bool(values & old or values & seen.net) or (is_strong and not values & shown_amounts)
-
-        if len(others) < len(claims) and all(map(is_explained, others)):
-            agreeing = [claim for claim in claims if claim.may_be(main.amount)]
-            return _settled(page, _Evidence(agreeing, seen.prices), main.amount, main)
-    return _open(page, claims, seen, "price_disagreement", "the page's sources disagree on the price")
-
-
-def _from_sight(page: Context, seen: Visible, script_claims: Callable[[], list[Claim]], limits: Limits) -> Decision:
-    """The price of a page that states no price to machines."""
-    payable = [price for price in by_amount(seen.prices) if price.kind not in ("list", "monthly")]
-    if not payable:
-        # A template calls the price old, but the same price before tax stands beside it.
-        by_tax = [
-            one for one in by_amount(seen.prices) if any(_is_before_tax(page, net, one.amount) for net in seen.net)
-        ]
-        if len(by_tax) == 1:
-            return _settled(page, _Evidence([], by_tax), by_tax[0].amount, by_tax[0])
-        return _from_scripts(page, seen, script_claims())
-    main = payable[0]
-    if main.amount in seen.net and (gross := _with_tax_aside(page, main, seen)) is not None:
-        return _settled(page, _Evidence([], seen.prices), gross.amount, gross)
-    high = main.money.high_amount or main.amount
-    # A price inside the main price's range does not contradict it.
-    second = max((price.score for price in payable[1:] if not main.amount <= price.amount <= high), default=-9.0)
-    if (cheapest := _cheapest_option(payable)) is not None:
-        # That one of the rows lies next to the button says nothing about its price.
-        return _settled(page, _Evidence([], seen.prices), cheapest.amount, cheapest, kind="from")
-    why = ""
-    is_sole = len(payable) == 1 and main.money.signed and main.distance <= _BESIDE_TITLE and main.score >= limits.sole
-    if (main.score < limits.alone and not is_sole) or main.score - second < limits.lead:
-        why = "several prices on the page, none clearly that of its goods"
-    elif not main.money.signed and not (main.named and (main.current or main.marked or main.labelled)):
-        why = "a number without a currency, in a part that is not named as the price"
-    elif not main.by_system and _is_beside_another(page, main, seen):
-        why = "another price stands beside it, and no word or name tells them apart"
-    elif not main.by_system and _is_before_saving(main, payable[1:], seen):
-        why = "a lower price is this one and a saving that the page names"
-    if why and (proven := _by_share(payable)) is not None:
-        now, old = proven
-        return _settled(page, _Evidence([], [replace(old, kind="list"), now]), now.amount, now)
-    if why and (taxed := _with_tax(page, payable)) is not None:
-        return _settled(page, _Evidence([], seen.prices), taxed.amount, taxed)
-    if not why:
-        return _settled(page, _Evidence([], seen.prices), main.amount, main)
-    # A price counts if it agrees with all that scripts say about these goods, and no other price does.
-    votes = script_claims()
-    agreeing = [price for price in payable if votes and all(one.may_be(price.amount) for one in votes)]
-    if len(agreeing) == 1 and agreeing[0].score >= main.score - 2 * limits.lead:
-        return _settled(page, _Evidence([], seen.prices), agreeing[0].amount, agreeing[0])
-    return _open(page, [], seen, "ambiguous_price", why)
 
 
 def _from_scripts(page: Context, seen: Visible, script_claims: list[Claim]) -> Decision:
@@ -273,8 +441,7 @@ def _is_beside_another(page: Context, main: VisiblePrice, seen: Visible) -> bool
     own = {*money.tokens(main.money.text), format(main.amount, ",f").partition(".")[0], str(int(main.amount))}
     if "net" in amounts.values():
         # `15 990,- bez DPH 13 215,-`: whichever amount the words describe, the lower one is this price without tax.
-        rounding = Decimal(1) if main.amount >= _IN_WHOLE else Decimal("0.01")
-        explained += [token for token in amounts if _is_before_tax(page, vat.value_of(token), main.amount, rounding)]
+        explained += [token for token in amounts if _is_before_tax(page, vat.value_of(token), main.amount)]
     return any(
         label in ("now", "bundle", "from")
         and token not in own
@@ -282,10 +449,6 @@ def _is_beside_another(page: Context, main: VisiblePrice, seen: Visible) -> bool
         and not any(token in explained_text for explained_text in explained)
         for token, label in amounts.items()
     )
-
-
-#: From this amount on, a shop may round a price to whole crowns or yen before it takes off the tax.
-_IN_WHOLE = 1_000
 
 
 _SHARE = re.compile(r"(?<![\d.,])(\d{1,2})\s?%")
@@ -316,42 +479,6 @@ def _by_share(payable: list[VisiblePrice]) -> tuple[VisiblePrice, VisiblePrice] 
     return (low, high) if any(abs(int(share) - off) < 1 for share in _SHARE.findall(text)) and off >= 1 else None
 
 
-_OF_OPTIONS = re.compile(
-    r"ticket|ingress|entrada|billet|karte|formati?(?![a-z])|sizes|variant|options|editions|packs?(?![a-z])"
-)
-
-
-def _cheapest_option(payable: list[VisiblePrice]) -> VisiblePrice | None:
-    """The lowest price if all prices stand in similar rows, each of which can be ordered: kinds of ticket, sizes of a bag.
-
-    None if a row leads to other goods, or if the rows neither order nor are named as kinds of one thing.
-    """
-    lines = [[price.element, *price.element.iterancestors()] for price in payable]
-    around = next((up for up in lines[0] if all(up in line[1:] for line in lines)), None)
-    if around is None or len(payable) < 2:
-        return None
-    rows = [line[line.index(around) - 1] for line in lines]
-    if len({(row.tag, row.get("class")) for row in rows}) > 1 or len(set(rows)) < len(rows):
-        return None
-    # A box that is ticked adds its amount to the price.
-    fields = [
-        [field for field in row.iter("input", "select", "button") if field.get("type") != "hidden"] for row in rows
-    ]
-    if any(field.get("type") == "checkbox" for row_fields in fields for field in row_fields):
-        return None
-    orders = all(fields)
-    if not orders and not any(_OF_OPTIONS.search(name_of(part).lower()) for part in (around, rows[0])):
-        return None
-    if any(link.get("href", "#")[:1] != "#" for row in rows for link in row.iter("a")):
-        return None
-    low, high = min(payable, key=lambda price: price.amount), max(price.amount for price in payable)
-    return low if high <= _WIDEST_CHOICE * low.amount else None
-
-
-#: A kind that costs more than so many times another kind is a different thing.
-_WIDEST_CHOICE = 10
-
-
 def _with_tax(page: Context, payable: list[VisiblePrice]) -> VisiblePrice | None:
     """The price whose words say that it is with tax, if the only other price is the same without tax.
 
@@ -360,8 +487,7 @@ def _with_tax(page: Context, payable: list[VisiblePrice]) -> VisiblePrice | None
     if len(payable) != 2 or any(price.kind != "now" for price in payable):
         return None
     low, high = sorted(payable, key=lambda price: price.amount)
-    whole = currencies.minor_digits(high.money.currency) == 0 if high.money.currency else False
-    if not _is_before_tax(page, low.amount, high.amount, Decimal(1) if whole else Decimal("0.01")):
+    if not _is_before_tax(page, low.amount, high.amount):
         return None
     return high if vat.included(visible_text(high.element, MAX_TEXT), high.amount) else None
 
@@ -442,83 +568,6 @@ def _is_close(price: VisiblePrice, shown_price: VisiblePrice | None) -> bool:
     if shown_price is None:
         return False
     return any(up in set(shown_price.element.iterancestors()) for up in [*price.element.iterancestors()][:4])
-
-
-#: `"currencyCode": "USD"`, `data-currency="USD"`, `itemprop="priceCurrency" content="USD"`, `currency = {"active":"USD"`.
-_IN_SOURCE = re.compile(
-    rb"currency(?:[-_]?(?:code|iso))?(?:[\"']|&quot;)?\s*(?:[:=]|content=)\s*(?:\{\s*[\"']active[\"']\s*:\s*)?"
-    rb"(?:[\"']|&quot;)([A-Z]{3})(?:[\"']|&quot;)",
-    re.IGNORECASE,
-)
-
-
-#: Shopify's own variable says which one of several currencies is chosen.
-_ACTIVE = re.compile(rb"Shopify\.currency\s*=\s*\{\s*[\"']active[\"']\s*:\s*[\"']([A-Z]{3})[\"']")
-
-
-def page_currency(page: Context, text: str | None) -> str | None:
-    """The currency of a price that is printed as `text` without a currency, or with a sign of many countries.
-
-    It is the first of these: the currency that the page's `meta` names; the one that the page says is chosen of several; the
-    only one that the page's source names, if the sign can mean it; the only money of the page's country. If no country is
-    known: the only one in the source that the sign can mean; else the dollar that the page names for its prices, or the
-    dollar of the addresses at its foot.
-    """
-    in_source = {code.decode() for code in _IN_SOURCE.findall(page.content)}
-    if code := next((code for code in _named_currencies(page, in_source) if not _contradicts(text, code)), None):
-        return code
-    if page.country is None and text and not text.strip().replace(".", "").replace(",", "").isdigit():
-        possible = {code for code in in_source if currencies.is_code(code) and not _contradicts(text, code)}
-        if code := _only(possible):
-            return code
-    if page.country is None and text and _RAND.match(text.strip()):
-        return "ZAR"
-    country = currencies.of_country(page.country)
-    if page.country is None and not in_source and "$" in (text or ""):
-        country = postal.dollar(page.content)
-    return None if country is None or _contradicts(text, country) else country
-
-
-#: No other money is printed as an `R` alone before the amount.
-_RAND = re.compile(r"R\s?\d")
-
-
-def stated_currency(page: Context) -> str | None:
-    """The currency that the page names for its prices, if neither its address nor its markup names a country.
-
-    It decides how `$5.000` is read.
-    """
-    if page.country is not None:
-        return None
-    return next(_named_currencies(page, {code.decode() for code in _IN_SOURCE.findall(page.content)}), None)
-
-
-def _named_currencies(page: Context, in_source: set[str]) -> Iterator[str]:
-    """The currency that the page's `meta` names, the chosen one of several, and the only one that the source names."""
-    meta_currency = page.first_meta("product:price:currency", "og:price:currency", "pricecurrency", "currency")
-    active = _only({code.decode() for code in _ACTIVE.findall(page.content)})
-    codes = (meta_currency.strip().upper() if meta_currency else None, active, _only(_selected(page)), _only(in_source))
-    yield from (code for code in codes if code and currencies.is_code(code))
-
-
-def _selected(page: Context) -> set[str]:
-    """The currencies that are selected in the page's lists of currencies."""
-    lists = (
-        select for select in page.tree.iter("select") if "curr" in f"{select.get('name')} {select.get('id')}".lower()
-    )
-    return {
-        (option.get("value") or "").upper() for select in lists for option in select.iterfind(".//option[@selected]")
-    }
-
-
-def _only(codes: set[str]) -> str | None:
-    return next(iter(codes)) if len(codes) == 1 else None
-
-
-def _contradicts(text: str | None, code: str) -> bool:
-    """Whether the printed price has a sign that does not belong to the currency."""
-    reading = money.read_price(text or "", currency=code)
-    return isinstance(reading, money.Ambiguous) or (isinstance(reading, money.Money) and reading.currency != code)
 
 
 def _open(page: Context, claims: list[Claim], seen: Visible, code: str, why: str) -> Decision:

@@ -141,12 +141,21 @@ class Layout:
                 answer = known
                 break
             path.append(here)
-            if _is_unseen(here) or self._is_named_elsewhere(here) or _is_headed_elsewhere(here):
+            if _is_unseen(here) or self._is_named_elsewhere(here) or self._is_headed_elsewhere(here):
                 answer = True
                 break
             here = here.getparent()
         self._elsewhere.update(dict.fromkeys(path, answer))
         return answer
+
+    def _is_headed_elsewhere(self, part: HtmlElement) -> bool:
+        """Whether a part begins with a heading of other goods, or the nearest heading before it is one."""
+        if len(part) and part[0].tag in _HEADINGS and _is_of_others(part[0]):
+            return True
+        for before in islice(part.itersiblings(preceding=True), _MOST_BEFORE):
+            if before in self.above_title or before.tag in _HEADINGS:
+                return before not in self.above_title and _is_of_others(before)
+        return False
 
     def _is_named_elsewhere(self, part: HtmlElement) -> bool:
         """Whether a part's name speaks of other goods. The name of the block that holds the title does not count.
@@ -205,14 +214,13 @@ def _is_unseen(element: HtmlElement) -> bool:
 _CARD = re.compile(r"(?:product|item)[-_]?(?:card|box)(?![a-z])")
 _HEADINGS = ("h2", "h3", "h4", "h5")
 _LONGEST_HEADING = 60
+#: A heading speaks of what stands this close behind it.
+_MOST_BEFORE = 4
 
 
-def _is_headed_elsewhere(part: HtmlElement) -> bool:
-    """Whether a part begins with a heading of other goods (`Similar products`). The names of goods mostly have a digit."""
-    first = part[0] if len(part) else None
-    if first is None or first.tag not in _HEADINGS:
-        return False
-    text = visible_text(first, _LONGEST_HEADING + 1).lstrip()
+def _is_of_others(heading: HtmlElement) -> bool:
+    """Whether a heading is one of other goods (`Similar products`). The names of goods mostly have a digit."""
+    text = visible_text(heading, _LONGEST_HEADING + 1).lstrip()
     return len(text) <= _LONGEST_HEADING and not any(map(str.isdigit, text)) and signs.RELATED.match(text) is not None
 
 

@@ -6,10 +6,9 @@ The sku is the first of these that the page has:
    structured data name no number, or the same as the maker's;
 2. the structured `sku`, in the form in which the page prints it;
 3. among several printed numbers, the one that the address holds;
-4. a number that a hidden field or a `data-` attribute gives and that the address holds too;
-5. among several printed numbers, the nearest;
-6. the only number that scripts name;
-7. the number in the address.
+4. among several printed numbers, the nearest;
+5. the only number that scripts name;
+6. the number in the address.
 
 A gtin counts only if its check digit is right.
 """
@@ -29,7 +28,7 @@ from gpuledger.extract.product import scan
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.gtin import valid_gtin
 from gpuledger.extract.product.layout import Layout
-from gpuledger.extract.product.number_words import BEGINNINGS, CODE_NAME, LABELS, OF_WORDS, Field
+from gpuledger.extract.product.signs import BEGINNINGS, CODE_NAME, LABELS, OF_WORDS, Field
 
 _CODE = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9А-ЯЁ][\w./-]{1,29}")
 _NUMBER_BEHIND = re.compile(r"[\s:#№º°.\-–—：]*[([]?((?=\S*\d)[A-Za-z0-9А-ЯЁ][\w./-]{1,29})(?=$|[\s,;|)〉>\]])")
@@ -73,15 +72,15 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     # The page shows people one number; for machines it often has the number of a variant or of a database.
     sku = codes[0] if len(codes) == 1 and codes[0] not in _others(products, printed) else None
     sku = sku or (stated and _as_printed(stated, codes, layout)) or _of_several(page, codes)
-    sku = sku or _of_fields(page) or next(iter(codes), None)
+    sku = sku or next(iter(codes), None)
     if sku is None:
         # To look at all lines of the part takes long, so this happens only if nothing else names the goods.
-        lines = dict(reversed(list(_in_lines(page, layout))))
+        lines = dict(reversed(list(_in_lines(layout))))
         if "mpn" in lines and not printed["mpn"]:
             printed["mpn"].append(lines["mpn"])
         sku = lines.get("sku")
     mpns = [mpn for mpn in (_first(products, "mpn"), *printed["mpn"]) if mpn]
-    sku = sku or _of_scripts(page) or _of_address(page) or _in_address(page) or _as_in_address(page, layout)
+    sku = sku or _of_scripts(page) or _of_address(page) or _in_address(page)
     gtins = [product.gtin for product in products if product.gtin] + printed["gtin"]
     return Numbers(
         # A shop that uses the maker's number in its addresses has no other number.
@@ -199,33 +198,17 @@ _MAY_NAME = re.compile(r"\d|[:：#№.]\s*$")
 _SEPARATOR = re.compile(r"(?<=[.#])\s*|\s*[:：#№]")
 
 
-def _in_lines(page: Context, layout: Layout) -> Iterator[tuple[Field, str]]:
-    """Numbers in the middle of a line, and numbers that the shop calls by its own name.
-
-    `Model: AB-1 | Code: 105678`, `Product: MX1 Part #: GV-2`, `Scan code: LN136911`.
-    """
-    shop = re.sub(r"^www\.", "", urlsplit(page.url).hostname or "").partition(".")[0]
+def _in_lines(layout: Layout) -> Iterator[tuple[Field, str]]:
+    """Numbers in the middle of a line: `Model: AB-1 | Code: 105678`, `Product: MX1 Part #: GV-2`."""
     for element in layout.part.iter(*scan.HOLD_TEXT, "br"):
         for place, text in (("in", element.text), ("behind", element.tail)):
             if not text or not 3 < len(text) <= _LONGEST_LINE or not _MAY_NAME.search(text):
                 continue
             line = " ".join(text.split())
             for piece in _PIECE.finditer(line):
-                tail = line[piece.end() :]
-                labelled = _of_line(element, place, tail) or _of_line(element, place, _without_shop(tail, shop))
+                labelled = _of_line(element, place, line[piece.end() :])
                 if labelled is not None and not layout.is_elsewhere(element):
                     yield labelled
-
-
-def _without_shop(text: str, shop: str) -> str:
-    """The text without the shop's name as its first or second word: `Scan code: 1`, `kod Scan: 1`; `shop` may be longer."""
-    words = text.split(" ", 2)
-    for place, word in enumerate(words[:2]):
-        name = word.lower().rstrip(":")
-        if len(name) > 2 and shop.startswith(name):
-            before = " ".join(words[:place]) + word[len(name) :]
-            return f"{before} {' '.join(words[place + 1 :])}".strip()
-    return ""
 
 
 def _of_line(element: HtmlElement, place: str, text: str) -> tuple[Field, str] | None:
@@ -290,43 +273,6 @@ def _value(label: HtmlElement, text_after: str) -> str | None:
     return None
 
 
-#: What stands before a number that markup or a script gives as the product's: `name="sku" value="`, `data-asin="`.
-_FIELD = re.compile(
-    rb"(?:asin(?:\.\d)?|sku|[-_\"' ]pid|product[-_]?(?:id|code|number)|item[-_]?(?:id|number)|productcodepost"
-    rb"|article[-_]?(?:id|no|nr|number))"
-    rb"[\"']?\s*(?:[:=]\s*|\s(?:[\w-]+=[\"'][^\"'>]{0,20}[\"']\s)?value=)?[\"']\s*$"
-)
-_BEFORE = 60
-_MOST_FINDS = 200
-
-
-def _of_fields(page: Context) -> str | None:
-    """A number of the page's address that the page's source gives as the product's: in a field, `data-` or a script."""
-    for code in _codes_of_address(page):
-        token, at = code.encode(), -1
-        for _ in range(_MOST_FINDS):
-            at = page.content.find(token, at + 1)
-            if at < 0:
-                break
-            if page.content[at + len(token) : at + len(token) + 1] in (b'"', b"'"):
-                before = page.content[max(0, at - _BEFORE) : at].lower()
-                if _FIELD.search(before):
-                    return code
-    return None
-
-
-def _codes_of_address(page: Context) -> list[str]:
-    """What may be a product's number in the addresses: a part of them, or a piece between dashes, with a digit in it."""
-    codes: dict[str, None] = {}
-    for url in (page.url, page.canonical or ""):
-        for part in re.split(r"[/?&=#;,]|\.html?$", unquote(url.partition("//")[2])):
-            # Addresses pad numbers with zeros.
-            for code in (part, *re.split(r"[-_]", part), part.lstrip("0")):
-                if 4 <= len(code) <= 30 and _CODE.fullmatch(code):
-                    codes[code] = None
-    return list(codes)
-
-
 _IN_SCRIPT = re.compile(rb'"sku"\s*:\s*"([\w./-]{3,30})"')
 
 
@@ -381,14 +327,3 @@ def _in_address(page: Context) -> str | None:
         return numbers.pop()
     last = _LAST_CODE.search(path)
     return last.group(1) if last else None
-
-
-def _as_in_address(page: Context, layout: Layout) -> str | None:
-    """The only code in an element of its own that is also a whole part of the page's address, as in a table of one row."""
-    try:
-        parts = {part.lower() for part in unquote(urlsplit(page.url).path).split("/") if any(map(str.isdigit, part))}
-    except ValueError:
-        return None
-    texts = {(element.text or "").strip() for element in layout.part.iter("td", "span", "div", "b", "strong", "p")}
-    codes = {text for text in texts if 4 <= len(text) <= 20 and text.lower() in parts and _CODE.fullmatch(text)}
-    return codes.pop() if len(codes) == 1 else None

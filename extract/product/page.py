@@ -21,7 +21,6 @@ from gpuledger.extract.product import (
     decide,
     layout,
     numbers,
-    own,
     scan,
     scripts,
     stock,
@@ -29,7 +28,7 @@ from gpuledger.extract.product import (
     visible,
 )
 from gpuledger.extract.product.context import Context
-from gpuledger.extract.product.price_kinds import VisiblePrice
+from gpuledger.extract.product.prices import VisiblePrice
 from gpuledger.extract.source import Page
 
 #: A page with more different prices than this that describes no product to machines is a listing.
@@ -40,14 +39,16 @@ def offer_and_issues(page: Page, country: str | None, language: str | None) -> I
     """The items that `product.parse` yields; raises the same errors."""
     tree = html.tree(page.content, page.headers.get("content-type"))
     here = context.build(page, tree, country, language)
-    products = own.narrowed(here, own.own_products(here, structured.products(tree, here.url, page.content)))
+    products = claims.narrowed(here, claims.own_products(here, structured.products(tree, here.url, page.content)))
     stated = claims.of_page(here, products)
     page_layout = layout.layout_of(here)
-    currency = next((claim.currency for claim in stated if claim.currency), None) or decide.stated_currency(here)
+    currency = next((claim.currency for claim in stated if claim.currency), None) or context.stated_currency(here)
     seen = visible.visible_prices(here, page_layout, currency)
-    if any(product.variants for product in products) and seen.prices:
+    if any(product.variants or len(product.offers) > 1 for product in products) and seen.prices:
         amount = seen.prices[0].amount
-        products = own.as_shown(products, lambda offer: amount in claims.amounts_of(here, offer.price, offer.currency))
+        products = claims.as_shown(
+            products, lambda offer: amount in claims.amounts_of(here, offer.price, offer.currency)
+        )
         stated = claims.of_page(here, products)
     if seen.prices and seen.for_members:
         stated = [claim for claim in stated if not seen.for_members.issuperset(claim.readings)]

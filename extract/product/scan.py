@@ -21,7 +21,7 @@ from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import words as price_words
 from gpuledger.extract.product import signs
-from gpuledger.extract.product.number_words import BEGINNINGS
+from gpuledger.extract.product.signs import BEGINNINGS
 
 #: Signs of money. Most texts hold none, and a set of characters is found much faster than words.
 _SIGN = re.compile(r"[$€£¥￥₩₹₽₴₺₪฿₫₱원円元]")

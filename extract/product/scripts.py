@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import money
-from gpuledger.extract.product import own
+from gpuledger.extract.product import claims as stated
 from gpuledger.extract.product.claims import Claim, amounts_of
 from gpuledger.extract.product.context import Context
 
@@ -242,7 +242,7 @@ def _is_own(page: Context, node: dict[str, Any]) -> bool:
         return False
     for key in _NAMES:
         name = node.get(key)
-        if isinstance(name, str) and any(own.similarity(name, text) >= 0.8 for text in page.titles):
+        if isinstance(name, str) and any(stated.similarity(name, text) >= 0.8 for text in page.titles):
             return True
     codes = (str(node[key]) for key in _CODES if isinstance(node.get(key), str | int))
     return any(len(code) > 4 and any(map(str.isdigit, code)) and code.lower() in page.address_words for code in codes)

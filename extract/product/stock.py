@@ -109,15 +109,17 @@ def _lines(layout: Layout) -> Iterator[Sign]:
     A line in a list, a table or a choice describes one size.
     """
     others: list[Sign] = []
-    for element in layout.part.iter(*scan.HOLD_TEXT):
-        # An icon may stand before the words: `<b><i class="fa"></i> Sold out</b>`.
-        text = element.text
+    for element in layout.part.iter(*scan.HOLD_TEXT, "img", "br"):
+        # An icon may stand before the words (`<b><i class="fa"></i> Sold out</b>`), or be a picture that says them.
+        text = element.get("alt") if element.tag == "img" else element.tail if element.tag == "br" else element.text
         if (text is None or text.isspace()) and len(element):
             text = element[0].tail if not element[0].text else None
-        if text is None or not 3 < len(text) < 300:
+        if text is None or not 1 < len(text) < 300:
             continue
         text = " ".join(text.split())
-        if not 3 < len(text) <= _MAX_STATUS:
+        if len(text) > _SHORT:
+            text = text.partition(". ")[0]
+        if not 1 < len(text) <= _MAX_STATUS:
             continue
         status = words.status_of_line(text) if len(text) <= _SHORT else None
         if words.has_ended(text):

@@ -17,24 +17,11 @@ from gpuledger.extract.items import Condition
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import money, vat
 from gpuledger.extract.product.layout import Layout
-from gpuledger.extract.product.number_words import labels
-from gpuledger.extract.product.price_kinds import VisiblePrice
+from gpuledger.extract.product.prices import VisiblePrice
 from gpuledger.extract.product.scan import CROSSED
+from gpuledger.extract.product.signs import labels
 
 _CONDITION = labels(words.table("condition", "label"))
-#: A condition without a label, beside the number of sales: `Nuevo | +100 vendidos`.
-_BESIDE_SALES = labels(
-    r"""
-    new(?=\s*[|·•]\s*\+?\d) | used(?=\s*[|·•]\s*\+?\d) | nuevo(?=\s*[|·•]\s*\+?\d) | usado(?=\s*[|·•]\s*\+?\d)
-    novo(?=\s*[|·•]\s*\+?\d) | re[ac]?condicionado(?=\s*[|·•]\s*\+?\d)
-    """
-)
-_SELLER = labels(
-    r"""
-    seller | merchant | verkäufer | vendeur | vendedor | venditore | verkoper | sprzedawca | prodejce | predajca | säljare
-    selger | продавец | продавець | 판매자(?:명)? | 판매업체 | 販売元 | 出品者 | 賣家 | 卖家
-    """
-)
 #: These need no colon behind them: `Sold by X`.
 _SOLD_BY = labels(
     r"""
@@ -53,16 +40,12 @@ _NAME_END = re.compile(r"\s*(?:[|•·(,;]|\s[-–—]\s| and | und | et | y | e
 def condition(layout: Layout) -> Condition | None:
     """The condition that the page prints behind a label for it; None if it prints none, or several."""
     conditions = {kind for text in _values(layout, _CONDITION) if (kind := words.stated_condition(text))}
-    for element in layout.parts.labels:
-        text = " ".join((element.text or "").split())
-        if _BESIDE_SALES.match(text) and not layout.is_elsewhere(element) and (kind := words.stated_condition(text)):
-            conditions.add(kind)
     return conditions.pop() if len(conditions) == 1 else None
 
 
 def seller(layout: Layout) -> str | None:
-    """The seller that the page prints behind a label for it; None if it prints none, or several."""
-    texts = [*_values(layout, _SOLD_BY, bare=True), *_values(layout, _SELLER)]
+    """The seller that the page names (`Sold by X`); None if it prints none, or several."""
+    texts = _values(layout, _SOLD_BY, bare=True)
     names = {name for text in texts if (name := _NAME_END.sub("", text).strip(" :.")) and name[0].isalnum()}
     return names.pop() if len(names) == 1 else None
 

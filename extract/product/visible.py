@@ -9,8 +9,7 @@ in the order of their weight (each is a term of the score in `_ranked`):
    or the element is marked as schema.org's `price`.
 4. Its text carries a currency.
 5. It comes first.
-6. The shop's system is known to print it there (see `systems`).
-7. A word for `price` and nothing else stands right before it.
+6. A word for `price` and nothing else stands right before it.
 
 Signs against it: a part of the page that shows other goods (related, cart, menu), an old price (`del`, `was`), a monthly
 rate, a saving, a price of delivery. Such a price is never the asked one; an old price is kept as the old price.
@@ -28,17 +27,14 @@ from itertools import chain, islice
 from lxml.html import HtmlElement
 
 from gpuledger.extract import words
-from gpuledger.extract.items import PriceKind
 from gpuledger.extract.markup.html import visible_text
-from gpuledger.extract.price import money
+from gpuledger.extract.price import money, vat
 from gpuledger.extract.price import words as price_words
 from gpuledger.extract.price.money import Ambiguous, Money
-from gpuledger.extract.product import own as own_goods
-from gpuledger.extract.product import scan, systems
+from gpuledger.extract.product import claims, scan
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
-from gpuledger.extract.product.price_kinds import VisiblePrice, classified, is_for_members
-from gpuledger.extract.product.price_text import MAX_TEXT, Reader
+from gpuledger.extract.product.prices import MAX_TEXT, Reader, VisiblePrice, classified, is_for_members
 
 #: A tile that shows other goods has fewer elements than this: a picture, a name, a price, a button.
 _MAX_TILE = 60
@@ -69,8 +65,8 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
     marked = layout.prices[:_MAX_ELEMENTS]
     reader = Reader(page, currency, marked)
     for_members: set[Decimal] = set()
-    prices = _by_system(layout, reader)
-    handled_elements: set[HtmlElement] = {price.element for price in prices}
+    prices: list[VisiblePrice] = []
+    handled_elements: set[HtmlElement] = set()
     for order, element in marked:
         if any(up in handled_elements or up in reader.joined for up in [element, *element.iterancestors()]):
             continue
@@ -80,7 +76,7 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
         text = visible_text(element, MAX_TEXT + 60)
         if not any(map(str.isdigit, text)) or len(text) > MAX_TEXT:
             continue
-        if _on_tile(element, layout) or _in_row_of_others(element, layout):
+        if _on_tile(element, layout) or _is_of_another_card(element, layout):
             set_aside.append(element)
             continue
         reading = reader.read_element(element, text)
@@ -99,6 +95,8 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
                 set_aside += [] if holds_several else [element]
             else:
                 prices.append(price)
+        elif reading is None:
+            for_members |= {vat.value_of(one) for one, label in money.tokens(text).items() if label == "member"}
         elif isinstance(reading, Ambiguous):
             unclear.append(reading)
             if reading.reason == money.SET_APART and len(money.tokens(text)) <= 1:
@@ -142,39 +140,6 @@ def _is_net(price: VisiblePrice) -> bool:
     return money.label_in(price.money.text, price.money.number) == "net"
 
 
-def _by_system(layout: Layout, reader: Reader) -> list[VisiblePrice]:
-    """The asked and the old price from the places of the shop's system; empty if it is unknown or its places disagree."""
-    prices_by_system = (_of_system(system, layout, reader) for system in systems.of_names(layout.parts.names.text))
-    return next((prices for prices in prices_by_system if prices), [])
-
-
-def _of_system(system: systems.System, layout: Layout, reader: Reader) -> list[VisiblePrice]:
-    prices: list[VisiblePrice] = []
-    for selectors, is_old in ((system.asked, False), (system.old, True)):
-        by_value: dict[Decimal, VisiblePrice] = {}
-        for element in systems.elements_by(selectors, layout.part):
-            text = visible_text(element, MAX_TEXT + 60)
-            if layout.is_elsewhere(element) or not text or len(text) > MAX_TEXT:
-                continue
-            reading = reader.read_element(element, text)
-            if isinstance(reading, Money) and reading.kind in ("now", "list", "from"):
-                kind: PriceKind = "list" if is_old else "now" if reading.kind == "list" else reading.kind
-                if kind == "now" and (around := classified(element, 0, reading)) is not None and around.kind == "from":
-                    # `As low as` stands in an element of its own.
-                    kind = "from"
-                by_value.setdefault(
-                    reading.amount,
-                    VisiblePrice(
-                        element, -1 - len(by_value) - len(prices), reading, kind, True, True, False, by_system=True
-                    ),
-                )
-        if len(by_value) == 1:
-            prices += by_value.values()
-        elif not is_old:
-            return []
-    return prices
-
-
 def _on_tile(element: HtmlElement, layout: Layout) -> bool:
     """Whether the price stands on a tile that links to other goods: a small part with a linked picture, or a link itself.
 
@@ -195,11 +160,28 @@ def _on_tile(element: HtmlElement, layout: Layout) -> bool:
     return False
 
 
-def _in_row_of_others(element: HtmlElement, layout: Layout) -> bool:
-    """Whether the price stands in the row or the column of a table that names another card, as in a comparison."""
+def _is_of_another_card(element: HtmlElement, layout: Layout) -> bool:
+    """Whether the price stands in the row or column of another card, as in a comparison, or on a line with the number of
+    another card or the size of another variant: `8GB 379 €`, where the goods' name has 16GB.
+    """
+    if layout.title is None:
+        return False
+    own = visible_text(layout.title)
+    own_numbers = {*_MODEL.findall(own)}
+    for up in [element, *element.iterancestors()][: 5 * bool(own_numbers)]:
+        if up in layout.above_title or len(text := visible_text(up, MAX_TEXT + 60)) > MAX_TEXT:
+            break
+        sizes, own_sizes = _SIZE.findall(text), _SIZE.findall(own)
+        if own_sizes and sizes and set(own_sizes).isdisjoint(sizes):
+            return True
+        if words.speaks_of_card(text):
+            numbers = _MODEL.findall(text)
+            if numbers and own_numbers.isdisjoint(numbers):
+                return True
+            break
     cell = next((up for up in [element, *element.iterancestors()][:5] if up.tag in ("td", "th")), None)
     row = cell.getparent() if cell is not None else None
-    if cell is None or row is None or row.tag != "tr" or row in layout.above_title or layout.title is None:
+    if cell is None or row is None or row.tag != "tr" or row in layout.above_title:
         return False
     place = row.index(cell)
     heads = [
@@ -207,9 +189,13 @@ def _in_row_of_others(element: HtmlElement, layout: Layout) -> bool:
     ]
     headings = [head[place] for head in heads if head is not None and head is not row and len(head) == len(row)]
     headings += [one for one in row if one is not cell]
-    own = visible_text(layout.title)
     texts = [visible_text(one, MAX_TEXT) for one in headings]
-    return any(words.speaks_of_card(text) and own_goods.are_siblings(text, own) for text in texts)
+    return any(words.speaks_of_card(text) and claims.are_siblings(text, own) for text in texts)
+
+
+#: The number of a card behind its family: `RTX 5070`, `RX9070`.
+_SIZE = re.compile(r"(?<![\d.,])(\d{1,3})\s?gb(?![/\w])", re.IGNORECASE)
+_MODEL = re.compile(r"(?:rtx|gtx|rx|arc\s[ab])\s?(\d{3,4})", re.IGNORECASE)
 
 
 #: Names of the chosen one of several sizes, amounts or ways to buy, and attributes that mark it.
@@ -258,7 +244,7 @@ def _ranked(prices: list[VisiblePrice], layout: Layout) -> list[VisiblePrice]:
             score += 1.5 / (1 + button_ranks[button_levels[price.order]])
         score += 1.0 * price.named + 0.7 * price.current + 0.5 * (price.money.currency is not None) + 0.5 / (1 + rank)
         score += 0.3 * min(seen_often[price.amount] - 1, 3)
-        score += 1.0 * price.by_system + 0.7 * price.labelled
+        score += 0.7 * price.labelled
         if price.kind in ("list", "monthly"):
             score -= 3
         scored.append(replace(price, score=score, distance=title_levels[price.order]))

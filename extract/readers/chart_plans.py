@@ -17,9 +17,11 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from gpuledger.extract import local_files
 from gpuledger.extract.items import Chart
 
 #: The content type under which the program archives such a file.
@@ -51,6 +53,14 @@ class Plan:
         if self.image_url is not None:
             return self.image_url == chart.image_url
         return self.caption is None or self.caption.casefold() in chart.caption.casefold()
+
+
+def articles_in(path: Path) -> list[str]:
+    """Return the addresses of the articles of a file; none if it is no plan, which an issue says when it is read."""
+    try:
+        return [plan.article_url for plan in read_toml(local_files.read_bytes(path), path.name)]
+    except (OSError, PlanError):
+        return []
 
 
 def read_toml(content: bytes, name: str) -> list[Plan]:

@@ -141,7 +141,7 @@ def _is_of_other_thing(before: str, behind: str) -> bool:
 def _counts() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Matches of none (`Stock: 0`, `0 new in stock`) and of some (`Stock: 12 pcs`), as numbers of pieces."""
     label, stocked = source("stock", "label"), source("stock", "in_stock")
-    none = rf"^\W*{label}\W*0\W*(?:\w+\W*)?$|(?<![\d.,])0\s(?:\w+\s){{0,2}}{stocked}"
+    none = rf"^\W*{label}\W*0\W*(?:\w+\W*)?$|(?<![\d.,])0\s(?:\w+\s){{0,2}}{stocked}|{stocked}\W{{0,3}}0(?![\d.,])"
     some = rf"^\W*{label}\s*[:：]\s*[<>~≈]?\s*[1-9]\d{{0,5}}\s?\+?\W*(?:\w+\W*)?$"
     return re.compile(none, re.IGNORECASE), re.compile(some, re.IGNORECASE)
 
@@ -159,9 +159,23 @@ def _status_line() -> re.Pattern[str]:
     return re.compile(rf"[\W\d]*(?:{before}[\W\d]*)*{status}", re.IGNORECASE)
 
 
+@cache
+def _gone_in_line() -> re.Pattern[str]:
+    gone, there = source("stock", "out_of_stock"), source("stock", "in_stock")
+    denied = rf"{source('stock', 'negation')}\W+(?:\w+\W+){{0,2}}?{there}"
+    before = r"[\W\d]*(?:[^\W\d]+[\W\d]+){0,5}?[\u3040-\u9fff\uac00-\ud7a3]{0,12}?"
+    return re.compile(rf"{before}(?:{gone}|{denied})\w*(?:[^\w,;]+\w+){{0,4}}\W*$", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1 << 12)  # the pages of a shop share most of their lines
 def status_of_line(line: str) -> Availability | None:
-    """The status of a line that begins with it, perhaps behind words for the goods (`This item is currently sold out`)."""
-    return availability(line) if _status_line().match(line) or _by_count(line) else None
+    """The status of a line that is one: it begins with it, perhaps behind words for the goods (`This item is in stock`).
+
+    For goods that are gone a few words of any language may stand around it (`Товара нет в наличии`).
+    """
+    if _status_line().match(line) or _by_count(line):
+        return availability(line)
+    return "out_of_stock" if _gone_in_line().match(line) and availability(line) == "out_of_stock" else None
 
 
 def has_ended(line: str) -> bool:

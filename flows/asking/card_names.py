@@ -10,12 +10,14 @@ import click
 from gpuledger.flows.decisions import identities
 from gpuledger.flows.words.lang import gettext
 from gpuledger.transform.answers.card import CardMatch, match_cards
-from gpuledger.transform.identity import own
+from gpuledger.transform.identity import added_cards
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.warehouse.paths import DataDir
 
 #: The longest name, in letters, that is looked up. Near names are searched too, which takes long for a long name.
 _LONGEST_NAME = 1_000
+#: The most cards that a question may name: more than any machine that is sold as one, and less than a slip of the finger.
+MOST_CARDS = 99
 
 
 def gpu_ids(data: DataDir, name: str) -> tuple[str, ...]:
@@ -29,7 +31,7 @@ def gpu_ids(data: DataDir, name: str) -> tuple[str, ...]:
 def _meant(data: DataDir, name: str) -> CardMatch:
     if len(name) > _LONGEST_NAME:
         raise click.UsageError(gettext("no card is called {name!r}").format(name=f"{name[:60]}…"))
-    meant = match_cards(name, identities.resolver_of(data), own.gpus(data.gpus))
+    meant = match_cards(name, identities.resolver_of(data), added_cards.gpus(data.gpus))
     if not meant.gpu_ids:
         message = gettext("no card is called {name!r}").format(name=name)
         if re.fullmatch(r"\d{4}-\d\d?-\d\d?.*|\d\d?[./]\d\d?[./]\d{4}", name):
@@ -61,25 +63,33 @@ def ambiguous_name(name: str, gpus: Sequence[Gpu]) -> click.UsageError:
 def count_and_name(data: DataDir, text: str) -> tuple[int, str]:
     """The number and the name of the card in texts such as `4x RTX A6000` and `RTX 3090 x2`.
 
-    A text that is the name of a card as it stands means one card.
+    A text that is the name of a card as it stands means one card. A usage error for a count that no machine holds.
     """
     match = _TIMES.fullmatch(text.strip())
     if match is None or (match["after"] and _is_name(data, text, f"x{match['after']}")):
         return 1, text
-    return int(match["before"] or match["after"]), match["card"] or match["named"]
+    count = match["before"] or match["after"] or match["far_after"]
+    if not 1 <= int(count) <= MOST_CARDS:
+        raise click.UsageError(
+            gettext("{name!r}: 1 to {most} cards, not {count}").format(name=text, most=MOST_CARDS, count=count)
+        )
+    return int(count), match["card"] or match["named"] or match["far_named"]
 
 
 def _is_name(data: DataDir, text: str, ending: str) -> bool:
     """Whether `ending` is part of the name of all cards that `text` means, as in Radeon R9 390 X2."""
     from gpuledger.transform.identity.catalogue import by_id
 
-    meant = match_cards(text, identities.resolver_of(data), own.gpus(data.gpus)).gpu_ids
+    meant = match_cards(text, identities.resolver_of(data), added_cards.gpus(data.gpus)).gpu_ids
     return bool(meant) and all(gpu_id in by_id() and by_id()[gpu_id].name.lower().endswith(ending) for gpu_id in meant)
 
 
 #: `4x RTX A6000`, `4 × RTX A6000`, `RTX 3090 x2`, `RTX 3090 * 2`.
 _TIMES = re.compile(
-    r"(?P<before>\d{1,2})\s*[x×*]\s*(?P<card>.+)|(?P<named>.+?)\s*[x×*]\s*(?P<after>\d{1,2})", re.IGNORECASE
+    r"(?P<named>.+?)\s*(?<![a-z])[x×*]\s*(?P<after>\d{1,2})"
+    r"|(?P<before>\d+)\s*[x×*]\s*(?P<card>.+)"
+    r"|(?P<far_named>.+?)\s*(?<![a-z])[x×*]\s*(?P<far_after>\d{3,})",
+    re.IGNORECASE,
 )
 
 
@@ -91,7 +101,7 @@ def gpus_of(data: DataDir, name: str) -> tuple[Gpu, ...]:
     """
     from gpuledger.transform.identity.catalogue import by_id
 
-    known = {**by_id(), **{gpu.gpu_id: gpu for gpu in own.gpus(data.gpus)}}
+    known = {**by_id(), **{gpu.gpu_id: gpu for gpu in added_cards.gpus(data.gpus)}}
     meant = _meant(data, name)
     if meant.contradiction is not None:
         message = gettext("{name!r}: {reason}; `gpuledger gpu add` with --like adds such a card")

@@ -12,7 +12,7 @@ import click
 from gpuledger.flows.showing import chosen
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
-from gpuledger.transform import last_run
+from gpuledger.transform import queries
 from gpuledger.transform import workloads as names
 from gpuledger.transform.answers import workloads
 from gpuledger.warehouse.paths import DataDir
@@ -95,6 +95,6 @@ def when(data: DataDir, as_of: datetime | None) -> str:
     """The time of an answer for its heading: the day that was asked for, or the time of the newest run."""
     if as_of:
         return gettext("as known at the end of {day} UTC").format(day=f"{as_of:%Y-%m-%d}")
-    last = last_run.last(data)
+    last = queries.last(data)
     assert last is not None, "what is published, a run published"
     return f"{last.as_of:%Y-%m-%d %H:%M} UTC"

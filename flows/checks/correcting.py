@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuledger.extract.near import near
+from gpuledger.extract.spelling import names_like
 from gpuledger.flows.checks import pages
 from gpuledger.flows.night.context import utc_now
 from gpuledger.warehouse.load import corrected
@@ -29,7 +29,7 @@ def correction(data: DataDir, place: tuple[str, str, str], old: str | None, new:
         raise ValueError("a correction needs a --reason: whoever reads it later must know how you know")
     rows = {corrected.key_text(source, item): item for item in pages.newest_items(data, source)}
     if key not in rows:
-        close = near(key, rows)
+        close = names_like(key, rows)
         hint = (
             f"; did you mean {close[0]}?"
             if close

@@ -24,11 +24,10 @@ from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.decisions import decisions
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.prefect_ import compat
 from gpuledger.flows.settings import parts
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.telling import health
-from gpuledger.transform import last_run
+from gpuledger.transform import queries
 from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import NoWarehouse, WarehouseError
 from gpuledger.warehouse.read import formats
@@ -89,11 +88,8 @@ def _packages(context: Context) -> Iterator[Check]:
         seen = Message("doctor.nightly_part_not_installed", missing=tuple(missing))
         yield Check("packages", "failure", seen, Message("doctor.only_asks_needs_none", install=parts.INSTALL))
         return
-    names = ("prefect", "fastapi", "sqlalchemy", "duckdb", "pandas", "great-expectations")
+    names = ("prefect", "duckdb", "pandas", "great-expectations")
     yield Check("packages", "ok", ", ".join(f"{name} {metadata.version(name)}" for name in names))
-    for problem in compat.problems():
-        found, _, action = problem.partition("; ")
-        yield Check("packages", "failure", found, action)
 
 
 def _data_dir(context: Context) -> Iterator[Check]:
@@ -136,7 +132,7 @@ def _disk(context: Context) -> Iterator[Check]:
 def _clock(context: Context) -> Iterator[Check]:
     now = context.started_at
     try:
-        last = last_run.last(context.data)
+        last = queries.last(context.data)
     except WarehouseError:  # the check of the warehouse reports it
         yield Check("clock", "ok", Message("doctor.utc_nothing_published_compare", now=now))
         return
@@ -152,7 +148,7 @@ def _warehouse(context: Context) -> Iterator[Check]:
     data = context.data
     try:
         storage, library = formats(data)
-        last = last_run.last(data)
+        last = queries.last(data)
     except NoWarehouse:
         if run_log.has_published(data):
             action = Message("doctor.run_gpuledger_replay")
@@ -375,7 +371,7 @@ def _deep(context: Context) -> Iterator[Check]:
             yield Check("sums", "failure", Message("doctor.not_written_2", file=file), action)
     if sums:
         yield Check("sums", "ok", Message("doctor.versions_base_were_read", count=len(publish.versions(data))))
-    damaged = Archive(data.snapshots, objects.of(data.store)).verify() if data.snapshots.exists() else []
+    damaged = Archive(data.snapshots, objects.store_at(data.store)).verify() if data.snapshots.exists() else []
     for error in damaged:
         yield Check("archive", "failure", f"{error.url}: {error.seen}", error.action)
     if not damaged:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 
-from gpuledger.extract import local_files, objects
+from gpuledger.extract import objects
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
@@ -15,7 +13,6 @@ from gpuledger.extract.collect import parse_page
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.items import Aside, Item
 from gpuledger.extract.source import Page
-from gpuledger.flows.night.context import utc_now
 from gpuledger.transform.answers.trust import drifting
 from gpuledger.transform.answers.trust.drifting import Drifting
 from gpuledger.warehouse.errors import NoWarehouse
@@ -29,7 +26,7 @@ class NoPair(ExtractError):
 def drifts(data: DataDir, source: str) -> list[Drifting]:
     """What drifted on the source's newest night. Empty if nothing was ever published."""
     try:
-        return drifting.of(data, source)
+        return drifting.drifting_of(data, source)
     except NoWarehouse:
         return []
 
@@ -42,7 +39,7 @@ def pair(data: DataDir, source: str, page: str | None, against: str | None) -> t
 
     Raises NoPair and CorruptSnapshot.
     """
-    archive = Archive(data.snapshots, objects.of(data.store))
+    archive = Archive(data.snapshots, objects.store_at(data.store))
     history = [
         snapshot
         for snapshot in archive.history(source)
@@ -58,26 +55,9 @@ def pair(data: DataDir, source: str, page: str | None, against: str | None) -> t
     return archive.page(then), archive.page(now)
 
 
-def page_at(data: DataDir, source: str, place: str) -> Page:
-    """The page in the file `place`, or the archived page whose hash begins with `place`.
-
-    Raises NoPair, OSError and CorruptSnapshot.
-    """
-    path = Path(place)
-    if not path.exists():
-        archive = Archive(data.snapshots, objects.of(data.store))
-        return archive.page(_by_hash([*archive.history(source)], source, place))
-    content = local_files.read_page(path)
-    address = f"file:{path.name}"
-    return Page(
-        url=address, final_url=address, content=content, sha256=hashlib.sha256(content).hexdigest(),
-        fetched_at=utc_now(), headers={},
-    )  # fmt: skip
-
-
 def newest_items(data: DataDir, source: str) -> list[Item]:
     """The items on the source's newest archived pages, parsed again now. Pages that cannot be parsed are skipped."""
-    archive, chosen = Archive(data.snapshots, objects.of(data.store)), sources.get(source)
+    archive, chosen = Archive(data.snapshots, objects.store_at(data.store)), sources.get(source)
     newest = {snapshot.url: snapshot for snapshot in archive.history(source)}
     items: list[Item] = []
     for snapshot in newest.values():

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuledger.flows.showing import terminal
-from gpuledger.flows.showing.clean import clean
 from gpuledger.flows.showing.show import show_rows
+from gpuledger.flows.showing.terminal import clean
 from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +14,7 @@ from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Reading, parse_page
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.fetch.site import site_of
-from gpuledger.extract.items import Aside, Issue, Item, Looked, Parsed
+from gpuledger.extract.items import Aside, Issue, Item, Looked
 from gpuledger.extract.source import Page
 from gpuledger.flows.night import gather
 from gpuledger.flows.night.context import Context
@@ -26,9 +25,7 @@ from gpuledger.flows.night.gather import Reader
 class Checked:
     """What was read from one page of a source. `status` is `idle` if the settings name no page of it, which is no failure.
 
-    `counts` has the number of items and links by kind. `reason` says what went wrong, or which setting is missing. `page` is
-    the fetched page and `parsed` all that was read from it. `fetch_s` are the seconds of the fetch, robots.txt included,
-    and `read_s` the seconds of parsing.
+    `counts` has the number of items and links by kind. `reason` says what went wrong, or which setting is missing.
     """
 
     source: str
@@ -38,10 +35,6 @@ class Checked:
     first: Item | None = None
     issues: Sequence[Issue] = ()
     reason: str | None = None
-    page: Page | None = None
-    parsed: Sequence[Parsed] = ()
-    fetch_s: float | None = None
-    read_s: float | None = None
 
 
 def check(context: Context) -> list[Checked]:
@@ -70,25 +63,20 @@ def _check(reading: Reading, reader: Reader) -> Checked:
     name = reading.source.name
     url = reading.starts[0] if reading.starts else f"file:{reading.files[0].path.name}"
     reader.context.progress.page(name, url, 1)
-    page, started, fetch_s = None, time.perf_counter(), None
     try:
-        page = _page(reading, url, reader)
-        fetch_s, started = time.perf_counter() - started, time.perf_counter()
-        parsed = parse_page(reading.source, page)
+        parsed = parse_page(reading.source, _page(reading, url, reader))
     except (ExtractError, OSError) as error:
         reason = str(error)
         if isinstance(error, ExtractError):
             reason = f"{type(error).__name__}: {error.seen}; {error.action}"
-        return Checked(source=name, status="failed", url=url, reason=reason, page=page, fetch_s=fetch_s)
-    read_s = time.perf_counter() - started
+        return Checked(source=name, status="failed", url=url, reason=reason)
     items = [item for item in parsed if not isinstance(item, Aside)]
     issues = [issue for issue in parsed if isinstance(issue, Issue)]
     counts = Counter(item.KIND for item in parsed if not isinstance(item, Issue | Looked))
     problem = None if counts else "neither an item nor a link: compare the page with the source's fixture"
     return Checked(
         source=name, status="failed" if problem else "ok", url=url, counts=dict(sorted(counts.items())),
-        first=items[0] if items else None, issues=issues, reason=problem, page=page, parsed=parsed, fetch_s=fetch_s,
-        read_s=read_s,
+        first=items[0] if items else None, issues=issues, reason=problem,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.asking.options import data_dir_option, data_of, format_option
-from gpuledger.flows.words import naming
+from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 
@@ -33,7 +33,7 @@ def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str 
     from gpuledger.transform.identity import pins
 
     if source is not None and source not in sources.names():
-        raise click.UsageError(naming.no_source([source], sources.names()))
+        raise click.UsageError(wrong_use.no_source([source], sources.names()))
     data = data_of(data_dir)
     try:
         pin = pins.Pin(title=title, gpu_id=gpu_id, pinned_on=utc_now().date(), reason=reason, source=source)

@@ -6,7 +6,7 @@ import click
 
 from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.sentences import spoken, stated
+from gpuledger.flows.words.say import spoken, stated
 
 #: Columns in the order in which a narrow screen keeps them.
 _WORTH = ("statement", "published", "recomputed", "verdict", "unit", "reason", "document")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.asking import complete
-from gpuledger.flows.asking.assume import assume_option, assumption
-from gpuledger.flows.asking.memory import serving_options
+from gpuledger.flows.asking.assume import assume_option, serving_options
 from gpuledger.flows.asking.options import (  # fmt: skip
     Amount,
     Whole,
+    complete_models,
     currency_option,
     data_dir_option,
     format_option,
@@ -23,18 +22,13 @@ from gpuledger.flows.asking.options import (  # fmt: skip
 from gpuledger.flows.showing import chosen
 from gpuledger.flows.showing.explained import FIRST, explain_option
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.say import say
-from gpuledger.transform.assumptions import ImpossibleAssumption
 
 if TYPE_CHECKING:
-    from gpuledger.transform.buying.answer import Answer, Condition
+    from gpuledger.transform.buying.answer import Condition
     from gpuledger.transform.buying.need import Usage
-    from gpuledger.transform.buying.stock import Stock
-    from gpuledger.warehouse.paths import DataDir
 
 #: How many options a person reads; `--limit` shows more.
 MOST_SHOWN = 8
-DAYS_A_YEAR = 365
 
 
 @click.command()
@@ -43,7 +37,7 @@ DAYS_A_YEAR = 365
     "model_id",
     required=True,
     metavar="M",
-    shell_complete=complete.models,
+    shell_complete=complete_models,
     help="Model to run; `gpuledger model list` lists all.",
 )
 @click.option("--precision", metavar="P", help="fp16, int8, int4, Q4_K_M … (default: int4, of an image model fp16).")
@@ -53,7 +47,12 @@ DAYS_A_YEAR = 365
                    "that is shown.")  # fmt: skip
 @click.option("--budget-cards", is_flag=True, help="The budget is for the cards alone.")
 @click.option("--host", type=click.Choice(["own"]), help="You have a machine for the cards: it costs nothing.")
-@click.option("--own", "owned", multiple=True, metavar="CARD", help="A card that you have; several times for several.")
+@click.option("--slots", type=Whole(1), metavar="N",
+              help="With --host own: how many cards of double width it takes (default: 2, as a desktop).")  # fmt: skip
+@click.option("--own", "owned", multiple=True, metavar="CARD",
+              help="A card that you have; several times for several. More of it counts new or used.")  # fmt: skip
+@click.option("--shop", "shops", multiple=True, metavar="NAME",
+              help="Only offers of this shop, vendor or source, such as quotes; several times for several.")  # fmt: skip
 @click.option("--min-tokens-per-s", "--min-speed", type=Amount(0, min_open=True), metavar="R",
               help="Least speed that each user must see, in tokens a second.")  # fmt: skip
 @click.option("--users", type=Whole(1), default=1, show_default=True, metavar="N", help="People served at once.")
@@ -81,7 +80,9 @@ def command(
     budget: float | None,
     budget_cards: bool,
     host: str | None,
+    slots: int | None,
     owned: tuple[str, ...],
+    shops: tuple[str, ...],
     min_tokens_per_s: float | None,
     kv_bits: str | None,
     hours_per_day: str | None,
@@ -96,9 +97,8 @@ def command(
     form: str,
 ) -> int:
     """Cards, nodes of 2 to 8, machines and rentals that run a model: the cheapest over the horizon first, with evidence."""
-    from gpuledger.flows.commands._buy_answer import show_answer
-    from gpuledger.flows.commands._stock import stock
-    from gpuledger.flows.night.context import utc_now
+    from gpuledger.flows.asking.buying import Where, ask, stock, years_of
+    from gpuledger.flows.showing.buy_answer import show_answer
 
     data = read_from(data_dir)
     if explain and form == "csv":
@@ -107,6 +107,8 @@ def command(
         raise click.UsageError(gettext("--days and --horizon-years say the same: give one of them"))
     if budget_cards and budget is None:
         raise click.UsageError(gettext("--budget-cards says what --budget is for: give --budget too"))
+    if slots is not None and host is None:
+        raise click.UsageError(gettext("--slots is about a machine that you have: give --host own too"))
     overrides = {
         "hours_per_day": hours_per_day, "kv_cache_bits": kv_bits,
         "horizon_years": horizon_years if days is None else years_of(days),
@@ -114,42 +116,12 @@ def command(
     amount = None if budget is None else Decimal(str(budget))
     count = (FIRST if explain else MOST_SHOWN) if limit is None else limit
     # The answer and its headings are read from one version, and only one connection is opened.
-    with stock(
-        data, chosen.market(), chosen.currency(), country, clock=utc_now(), may_be_wheel=data_dir is None
-    ) as offered:
+    where = Where(chosen.market(), chosen.currency(), country)
+    with stock(data, where, clock=datetime.now(UTC), may_be_wheel=data_dir is None) as offered:
         answer = ask(
             data, offered, count, model=model_id, precision=precision, usage=load, budget=amount, for_cards=budget_cards,
-            min_tokens_per_s=min_tokens_per_s, condition=condition, country=country, has_host=host == "own", owned=owned,
+            min_tokens_per_s=min_tokens_per_s, condition=condition, country=country, has_host=host == "own", slots=slots,
+            owned=owned, shops=shops,
             assumed={name: value for name, value in overrides.items() if value}, texts=assumed,
         )  # fmt: skip
         return show_answer(answer, data, count, form, explain=explain)
-
-
-def years_of(days: float) -> str:
-    """Days as a part of a year, as text."""
-    return str(round(Decimal(str(days)) / DAYS_A_YEAR, 6))
-
-
-def ask(
-    data: DataDir, offered: Stock, limit: int, *, owned: Sequence[str] = (), texts: Sequence[str] = (), **question: Any
-) -> Answer:
-    """The answer to a question of a door, of which the first `limit` ways are shown, all for 0.
-
-    `owned` has names of cards as people write them, and `texts` the values of --assume. A usage error for a question that
-    makes no sense.
-    """
-    from gpuledger.flows.asking import card_names
-    from gpuledger.transform.buying.answer import ImpossibleQuestion, Question
-    from gpuledger.transform.buying.answer import ask as answer
-    from gpuledger.transform.sizing.errors import SizingError
-
-    there = tuple(
-        card_names.gpu_of(data, name).gpu_id
-        for count, name in (card_names.count_and_name(data, text) for text in owned)
-        for _ in range(count)
-    )
-    assumed = {**question.pop("assumed", {}), **dict(assumption(text) for text in texts)}
-    try:
-        return answer(Question(owned=there, assumed=assumed, **question), offered, data.models, limit)
-    except (SizingError, ImpossibleQuestion, ImpossibleAssumption) as error:
-        raise click.UsageError(say(error)) from None

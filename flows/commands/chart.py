@@ -86,5 +86,5 @@ def _rows(reading: ChartReading, source: str, data_dir: str | None) -> list[tupl
             value.label, gpu_id, value.series, value.text, value.unit, value.status, value.reason, value.residual_px,
             value.second_text, value.bar_px, list(value.box) if value.box else None,
         )
-        for value, gpu_id in with_cards(reading, identities.of(data_of(data_dir)).resolver(), source)
+        for value, gpu_id in with_cards(reading, identities.identities_of(data_of(data_dir)).resolver(), source)
     ]  # fmt: skip

@@ -7,15 +7,14 @@ from typing import Any
 
 import click
 
-from gpuledger.extract.near import near
-from gpuledger.flows.asking import complete
-from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
-from gpuledger.flows.words import lang, naming
+from gpuledger.flows.asking.options import complete_tables, data_dir_option, format_option, read_from
+from gpuledger.flows.asking.table_names import table_named
+from gpuledger.flows.words import lang, wrong_use
 from gpuledger.flows.words.lang import gettext
 
 
 @click.command()
-@click.argument("table", required=False, shell_complete=complete.tables)
+@click.argument("table", required=False, shell_complete=complete_tables)
 @data_dir_option
 @format_option
 def command(table: str | None, data_dir: str | None, form: str) -> None:
@@ -57,7 +56,7 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
         if not chosen:
             message = gettext("there is no assumption {name!r}").format(name=assumption)
             names = [row[0] for row in assumed[1]]
-            raise click.UsageError(naming.unknown(message, assumption, names, "gpuledger describe assumptions"))
+            raise click.UsageError(wrong_use.unknown(message, assumption, names, "gpuledger describe assumptions"))
         # On a narrow screen the meaning of an assumption is more important than its bounds.
         say(assumed[0], chosen, table, ("assumption", "amount", "description"))
         return
@@ -69,34 +68,3 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
 
 #: Columns of an answer whose texts are translated. The others have names.
 _WORDS = ("kind", "unit", "description", "origin")
-
-
-def table_named(table: str, known: list[str]) -> str:
-    """The full name of the table that a person named, with or without its schema.
-
-    A name without a schema means the view in `main` that `FROM` would find under it, if there is one. A usage error if there
-    is no such table, or more than one.
-    """
-    bare = table.strip().lower()
-    for name in (bare, f"main.{bare}"):
-        if name in known:
-            return name
-    matches = [name for name in known if name.partition(".")[2] == bare]
-    if len(matches) == 1:
-        return matches[0]
-    message = gettext("there is no table {name!r}").format(name=table)
-    if matches:
-        raise click.UsageError(f"{message}; {naming.did_you_mean(matches)}")
-    # Names are compared without their schemas. With a schema, all tables of that schema would look alike.
-    names: dict[str, list[str]] = {}
-    for name in known:
-        names.setdefault(name.partition(".")[2], []).append(name)
-    # If a view in `main` and a table have the same name, only the table is suggested.
-    close = [
-        name for near_name in near(bare.rpartition(".")[2], names) for name in names[near_name]
-        if len(names[near_name]) == 1 or not name.startswith("main.")
-    ]  # fmt: skip
-    if close:
-        listed = gettext("`{command}` lists all").format(command="gpuledger describe")
-        raise click.UsageError(f"{message}; {naming.did_you_mean(close)} {listed}")
-    raise click.UsageError("\n  ".join([gettext("{message}; there are:").format(message=message), *known]))

@@ -36,7 +36,8 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
 
     The CSV files that every run writes beside the warehouse hold the newest 90 days of daily prices and 30 of changes.
     """
-    from gpuledger.flows.showing import procurement
+    from gpuledger.flows.night.context import utc_now
+    from gpuledger.flows.showing import procurement, questions
     from gpuledger.flows.showing.money import money
     from gpuledger.flows.telling import progress
     from gpuledger.warehouse.outputs import api_files, csv_files, datapackage, parquet_files, sheet
@@ -55,7 +56,9 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
                 gettext("Definitions"), gettext("Sources"), gettext("table"), gettext("column"), gettext("type"),
                 gettext("meaning"), gettext("open"), gettext("Page &P of &N"),
             )  # fmt: skip
-            written = xlsx_files.export(data, folder, front, history=history, words=sheet_words)
+            written = xlsx_files.export(
+                data, folder, [front, questions.sheet(data, currency, utc_now())], history=history, words=sheet_words
+            )
         elif form == "json":
             written = api_files.export(data, folder, front)
         elif form == "csv":

@@ -40,7 +40,7 @@ def add(
     """
     from gpuledger.flows.asking.card_names import gpu_of
     from gpuledger.flows.night.context import utc_now
-    from gpuledger.transform.identity.own import BadGpu, OwnGpu, new_gpu, save
+    from gpuledger.transform.identity.added_cards import BadGpu, OwnGpu, new_gpu, save
     from gpuledger.transform.identity.resolver import Resolver
 
     data = data_of(data_dir)
@@ -84,7 +84,7 @@ def _maker(name: str, vendor: str | None) -> tuple[str, str]:
 def list_(data_dir: str | None, form: str) -> None:
     """Cards that were added, with what is wrong with those that cannot be used."""
     from gpuledger.flows.showing.show import show_rows
-    from gpuledger.transform.identity.own import load
+    from gpuledger.transform.identity.added_cards import load
 
     added, wrong = load(read_from(data_dir).gpus)
     rows: list[list[object]] = [

@@ -19,7 +19,7 @@ def command(location: str | None, data_dir: str | None) -> int:
     (a month, or what is open) whose rows changed are written. tables.json there names the state of each table that is of
     one night; the catalogue is state/iceberg.db, or the setting iceberg_catalog.
     """
-    from gpuledger.flows.night import iceberg, sharing
+    from gpuledger.flows.night import exporting, sharing
     from gpuledger.warehouse.outputs import iceberg_tables
 
     settings = settings_module.load({"data_dir": data_dir, "iceberg": location})
@@ -29,7 +29,7 @@ def command(location: str | None, data_dir: str | None) -> int:
         )
     data = settings.data()
     with sharing.writing(data):
-        written = iceberg_tables.publish(data, iceberg.target(settings, data))
+        written = iceberg_tables.publish(data, exporting.target(settings, data))
     message = gettext("{done} of {count} partitions written, {rows} rows")
     for table in written:
         figures = message.format(done=table.changed, count=table.partitions, rows=f"{table.rows:,}")

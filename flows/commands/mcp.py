@@ -27,17 +27,16 @@ def command(port: int | None, data_dir: str | None) -> None:
     Over standard input and output by default, as an agent starts it: `gpuledger mcp --data-dir /srv/gpuledger`. With --http
     it answers whoever shows the token that the first line says; a file that only its owner may read keeps it.
     """
-    from gpuledger.flows.commands import _agent
+    from gpuledger.flows.agent import tools
 
     data = read_from(data_dir)
-    server = _agent.server(data)
+    server = tools.server(data)
     if port is None:
         server.run("stdio")
         return
     import uvicorn
 
-    from gpuledger.flows.commands._agent_server import this_machine_only
-    from gpuledger.flows.commands._token import require_token
+    from gpuledger.flows.agent.server import require_token, this_machine_only
 
     token = _token(data)
     click.echo(f"http://127.0.0.1:{port}/mcp with the header Authorization: Bearer {token}", err=True)

@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.asking import complete
-from gpuledger.flows.asking.day import day
-from gpuledger.flows.asking.options import Whole, data_dir_option, data_of
-from gpuledger.flows.words import wrong_use
+from gpuledger.flows.asking.options import (
+    Whole,
+    complete_cards,
+    complete_workloads,
+    data_dir_option,
+    data_of,
+    day,
+    format_option,
+)
 from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
 
 if TYPE_CHECKING:
     from gpuledger.flows.decisions.measure import Stored
@@ -50,13 +56,13 @@ def _about(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @command.command()
-@click.argument("workload", shell_complete=complete.workloads)
+@click.argument("workload", shell_complete=complete_workloads)
 @click.argument("score")
 @click.option(
     "--gpu",
     required=True,
     metavar="NAME",
-    shell_complete=complete.cards,
+    shell_complete=complete_cards,
     help="The card, with its memory where the name is sold with several.",
 )
 @click.option("--software", metavar="NAME", help="What ran it, with its version.")
@@ -116,14 +122,21 @@ def add(workload: str, score: str, gpu: str, data_dir: str | None, **about: Any)
 @click.option(
     "--workload",
     metavar="W",
-    shell_complete=complete.workloads,
+    shell_complete=complete_workloads,
     help="The workload of all figures (default: one is made of what the file says).",
 )
+@click.option("--model", metavar="M", help="The model that ran, if the file does not name it.")
+@click.option("--precision", metavar="P", help="Number format of the weights, if the file does not name it.")
+@click.option("--software", metavar="NAME", help="The program that answered, if the file does not name it.")
+@click.option("--users", type=Whole(1), metavar="N", help="Requests at once, if the file does not say it.")
+@click.option("--input", type=Whole(1), metavar="N", help="Tokens read for each request, likewise.")
+@click.option("--output", type=Whole(1), metavar="N", help="Tokens written for each request, likewise.")
 @_about
 @data_dir_option
 def import_(file: Path, gpus: Sequence[str], workload: str | None, data_dir: str | None, **about: Any) -> int:
-    """Keep the figures of FILE: llama-bench (all that it writes), vLLM bench serve, MLPerf Inference summaries, InferenceX,
-    LocalScore, or a CSV with workload_id, gpu_name, score and unit.
+    """Keep the figures of FILE: llama-bench (all that it writes), vLLM bench serve, throughput and latency, SGLang
+    bench_serving, aiperf, `ollama run --verbose`, llmfit, MLPerf Inference summaries, InferenceX, LocalScore, or a CSV with
+    workload_id, gpu_name, score and unit.
 
     What a file leaves open (which card, how many) is asked for and never guessed. Exit status 1, and nothing stored, until
     all is said. """  # fmt: skip
@@ -135,6 +148,7 @@ def import_(file: Path, gpus: Sequence[str], workload: str | None, data_dir: str
 
 
 def _details(about: dict[str, Any], gpus: Sequence[str], workload: str | None) -> Any:
+    from gpuledger.extract.readers.measured.figure import Said
     from gpuledger.flows.decisions.measure import UserDetails
 
     cards_by_printed: dict[str, str] = {}
@@ -144,21 +158,68 @@ def _details(about: dict[str, Any], gpus: Sequence[str], workload: str | None) -
     return UserDetails(
         claim=about["claim"], gpus=cards_by_printed, gpu_count=about["gpu_count"], workload=workload,
         measured_by=about["measured_by"], measured_on=about["measured_on"].date() if about["measured_on"] else None,
+        said=Said(**{name: about.get(name) for name in ("model", "precision", "software", "input", "output", "users")}),
     )  # fmt: skip
 
 
+@command.command("list")
+@data_dir_option
+@format_option
+def list_(data_dir: str | None, form: str) -> None:
+    """The imports that count, each with its id, the file that it came from, and how many figures it has."""
+    from gpuledger.flows.decisions import measure
+    from gpuledger.flows.showing.show import show_rows
+
+    rows = [
+        (
+            import_id,
+            next((figure.origin for figure in figures), None),
+            len(figures),
+            ", ".join(sorted({figure.gpu_name for figure in figures})),
+            ", ".join(sorted({figure.claim for figure in figures})),
+            max((figure.measured_on for figure in figures), default=None),
+        )
+        for import_id, figures in measure.imports(data_of(data_dir))
+    ]
+    show_rows(
+        ["id", "file", "figures", "gpus", "claim", "measured_on"], rows, form,
+        if_empty=gettext("no measurement is taken in yet: `gpuledger measure import FILE` takes some in"),
+    )  # fmt: skip
+
+
+@command.command()
+@click.argument("id_", metavar="ID")
+@click.option("--undo", is_flag=True, help="Let the figures of a removed import count again.")
+@data_dir_option
+def remove(id_: str, undo: bool, data_dir: str | None) -> int:
+    """Let the figures of the import ID (see `measure list`) no longer count.
+
+    They are kept aside: --undo takes it back.
+    """
+    from gpuledger.extract.message import Message
+    from gpuledger.flows.decisions import measure
+
+    try:
+        count = measure.remove(data_of(data_dir), id_, undo=undo)
+    except measure.NotTaken as error:
+        raise click.UsageError(say(error.problems[0])) from None
+    click.echo(say(Message("measure.counts_again" if undo else "measure.no_longer_counts", count=count, id=id_)))
+    return 0
+
+
 def _store_and_report(store: Callable[[], Stored]) -> int:
+    from gpuledger.extract.message import Message
     from gpuledger.flows.decisions.measure import NotTaken
 
     try:
         stored = store()
     except NotTaken as error:
         for problem in error.problems:
-            click.echo(wrong_use.translated(problem), err=True)
+            click.echo(say(problem), err=True)
         click.echo(gettext("{count} to settle; nothing was stored").format(count=len(error.problems)), err=True)
         return 1
     for line in stored.left_out:
-        click.echo(gettext("left out: {line}").format(line=wrong_use.translated(line)), err=True)
+        click.echo(gettext("left out: {line}").format(line=say(line)), err=True)
     for new in stored.new_workloads:
         click.echo(gettext("new workload {workload}: {words}").format(workload=new.workload_id, words=new.workload))
     for figure in stored.kept:
@@ -166,6 +227,9 @@ def _store_and_report(store: Callable[[], Stored]) -> int:
         click.echo(
             f"{figure.workload_id}: {cards}{figure.gpu_name}: {figure.score.normalize():f} {figure.unit} ({figure.claim})"
         )
+    unnamed = (f for f in stored.kept if not f.model) if stored.new_workloads else ()
+    if any(unnamed) or any(new.unit == "tokens/s" and not new.precision for new in stored.new_workloads):
+        click.echo(say(Message("measure.without_model")))
     message = gettext(
         "figures kept in {path}: {count}; the next `gpuledger refresh` takes them in (with `--only measurements` it reads "
         "nothing else)"

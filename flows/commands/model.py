@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gpuledger.extract.message import reason_of
+from gpuledger.extract.message import Message, reason_of
 from gpuledger.flows.asking.options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.say import say
 
@@ -17,34 +17,45 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("config", type=click.Path(exists=True, path_type=Path), metavar="PATH")
+@click.argument("what", metavar="PATH|NAME")
 @click.option("--id", "model_id", metavar="ID", help="Name of the model (default: from the config, or its folder).")
 @data_dir_option
-def add(config: Path, model_id: str | None, data_dir: str | None) -> None:
-    """Keep a model: from its folder, its config.json (safetensors beside it are read too), or any part of a GGUF file.
+def add(what: str, model_id: str | None, data_dir: str | None) -> None:
+    """Keep a model: of its folder, config.json (with safetensors beside it), any part of a GGUF file, or its name on a hub.
 
     The next refresh or rebuild takes it into core.model.
     """
+    from gpuledger.flows.asking.from_hub import bring
     from gpuledger.flows.night.context import utc_now
-    from gpuledger.transform.sizing.architecture import count_parameters, read_config
+    from gpuledger.transform.sizing import catalogue
+    from gpuledger.transform.sizing.added_models import own_model, save, suggest_id
+    from gpuledger.transform.sizing.diffusion import shape_in
     from gpuledger.transform.sizing.errors import SizingError
+    from gpuledger.transform.sizing.files.named import parameters_of
     from gpuledger.transform.sizing.files.source import described
-    from gpuledger.transform.sizing.own import save, suggest_id
+    from gpuledger.transform.sizing.tensors import Architecture
     from gpuledger.transform.sizing.weights import weights
 
     data = data_of(data_dir)
     try:
-        model_config = described(config)
-        model_id = model_id or suggest_id(model_config, config)
-        if model_id is None:
-            raise click.UsageError(f"{config} has no name of its own: give one with --id")
-        path = save(data.models, model_id, model_config, utc_now().date())
-        shape = read_config(model_config)
-        parameters = count_parameters(shape).total
+        if not Path(what).exists():
+            bring(what, data, model_id)
+            model_id = model_id or catalogue.slug(catalogue.without_address(what))
+            kept = own_model(data.models, model_id)
+            if kept is None:
+                raise click.UsageError(say(Message("model.nothing_to_add", what=what)))
+            path, model_config = data.models / f"{model_id}.json", dict(kept.config)
+        else:
+            model_config = described(Path(what))
+            model_id = model_id or suggest_id(model_config, Path(what))
+            if model_id is None:
+                raise click.UsageError(f"{what} has no name of its own: give one with --id")
+            path = save(data.models, model_id, model_config, utc_now().date())
+        shape = shape_in(model_config)
     except SizingError as error:
         raise click.UsageError(say(error)) from None
-    click.echo(f"{model_id}: {parameters:,} parameters, kept in {path}")
-    if shape.stored_as:
+    click.echo(f"{model_id}: {parameters_of(shape):,} parameters, kept in {path}")
+    if isinstance(shape, Architecture) and shape.stored_as:
         stored = weights(shape, shape.stored_as)
         click.echo(
             f"the tensors of the file take {stored.total / 1e9:,.2f} GB, {stored.bits_per_weight:.2f} bits a weight"
@@ -60,14 +71,15 @@ def list_(only_added: bool, data_dir: str | None, form: str) -> None:
     """All models: those that were added, with what is wrong with those that cannot be used, and the catalogue's."""
     from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.sizing import catalogue, diffusion
-    from gpuledger.transform.sizing.architecture import count_parameters, read_config
-    from gpuledger.transform.sizing.own import load
+    from gpuledger.transform.sizing.added_models import load
+    from gpuledger.transform.sizing.diffusion import shape_in
+    from gpuledger.transform.sizing.files.named import parameters_of
 
     added, wrong = load(read_from(data_dir).models)
-    rows = [[own.model_id, count_parameters(read_config(own.config)).total, own.added_on, ""] for own in added]
+    rows = [[own.model_id, parameters_of(shape_in(own.config)), own.added_on, ""] for own in added]
     rows += [[None, None, None, reason_of(error)] for error in wrong]
     if not only_added:
-        known = {name: count_parameters(catalogue.architecture(name)).total for name in catalogue.models()}
+        known = {name: parameters_of(catalogue.architecture(name)) for name in catalogue.models()}
         known |= {name: model.parameters for name, model in diffusion.diffusion_models().items()}
         rows += [[name, parameters, None, ""] for name, parameters in sorted(known.items())]
     show_rows(["model_id", "parameters", "added_on", "problem"], rows, form)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from gpuledger.extract import local_files
-from gpuledger.flows.words import naming
+from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
 
 
@@ -40,7 +40,7 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
 
     name = "generic_shop" if source == "product" else source
     if name not in sources.names():
-        raise click.UsageError(naming.no_source([source], ["product", *sources.names()]))
+        raise click.UsageError(wrong_use.no_source([source], ["product", *sources.names()]))
     content = local_files.read_page(file)
     inner = file.name.removesuffix(".gz")
     time = _time(fetched_at) if fetched_at else datetime.now(UTC)

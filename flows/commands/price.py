@@ -6,9 +6,9 @@ from datetime import datetime
 
 import click
 
-from gpuledger.flows.asking import complete
 from gpuledger.flows.asking.options import (
     as_of_option,
+    complete_cards,
     currency_option,
     data_dir_option,
     day_of,
@@ -21,7 +21,7 @@ from gpuledger.flows.words.lang import gettext
 
 
 @click.command()
-@click.argument("gpu", required=False, shell_complete=complete.cards)
+@click.argument("gpu", required=False, shell_complete=complete_cards)
 @as_of_option
 @market_option
 @currency_option
@@ -33,8 +33,7 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
     Write a comma between several names: "4090, 4080".
     """
     from gpuledger.flows.asking import workload_names
-    from gpuledger.flows.showing import market_words
-    from gpuledger.flows.showing.money import money
+    from gpuledger.flows.showing.money import market_heading, money, price_heading
     from gpuledger.flows.showing.show import no_rows, show
     from gpuledger.transform.answers import markets
     from gpuledger.transform.answers.price import Cards, price
@@ -53,7 +52,9 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
     if chosen.market() == markets.ALL:
         # With all markets, the market of a row is more important than when its price was confirmed.
         answer = answer.with_first("gpu", "price_usd", "source", "offered_in", "channel")
-    title = f"{gettext('Street prices')} · {market_words.heading(data, day)} · {workload_names.when(data, as_of)}"
-    show(answer.under(currency.title(title), price_usd=market_words.money(data, day)), form, currency=currency)
+    title = f"{gettext('Street prices')} · {market_heading(data, day)} · {workload_names.when(data, as_of)}"
+    show(answer.under(currency.title(title), price_usd=price_heading(data, day)), form, currency=currency)
     why = gettext("no shop in this warehouse lists it; `gpuledger show` has what is known of the card")
+    if day:  # a shop may have listed it, at a price that was suspect, held, or too old by then
+        why = gettext("no price of it counted at the end of that day; `gpuledger show` has what is known of the card")
     return 0 if answer.rows else no_rows(why)

@@ -6,9 +6,9 @@ from datetime import datetime
 
 import click
 
-from gpuledger.flows.asking import complete
 from gpuledger.flows.asking.options import (
     as_of_option,
+    complete_workloads,
     data_dir_option,
     day_of,
     format_option,
@@ -20,7 +20,7 @@ from gpuledger.flows.words.lang import gettext
 
 
 @click.command()
-@click.argument("workload", shell_complete=complete.workloads)
+@click.argument("workload", shell_complete=complete_workloads)
 @as_of_option
 @predicted_option
 @data_dir_option
@@ -29,7 +29,7 @@ def command(workload: str, as_of: datetime | None, is_predicted: bool, data_dir:
     """GPUs by their score in WORKLOAD, fastest first."""
     from gpuledger.flows.asking import workload_names
     from gpuledger.flows.showing.show import no_rows, show
-    from gpuledger.transform.answers.ranking import ranking
+    from gpuledger.transform.answers.value import ranking
 
     data = read_from(data_dir)
     workload, heading = workload_names.check(data, workload)

@@ -7,8 +7,7 @@ from decimal import Decimal, InvalidOperation
 
 import click
 
-from gpuledger.flows.asking import complete
-from gpuledger.flows.asking.options import Whole, data_dir_option, data_of, format_option, read_from
+from gpuledger.flows.asking.options import Whole, complete_cards, data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 
@@ -20,7 +19,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("provider")
-@click.argument("card", metavar="CARD", shell_complete=complete.cards)
+@click.argument("card", metavar="CARD", shell_complete=complete_cards)
 @click.argument("price", metavar="PRICE")
 @click.option("--count", type=click.IntRange(1, 72), default=1, show_default=True, help="GPUs of the instance.")
 @click.option("--per-gpu", is_flag=True, help="PRICE is of one GPU, and not of the whole instance.")
@@ -54,8 +53,9 @@ def add(
     gpuledger rate add lambda "H100 SXM" 14.40 --count 8 --way reserved_1y --ends-on 2027-06-30
     """
     from gpuledger.flows.asking.card_names import gpu_of
-    from gpuledger.flows.decisions import rates
+    from gpuledger.flows.decisions import decisions, identities, rates
     from gpuledger.flows.night.context import utc_now
+    from gpuledger.transform.identity import pins
 
     data = data_of(data_dir)
     amount = _amount(price) * (count if per_gpu else 1)
@@ -76,6 +76,12 @@ def add(
         replaces = rates.add(data, rate)
     except rates.BadRates as error:
         raise click.UsageError(say(error)) from None
+    if identities.resolver_of(data).resolve(rate.gpu_name, source="own_rates").gpu_id != gpu.gpu_id:
+        # The name of a card may be that of its versions too. The user has just said which one it is.
+        pin = pins.Pin(
+            title=rate.gpu_name, gpu_id=gpu.gpu_id, pinned_on=today, reason="gpuledger rate add", source="own_rates"
+        )
+        pins.add(decisions.pins_file(data), pin)
     message = (
         gettext("{count} × {gpu} at {provider}: {price} {currency} an hour, in place of the rate before")
         if replaces

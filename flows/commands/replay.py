@@ -34,9 +34,8 @@ from gpuledger.warehouse.paths import DataDir
 def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: str | None) -> int:
     """Rebuild the whole warehouse from the archive: every run on record, in order, with what it fetched and what it missed.
 
-    Nothing is published before the end, and the old versions stay: a replay that is stopped changes nothing, and goes on
-    where it was when the same is started again. Exit status: 0 published, 1 nothing published, 3 published without what is
-    damaged.
+    Nothing is published before the end, and the old versions stay: a replay that is stopped changes nothing. Exit status:
+    0 published, 1 nothing published, 3 published without what is damaged.
     """
     from gpuledger.flows.history import replay
     from gpuledger.flows.night import sharing
@@ -45,7 +44,7 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     settings = settings_module.load({"data_dir": data_dir})
     source = settings.data()
     sharing.catch_up(source)
-    runs = replay.runs_until(source, _time(until) if until else None, skip_damaged=skip_damaged)
+    runs = replay.runs_until(source, _time(until) if until is not None else None, skip_damaged=skip_damaged)
     now = utc_now()
     with progress.live_lines() as lines:
         context = Context(

@@ -31,7 +31,7 @@ def command(connect: bool, data_dir: str | None, **options: Any) -> int:
     """Refresh every night through Prefect, and whenever a quote is dropped or a model is edited.
 
     Uses the Prefect server that PREFECT_API_URL names; where it names none, one runs beside this process and ends with it.
-    That one asks for a credential; --connect prints a link that opens its UI, once.
+    That one asks for a credential, which --connect prints.
     A night that was missed is made up for at the next start. Stop it with SIGTERM or Ctrl-C.
     """
     from gpuledger.flows.prefect_.plan import Plan
@@ -61,17 +61,15 @@ def command(connect: bool, data_dir: str | None, **options: Any) -> int:
 
 
 def _connect(data: DataDir) -> int:
-    """Print a link for a browser, and the environment variables for the `prefect` command as lines for a shell."""
+    """Print where the UI is, and the environment variables for the `prefect` command as lines for a shell."""
     from gpuledger.flows.prefect_ import server as prefect_server
 
     server = prefect_server.find(data.state)
     if server is None:
         raise click.ClickException(f"no `gpuledger serve` of this user runs on {data.root}")
-    try:
-        link = prefect_server.link(server)
-    except prefect_server.ServerFailed as error:
-        raise click.ClickException(say(error)) from None
-    click.echo(f"# Opens the UI, once and within the hour: {link}")
+    click.echo(
+        f"# The UI is {server.api_url.removesuffix('/api')}; its login asks for the authentication string below."
+    )
     click.echo(f"export PREFECT_API_URL={server.api_url}")
     click.echo(f"export PREFECT_API_AUTH_STRING={server.credential}")
     return 0

@@ -7,12 +7,11 @@ from typing import Any
 
 import click
 
-from gpuledger.flows.asking import complete
-from gpuledger.flows.asking.options import currency_option, data_dir_option, read_from
+from gpuledger.flows.asking.options import complete_cards, currency_option, data_dir_option, read_from
 from gpuledger.flows.showing import terminal
 from gpuledger.flows.showing.money import Money
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.sentences import spoken
+from gpuledger.flows.words.say import spoken
 from gpuledger.warehouse.paths import DataDir
 
 #: The most offers and rentals that people see. Programs get all.
@@ -22,7 +21,7 @@ _SPARKS = "▁▂▃▄▅▆▇█"
 
 
 @click.command()
-@click.argument("card", shell_complete=complete.cards)
+@click.argument("card", shell_complete=complete_cards)
 @currency_option
 @data_dir_option
 @click.option(
@@ -38,7 +37,7 @@ def command(card: str, data_dir: str | None, form: str) -> None:
     from gpuledger.flows.asking import card_names
     from gpuledger.flows.showing.money import money
     from gpuledger.transform.answers import card as cards
-    from gpuledger.warehouse.outputs.cells import plain
+    from gpuledger.warehouse.outputs.answer import plain
 
     data = read_from(data_dir)
     gpu_ids, currency = card_names.gpu_ids(data, card), money(data)
@@ -54,11 +53,11 @@ def command(card: str, data_dir: str | None, form: str) -> None:
 
 def _at_its_own_rate(data: DataDir, card: dict[str, Any], currency: Money) -> dict[str, Any]:
     """The card, with its lowest price on record converted at the rate of that day. Changes `card` in place."""
-    from gpuledger.transform.answers import rates
+    from gpuledger.transform.answers import markets
 
     low, day = currency.name("all_time_low_usd"), card["all_time_low_on"]
     if currency.words and card[low] is not None:
-        rate = rates.rate(data, currency.code, day)
+        rate = markets.rate(data, currency.code, day)
         card[low] = currency.of(float(card[low]) * currency.usd**2 / rate.usd) if rate else None
     return card
 
@@ -146,6 +145,12 @@ def _price_lines(card: dict[str, Any], lows: list[float], currency: Money) -> li
     if card["hint"]:
         reason = spoken(card["hint_reason"])
         lines.append(reason if card["hint"] == "unknown" else f"{gettext(card['hint'])}: {reason}")
+        if card["hint_given"]:
+            lines.append(
+                gettext("such a hint was right {right} of {given} times in the last year; {share} of all weeks").format(
+                    right=card["hint_was_right"], given=card["hint_given"], share=f"{card['hint_right_on_any']:.0%}"
+                )
+            )
     return lines
 
 

@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.extract.message import Message
-from gpuledger.flows.asking import complete
 from gpuledger.flows.asking.assume import assume_option, of_settings
-from gpuledger.flows.asking.options import Whole, data_dir_option, format_option, read_from
+from gpuledger.flows.asking.from_hub import bring
+from gpuledger.flows.asking.options import Whole, complete_models, data_dir_option, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 
-if TYPE_CHECKING:
-    from gpuledger.transform.answers.sizes import Quantity
-
-#: The context if --context is not given; at most the context of the model.
-_CONTEXT = 4096
-
 
 @click.command()
-@click.argument("model", required=False, shell_complete=complete.models)
+@click.argument("model", required=False, shell_complete=complete_models)
 @click.option("--config", type=click.Path(exists=True, path_type=Path), metavar="PATH",
               help="A config.json, a folder, or safetensors or GGUF files instead of a MODEL of the catalogue.")  # fmt: skip
 @click.option("--precision", metavar="P", help="Number format of the weights: fp16, int8, int4, Q4_K_M, awq-int4-g128 … "
               "(default: that of the model's files or name, else fp16).")  # fmt: skip
-@click.option(
-    "--context", type=Whole(1), metavar="N", help=f"Tokens of context (default: {_CONTEXT}, or the model's own)."
-)
+@click.option("--context", type=Whole(1), metavar="N", help="Tokens of context (default: 4096, or the model's own).")
 @click.option("--batch", type=Whole(1), default=1, show_default=True, metavar="B", help="Sequences at once.")
 @assume_option
 @data_dir_option
@@ -46,12 +36,19 @@ def command(
 ) -> None:
     """Parameters, memory and operations of MODEL, exactly, and the published method of the second source document."""
     from gpuledger.flows.showing.show import show_rows
+    from gpuledger.transform.answers.sizes import quantities
     from gpuledger.transform.sizing.errors import SizingError
+    from gpuledger.transform.sizing.files.named import shape_of, usual_precision
 
     if (model is None) == (config is None):
         raise click.UsageError(gettext("name one MODEL, or give its --config config.json"))
+    data = read_from(data_dir)
+    bring(str(model or config), data)
+    name = str(model) if config is None else str(config.absolute())
     try:
-        size_rows = quantities(model, config, precision, context, batch, assumed, read_from(data_dir).models)
+        shape = shape_of(name, data.models)
+        precision = precision or usual_precision(shape, name, "fp16")
+        size_rows = quantities(shape, precision, context, batch, of_settings(assumed))
     except SizingError as error:
         raise click.UsageError(say(error)) from None
     columns = ["quantity", "value", "unit", "note"]
@@ -59,34 +56,6 @@ def command(
     if form == "table":
         rows = [[say(name), _human(value, unit), say(unit), say(note)] for name, value, unit, note in rows]
     show_rows(columns, rows, form, title=str(model or config))
-
-
-def quantities(
-    model: str | None,
-    config: Path | None,
-    precision: str | None,
-    context: int | None,
-    batch: int,
-    assumed: tuple[str, ...],
-    own: Path,
-) -> list[Quantity]:
-    """The parameters, memory and operations of a model. Raises SizingError."""
-    from gpuledger.transform.answers.sizes import image_sizes, sizes
-    from gpuledger.transform.sizing.diffusion import DiffusionModel
-    from gpuledger.transform.sizing.errors import SizingError
-    from gpuledger.transform.sizing.files.named import shape_of, usual_precision
-
-    assumptions = of_settings(assumed)
-    name = str(model) if config is None else str(config.absolute())
-    shape = shape_of(name, own)
-    precision = precision or usual_precision(shape, name, "fp16")
-    if isinstance(shape, DiffusionModel):
-        if context is not None:
-            raise SizingError(Message("speed.image_model_no_context"))
-        return list(image_sizes(shape, precision, batch, assumptions))
-    return list(
-        sizes(shape, precision, min(_CONTEXT, shape.context) if context is None else context, batch, assumptions)
-    )
 
 
 def _human(value: float, unit: str) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from gpuledger.flows.asking.options import Whole, data_dir_option, data_of, format_option
-from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.flows.words.say import say
-from gpuledger.flows.words.sentences import N_
 
 if TYPE_CHECKING:
     from gpuledger.extract.items import Item
@@ -50,7 +48,7 @@ def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
     settings = settings_module.load({})
     data = data_of(data_dir)
     records = health.records(data)
-    read_terms = terms.of(data)
+    read_terms = terms.terms_of(data)
     left_out_now = {
         source.source: source for source in left_out.by_default(records, discover(), health.clock(data), read_terms)
     }
@@ -105,10 +103,10 @@ def terms_(name: str, says: str, page: str | None, read: datetime | None, data_d
     """
     from gpuledger.extract import source as sources
     from gpuledger.flows.decisions import terms
-    from gpuledger.flows.words import naming
+    from gpuledger.flows.words import wrong_use
 
     if name not in sources.names():
-        raise click.UsageError(naming.no_source([name], sources.names()))
+        raise click.UsageError(wrong_use.no_source([name], sources.names()))
     data = data_of(data_dir)
     if says == "unknown":
         terms.remove(data, name)
@@ -130,21 +128,14 @@ def terms_(name: str, says: str, page: str | None, read: datetime | None, data_d
 @command.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "every", is_flag=True, help="Every source, also those that the setting sources leaves out.")
-@click.option(
-    "--report", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-    help="Write to FILE (JSON) what was read, fields, times, and a sample of each page without anybody's words.",
-)  # fmt: skip
 @click.option("--sample", is_flag=True, help="Ask the bundled sample site instead of the live sources.")
 @click.option("--night", type=Whole(1), default=1, show_default=True, metavar="N", help="Night of the sample site.")
 @data_dir_option
 @format_option
-def check(
-    names: tuple[str, ...], every: bool, report: Path | None, sample: bool, night: int, data_dir: str | None, form: str
-) -> int:
+def check(names: tuple[str, ...], every: bool, sample: bool, night: int, data_dir: str | None, form: str) -> int:
     """Fetch one page of each source, or of those that are named, and say what would be read.
 
-    Nothing is archived or loaded. Exit status 1 where a source fails, with its reason. `sources check --all --report FILE`
-    is worth running once by whoever has a network: the file is what a fixture is written from.
+    Nothing is archived or loaded. Exit status 1 where a source fails, with its reason.
     """
     from gpuledger.extract import source as sources
     from gpuledger.flows.checks import sources as check_sources
@@ -173,11 +164,6 @@ def check(
                 click.echo(f"{result.source}: {issue.severity} {issue.code}: {issue.message}")
         counts = gettext("{checked} checked, {failed} failed").format(checked=len(checked), failed=len(failed))
         click.echo(f"{counts}{': ' if failed else ''}{', '.join(failed)}")
-    if report is not None:
-        from gpuledger.flows.checks import page_report
-
-        page_report.write(report, checked, context.started_at)
-        click.echo(gettext("{file}: look through it before you send it").format(file=report), err=True)
     return 1 if failed else 0
 
 
@@ -195,42 +181,16 @@ def diff(name: str, page: str | None, against: str | None, data_dir: str | None,
     from gpuledger.extract import side_by_side
     from gpuledger.extract import source as sources
     from gpuledger.flows.checks import pages, pages_shown
-    from gpuledger.flows.words import naming
+    from gpuledger.flows.words import wrong_use
 
     if name not in sources.names():
-        raise click.UsageError(naming.no_source([name], sources.names()))
+        raise click.UsageError(wrong_use.no_source([name], sources.names()))
     data = data_of(data_dir)
     then, now = pages.pair(data, name, page, against)
     compared = side_by_side.compare(sources.get(name), then, now)
     messages = [drift.message for drift in pages.drifts(data, name) if drift.sha256 == now.sha256]
     pages_shown.show_pages(compared, then, now, messages, form)
     return 3 if compared.lost else 0
-
-
-@command.command()
-@click.argument("name")
-@click.argument("page", metavar="PAGE")
-@click.option("--price", required=True, help="A price that you see on it, as printed: 1,299.00.")
-@data_dir_option
-@format_option
-def learn(name: str, page: str, price: str, data_dir: str | None, form: str) -> None:
-    """Propose selectors for a page of source NAME, from one price on it: a starting point for a person.
-
-    PAGE is a saved page (.gz too), or the hash of an archived one. Each selector says of how many cards of the page it
-    gives something; nothing is stored.
-    """
-    from gpuledger.extract import learning
-    from gpuledger.extract import source as sources
-    from gpuledger.flows.checks import pages
-    from gpuledger.flows.showing.show import show_rows
-    from gpuledger.flows.words import naming
-
-    if name not in sources.names():
-        raise click.UsageError(naming.no_source([name], sources.names()))
-    proposals = learning.learn(sources.get(name), pages.page_at(data_of(data_dir), name, page), price)
-    columns = ["what", "selector", "attribute", "found", "of", "example"]
-    rows = [(one.what, one.selector, one.attribute, one.match_count, one.card_count, one.example) for one in proposals]
-    show_rows(columns, rows, form, title=gettext("Selectors to begin with"))
 
 
 @command.command()
@@ -256,10 +216,10 @@ def correct(
     from gpuledger.extract import source as sources
     from gpuledger.flows.checks import correcting
     from gpuledger.flows.decisions import corrections
-    from gpuledger.flows.words import naming
+    from gpuledger.flows.words import wrong_use
 
     if name not in sources.names():
-        raise click.UsageError(naming.no_source([name], sources.names()))
+        raise click.UsageError(wrong_use.no_source([name], sources.names()))
     data = data_of(data_dir)
     if remove:
         removed = corrections.remove(data, name, key, field)
@@ -297,7 +257,7 @@ def corrections_(data_dir: str | None, form: str) -> None:
     data = data_of(data_dir)
     states = corrected.states(data)
     rows = []
-    for correction in corrections.of(data):
+    for correction in corrections.all_corrections(data):
         status, value, seen_at = states.get(
             (correction.source, correction.key, correction.field), ("not_read", None, None)
         )

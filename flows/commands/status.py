@@ -39,7 +39,7 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
     from gpuledger.flows.showing.show import show_rows
     from gpuledger.flows.telling import health
     from gpuledger.warehouse.errors import NoWarehouse
-    from gpuledger.warehouse.outputs.cells import plain
+    from gpuledger.warehouse.outputs.answer import plain
 
     data = read_from(data_dir)
     sources = health.sources(data, health.clock(data))

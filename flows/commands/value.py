@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.asking import complete
 from gpuledger.flows.asking.options import (
     as_of_option,
+    complete_workloads,
     currency_option,
     data_dir_option,
     day_of,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("workload", shell_complete=complete.workloads)
+@click.argument("workload", shell_complete=complete_workloads)
 @click.option("--price", "basis", type=click.Choice(["street", "msrp"]), default="street", show_default=True,
               help="Lowest price of a new card in a shop now, or launch price.")  # fmt: skip
 @as_of_option
@@ -40,11 +40,9 @@ def command(
 ) -> int:
     """GPUs by score per dollar in WORKLOAD, best value first."""
     from gpuledger.flows.asking import workload_names
-    from gpuledger.flows.showing import market_words
-    from gpuledger.flows.showing.money import money
+    from gpuledger.flows.showing.money import market_heading, money, price_heading
     from gpuledger.flows.showing.show import no_rows, show
-    from gpuledger.transform.answers.ranking import published_after
-    from gpuledger.transform.answers.value import Scope, value
+    from gpuledger.transform.answers.value import Scope, published_after, value
 
     data = read_from(data_dir)
     workload, heading = workload_names.check(data, workload)
@@ -56,9 +54,9 @@ def command(
         answer = value(data, workload, basis, Scope(day, chosen.market()))
     basis_words = gettext("by street price") if basis == "street" else gettext("by launch price")
     if basis == "street":
-        basis_words = f"{basis_words} · {market_words.heading(data, day)}"
+        basis_words = f"{basis_words} · {market_heading(data, day)}"
     title = currency.title(f"{heading} · {basis_words} · {workload_names.when(data, as_of)}")
-    show(answer.under(title, price_usd=market_words.money(data, day)), form, currency=currency)
+    show(answer.under(title, price_usd=price_heading(data, day)), form, currency=currency)
     if not answer.rows:
         return no_rows(_why(basis))
     if form == "table":

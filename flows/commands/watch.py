@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.asking import complete
-from gpuledger.flows.asking.options import Whole, currency_option, data_dir_option, data_of, format_option
+from gpuledger.flows.asking.options import (
+    Whole,
+    complete_workloads,
+    currency_option,
+    data_dir_option,
+    data_of,
+    format_option,
+)
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.showing import chosen
 from gpuledger.flows.showing.money import money
-from gpuledger.flows.words import naming
+from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
 from gpuledger.warehouse.paths import DataDir
 
@@ -42,7 +48,7 @@ def command() -> None:
 @click.option(
     "--workload",
     metavar="W",
-    shell_complete=complete.workloads,
+    shell_complete=complete_workloads,
     help="For --value-rank; `gpuledger sql 'FROM core.workload'` lists them.",
 )
 @click.option("--price", "basis", type=click.Choice(["street", "msrp"]), default="street", show_default=True,
@@ -201,7 +207,7 @@ def _check(data: DataDir, watch: Watch) -> None:
             known = workloads.known(data)
             if watch.workload not in known:
                 message = gettext("no workload is called {workload!r}").format(workload=watch.workload)
-                raise click.UsageError(naming.unknown(message, watch.workload, known, "gpuledger workloads"))
+                raise click.UsageError(wrong_use.unknown(message, watch.workload, known, "gpuledger workloads"))
         money(data)
         look(data, [watch], datetime.now(UTC))
     except NoWarehouse:

@@ -23,7 +23,7 @@ from typing import Any
 from gpuledger.extract import local_files
 from gpuledger.extract import source as sources
 from gpuledger.extract.message import Message
-from gpuledger.extract.near import near
+from gpuledger.extract.spelling import names_like
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.warehouse.load.corrected import Correction, as_text
 from gpuledger.warehouse.paths import DataDir
@@ -39,7 +39,7 @@ def file(data: DataDir) -> Path:
     return data.root / "decisions" / "corrections.toml"
 
 
-def of(data: DataDir) -> list[Correction]:
+def all_corrections(data: DataDir) -> list[Correction]:
     """All corrections, in the order of the file; none if there is no file.
 
     Raises SettingsError, with file, line, entry and way out, if an entry cannot be understood: going on without a correction
@@ -76,19 +76,21 @@ def of(data: DataDir) -> list[Correction]:
 
 def known(data: DataDir, source: str, at: datetime) -> list[Correction]:
     """The corrections of a source that were decided by `at`, as a replay applies only those that the run knew."""
-    return [correction for correction in of(data) if correction.source == source and correction.is_known(at)]
+    return [
+        correction for correction in all_corrections(data) if correction.source == source and correction.is_known(at)
+    ]
 
 
 def _correction(row: dict[str, Any]) -> Correction:
     """The correction of one entry. Raises ValueError, saying what is wrong and what to do."""
     if wrong := next((name for name in row if name not in _FIELDS), None):
-        close = near(wrong, _FIELDS)
+        close = names_like(wrong, _FIELDS)
         meant = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(_FIELDS)}"
         raise ValueError(Message("settings.no_part_correction", wrong=wrong, meant=meant))
     if missing := [name for name in _NEEDED if row.get(name) in (None, "")]:
         raise ValueError(Message("settings.missing_correction_needs", missing=tuple(missing), needed=tuple(_NEEDED)))
     if row["source"] not in sources.names():
-        close = near(str(row["source"]), sources.names())
+        close = names_like(str(row["source"]), sources.names())
         meant = f"; did you mean {close[0]}?" if close else "; `gpuledger sources` lists all"
         raise ValueError(Message("settings.no_source_called", source=row["source"], meant=meant))
     decided = row["date"]
@@ -115,14 +117,14 @@ def _text(row: dict[str, Any], name: str) -> str | None:
 
 def add(data: DataDir, correction: Correction) -> Correction | None:
     """Write a correction. It replaces one of the same field, which is returned. Raises SettingsError."""
-    before = of(data)
+    before = all_corrections(data)
     _write(file(data), [*(earlier for earlier in before if earlier.name != correction.name), correction])
     return next((earlier for earlier in before if earlier.name == correction.name), None)
 
 
 def remove(data: DataDir, source: str, key: str, field: str) -> Correction | None:
     """Remove a correction and return it; None if there is none. Raises SettingsError."""
-    before = of(data)
+    before = all_corrections(data)
     removed = next(
         (
             correction

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gpuledger.flows.decisions import decisions
 from gpuledger.transform import identity, seeds
-from gpuledger.transform.identity import own as own_gpus
+from gpuledger.transform.identity import added_cards as own_gpus
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.pins import Pin
 from gpuledger.transform.seeds.version import version_of
@@ -35,7 +35,7 @@ class Identities:
     version: str
 
 
-def of(data: DataDir) -> Identities:
+def identities_of(data: DataDir) -> Identities:
     """The identities of a data directory. Raises SettingsError if its pins cannot be read."""
     pinned, added = decisions.pins(data), own_gpus.gpus(data.gpus)
     version = version_of(*_FOLDERS)

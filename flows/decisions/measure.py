@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
 from gpuledger.extract import local_files
 from gpuledger.extract.archive import files as archive_files
+from gpuledger.extract.message import Message
 from gpuledger.extract.readers.measured import plain
-from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable
+from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable, Said
 from gpuledger.extract.readers.measured.plain import StoredFigure
 from gpuledger.extract.readers.measured.read import read_figures
 from gpuledger.flows.decisions import identities
 from gpuledger.transform import workloads
+from gpuledger.transform.identity import catalogue as cards
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.index import MACHINE
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.workloads import BadWorkload, Workload
@@ -28,14 +32,16 @@ from gpuledger.warehouse.paths import DataDir
 
 #: The source by whose conventions names of cards are read.
 SOURCE = "measurements"
+#: Letters of a file's hash by which an import is named.
+ID_LENGTH = 8
 
 
 class NotTaken(Exception):
     """Nothing was stored. Every problem states its place and the way out."""
 
-    def __init__(self, problems: Sequence[str]) -> None:
+    def __init__(self, problems: Sequence[str | Message]) -> None:
         self.problems = problems
-        super().__init__("\n".join(problems))
+        super().__init__("\n".join(map(str, problems)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +49,8 @@ class UserDetails:
     """What the user states about a file in addition to its content.
 
     `gpus` maps a printed name to its card, and the empty name to the card of all figures. `workload` is that of all figures,
-    for a file with one kind of figure. Without a `claim`, the claim is that of the figure or of the file's format.
+    for a file with one kind of figure. Without a `claim`, the claim is that of the figure or of the file's format. `said` is
+    what was run.
     """
 
     claim: str | None = None
@@ -52,6 +59,7 @@ class UserDetails:
     workload: str | None = None
     measured_by: str | None = None
     measured_on: date | None = None
+    said: Said = field(default_factory=Said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,7 @@ class Stored:
     format: str
     kept: tuple[StoredFigure, ...]
     new_workloads: tuple[Workload, ...]
-    left_out: tuple[str, ...]
+    left_out: tuple[str | Message, ...]
     is_new: bool
 
 
@@ -70,7 +78,7 @@ def take_file(file: Path, data: DataDir, details: UserDetails, today: date) -> S
     """Take in a file of any known format. Raises NotTaken."""
     content = local_files.read_bytes(file, follow=True)
     try:
-        figures_read = read_figures(content)
+        figures_read = read_figures(content, details.said)
     except NotReadable as error:
         raise NotTaken([f"{file}: {error}"]) from None
     if not figures_read.figures:
@@ -85,48 +93,91 @@ def take(
     name, content = origin
     sha256 = hashlib.sha256(content).hexdigest()
     known = workloads.known(data.workloads)
-    resolver = identities.of(data).resolver()
-    problems: list[str] = []
-    left_out = list(figures_read.left_out)
+    resolver = identities.identities_of(data).resolver()
+    problems: list[str | Message] = []
+    left_out: list[str | Message] = list(figures_read.left_out)
     rows: dict[tuple[str, str, str], StoredFigure] = {}
     new: dict[str, Workload] = {}
+    path = data.measurements / f"{sha256[:16]}.csv"
+    before = dict(_stored_files(data))
+    elsewhere = {_content(row): at for at, kept in before.items() if at != path for row in kept}
+    # A day that nobody said is the day on which the file was first taken in.
+    today = min((row.measured_on for row in before.get(path, ())), default=today)
     for figure in figures_read.figures:
+        figure = _on_processor_too(figure)
+        where = f"{name}{f', {figure.where}' if figure.where else ''}"
         try:
-            figure = _on_processor_too(figure)
             card, count = _card(figure, details, resolver)
-            workload = _workload(figure, details, count, {**known, **new})
+            workload = _workload(figure, details, count, {**known, **new}, sha256)
         except _NoCard as error:
             left_out.append(f"{figure.where}: {error}")
             continue
-        except (NotTaken, BadWorkload) as error:
-            problems.append(f"{name}{f', {figure.where}' if figure.where else ''}: {error}")
+        except NotTaken as error:
+            problems += [Message("measure.at", where=where, problem=problem) for problem in error.problems]
+            continue
+        except BadWorkload as error:
+            problems.append(Message("measure.at", where=where, problem=str(error)))
+            continue
+        row = _kept(figure, details, (card, count), workload, today)
+        row = replace(row, claim=details.claim or figure.claim or figures_read.claim, origin=name, origin_sha256=sha256)
+        if (twin := elsewhere.get(_content(row))) is not None:
+            left_out.append(Message("measure.kept_before", where=figure.where, id=twin.stem[:ID_LENGTH]))
             continue
         if workload.workload_id not in known:
             new[workload.workload_id] = workload
-        row = _kept(figure, details, (card, count), workload, today)
-        row = replace(row, claim=details.claim or figure.claim or figures_read.claim, origin=name, origin_sha256=sha256)
         place = (row.workload_id, row.gpu_name, row.place)
         rows[place] = row
     if problems:
         raise NotTaken(list(dict.fromkeys(problems)))
     if not rows:
-        raise NotTaken([f"{name}: no figure of a card that is known; `gpuledger gpu add` adds one", *left_out])
-    to_store = Stored(
-        Path(f"{sha256[:16]}.csv"),
-        figures_read.format,
-        tuple(rows.values()),
-        tuple(new.values()),
-        tuple(left_out),
-        True,
-    )
+        is_kept = any(isinstance(line, Message) for line in left_out)
+        nothing = Message("measure.nothing_new" if is_kept else "measure.no_known_card", file=name)
+        raise NotTaken([nothing, *left_out])
+    to_store = Stored(path, figures_read.format, tuple(rows.values()), tuple(new.values()), tuple(left_out), True)
     return _store(data, to_store, (name, sha256, content))
+
+
+def _content(row: StoredFigure) -> tuple[object, ...]:
+    """What makes two figures the same one, whichever file they stand in."""
+    return row.workload_id, row.gpu_name, row.gpu_count, row.score, row.unit, row.software, row.concurrent_users
+
+
+def _stored_files(data: DataDir) -> Iterator[tuple[Path, Sequence[StoredFigure]]]:
+    """The files of figures that count, each with its figures. A file that somebody edited badly has none here."""
+    for path in sorted(data.measurements.glob("*.csv")):
+        try:
+            yield path, plain.read_stored(path.read_bytes())
+        except (NotReadable, UnicodeDecodeError):
+            yield path, ()
+
+
+def imports(data: DataDir) -> list[tuple[str, Sequence[StoredFigure]]]:
+    """The imports that count, each by its id."""
+    return [(path.stem[:ID_LENGTH], figures) for path, figures in _stored_files(data)]
+
+
+def remove(data: DataDir, import_id: str, *, undo: bool = False) -> int:
+    """Let the figures of an import no longer count, or count again with `undo`; returns how many. Raises NotTaken.
+
+    The file moves to a folder beside the others, so nothing is lost.
+    """
+    aside = data.measurements / "removed"
+    source, target = (aside, data.measurements) if undo else (data.measurements, aside)
+    matching = [path for path in source.glob("*.csv") if import_id and path.stem.startswith(import_id)]
+    if len(matching) != 1:
+        known = [path.stem[:ID_LENGTH] for path in sorted(source.glob("*.csv"))]
+        raise NotTaken([Message("measure.no_such_import", id=import_id, known=tuple(known) or ("–",))])
+    count = len(plain.read_stored(matching[0].read_bytes()))
+    target.mkdir(exist_ok=True)
+    matching[0].replace(target / matching[0].name)
+    return count
 
 
 def _store(data: DataDir, figures: Stored, origin: tuple[str, str, bytes]) -> Stored:
     """Write the figures, their new workloads and the file that they come from; `origin` is its name, hash and bytes."""
     name, sha256, content = origin
     written = plain.write(figures.kept)
-    path = data.measurements / figures.path
+    path = figures.path
     is_new = not path.exists() or path.read_bytes() != written
     if is_new:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -134,7 +185,7 @@ def _store(data: DataDir, figures: Stored, origin: tuple[str, str, bytes]) -> St
             workloads.save(data.workloads, workload)
         archive_files.write(path.parent / "files" / f"{sha256[:16]}-{_file_name(name)}", content)
         archive_files.write(path, written)
-    return replace(figures, path=path, is_new=is_new)
+    return replace(figures, is_new=is_new)
 
 
 def _file_name(name: str) -> str:
@@ -146,23 +197,58 @@ class _NoCard(Exception):
 
 
 def _card(figure: Figure, details: UserDetails, resolver: Resolver) -> tuple[str, int]:
-    """The card of a figure, as a name that means only it, and the number of cards. Raises NotTaken and _NoCard."""
+    """The card of a figure, as a name that means only it, and the number of cards. Raises NotTaken and _NoCard.
+
+    All that is missing is asked for at once. What the file says of its cards counts before what the person says of all.
+    """
     printed = figure.gpu_name or ""
     name = details.gpus.get(printed) or details.gpus.get("") or printed
-    if not name:
-        raise NotTaken(["the file does not say which GPU it was: give it with --gpu 'NAME'"])
-    resolved = resolver.resolve(name, source=SOURCE)
-    if resolved.status == "ambiguous":
-        which = ", ".join(resolved.candidates)
-        raise NotTaken([f"{name!r} may be {which}: say which with --gpu '{printed}=NAME'"])
-    if resolved.gpu_id is None:
-        if printed and name == printed:
-            raise _NoCard(f"{name!r} is no GPU of the catalogue")
-        raise NotTaken([f"{name!r} is no GPU of the catalogue; `gpuledger resolve '{name}'` says why"])
-    count = details.gpu_count or figure.gpu_count
+    count = figure.gpu_count or details.gpu_count or (None if figure.workload else 1)
+    missing: list[str | Message] = []
+    if name:
+        resolved = resolver.resolve(name, source=SOURCE)
+        candidates: Sequence[str] = resolved.candidates if resolved.status == "ambiguous" else ()
+        if resolved.gpu_id is None and not candidates:
+            if printed and name == printed:
+                raise _NoCard(f"{name!r} is no GPU of the catalogue")
+            raise NotTaken([f"{name!r} is no GPU of the catalogue; `gpuledger resolve '{name}'` says why"])
+        if machines := _machines_of(resolved.gpu_id, figure.device_gb):
+            name, candidates = machines[0], machines[1:] and machines
+        if candidates:
+            which = ", ".join(candidates)
+            missing.append(f"{name!r} may be {which}: say which with --gpu '{printed}=NAME'")
+    else:
+        missing.append("the file does not say which GPU it was: give it with --gpu 'NAME'")
     if count is None:
-        raise NotTaken(["the file does not say how many GPUs ran: give it with --gpu-count"])
+        missing.append("the file does not say how many GPUs ran: give it with --gpu-count")
+    if missing and figure.workload and not figure.model and not details.workload:
+        missing.append(Message("measure.name_the_model"))
+    missing += [Message("measure.not_in_file", option=option) for option in figure.missing]
+    if missing:
+        raise NotTaken(missing)
+    assert count is not None, "a missing count was asked for"
     return name, count
+
+
+def _machines_of(gpu_id: str | None, device_gb: float | None) -> list[str]:
+    """The machines that a graphics part without memory of its own is sold in, by name; none for any other card.
+
+    A driver prints the part alone (`Radeon 8060S Graphics`), and the memory that it may use of the machine's.
+    """
+    gpu = cards.by_id().get(gpu_id or "")
+    if gpu is None or gpu.memory_gb is not None:
+        return []
+    machines = [
+        one for one in cards.by_id().values()
+        if one.form_factor == MACHINE and (one.chip, one.shading_units) == (gpu.chip, gpu.shading_units)
+    ]  # fmt: skip
+    if device_gb is not None:
+        machines = [min((one for one in machines if (one.memory_gb or 0) >= device_gb), key=_memory, default=gpu)]
+    return sorted(one.display_name for one in machines if one.memory_gb is not None)
+
+
+def _memory(gpu: Gpu) -> float:
+    return gpu.memory_gb or 0.0
 
 
 def _on_processor_too(figure: Figure) -> Figure:
@@ -181,11 +267,13 @@ def _on_processor_too(figure: Figure) -> Figure:
     )
 
 
-def _workload(figure: Figure, details: UserDetails, count: int, known: Mapping[str, Workload]) -> Workload:
+def _workload(figure: Figure, details: UserDetails, count: int, known: Mapping[str, Workload], sha256: str) -> Workload:
     """The workload of a figure: the one that the user states, the known one of the figure's name, or a new one.
 
-    Raises NotTaken and BadWorkload.
+    Without a model, a figure can be compared with those of its file only. Raises NotTaken and BadWorkload.
     """
+    if figure.workload and not figure.model:
+        figure = replace(figure, workload_id=f"{figure.workload_id}-{sha256[:ID_LENGTH]}")
     workload_name = details.workload or figure.workload_id
     if (workload_id := workloads.id_named(workload_name, known)) is not None:
         workload = known[workload_id]
@@ -205,6 +293,7 @@ def _workload(figure: Figure, details: UserDetails, count: int, known: Mapping[s
         )
     suffix = f"-{count}x" if count > 1 and not figure.workload_id.endswith(f"-{count}x") else ""
     model = model_of(figure.model) if figure.model else None
+    precision = figure.precision or (catalogue.precision_in(figure.model) if figure.model else None)
     is_one = figure.is_single_stream and count == 1
     return _known_or(
         known,
@@ -218,15 +307,15 @@ def _workload(figure: Figure, details: UserDetails, count: int, known: Mapping[s
             # `buy` uses these as a card's own speed: one card, one answer at a time. What a server writes for all its users
             # is compared with what is expected of it.
             output=None
-            if not (model and figure.precision)
+            if not (model and precision)
             else "token"
             if is_one
             else "served_token"
             if figure.is_written
             else None,
-            iterations=1 if is_one and model and figure.precision else None,
+            iterations=1 if is_one and model and precision else None,
             model=model,
-            precision=figure.precision,
+            precision=precision,
             software=figure.software,
         ),
     )

@@ -19,7 +19,7 @@ from typing import Literal, cast
 from gpuledger.extract import local_files
 from gpuledger.extract import source as sources
 from gpuledger.extract.message import Message
-from gpuledger.extract.near import near
+from gpuledger.extract.spelling import names_like
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.warehouse.paths import DataDir
 
@@ -42,7 +42,7 @@ def file(data: DataDir) -> Path:
     return data.root / "decisions" / "terms.toml"
 
 
-def of(data: DataDir) -> dict[str, Terms]:
+def terms_of(data: DataDir) -> dict[str, Terms]:
     """The terms that people read, by source; empty if there is no file.
 
     Raises SettingsError, with the file, the source and the way out, if an entry cannot be understood: going on without it
@@ -60,7 +60,7 @@ def of(data: DataDir) -> dict[str, Terms]:
 
 def _terms(name: str, table: object) -> Terms:
     if name not in sources.names():
-        close = near(name, sources.names())
+        close = names_like(name, sources.names())
         meant = f"did you mean {close[0]}" if close else "`gpuledger sources` lists all"
         raise ValueError(Message("settings.no_source_called_2", name=name, meant=meant))
     row = table if isinstance(table, dict) else {}
@@ -76,12 +76,12 @@ def _terms(name: str, table: object) -> Terms:
 
 def put(data: DataDir, terms: Terms) -> None:
     """Write the terms of a source, replacing what was known before. Raises SettingsError."""
-    _write(data, {**of(data), terms.source: terms})
+    _write(data, {**terms_of(data), terms.source: terms})
 
 
 def remove(data: DataDir, source: str) -> bool:
     """Remove the terms of a source; False if there were none. Raises SettingsError."""
-    known = of(data)
+    known = terms_of(data)
     if known.pop(source, None) is None:
         return False
     _write(data, known)

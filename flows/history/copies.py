@@ -30,7 +30,7 @@ def pull(
     from gpuledger.warehouse import private
     from gpuledger.warehouse.shared import bring, head
 
-    store = objects.of(address, patience_s)
+    store = objects.store_at(address, patience_s)
     assert store is not None
     now = head.read_head(store).head
     if now.published is None:
@@ -44,7 +44,7 @@ def pull(
         return bring.pull(data, store, now, keep_versions)
 
 
-def of(settings: Settings) -> DataDir:
+def local_copy(settings: Settings) -> DataDir:
     """The directory from which reading commands answer if `warehouse` names a store: a copy, as new as possible.
 
     Raises what `pull` raises. If the store does not answer and there is a copy, it uses the copy and prints a note on

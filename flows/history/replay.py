@@ -28,8 +28,8 @@ from gpuledger.extract.pages import LocalFile, OfRun
 from gpuledger.extract.parse_pool import ParsePool
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights
-from gpuledger.flows.history import backfill, saved_state
-from gpuledger.flows.night import gather, run_log, store
+from gpuledger.flows.history import backfill
+from gpuledger.flows.night import gather, refresh, run_log, store
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.progress import SILENT
 from gpuledger.flows.night.run_log import RunRecord, SourceRecord
@@ -102,8 +102,6 @@ class Options:
     skip_damaged: bool = False
     #: Write the CSV files as well.
     export: bool = True
-    #: Seconds between two saved states. If the replay is killed, the same replay goes on from the last saved state.
-    keep_every_s: float = saved_state.KEEP_EVERY_S
 
 
 def replay(
@@ -118,10 +116,10 @@ def replay(
 
     Raises ReplayRefused, naming the files, if pages are damaged or missing, unless the options skip them: a history with a
     hole that looks like an answer is worse than no history. If they are skipped, the summary names them. Raises also what
-    `store.store` raises.
+    `refresh.store` raises.
     """
     options = options or Options()
-    archive = Archive(archive_of.snapshots, objects.of(archive_of.store))
+    archive = Archive(archive_of.snapshots, objects.store_at(archive_of.store))
     context.progress.step("verify")
     with writing(context.data), archive.held():
         damaged = [*_lost_runs(archive_of), *_damage(archive, runs)]
@@ -131,33 +129,28 @@ def replay(
         publish.heal(context.data)
         _bring_decisions(archive_of, context.data)
         limit = context.settings.memory_limit
-        key = saved_state.key_of(context.settings, archive_of, skip_damaged=options.skip_damaged)
-        keeper = saved_state.Keeper(context.data, key, runs, options.keep_every_s)
-        saved = keeper.find()
-        start = saved.file if saved else archive_of.baseline
         with (
             ParsePool(page_limits(context.settings)) as parser,
-            publish.workspace(context.data, context.run_id, memory_limit=limit, copy_of=start) as (con, work),
+            publish.workspace(context.data, context.run_id, memory_limit=limit, copy_of=archive_of.baseline) as (
+                con,
+                work,
+            ),
         ):
             con.begin()
             context.progress.step("replay", len(runs))
             newest = max(folded_runs(archive_of).values(), default=context.as_of)
             # The replayed runs are the parts of this step, so their own steps must not show as progress.
             replayed = _Replay(con, dataclasses.replace(context, progress=SILENT), archive, parser, newest)
-            if saved:
-                replayed.changed, replayed.newest = set(saved.changed), saved.newest
-            for number, run in enumerate(runs[saved.done if saved else 0 :], start=saved.done if saved else 0):
+            for number, run in enumerate(runs):
                 context.progress.at(number, f"{run.as_of:%Y-%m-%d %H:%M}")
                 replayed.run(run)
                 # A longer transaction keeps every overwritten version in memory.
                 con.commit()
-                keeper.keep(con, work, number + 1, replayed.changed, replayed.newest)
                 con.begin()
             context.progress.at(len(runs))
             last = dataclasses.replace(context, as_of=replayed.newest)
-            builds = store.prepare_build(con, last, replayed.changed | store.seed(con, last))
-            summary = store.publish_build(con, last, work, (), builds)
-        keeper.drop()
+            builds = refresh.build(con, last, replayed.changed | store.seed(con, last))
+            summary = refresh.publish_build(con, last, work, (), builds)
         if options.export:
             context.progress.step("export")
             exports.after_run(context.data)
@@ -220,7 +213,7 @@ class _Replay:
             self._con.commit()
             self._con.begin()
         night = store.load(self._con, context, batches)
-        self.changed |= night.tables | store.settle(self._con, context)
+        self.changed |= night.tables | refresh.identify(self._con, context)
         store.write_run(self._con, context, [*outcomes, *night.sources])
         self.newest = context.as_of
 

@@ -19,11 +19,11 @@ from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.history import replay
-from gpuledger.flows.night import gather, iceberg, run_log, sharing
+from gpuledger.flows.night import exporting, gather, run_log, sharing
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.run_log import RunRecord
 from gpuledger.flows.night.sharing import writing
-from gpuledger.transform import last_run
+from gpuledger.transform import queries
 from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.outputs import iceberg_tables
@@ -50,7 +50,7 @@ def vacuum(context: Context, *, dry_run: bool = False) -> list[Removed]:
         run_log.heal(data)
         if not data.base.exists():
             raise NoWarehouse(data.root)
-        last = last_run.last(data)
+        last = queries.last(data)
         assert last is not None, "a base is there since a run was published"
         newest = last.as_of
         cutoff = newest - timedelta(days=context.settings.keep_days)
@@ -66,7 +66,7 @@ def vacuum(context: Context, *, dry_run: bool = False) -> list[Removed]:
             for version in versions:
                 publish.remove_version(version)
             if context.settings.iceberg:
-                files = iceberg_tables.expire(iceberg.target(context.settings, data), cutoff)
+                files = iceberg_tables.expire(exporting.target(context.settings, data), cutoff)
                 removed.append(Removed("files of Iceberg tables", files, 0))
         return removed
 
@@ -101,7 +101,7 @@ def _forget_accounts(context: Context, cutoff: datetime, dry_run: bool) -> list[
 
 def _prune_archive(context: Context, newest: datetime, cutoff: datetime, dry_run: bool) -> list[Removed]:
     data = context.data
-    archive = Archive(data.snapshots, objects.of(data.store))
+    archive = Archive(data.snapshots, objects.store_at(data.store))
     folded = replay.folded_runs(data)
     unfolded = [run for run in run_log.records(data) if run.run_id not in folded]
     old = next((number for number, run in enumerate(unfolded) if run.as_of >= cutoff), len(unfolded))

@@ -142,7 +142,7 @@ def with_charts(collected: Collected, source: Source, readings: Readings, archiv
     ]
     first = {url: archive.first(collected.source, url) or sha256 for url, sha256 in collected.images.items()}
     issues = transcriptions.match(charts, collected.images, people, first)
-    work = _Work(source, readings, people, workloads.known(data.workloads), identities.of(data).resolver)
+    work = _Work(source, readings, people, workloads.known(data.workloads), identities.identities_of(data).resolver)
     rows = [row for row in collected.rows if not isinstance(row[0], Chart)]
     issues += [_without_picture(plan) for plan in plans if not any(plan.means(chart) for chart in charts)]
     seen: set[str] = set()
@@ -205,7 +205,7 @@ class _Work:
         answer = self._readings.of(self._source, sha256)
         requested_plans = [plan for plan in plans if plan.series is not None]
         if answer is None:
-            way_out = "pip install 'gpuledger[charts]', and leave the setting read_charts on; or transcribe it"
+            way_out = "pip install 'gpuledger[charts]', and leave the setting read_charts on"
             return [], [
                 _issue("chart_unread", f"nobody has read it: {way_out}", chart, "info")
             ] if requested_plans else []
@@ -294,8 +294,8 @@ class _Work:
         if doubtful:
             message = (
                 f"{doubtful} values of {plan.workload_id} were not sure enough to be taken (core.chart_value says why): "
-                f"`gpuledger evidence {picture.sha256[:12]} --print > chart.png`, then "
-                "`gpuledger transcribe --from-chart chart.png`"
+                f"`gpuledger evidence {picture.sha256[:12]} --print > chart.png`, then `gpuledger measure add` with what "
+                "you read"
             )
             issues.append(_issue("chart_open", message, picture.chart))
         return rows, issues

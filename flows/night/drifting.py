@@ -86,7 +86,7 @@ def _look(
         return _named(host, [*issues, *(_issue(source, entry, {}) for entry in drift.find(figures, past))])
     addresses = {sha256: url for url, sha256 in collected.parsed}
     keys = profile.known_keys(con, source, night)
-    figures = profile.of(collected.rows, collected.looked, collected.issues, addresses, keys)
+    figures = profile.profile_of(collected.rows, collected.looked, collected.issues, addresses, keys)
     drifts = drift.find(figures, past)
     if status != "refused":
         profile.keep(con, place, night, figures, {entry.now.trait for entry in drifts})
@@ -130,7 +130,7 @@ def _unread(context: Context, collected: Collected, past: dict[str, list[profile
 def _earlier_pages(context: Context, source: str, pages: dict[str, str]) -> dict[str, str]:
     """The hash of the newest earlier page in the archive, by address, that differs from the one in `pages`."""
     earlier: dict[str, str] = {}
-    for snapshot in Archive(context.data.snapshots, objects.of(context.data.store)).history(source):
+    for snapshot in Archive(context.data.snapshots, objects.store_at(context.data.store)).history(source):
         if snapshot.url in pages and snapshot.sha256 != pages[snapshot.url] and snapshot.fetched_at < context.as_of:
             earlier[snapshot.url] = snapshot.sha256
     return earlier

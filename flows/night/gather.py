@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from gpuledger.extract import local_files, objects
+from gpuledger.extract import objects
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Parser, Reading, collect
 from gpuledger.extract.errors import OutOfTime, Unforeseen, described
-from gpuledger.extract.fetch.host_leases import HostLeases, Times
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.fetch.keyed import Keyed
 from gpuledger.extract.fetch.site import site_of
+from gpuledger.extract.hub.named import own_machines
 from gpuledger.extract.pages import Fetching, LocalFile, OfRun
 from gpuledger.extract.parse_pool import ParsePool
-from gpuledger.extract.readers import chart_plans, transcriptions
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Source
 from gpuledger.flows.night import charts, left_out
@@ -33,18 +32,13 @@ from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.flows.settings.page_limits import page_limits
 from gpuledger.flows.settings.settings import Settings, SettingsError
-from gpuledger.flows.words import naming
+from gpuledger.flows.words import wrong_use
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
     from gpuledger.extract.fetch.browser import Browser, Rendering
 
 _log = logging.getLogger("gpuledger")
-#: Content types of the quotes that the inbox takes, by the end of the file's name.
-QUOTE_TYPES = {
-    ".csv": "text/csv",
-    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,28 +104,21 @@ def readings(context: Context, out: Collection[LeftOut] | None = None) -> list[R
     chosen_names = context.only or context.settings.sources or None
     rendered = {name for name in context.settings.browser_sources if "." not in name}
     if unknown := sorted({*(chosen_names or ()), *rendered} - set(sources.names())):
-        raise SettingsError(naming.no_source(unknown, sources.names()))
+        raise SettingsError(wrong_use.no_source(unknown, sources.names()))
     without = {excluded.source for excluded in (left_out.of_night(context) if out is None else out)}
     chosen = [sources.get(name) for name in chosen_names] if chosen_names else sources.discover()
     chosen = [source for source in chosen if source.name not in without]
-    if context.sample_night is not None:
-        all_readings = [
-            Reading(source, _with_articles(source, server.start_urls(source), context), _dropped(source, context))
-            for source in chosen
-        ]
-    else:
-        all_readings = [_live(source, context) for source in chosen]
-    # An empty folder is read too: the rows of a file that was removed have ended.
-    emptied = {
-        "quotes": context.data.inbox.is_dir(),
-        "measurements": context.data.measurements.is_dir(),
-        "own_rates": context.data.rates.is_dir(),
-    }
+    all_readings = [_reading(source, context) for source in chosen]
+    # An empty folder is read too: the rows of a file that was removed have ended. What the program itself brings stays.
     return [
         reading
         for reading in all_readings
-        if reading.starts or reading.files or emptied.get(reading.source.name, False)
+        if reading.starts or reading.files or (not reading.source.start and _has_folder(reading.source, context.data))
     ]
+
+
+def _has_folder(source: Source, data: DataDir) -> bool:
+    return any((data.root / folder).is_dir() for folder in source.drops)
 
 
 def nothing_to_read(name: str, context: Context) -> str:
@@ -140,37 +127,32 @@ def nothing_to_read(name: str, context: Context) -> str:
         return "it has no page on the sample site"
     if missing := keys_missing(sources.get(name), context.settings):
         return f"no key: set {', '.join(missing)}"
-    ways = {
-        "generic_shop": "set product_urls",
-        "product_feed": "set product_feeds",
-        "result_tables": "set result_tables",
-        "quotes": f"drop a CSV or XLSX file in {context.data.inbox}",
-        "measurements": "gpuledger measure takes some in",
-        "own_rates": "gpuledger rate add takes one in",
-    }
-    return f"no page to read: {ways.get(name, 'it has no live address')}"
+    return f"no page to read: {sources.get(name).way_in.format(data=context.data.root)}"
 
 
-def _live(source: Source, context: Context) -> Reading:
-    if source.name == "generic_shop":
-        return Reading(source, context.settings.product_urls)
-    if source.name == "product_feed":
-        return Reading(source, context.settings.product_feeds)
-    if source.name == "result_tables":
-        return Reading(source, context.settings.result_tables)
-    if source.name == "toms_ai_articles":
-        bundled = [LocalFile(path, "text/csv", follows_links=True) for path in transcriptions.bundled()]
-        starts = _with_articles(source, source.start, context)
-        return Reading(source, starts, [*bundled, *_dropped(source, context)])
+def _reading(source: Source, context: Context) -> Reading:
+    """What the source reads in this run: its addresses and those that a person's files name, and files."""
+    dropped = [
+        LocalFile(path, kind)
+        for folder, kinds in source.drops.items()
+        for path in sorted((context.data.root / folder).glob("*"))
+        if (kind := kinds.get(path.suffix.lower()))
+    ]
+    named = [address for file in dropped for address in source.named_in(file.path)] if source.named_in else []
+    if context.sample_night is not None:
+        # On the sample, only the sample's own.
+        named = [url for url in named if urlsplit(url).hostname == server.host(source.name)]
+        return Reading(source, list(dict.fromkeys([*server.start_urls(source), *named])), dropped)
     if missing := keys_missing(source, context.settings):
         _log.info("%s is not read: %s is not set", source.name, ", ".join(missing))
         return Reading(source, ())
-    if source.name == "ebay":
-        starts = [
-            start.replace("EBAY_US", name) for start in source.start for name in context.settings.ebay_marketplaces
-        ]
-        return Reading(source, starts)
-    return Reading(source, source.start, _dropped(source, context))
+    starts = list(dict.fromkeys([*source.addresses(context.settings), *named]))
+    return Reading(source, starts, [*bundled(source), *dropped])
+
+
+def bundled(source: Source) -> list[LocalFile]:
+    """The files of the program that the source reads."""
+    return [LocalFile(path, "text/csv", follows_links=True) for path in (source.bundled or list)()]
 
 
 def keys_missing(source: Source, settings: Settings) -> list[str]:
@@ -223,49 +205,10 @@ def needs_browser(context: Context) -> list[str]:
     ]
 
 
-def _dropped(source: Source, context: Context) -> list[LocalFile]:
-    """The files that a person put into the data directory for this source."""
-    if source.name == "quotes":
-        return _quotes(context)
-    if source.name == "toms_ai_articles":
-        own = [LocalFile(path, "text/csv") for path in sorted(context.data.transcriptions.glob("*.csv"))]
-        return own + [LocalFile(path, chart_plans.CONTENT_TYPE) for path in _chart_files(context)]
-    if source.name == "measurements":
-        return [LocalFile(path, "text/csv") for path in sorted(context.data.measurements.glob("*.csv"))]
-    if source.name == "own_rates":
-        path = context.data.rates_file
-        return [LocalFile(path, "text/csv")] if path.exists() else []
-    return []
-
-
-def _chart_files(context: Context) -> list[Path]:
-    return sorted(context.data.charts.glob("*.toml"))
-
-
-def _with_articles(source: Source, starts: Sequence[str], context: Context) -> list[str]:
-    """The start addresses, and the articles whose charts a person wants read; on the sample, only the sample's own."""
-    if source.name != "toms_ai_articles":
-        return list(starts)
-    articles: list[str] = []
-    for path in _chart_files(context):
-        try:
-            articles += [plan.article_url for plan in chart_plans.read_toml(local_files.read_bytes(path), path.name)]
-        except (OSError, chart_plans.PlanError):
-            continue  # an issue names the fault when the file is read as a page
-    if context.sample_night is not None:
-        articles = [url for url in articles if urlsplit(url).hostname == server.host(source.name)]
-    return list(dict.fromkeys([*starts, *articles]))
-
-
-def _quotes(context: Context) -> list[LocalFile]:
-    paths = sorted(path for path in context.data.inbox.glob("*") if path.suffix.lower() in QUOTE_TYPES)
-    return [LocalFile(path, QUOTE_TYPES[path.suffix.lower()]) for path in paths]
-
-
 @contextmanager
 def reader(context: Context) -> Iterator[Reader]:
     """The tools that the sources share. The sample site runs meanwhile if this run is on the sample."""
-    archive = Archive(context.data.snapshots, objects.of(context.data.store))
+    archive = Archive(context.data.snapshots, objects.store_at(context.data.store))
     cache = ParsedCache(context.data.snapshots / "parsed")
     settings = context.settings
     http = HttpSettings(
@@ -273,25 +216,16 @@ def reader(context: Context) -> Iterator[Reader]:
         delay_s=settings.delay_s,
         deadline_s=settings.fetch_deadline_s,
         max_body_bytes=int(settings.max_body_mb * 1_000_000),
+        connect_to=own_machines(*settings.hubs),
     )
-    leases = _host_leases(archive, settings)
-    if context.sample_night is None:
-        with (
-            leases as held,
-            Client(http, leases=held) as client,
-            ParsePool(page_limits(settings)) as parser,
-            _browser(client, http, settings) as browser,
-        ):
-            yield Reader(context, client, archive, cache, parser, browser)
-        return
-    with (
-        leases as held,
-        server.SampleSite(context.sample_night) as site,
-        # No pause between requests: the site is ours, and it is this machine.
-        Client(replace(http, delay_s=0.0, connect_to=site.connect_to), leases=held) as client,
-        ParsePool(page_limits(settings)) as parser,
-        _browser(client, http, settings) as browser,
-    ):
+    with ExitStack() as stack:
+        if context.sample_night is not None:
+            site = stack.enter_context(server.SampleSite(context.sample_night))
+            # No pause between requests: the site is ours, and it is this machine.
+            http = replace(http, delay_s=0.0, connect_to=site.connect_to)
+        client = stack.enter_context(Client(http))
+        parser = stack.enter_context(ParsePool(page_limits(settings)))
+        browser = stack.enter_context(_browser(client, http, settings))
         yield Reader(context, client, archive, cache, parser, browser)
 
 
@@ -306,10 +240,3 @@ def _browser(client: Client, http: HttpSettings, settings: Settings) -> Abstract
         max_body_bytes=http.max_body_bytes, hosts=frozenset(host.lower() for host in settings.browser_hosts),
     )  # fmt: skip
     return Browser(client, chosen, http.agent)
-
-
-def _host_leases(archive: Archive, settings: Settings) -> AbstractContextManager[HostLeases | None]:
-    """The leases on hosts among the processes that share the archive's store; None without a store, on one machine."""
-    if archive.store is None:
-        return nullcontext()
-    return HostLeases(archive.store, Times(patience_s=settings.source_timeout_s))

@@ -38,7 +38,7 @@ def of_night(context: Context) -> list[LeftOut]:
     """The sources that this run leaves out; none if it reads the sample, or if a person named the sources."""
     if context.sample_night is not None or context.only or context.settings.sources:
         return []
-    terms_read = terms.of(context.data)
+    terms_read = terms.terms_of(context.data)
     try:
         known = measured.records(context.data)
     except WarehouseError:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.refresh import build, publish_build
 from gpuledger.flows.night.sharing import writing
-from gpuledger.flows.night.store import prepare_build, publish_build, seed
+from gpuledger.flows.night.store import seed
 from gpuledger.flows.night.summary import Summary
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.errors import NoWarehouse
@@ -29,8 +30,8 @@ def rebuild(context: Context, *, full: bool = False, explain: bool = False) -> S
         run_log.heal(context.data)
         with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
             con.begin()
-            builds = prepare_build(con, context, seed(con, context), full=full)
-            if explain or not any(build.action == "rebuilt" for build in builds):
+            builds = build(con, context, seed(con, context), full=full)
+            if explain or not any(one.action == "rebuilt" for one in builds):
                 return Summary(context.run_id, builds=builds)
             run_log.start(context)
             summary = publish_build(con, context, work, (), builds)

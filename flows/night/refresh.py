@@ -1,25 +1,45 @@
-"""The main job: read every source, then write and publish. These are plain functions, and `prefect_.engine` wraps them."""
+"""The night, in the order of its steps: fetch, archive, parse, check, load, identify, build, audit, publish, export.
+
+These are plain functions, and `prefect_.engine` wraps them. A reader sees all of a night or nothing. `backfill` and `replay`
+load many nights, and take the steps from `publish_loaded` or `build` on.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
+
+import duckdb
 
 from gpuledger.expectations import library
 from gpuledger.extract import shops
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.collect import Collected, Reading
-from gpuledger.flows.night import gather, left_out, run_log, take_in
+from gpuledger.flows.decisions import identities, most_used
+from gpuledger.flows.night import exporting, gather, left_out, run_log, sharing, take_in
+from gpuledger.flows.night import store as storing
+from gpuledger.flows.night.audit import Audit
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reader
+from gpuledger.flows.night.run_log import RunRecord
 from gpuledger.flows.night.sharing import writing
-from gpuledger.flows.night.store import store
+from gpuledger.flows.night.store import Night
 from gpuledger.flows.night.summary import Summary
+from gpuledger.transform import freshness, queries
+from gpuledger.transform.build import graph, listing_versions, price_days
+from gpuledger.transform.build import run as builder
+from gpuledger.transform.build.run import Build
+from gpuledger.transform.identity import assign
+from gpuledger.warehouse import ledger, publish
+from gpuledger.warehouse.ledger import SourceOutcome
 
 #: An engine: it reads the sources side by side.
 ReadAll = Callable[[Reader, list[Reading]], list[Collected]]
+#: Checks and loads batches in an open transaction. Gives what was loaded, and the record that a replay needs of it.
+Load = Callable[[duckdb.DuckDBPyConnection], tuple[Night, RunRecord]]
 
 
 def run(context: Context, read_all: ReadAll) -> Summary:
@@ -50,8 +70,13 @@ def run_locked(context: Context, read_all: ReadAll) -> Summary:
             # A first night checks every batch, so the library for checks is imported while pages are fetched and parsed.
             library.begin()
         with gather.reader(context) as reader:
-            collected = read_all(reader, readings)  # fetch, archive, parse
-        summary = store(context, collected) if _is_any_read(collected) else _nothing(context, collected)
+            collected = most_used.keep(context.data, read_all(reader, readings))  # fetch, archive, parse
+        # An empty batch is a reason to publish only if a person took the last file out of every folder that was asked for.
+        is_emptied = (
+            context.data.base.exists() and bool(collected) and all(batch.failure is None for batch in collected)
+        )
+        is_any_read = is_emptied or any(batch.pages for batch in collected if batch.failure is None)
+        summary = store(context, collected) if is_any_read else _nothing(context, collected)
     except BaseException as error:
         # A signal is no failure of the run: it counts as interrupted, like a run that was killed without time to say so.
         status = "failed" if isinstance(error, Exception) else "interrupted"
@@ -61,9 +86,106 @@ def run_locked(context: Context, read_all: ReadAll) -> Summary:
     return replace(summary, seconds=time.perf_counter() - started, left_out=out)
 
 
-def _is_any_read(collected: Sequence[Collected]) -> bool:
-    """Whether any source gave a page. An empty batch, as of an empty inbox, does not count."""
-    return any(batch.pages for batch in collected if batch.failure is None)
+def store(context: Context, collected: Sequence[Collected], *, export: bool = True) -> Summary:
+    """Take in the collected batches, publish them, and write the CSV files.
+
+    Raises ExpectationsError or WarehouseError; then nothing is published.
+    """
+    damaged = publish.heal(context.data)
+    run_log.heal(context.data)
+
+    def load(con: duckdb.DuckDBPyConnection) -> tuple[Night, RunRecord]:
+        damaged.extend(storing.lost_nights(con, context.data))
+        storing.refuse_doubtful_clock(con, context)
+        night = storing.load(con, context, collected)
+        storing.note_damage(con, context, damaged)
+        return night, run_log.record_of(context, collected)
+
+    summary = publish_loaded(context, load, export=export)
+    reasons = [*damaged, *filter(None, [summary.reason])]
+    return replace(summary, reason="; ".join(reasons) or None)
+
+
+def publish_loaded(context: Context, load: Load, *, export: bool = False) -> Summary:
+    """Load into a copy of the base with `load`, which checks and loads one night or many, and publish the copy."""
+    with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
+        con.begin()
+        night, record = load(con)  # check, load
+        builds = build(con, context, night.tables, since=night.since)  # identify, build, audit
+        run_log.publishing(context.data, record)
+        summary = publish_build(con, context, work, night.sources, builds)  # publish
+        run_log.published(context.data, context.run_id)
+        summary = replace(summary, unrated=night.unrated)
+        return exporting.write(context, summary, con) if export else summary  # export
+
+
+def build(
+    con: duckdb.DuckDBPyConnection,
+    context: Context,
+    changed: Collection[str],
+    *,
+    full: bool = False,
+    since: price_days.Since | None = None,
+) -> list[Build]:
+    """Identify titles, build and audit the tables that depend on those in `changed`, all in the open transaction.
+
+    `changed` are the tables that the load and `seed` changed. `since` says from when on the load changed them, if that is
+    known. Raises AuditFailed.
+    """
+    context.progress.step("identify")
+    touched = {*changed, *identify(con, context)}
+    builder.refresh_contents(con, touched)
+    models = graph.load(con)
+    builder.drop_retired(con, models)
+    audit = Audit(con, context.run_id)
+    context.progress.step("build", len(models))
+    # The days come first: which of tonight's prices are suspect follows from the days before.
+    of_days = graph.needed(models, price_days.MODELS)
+    others = [model for model in models if model not in of_days]
+    place = {model.name: number for number, model in enumerate([*of_days, *others], start=1)}
+
+    def built(model: graph.Model) -> None:
+        context.progress.at(place[model.name], model.name)
+        audit.refuse(model)
+
+    builds = builder.build(con, of_days, context.run_id, force=full, refuse=built)
+    first_day = price_days.keep(con, touched, since, force=full)
+    builder.refresh_contents(con, ["core.suspect_price"])
+    builds += builder.build(con, others, context.run_id, force=full, refuse=built)
+    context.progress.at(len(models))
+    context.progress.step("audit")
+    audit.finish(builds, first_day)
+    return builds
+
+
+def identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
+    """Update freshness and identities after the load of a night and before a build. Returns the tables that changed."""
+    last = queries.last_in(con)
+    # A backfill of old nights must not change how old the other sources are.
+    now = max(context.as_of, last.as_of) if last else context.as_of
+    known = identities.identities_of(context.data)
+    changed = {*freshness.keep(con, now), *assign.assign(con, known.resolver, known.version)}
+    if listing_versions.keep(con, context.as_of):
+        changed.add("core.listing_history")
+    return changed
+
+
+def publish_build(
+    con: duckdb.DuckDBPyConnection,
+    context: Context,
+    work: Path,
+    sources: Sequence[SourceOutcome],
+    builds: Sequence[Build],
+) -> Summary:
+    """Write the run, commit, and publish the work file."""
+    context.progress.step("publish")
+    changes = ledger.price_changes(con, context.as_of)
+    storing.take_over_log(con, context)
+    storing.write_run(con, context, sources, builds)
+    con.commit()
+    sharing.send_pages(context.data)
+    version = publish.publish(con, context.data, work, context.run_id, context.settings.keep_versions)
+    return Summary(context.run_id, sources, builds, changes, version)
 
 
 def _nothing(context: Context, collected: Sequence[Collected]) -> Summary:
@@ -71,8 +193,8 @@ def _nothing(context: Context, collected: Sequence[Collected]) -> Summary:
     failed = [take_in.failed(batch) for batch in shops.joined(collected) if batch.failure is not None]
     reason = "no source could be read"
     if not collected:
-        chosen_names = context.only or context.settings.sources
-        reasons = [f"{name}: {gather.nothing_to_read(name, context)}" for name in chosen_names]
+        names = context.only or context.settings.sources
+        reasons = [f"{name}: {gather.nothing_to_read(name, context)}" for name in names]
         reason = "; ".join(["no source is configured", *reasons])
     return Summary(context.run_id, failed, reason=reason)
 

@@ -1,10 +1,11 @@
-"""What several machines share, if the setting `store` names a store. A run takes the writer's lease, begins with what the
-store holds, and leaves its results there. On a single machine, a run takes only the writer's lock.
+"""What several machines share, if the setting `store` names a store. A run begins with what the store holds, and publishes
+there if no other machine has published meanwhile. On a single machine, a run takes only the writer's lock.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import re
 from collections.abc import Collection, Iterator
@@ -12,8 +13,9 @@ from contextlib import contextmanager
 
 from filelock import FileLock
 
-from gpuledger.extract import batches, objects
-from gpuledger.extract.archive.exchange import Exchange
+from gpuledger.extract import batches, local_files, objects
+from gpuledger.extract.archive.fetch_log import FetchLog
+from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.objects import Objects, StoreError
@@ -21,7 +23,7 @@ from gpuledger.flows.night import run_log
 from gpuledger.warehouse import private, publish
 from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.shared import bring, head, lease, send
+from gpuledger.warehouse.shared import bring, files, head, send
 from gpuledger.warehouse.shared.head import Head, Superseded
 
 _log = logging.getLogger("gpuledger")
@@ -36,54 +38,64 @@ def writing(data: DataDir) -> Iterator[None]:
     StoreError.
     """
     with writer_lock(data.lock):
-        store = objects.of(data.store)
+        store = objects.store_at(data.store)
         if store is None:
             yield
             return
-        with lease.held(data, store) as held:
-            _begin(data, store, held.head)
+        with send.writer(data, store) as writer:
+            _begin(data, store, writer.seen.head)
             try:
                 yield
             finally:
-                _leave(data, held.is_lost)
+                try:
+                    send_pages(data)
+                    send.settle(data)
+                except (Superseded, StoreError) as error:
+                    _log.warning("what this run left unpublished is here, and not in the store yet: %s", error)
 
 
 def catch_up(data: DataDir) -> None:
     """Bring in what the store holds, without writing there, for questions about the archive before a run begins."""
-    store = objects.of(data.store)
+    store = objects.store_at(data.store)
     if store is not None:
         with writer_lock(data.lock):
             _begin(data, store, head.read_head(store).head)
 
 
-def send_archive(data: DataDir) -> None:
-    """Send the pages that a version refers to, before it is published. Raises StoreError."""
-    store = objects.of(data.store)
-    if store is not None:
-        epoch = lease.of(data).head.epoch
-        with _exchange(data, store) as exchange:
-            exchange.send(epoch)
-            exchange.bring(epoch)  # the pages that workers read
+def send_pages(data: DataDir) -> None:
+    """Send the pages that the store lacks, before a version that refers to them is published. Raises StoreError."""
+    Archive(data.snapshots, objects.store_at(data.store)).send()
 
 
-def begin_reading(data: DataDir) -> None:
+def begin_reading(data: DataDir, source: str) -> None:
     """Before a worker reads, bring in the log of fetches, so that it can ask whether pages changed. Raises StoreError."""
-    store = objects.of(data.store)
-    if store is not None:
-        epoch = head.read_head(store).head.epoch
-        with _exchange(data, store) as exchange:
-            exchange.send(epoch)
-            exchange.bring(epoch)
+    store = objects.store_at(data.store)
+    if store is None:
+        return
+    file = head.read_head(store).head.files.get(path := f"snapshots/log/{source}.jsonl")
+    taken, part = data.state / f"fetches-{source}", data.state / f"fetches-{source}.part"
+    private.make_folder(data.state)
+    with FileLock(data.state / "fetches.lock"):  # other workers may share the folder
+        if file is None or (taken.exists() and taken.read_text() == file.sha256):
+            return
+        try:
+            files.download(store, path, file, part)
+            Archive(data.snapshots).log(source).take_in(FetchLog(part, source).fetches())
+        finally:
+            part.unlink(missing_ok=True)
+        private.write(taken, file.sha256.encode())
 
 
 def hand_over(data: DataDir, run_id: str, batch: Collected) -> None:
-    """Put what a worker read into the store, for the run that writes: first pages and log, then the batch."""
-    store = objects.of(data.store)
+    """Put what a worker read into the store, for the run that writes: first the pages, then their fetches and the batch."""
+    store = objects.store_at(data.store)
     assert store is not None
-    epoch = head.read_head(store).head.epoch
-    with _exchange(data, store) as exchange:
-        exchange.send(epoch)
-    store.create(_handed(run_id, part_of(batch.source, batch.shop)), batches.dumps(batch))
+    archive = Archive(data.snapshots, store)
+    fetches = archive.of_run(batch.source, run_id)
+    archive.send({fetch.sha256 for fetch in fetches})
+    key = _handed(run_id, part_of(batch.source, batch.shop))
+    store.create(f"{key}.fetches", json.dumps([fetch.to_json() for fetch in fetches]).encode())
+    store.create(key, batches.dumps(batch))
 
 
 def take_over(data: DataDir, run_id: str, source: str, shop: str = "") -> Collected | None:
@@ -91,7 +103,7 @@ def take_over(data: DataDir, run_id: str, source: str, shop: str = "") -> Collec
 
     Raises StoreError if the object is not that batch.
     """
-    store = objects.of(data.store)
+    store = objects.store_at(data.store)
     assert store is not None
     key = _handed(run_id, part_of(source, shop))
     stored = store.get(key)
@@ -99,7 +111,10 @@ def take_over(data: DataDir, run_id: str, source: str, shop: str = "") -> Collec
         return None
     try:
         batch = batches.loads(stored[0])
-    except ValueError as error:
+        fetched = store.get(f"{key}.fetches")
+        fetches = [Snapshot.from_json(fetch) for fetch in local_files.loads(fetched[0])] if fetched else []
+        Archive(data.snapshots).log(source).take_in(fetches)
+    except (ValueError, TypeError) as error:
         raise StoreError(
             f"{store.address}/{key} is no batch of a worker ({error}): let all machines run one version"
         ) from None
@@ -113,46 +128,28 @@ def part_of(source: str, shop: str) -> str:
     return f"{source}-{hashlib.sha256(shop.encode()).hexdigest()[:16]}" if shop else source
 
 
-def clear_handed(data: DataDir) -> None:
-    """Delete what workers handed over to this run and to earlier ones. The caller holds the writer's lease."""
-    store = objects.of(data.store)
+def clear_handed(data: DataDir, run_id: str) -> None:
+    """Delete what workers handed over to this run."""
+    store = objects.store_at(data.store)
     if store is not None:
-        store.delete(entry.key for entry in store.listed("handover/"))
+        store.delete(entry.key for entry in store.listed(f"handover/{run_id}/"))
 
 
 def forget(data: DataDir, pages: Collection[str]) -> None:
     """Delete from the store what a vacuum deleted here: pages, the lines of their fetches, versions.
 
-    Raises what `commit` raises.
+    Raises Superseded if another machine has published meanwhile, and StoreError.
     """
-    store = objects.of(data.store)
-    if store is not None:
-        epoch = lease.of(data).head.epoch + 1
-        with _exchange(data, store) as exchange:
-            exchange.renew(epoch)
-            send.forget(data, epoch)
-            exchange.forget(pages, epoch)
+    if data.store:
+        archive = Archive(data.snapshots)
+        send.forget(data, [archive.key(path) for sha256 in pages for path in archive.paths(sha256)])
 
 
 def _begin(data: DataDir, store: Objects, now: Head) -> None:
     if data.publishing.exists():
         publish.heal(data)
     run_log.heal(data)
-    with _exchange(data, store) as exchange:
-        exchange.send(now.epoch)
-        exchange.bring(now.epoch)
     bring.bring(data, store, now)
-
-
-def _leave(data: DataDir, is_lost: bool) -> None:
-    """Send what is not published to the store: the pages of a run that failed, and the record that it failed."""
-    if is_lost:
-        return
-    try:
-        send_archive(data)
-        send.settle(data)
-    except (Superseded, StoreError) as error:
-        _log.warning("what this run left unpublished is here, and not in the store yet: %s", error)
 
 
 def _handed(run_id: str, source: str) -> str:
@@ -160,11 +157,3 @@ def _handed(run_id: str, source: str) -> str:
     if not (_NAME.fullmatch(run_id) and _NAME.fullmatch(source)):
         raise ValueError(f"{run_id!r} is no run's id, or {source!r} no source's name")
     return f"handover/{run_id}/{source}.json"
-
-
-@contextmanager
-def _exchange(data: DataDir, store: Objects) -> Iterator[Exchange]:
-    """The archive's exchange with the store. One process at a time, as the workers of a machine may share the folder."""
-    private.make_folder(data.state)
-    with FileLock(data.state / "exchange.lock"):
-        yield Exchange(Archive(data.snapshots, store), store)

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from gpuledger.flows.decisions import corrections, decisions
 from gpuledger.flows.night.context import Context, Engine, new_run_id, utc_now
 from gpuledger.flows.settings.settings import Settings
-from gpuledger.flows.words import naming
-from gpuledger.transform import last_run
+from gpuledger.flows.words import wrong_use
+from gpuledger.transform import queries
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 
@@ -41,16 +41,16 @@ def context_for(settings: Settings, data: DataDir, engine: Engine, request: Requ
     only, as_of = request.only, request.as_of
     unknown = sorted(set(only) - set(sources.names()))
     if unknown:
-        raise ValueError(naming.no_source(unknown, sources.names()))
+        raise ValueError(wrong_use.no_source(unknown, sources.names()))
     decisions.pins(data)
-    corrections.of(data)
+    corrections.all_corrections(data)
     now = utc_now()
     time = _time(as_of) if as_of else now
     sample_night = None
     if request.sample:
         from gpuledger.extract.sample import server
 
-        step = 0 if set(only) == {"quotes"} else 1
+        step = 0 if only and all(sources.get(name).drops and not sources.get(name).sample for name in only) else 1
         sample_night = request.night if request.night is not None else _next_night(data, server.NIGHTS, step)
         time = _time(as_of) if as_of else server.clock(sample_night)
     return Context(
@@ -63,7 +63,7 @@ def rebuild_context_for(settings: Settings, data: DataDir, engine: Engine) -> Co
     """The context of a rebuild that starts now. It changes no day's prices, so its `as_of` is that of the newest run."""
     now = utc_now()
     try:
-        last = last_run.last(data)
+        last = queries.last(data)
     except NoWarehouse:
         last = None
     return Context(
@@ -90,7 +90,7 @@ def _time(text: str) -> datetime:
 def _next_night(data: DataDir, nights: tuple[int, ...], step: int) -> int:
     """The sample night `step` after the last that was published here; the first if none was."""
     try:
-        last = last_run.last(data)
+        last = queries.last(data)
     except NoWarehouse:
         return nights[0]
     return nights[0] if last is None or last.sample_night is None else min(last.sample_night + step, nights[-1])

@@ -1,40 +1,36 @@
-"""The writing half of a run: check, load, identify, build, audit, publish, export. A reader sees all of it or nothing."""
+"""Check and load the batches of a night, and write what is on record of it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
 
 import duckdb
 
 from gpuledger.expectations.errors import ExpectationsError
-from gpuledger.extract import local_files, shops
+from gpuledger.extract import shops
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import Unforeseen, described
 from gpuledger.extract.items import FxRate, Issue
 from gpuledger.flows.decisions import decisions, identities
-from gpuledger.flows.night import iceberg, run_log, sharing, take_in
-from gpuledger.flows.night.audit import Audit
+from gpuledger.flows.night import run_log, take_in
 from gpuledger.flows.night.context import Context, utc_now
-from gpuledger.flows.night.summary import Summary, failures, published_status
+from gpuledger.flows.night.summary import failures, published_status
 from gpuledger.flows.settings.settings import SettingsError
-from gpuledger.flows.showing import exports
-from gpuledger.transform import freshness, last_run, workloads
-from gpuledger.transform.build import graph, listing_versions, price_days
-from gpuledger.transform.build import run as builder
+from gpuledger.transform import queries, workloads
+from gpuledger.transform.build import price_days
 from gpuledger.transform.build.run import Build
 from gpuledger.transform.gate import loading
+from gpuledger.transform.identity import added_cards as own_gpus
 from gpuledger.transform.identity import assign
-from gpuledger.transform.identity import own as own_gpus
 from gpuledger.transform.seeds import load as seeds
-from gpuledger.transform.sizing import own as own_models
+from gpuledger.transform.sizing import added_models as own_models
 from gpuledger.warehouse import integrity, ledger, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load.offers import MissingRate
-from gpuledger.warehouse.outputs import iceberg_tables
+from gpuledger.warehouse.paths import DataDir
 
 
 class OutOfOrder(WarehouseError):
@@ -54,32 +50,6 @@ class _NotStored(Exception):
         super().__init__(source)
 
 
-def store(context: Context, collected: Sequence[Collected], *, export: bool = True) -> Summary:
-    """Take in the collected batches, publish them, and write the CSV files.
-
-    A night does this after it fetched, archived and parsed. Raises ExpectationsError or WarehouseError; then nothing is
-    published.
-    """
-    damaged = publish.heal(context.data)
-    run_log.heal(context.data)
-    with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
-        con.begin()
-        starts = ledger.run_starts(con)
-        newest = max(starts.values(), default=None)
-        # A replay that left runs out is newer than these, and what it left out was meant.
-        if lost := [run for run in run_log.lost(context.data, starts) if newest is None or run.started_at > newest]:
-            damaged.append(f"published nights are lost: {run_log.named(lost)}; {publish.REPLAY}")
-        _refuse_doubtful_clock(con, context)
-        night = load(con, context, collected)  # check, load
-        _note_damage(con, context, damaged)
-        summary = finish(
-            con, context, work, night, run_log.record_of(context, collected)
-        )  # identify, build, audit, publish
-        if damaged:
-            summary = replace(summary, reason="; ".join(damaged))
-        return write_exports(context, summary, con) if export else summary
-
-
 @dataclass(frozen=True, slots=True)
 class Night:
     """What was loaded: the outcome of each source, the tables that changed, and since when they changed, if that is known.
@@ -95,14 +65,14 @@ class Night:
 
 def seed(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
     """Bring the seeded tables up to date; returns the changed ones. Raises SettingsError for a baseline that is no card."""
-    known = identities.of(context.data)
+    known = identities.identities_of(context.data)
     own, wrong = own_models.load(context.data.models)
     issues = [(Issue(code="bad_model", message=str(error), severity="error"), None) for error in wrong]
     ledger.add_issues(con, context.run_id, "models", issues)
     cards, unread = own_gpus.load(context.data.gpus)
     issues = [(Issue(code="bad_gpu", message=str(error), severity="error"), None) for error in unread]
     ledger.add_issues(con, context.run_id, "gpus", issues)
-    added, unusable = workloads.own(context.data.workloads)
+    added, unusable = workloads.added(context.data.workloads)
     issues = [(Issue(code="bad_workload", message=str(error), severity="error"), None) for error in unusable]
     ledger.add_issues(con, context.run_id, "workloads", issues)
     settings = context.settings
@@ -176,99 +146,6 @@ _NOBODYS = (
 )  # fmt: skip
 
 
-def finish(
-    con: duckdb.DuckDBPyConnection, context: Context, work: Path, night: Night, record: run_log.RunRecord
-) -> Summary:
-    """Build the tables that depend on the loaded ones, publish the work file, and record the run."""
-    builds = prepare_build(con, context, night.tables, since=night.since)
-    run_log.publishing(context.data, record)
-    summary = publish_build(con, context, work, night.sources, builds)
-    run_log.published(context.data, context.run_id)
-    return replace(summary, unrated=night.unrated)
-
-
-def prepare_build(
-    con: duckdb.DuckDBPyConnection,
-    context: Context,
-    changed: Collection[str],
-    *,
-    full: bool = False,
-    since: price_days.Since | None = None,
-) -> list[Build]:
-    """Identify titles, build and audit the tables that depend on those in `changed`, all in the open transaction.
-
-    `changed` are the tables that the load and `seed` changed. `since` says from when on the load changed them, if that is
-    known. Raises AuditFailed.
-    """
-    context.progress.step("identify")
-    touched = {*changed, *settle(con, context)}
-    builder.refresh_contents(con, touched)
-    models = graph.load(con)
-    builder.drop_retired(con, models)
-    audit = Audit(con, context.run_id)
-    context.progress.step("build", len(models))
-    place = {model.name: number for number, model in enumerate(models, start=1)}
-
-    def built(model: graph.Model) -> None:
-        context.progress.at(place[model.name], model.name)
-        audit.refuse(model)
-
-    builds = builder.build(con, models, context.run_id, force=full, refuse=built)
-    context.progress.at(len(models))
-    context.progress.step("audit")
-    audit.finish(builds, price_days.keep(con, touched, since, force=full))
-    return builds
-
-
-def settle(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
-    """Update freshness and identities after the load of a night and before a build. Returns the tables that changed."""
-    last = last_run.last_in(con)
-    # A backfill of old nights must not change how old the other sources are.
-    now = max(context.as_of, last.as_of) if last else context.as_of
-    return {*freshness.keep(con, now), *_identify(con, context)}
-
-
-def publish_build(
-    con: duckdb.DuckDBPyConnection,
-    context: Context,
-    work: Path,
-    sources: Sequence[SourceOutcome],
-    builds: Sequence[Build],
-) -> Summary:
-    """Write the run, commit, and publish the work file."""
-    context.progress.step("publish")
-    changes = ledger.price_changes(con, context.as_of)
-    _take_over_log(con, context)
-    write_run(con, context, sources, builds)
-    con.commit()
-    sharing.send_archive(context.data)
-    version = publish.publish(con, context.data, work, context.run_id, context.settings.keep_versions)
-    return Summary(context.run_id, sources, builds, changes, version)
-
-
-def write_exports(context: Context, summary: Summary, con: duckdb.DuckDBPyConnection | None = None) -> Summary:
-    """Write the CSV files of the published version, and the Iceberg tables if the settings have them.
-
-    `con` is the connection that published, if it is still open.
-    A file that cannot be written is only a note in the summary, as the warehouse is published already.
-    """
-    context.progress.step("export")
-    try:
-        exports.after_run(context.data, con)
-    except OSError as error:
-        folder = error.filename or context.data.exports
-        return replace(summary, reason=f"the CSV files could not be written: {folder}: {local_files.why(error)}")
-    except WarehouseError as error:
-        # An analyst who opens the new version for writing at this moment locks every reader out of it.
-        return replace(summary, reason=f"the CSV files could not be written: {error}")
-    if context.settings.iceberg:
-        try:
-            iceberg_tables.publish(context.data, iceberg.target(context.settings, context.data))
-        except (WarehouseError, OSError) as error:
-            return replace(summary, reason=str(error))
-    return summary
-
-
 def write_run(
     con: duckdb.DuckDBPyConnection, context: Context, sources: Sequence[SourceOutcome], builds: Sequence[Build] = ()
 ) -> None:
@@ -281,7 +158,7 @@ def write_run(
     ledger.add_run(con, run, sources, rebuilt=rebuilt, kept=len(builds) - rebuilt)
 
 
-def _take_over_log(con: duckdb.DuckDBPyConnection, context: Context) -> None:
+def take_over_log(con: duckdb.DuckDBPyConnection, context: Context) -> None:
     """Write the rows of earlier runs that could not write their own. One that was published and has no row is lost."""
     ledger.add_earlier_runs(con, [
         ledger.Run(
@@ -303,7 +180,16 @@ def _refuse_to_go_back(con: duckdb.DuckDBPyConnection, context: Context, sources
             )
 
 
-def _refuse_doubtful_clock(con: duckdb.DuckDBPyConnection, context: Context) -> None:
+def lost_nights(con: duckdb.DuckDBPyConnection, data: DataDir) -> list[str]:
+    """A sentence about published nights that the warehouse lacks, if there are any."""
+    starts = ledger.run_starts(con)
+    newest = max(starts.values(), default=None)
+    # A replay that left runs out is newer than these, and what it left out was meant.
+    lost = [run for run in run_log.lost(data, starts) if newest is None or run.started_at > newest]
+    return [f"published nights are lost: {run_log.named(lost)}; {publish.REPLAY}"] if lost else []
+
+
+def refuse_doubtful_clock(con: duckdb.DuckDBPyConnection, context: Context) -> None:
     """Refuse a run whose time is far from that of other runs.
 
     History is written forwards, so a run too far ahead would shut out all later runs, and no replay could take the runs in
@@ -316,7 +202,7 @@ def _refuse_doubtful_clock(con: duckdb.DuckDBPyConnection, context: Context) -> 
             f"this run counts as {context.as_of:%Y-%m-%d %H:%M} UTC, and this machine's clock says "
             f"{context.started_at:%Y-%m-%d %H:%M}: {way_out}"
         )
-    last = last_run.last_in(con)
+    last = queries.last_in(con)
     if last is not None and abs(context.started_at - last.started_at) > timedelta(days=most):
         raise DoubtfulClock(
             f"this machine's clock says {context.started_at:%Y-%m-%d %H:%M} UTC, and when the last run was published it "
@@ -325,18 +211,9 @@ def _refuse_doubtful_clock(con: duckdb.DuckDBPyConnection, context: Context) -> 
         )
 
 
-def _note_damage(con: duckdb.DuckDBPyConnection, context: Context, damaged: Sequence[str]) -> None:
+def note_damage(con: duckdb.DuckDBPyConnection, context: Context, damaged: Sequence[str]) -> None:
     """Record what was damaged, and which older records cannot be trusted. Damage stops no run; a replay refuses it."""
     data = context.data
     reasons = [*damaged, *run_log.damage(data), *integrity.damage(data), *decisions.damage(data)]
     issues = [(Issue(code="damaged_record", message=message, severity="error"), None) for message in reasons]
     ledger.add_issues(con, context.run_id, "records", issues)
-
-
-def _identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
-    """Bring the titles' identities up to date. Returns the tables that changed."""
-    known = identities.of(context.data)
-    changed = set(assign.assign(con, known.resolver, known.version))
-    if listing_versions.keep(con, context.as_of):
-        changed.add("core.listing_history")
-    return changed

@@ -1,4 +1,7 @@
-"""The artifacts of a run in the Prefect UI: what changed, which cards are the best value now, and which sources failed."""
+"""The artifacts of a run in the Prefect UI: what changed, which cards are the best value now, and which sources failed.
+
+Shown by tests/walls/test_artifacts.py: what a page wrote is shown as it is, and no secret.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from prefect.artifacts import create_link_artifact, create_markdown_artifact, cr
 
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.showing.clean import clean
+from gpuledger.flows.showing.terminal import clean
 from gpuledger.flows.telling import reporting
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.transform.answers import value

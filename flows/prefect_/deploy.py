@@ -1,4 +1,7 @@
-"""The deployments that `serve` keeps on the Prefect server, and the runner that carries them out one at a time."""
+"""The deployments that `serve` keeps on the Prefect server, and the runner that carries them out one at a time.
+
+Shown by tests/ops/test_serve.py: a run that was killed is known to be dead.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ from typing import TYPE_CHECKING
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterState, FlowRunFilterStateType
 from prefect.client.schemas.objects import State, StateType
-from prefect.client.schemas.sorting import FlowRunSort
 from prefect.events import DeploymentEventTrigger
 from prefect.runner import Runner
 from prefect.schedules import Cron
@@ -90,8 +92,7 @@ async def _bury_the_dead() -> None:
             type=FlowRunFilterStateType(any_=[StateType.RUNNING, StateType.PENDING, StateType.CANCELLING])
         )
         running_runs = FlowRunFilter(state=running)
-        # Sort and limit are given, as FastAPI from 0.151 on refuses the nulls that Prefect 3.8 sends for its own defaults.
-        for run in await client.read_flow_runs(flow_run_filter=running_runs, sort=FlowRunSort.ID_DESC, limit=200):
+        for run in await client.read_flow_runs(flow_run_filter=running_runs):
             state: State[object] = Crashed(message="the process that served it was killed")
             await client.set_flow_run_state(run.id, state, force=True)
             _log.warning("%s was interrupted", run.name)

@@ -2,11 +2,15 @@
 
 `gpuledger serve` and `deploy/prefect.yaml` deploy the same flows, by the name of this module. No flow takes a path: the
 environment of the process that runs it names the data directory, and never the caller who requests a run.
+
+Shown by tests/ops/test_doors.py (a run is given no other folder) and tests/ops/test_retries.py.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
@@ -21,11 +25,12 @@ from prefect.client.schemas.filters import (
 )
 from prefect.client.schemas.objects import FlowRun, FlowRunPolicy, State, StateType
 from prefect.client.schemas.schedules import CronSchedule
-from prefect.client.schemas.sorting import FlowRunSort
+from prefect.concurrency.sync import concurrency
 from prefect.context import FlowRunContext
 from prefect.states import Cancelled, Completed
 
 from gpuledger.extract import shops
+from gpuledger.extract.fetch.site import site_of
 from gpuledger.flows.night import gather, retries, run_log, sharing
 from gpuledger.flows.night import rebuild as rebuilding
 from gpuledger.flows.night.context import Context, utc_now
@@ -39,8 +44,11 @@ from gpuledger.flows.prefect_.schedule import Schedule, is_done
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.showing import exports
 from gpuledger.flows.telling import logs
-from gpuledger.flows.telling.after import run_and_report
+from gpuledger.flows.telling.after_run import run_and_report
 from gpuledger.warehouse import private
+
+#: A host is free again so long after the worker that held it was killed [s]; 60 is the least that Prefect takes.
+_HOST_LEASE_S = 60.0
 
 
 @flow(name="refresh", persist_result=False)
@@ -95,14 +103,15 @@ def read_source(
         settings=settings, data=settings.data(), run_id=run_id, as_of=as_of, started_at=utc_now(),
         engine="prefect", sample_night=sample_night, only=(source,),
     )  # fmt: skip
-    sharing.begin_reading(context.data)
+    sharing.begin_reading(context.data, source)
     with gather.reader(context) as reader:
         parts = [part for reading in gather.readings(context) for part in shops.apart(reading) if part.shop == shop]
         if not parts:
             raise settings_module.SettingsError(
                 f"{source}: the settings of this machine name no address of {shop or 'it'}; give all machines the same"
             )
-        collected = reader.read_source(parts[0])
+        with _alone_at(site_of(parts[0].starts, parts[0].source.hosts).hosts):
+            collected = reader.read_source(parts[0])
     handover.give(context.data, run_id, collected)
     if collected.failure is not None:
         return Completed(name="SourceFailed", message=str(collected.failure))
@@ -127,6 +136,17 @@ def rebuild() -> State[object]:
     return Completed(message=f"{summary.version}: {rebuilt} models rebuilt")
 
 
+@contextmanager
+def _alone_at(hosts: Collection[str]) -> Iterator[None]:
+    """Hold the hosts while the block runs: of all workers of a server one at a time asks a host, so it is asked politely."""
+    names = [f"host {host}" for host in sorted(hosts)]
+    with get_client(sync_client=True) as client:
+        for name in names:
+            client.upsert_global_concurrency_limit_by_name(name, limit=1)
+    with concurrency(names, lease_duration=_HOST_LEASE_S):
+        yield
+
+
 def set_retries(run: FlowRun | None, retries: int, delay_s: float = 0) -> None:
     """Have Prefect try the run again up to `retries` times if it fails, each time after `delay_s` seconds.
 
@@ -146,14 +166,14 @@ def flow_run() -> FlowRun | None:
 
 def _tick_of(run: FlowRun | None) -> datetime | None:
     """The tick of its deployment's schedule that a run stands for; None unless a single cron schedule started it."""
-    if run is None or not run.auto_scheduled or run.deployment_id is None or run.expected_start_time is None:
+    if run is None or not run.auto_scheduled or run.deployment_id is None:
         return None
     with get_client(sync_client=True) as client:
         schedules = [s.schedule for s in client.read_deployment(run.deployment_id).schedules if s.active]
     if len(schedules) != 1 or not isinstance(schedules[0], CronSchedule):
         return None
     schedule = Schedule(schedules[0].cron, schedules[0].timezone or "UTC")
-    return schedule.tick_of(run.expected_start_time, utc_now())
+    return schedule.tick_of(utc_now())
 
 
 def _cover_waiting(run: FlowRun | None) -> None:
@@ -170,9 +190,6 @@ def _cover_waiting(run: FlowRun | None) -> None:
             flow_run_filter=FlowRunFilter(
                 state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED]))
             ),
-            # Given although they are the defaults: FastAPI from 0.151 on refuses the nulls that Prefect 3.8 sends for them.
-            sort=FlowRunSort.EXPECTED_START_TIME_ASC,
-            limit=200,
         )
         for queued in waiting:
             is_due = queued.expected_start_time is not None and queued.expected_start_time <= utc_now()

@@ -2,6 +2,9 @@
 
 Prefect's state is a view and not the record. The record is in ops.run and in the log of runs, and the warehouse is published
 inside the flow's body. So if the server dies in the middle of a run, nothing is lost.
+
+Shown by tests/flows/test_engines.py (the same tables), tests/ops/test_server_lost.py (a server that dies or is not there)
+and tests/ops/test_current_folder.py (no file of the current folder names the server).
 """
 
 from __future__ import annotations

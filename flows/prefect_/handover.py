@@ -3,6 +3,8 @@
 In the data directory the batch is a pickle. The classes are this very program's, and a person who can write into the data
 directory can change the warehouse itself anyway. Prefect's own results would carry whole batches through its server's
 storage.
+
+Shown by tests/ops/test_workers.py.
 """
 
 from __future__ import annotations
@@ -43,9 +45,9 @@ def take(data: DataDir, run_id: str, source: str, shop: str = "") -> Collected |
     return collected
 
 
-def clear(data: DataDir) -> None:
+def clear(data: DataDir, run_id: str) -> None:
     """Delete the batches that workers handed to this run and to earlier ones. The caller holds the writer's lock."""
-    sharing.clear_handed(data)
+    sharing.clear_handed(data, run_id)
     shutil.rmtree(_folder(data), ignore_errors=True)
 
 

@@ -1,4 +1,7 @@
-"""Notice a dropped quote or an edited model, pin or setting, and emit an event that a deployment reacts to."""
+"""Notice a dropped quote or an edited model, pin or setting, and emit an event that a deployment reacts to.
+
+Shown by tests/ops/test_inbox.py.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gpuledger.flows.night.gather import QUOTE_TYPES
+from gpuledger.extract.sources import quotes
 from gpuledger.flows.settings import settings
 from gpuledger.transform.build.graph import MODELS
 from gpuledger.warehouse.paths import DataDir
@@ -73,7 +76,7 @@ class Watcher:
 
     def __init__(self, data: DataDir) -> None:
         self._folders = [
-            Folder(data.inbox, tuple(QUOTE_TYPES), QUOTES_CHANGED),
+            Folder(data.inbox, tuple(quotes.SOURCE.drops[data.inbox.name]), QUOTES_CHANGED),
             # Code as well: the build compares it by hash, so an edit without effect builds nothing.
             Folder(MODELS.parent, (".sql", ".toml", ".py", ".csv"), MODELS_CHANGED),
             Folder(data.models, (".toml", ".json"), MODELS_CHANGED),

@@ -3,6 +3,8 @@
 In a `guarded` block, this process keeps a named pipe open for writing and names the pipe in its environment. Every process
 that it starts inherits that, also those that Prefect starts for it. Each child holds the reading end (`end_with_owner`).
 When the owner ends, in whatever way, the operating system closes the pipe. Then the child kills its own children and itself.
+
+Shown by tests/ops/test_processes.py.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def _read_all(reader: Reader, readings: list[Reading]) -> list[Collected]:
         futures: list[PrefectFuture[Collected]] = [read_source.submit(name) for name in by_name]
         return [future.result() for future in futures]
     finally:
-        handover.clear(context.data)
+        handover.clear(context.data, context.run_id)
 
 
 def _read_elsewhere(context: Context, reading: Reading) -> Collected:

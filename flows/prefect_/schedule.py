@@ -1,9 +1,10 @@
 """When a night is due, and whether it was done: every night is done once, whatever the clock does.
 
-Prefect decides when a run starts, and this module decides for which night. The two differ when clocks change: for a time
-that a spring night skips (02:30 in New York), Prefect 3.8 plans 01:30, and still offers it when that has passed. They also
-differ after a machine was off for three days, when three runs are late at once, and when somebody sets the clock. So a
-scheduled run first looks which tick of the schedule it stands for, and ends if that tick is done.
+Prefect decides when a run starts, and this module decides for which night. The two differ after a machine was off for three
+days, when three runs are late at once, and when somebody sets the clock. So a scheduled run first looks which tick of the
+schedule has come last, and ends if that tick is done. Where clocks change, a tick is what Prefect's server makes of it too.
+
+Shown by tests/ops/test_schedule.py, with Prefect's own scheduler.
 """
 
 from __future__ import annotations
@@ -83,18 +84,11 @@ class Schedule:
         times = croniter(self.cron, behind, ret_type=datetime, max_years_between_matches=2)
         return takewhile(lambda wall: wall <= last, islice(times.all_next(datetime), 1000))
 
-    def tick_of(self, due: datetime, now: datetime) -> datetime | None:
-        """The tick that a run which Prefect planned for `due` stands for at `now`.
+    def tick_of(self, now: datetime) -> datetime | None:
+        """The tick that a run which Prefect starts at `now` stands for.
 
-        It is the newest tick that has come, so if several runs are late, the first does the work of all. A `due` that is no
-        tick is one that Prefect invented around a change of the clocks, and stands for the nearest tick.
+        It is the newest tick that has come, so if several runs are late, the first does the work of all.
         """
-        due = _plain(due)
-        near = self.between(due - timedelta(hours=3), due + timedelta(hours=3))
-        if near and due not in near:
-            closest = min(near, key=lambda tick: abs(tick - due))
-            if closest > now:
-                return closest
         return self.last(now + EARLY)
 
 

@@ -2,6 +2,8 @@
 
 The main thread waits for signals and watches the others: it starts a server or a runner that died again, on the same port.
 Runs are processes of their own, one at a time.
+
+Shown by tests/ops/test_serve.py: killed in a run, started again, events at once, and stopped.
 """
 
 from __future__ import annotations
@@ -19,7 +21,6 @@ from dataclasses import dataclass
 from filelock import FileLock, Timeout
 
 from gpuledger.flows.night.context import utc_now
-from gpuledger.flows.prefect_ import compat
 from gpuledger.flows.prefect_ import engine as prefect_engine
 from gpuledger.flows.prefect_ import server as prefect_server
 from gpuledger.flows.prefect_.inbox import Watcher
@@ -59,9 +60,6 @@ def serve(plan: Plan) -> None:
         stack.enter_context(guarded(plan.data.state))
         server = None
         if not prefect_engine.has_own_server():
-            if problems := compat.problems():
-                # Otherwise `serve` would seem to work, and no night would ever be read.
-                raise prefect_server.ServerFailed("; ".join(problems))
             server = stack.enter_context(
                 prefect_server.running(plan.data.state, has_services=True, port=plan.settings.ui_port)
             )

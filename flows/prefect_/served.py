@@ -2,6 +2,8 @@
 
 A deployment on a Prefect server names code, and steps to take before it, so a person who can write there could name other
 code. The environment of the runs of `serve` therefore names `flow` of this module, which Prefect then uses instead.
+
+Shown by tests/ops/test_doors.py, with a deployment that names other code.
 """
 
 from __future__ import annotations

@@ -9,11 +9,12 @@ that is made anew at each start and lies in one file of this user, and own_origi
 A program that answers in place of the server can run code here as well, as Prefect loads what a server calls the result of a
 run. So the process that starts the server owns the port, also while the server is dead. And a server that a note names is
 used only if a process of the note's owner has the port.
+
+Shown by tests/ops/test_doors.py: another user, another origin, the port of a server that was killed.
 """
 
 from __future__ import annotations
 
-import base64
 import http.client
 import json
 import os
@@ -29,7 +30,7 @@ from pathlib import Path
 import psutil
 
 from gpuledger.extract import child, local_files
-from gpuledger.flows.prefect_.own_origin import OPEN, TICKET, OwnOrigin
+from gpuledger.flows.prefect_.own_origin import OwnOrigin
 from gpuledger.flows.prefect_.processes import end_with_owner
 from gpuledger.warehouse import private
 
@@ -197,23 +198,6 @@ def _listening(port: int) -> socket.socket:
     return door
 
 
-def link(server: Server) -> str:
-    """A link that opens the UI once, within an hour. Raises ServerFailed if the server gives no link."""
-    basic = base64.b64encode(server.credential.encode()).decode()
-    connection = http.client.HTTPConnection(HOST, server.port, timeout=10.0)
-    try:
-        connection.request("POST", TICKET, headers={"Authorization": f"Basic {basic}"})
-        answer = connection.getresponse()
-        ticket = answer.read().decode()
-    except (OSError, http.client.HTTPException) as error:
-        raise ServerFailed(f"the Prefect server does not answer ({error})") from None
-    finally:
-        connection.close()
-    if answer.status != 200:
-        raise ServerFailed(f"the Prefect server gave no link ({answer.status})")
-    return f"http://{HOST}:{server.port}{OPEN}#{ticket}"
-
-
 def answers(api_url: str, timeout_s: float = 2.0) -> bool:
     """Whether a Prefect API answers there. An API that requires a password counts as answering."""
     scheme, _, host_and_path = api_url.partition("://")
@@ -261,7 +245,7 @@ def _serve(door: socket.socket) -> None:
     import uvicorn
     from prefect.server.api.server import create_app
 
-    app = OwnOrigin(create_app(), f"{HOST}:{port}", credential)
+    app = OwnOrigin(create_app(), f"{HOST}:{port}")
     # No proxy is in front, so the server ignores what a client claims about forwarding.
     config = uvicorn.Config(app, log_level="error", lifespan="on", access_log=False, proxy_headers=False)
     uvicorn.Server(config).run(sockets=[door])

@@ -10,6 +10,8 @@ from __future__ import annotations
 import importlib.util
 import re
 
+from gpuledger.extract.message import Failure
+
 #: Packages by module, if the two have different names.
 _PACKAGE_OF = {
     "bs4": "beautifulsoup4",
@@ -22,8 +24,8 @@ _PACKAGE_OF = {
 PARTS = ("nightly", "charts", "browser", "mcp", "cluster", "iceberg")
 
 
-class NotInstalled(Exception):
-    """A command needs a part that is missing. The exit status is 1: the command line was right, and nothing was done."""
+class NotInstalled(Failure):
+    """A command needs a part that is missing."""
 
     def __init__(self, command: str, part: str = "nightly") -> None:
         super().__init__(f"`{command}` needs the {part} part, which is not installed: {install(part)}")

@@ -15,23 +15,62 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from gpuledger.extract import local_files, objects
-from gpuledger.extract.message import Message, reason_of
+from gpuledger.extract import local_files
+from gpuledger.extract.message import LANGUAGES, Failure, Message, reason_of
 from gpuledger.extract.redaction import redact_text
-from gpuledger.flows.settings import assumptions as assumptions_module
-from gpuledger.flows.settings.assumptions import SetAssumption
-from gpuledger.flows.settings.languages import LANGUAGES
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
-from gpuledger.transform.gate.rules import Bounds
+from gpuledger.transform.gate import Bounds
 from gpuledger.warehouse.paths import DataDir
+
+#: How the environment and the file name the assumptions of sizes, speeds and costs that this machine sets.
+ASSUMPTION_PREFIX, ASSUMPTIONS = "GPULEDGER_ASSUMPTION_", "assumptions"
+
+
+@dataclass(frozen=True, slots=True)
+class SetAssumption:
+    """One assumption that is set: its value as text, and where it is set."""
+
+    text: str
+    place: Message | str
+
+
+def set_assumptions(table: object, place: str, environment: Mapping[str, str]) -> dict[str, SetAssumption]:
+    """The assumptions that are set, by name. `table` is the table of the file at `place`, None if the file has none.
+
+    Raises ImpossibleAssumption, naming the place, if `table` is no table, for an unknown name, or for an impossible value.
+    """
+    values: dict[str, SetAssumption] = {}
+    if table is not None:
+        if not isinstance(table, Mapping):
+            raise ImpossibleAssumption(Message("settings.table_not", place=place, table=ASSUMPTIONS, table2=table))
+        values |= {name: SetAssumption(str(value), f"{place} [{ASSUMPTIONS}]") for name, value in table.items()}
+    for variable, text in environment.items():
+        if variable.startswith(ASSUMPTION_PREFIX):
+            values[variable.removeprefix(ASSUMPTION_PREFIX).lower()] = SetAssumption(
+                text, Message("settings.environment_variable", variable=variable)
+            )
+    for name, assumption in values.items():
+        try:
+            Assumptions().with_text({name: assumption.text})
+        except ImpossibleAssumption as error:
+            raise ImpossibleAssumption(Message("settings.at_place", place=assumption.place, error=error)) from None
+    return values
+
+
+def texts(values: Mapping[str, SetAssumption]) -> dict[str, str]:
+    """The values alone, as `Assumptions.with_text` takes them."""
+    return {name: assumption.text for name, assumption in values.items()}
+
 
 #: The price gate's own defaults.
 _GATE = Bounds()
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
-class SettingsError(Exception):
+class SettingsError(Failure):
     """A setting is unknown or impossible. The message names the setting, where it was set, and what is possible."""
+
+    status = 2
 
 
 def _setting(
@@ -56,9 +95,6 @@ class Settings:
     data_dir: str = _setting("data", "Folder of the warehouse, the archive and the exports")
     store: str = _setting(
         "", "Store that several machines share, as s3://bucket/prefix, gs://… or az://…; empty for the folder alone"
-    )
-    store_lease_s: float = _setting(
-        60.0, "Time after which another machine may write into the store where the writing one stopped", unit="s"
     )
     warehouse: str = _setting(
         "", "Store whose published warehouse the reading commands answer from; a verified copy is kept on this machine"
@@ -102,6 +138,14 @@ class Settings:
         ["EBAY_US"], "eBay's marketplaces to read: EBAY_US, EBAY_DE, EBAY_GB …"
     )
     bestbuy_key: str = _setting("", "Key of Best Buy's Products API, for the source bestbuy_api", secret=True)
+    hub: str = _setting(
+        "https://huggingface.co", "Model hub that is asked for a model by name where neither catalogue nor data has it"
+    )
+    hub_token: str = _setting("", "Your access token at the model hub, for models that are gated", secret=True)
+    ollama: str = _setting(
+        "https://registry.ollama.ai", "Library that is asked for an Ollama tag that nobody here knows"
+    )
+    offline: bool = _setting(False, "Never ask the model hub or the Ollama library")
     delay_s: float = _setting(1.0, "Pause between two requests to one host", unit="s")
     fetch_deadline_s: float = _setting(30.0, "Longest time that one fetch may take", unit="s")
     max_body_mb: float = _setting(5.0, "Largest page", unit="MB")
@@ -188,7 +232,12 @@ class Settings:
 
     def data(self) -> DataDir:
         """The data directory, with the store that it shares."""
-        return DataDir(Path(self.data_dir), self.store, self.store_lease_s)
+        return DataDir(Path(self.data_dir), self.store)
+
+    @property
+    def hubs(self) -> tuple[str, ...]:
+        """The model hub that every night may ask: none if `offline` forbids it."""
+        return () if self.offline else (self.hub.rstrip("/"),)
 
     def gate_bounds(self) -> Bounds:
         """The price gate's bounds. Bounds that are no setting have their defaults."""
@@ -203,14 +252,7 @@ class Settings:
         for name in ("fetch_deadline_s", "max_body_mb", "page_timeout_s", "page_memory_mb", "browser_deadline_s"):
             if getattr(self, name) == 0:
                 raise SettingsError(Message("settings.above_zero", name=name))
-        for name in ("store", "warehouse", "iceberg"):
-            try:
-                if address := getattr(self, name):
-                    objects.check(address)
-            except objects.BadAddress as error:
-                raise SettingsError(Message("settings.at_place", place=name, error=error)) from None
-        if self.store_lease_s < 1:
-            raise SettingsError(Message("settings.store_lease_least_1_not", store_lease_s=self.store_lease_s))
+        self._check_stores()
         if not (self.contact.isascii() and self.contact.isprintable()):
             raise SettingsError(Message("settings.contact_printable_ascii_goes_header", contact=self.contact))
         for name in ("memory_limit", "sql_memory_limit"):
@@ -234,6 +276,18 @@ class Settings:
             raise SettingsError(
                 Message("settings.parallel_sources_least_1_not", parallel_sources=self.parallel_sources)
             )
+
+    def _check_stores(self) -> None:
+        addresses = {name: address for name in ("store", "warehouse", "iceberg") if (address := getattr(self, name))}
+        if not addresses:
+            return
+        from gpuledger.extract import objects  # few machines have a store
+
+        for name, address in addresses.items():
+            try:
+                objects.check(address)
+            except objects.BadAddress as error:
+                raise SettingsError(Message("settings.at_place", place=name, error=error)) from None
 
     def for_warehouse(self) -> dict[str, tuple[str, str | None, str]]:
         """Value, unit and meaning of the settings that tables depend on."""
@@ -317,7 +371,9 @@ def _tables(
 
 
 #: They run a program, send data or name whose data are shown. A file that only lies in the current folder cannot set them.
-_ACTING = {"browser_program", "store", "warehouse", "iceberg", "read_deployment", "notify_blocks"}
+_ACTING = {
+    "browser_program", "store", "warehouse", "iceberg", "read_deployment", "notify_blocks", "hub", "ollama",
+}  # fmt: skip
 
 
 #: The settings that the last `load` did not take from a file in the current folder, by the name of the file.
@@ -339,8 +395,8 @@ def _settings(
     set_here: dict[str, SetAssumption] = {}
     try:
         for place, table in (tables or {Path(_NAME): {}}).items():
-            set_here |= assumptions_module.set_assumptions(table.get(assumptions_module.TABLE), str(place), environment)
-        assumed = Assumptions().with_text(assumptions_module.texts(set_here))
+            set_here |= set_assumptions(table.get(ASSUMPTIONS), str(place), environment)
+        assumed = Assumptions().with_text(texts(set_here))
     except ImpossibleAssumption as error:
         raise SettingsError(reason_of(error)) from None
     values = {name: value for name, (value, _) in places.items()}
@@ -379,12 +435,12 @@ def _set_values(
     values: dict[str, tuple[Any, Message | str]] = {}
     for file, table in tables.items():
         for name, value in table.items():
-            if name == assumptions_module.TABLE:
+            if name == ASSUMPTIONS:
                 continue
             _refuse_secret(name, str(file))
             values[name] = (_converted(name, value, str(file)), str(file))
     for variable, text in environment.items():
-        if variable == FILE_VARIABLE or variable.startswith(assumptions_module.PREFIX):
+        if variable == FILE_VARIABLE or variable.startswith(ASSUMPTION_PREFIX):
             continue
         if variable.startswith("GPULEDGER_"):
             name = variable.removeprefix("GPULEDGER_").lower()

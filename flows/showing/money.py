@@ -1,4 +1,4 @@
-"""The currency in which answers are shown, with its texts for people."""
+"""The currency and the market of an answer, in words: whose prices they are, and whether they include tax."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import click
 
 from gpuledger.extract.message import Sum
 from gpuledger.flows.showing import chosen
-from gpuledger.flows.words import naming
-from gpuledger.flows.words.lang import gettext
-from gpuledger.transform.answers import rates
+from gpuledger.flows.words import wrong_use
+from gpuledger.flows.words.lang import gettext, knows
+from gpuledger.transform.answers import markets
 from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.paths import DataDir
 
@@ -52,7 +52,9 @@ class Money(Currency):
 
     def sum(self, amount: Sum) -> Sum:
         """A sum of dollars in a sentence, in this currency."""
-        return amount if self.rate_day is None else Sum(Decimal(self.of(amount.amount)), self.code)
+        if self.rate_day is None:
+            return amount
+        return Sum(Decimal(self.of(amount.amount)), self.code, amount.exact and self.has_hundredths)
 
 
 DOLLARS = Money("USD", 1.0, None)
@@ -66,8 +68,33 @@ def money(data: DataDir, day: date | None = None) -> Money:
     code = chosen.currency()
     if code is None:
         return DOLLARS
-    rate = rates.rate(data, code, day)
+    rate = markets.rate(data, code, day)
     if rate is None:
         message = gettext("there is no exchange rate for {currency}").format(currency=code)
-        raise click.UsageError(naming.unknown(message, code, rates.known(data, day)))
+        raise click.UsageError(wrong_use.unknown(message, code, markets.known(data, day)))
     return Money(code, rate.usd, rate.day)
+
+
+def price_heading(data: DataDir, day: date | None = None) -> str:
+    """The heading of a column of prices. If the answer compares several markets, it says that tax is not included."""
+    return "USD, net of tax" if markets.market(data, chosen.market(), day).is_net else "USD"
+
+
+def market_heading(data: DataDir, day: date | None = None) -> str:
+    """`market us, before sales tax`, `market kr, with 10 % VAT`, `all markets, net of tax`. Raises BadQuery as
+    `markets.market` does.
+    """
+    market = markets.market(data, chosen.market(), day)
+    if market.market == markets.ALL:
+        return gettext("all markets, net of tax")
+    name = gettext("market {market}").format(market=market.market)
+    if market.is_net:
+        return f"{name}, {gettext('net of tax')}"
+    # A market that a user defined may name its tax in any way.
+    tax = gettext(market.tax_name) if market.tax_name and knows(market.tax_name) else market.tax_name
+    if not market.prices_include_tax:
+        return f"{name}, " + gettext("before {tax}").format(tax=tax)
+    if market.tax_rate is None:
+        return f"{name}, " + gettext("with {tax}").format(tax=tax)
+    rate = f"{float(market.tax_rate) * 100:g} %"
+    return f"{name}, " + gettext("with {rate} {tax}").format(rate=rate, tax=tax)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpuledger.flows.showing import chosen, market_words
-from gpuledger.flows.showing.money import Money
-from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.sentences import N_, spoken
-from gpuledger.transform import last_run
+from gpuledger.flows.showing import chosen
+from gpuledger.flows.showing.money import Money, market_heading
+from gpuledger.flows.words.lang import N_, gettext
+from gpuledger.flows.words.say import spoken
+from gpuledger.transform import queries
 from gpuledger.transform.answers import procurement as answers
 from gpuledger.warehouse.outputs.sheet import Column, Sheet
 from gpuledger.warehouse.paths import DataDir
@@ -17,6 +17,18 @@ if TYPE_CHECKING:
     from gpuledger.transform.answers.procurement import Card, Procurement
 
 NAME = "procurement"
+
+
+def origin_headings() -> dict[str, tuple[str, str]]:
+    """Heading and meaning of the columns that say where a price is from, and when it was seen, in every list of people."""
+    return {
+        "mark": (
+            gettext("mark"), gettext("stale: the shop could not be read last time; invented: a price of the sample"),
+        ),
+        "shop": (gettext("shop"), gettext("source that the price is from")),
+        "market": (gettext("market"), gettext("where the price is asked")),
+        "confirmed": (gettext("last confirmed"), gettext("when the price was last seen")),
+    }  # fmt: skip
 
 
 def advice_words() -> dict[str, str]:
@@ -31,10 +43,10 @@ def advice_words() -> dict[str, str]:
 def sheet(data: DataDir, money: Money) -> Sheet:
     """The list for the market and currency in use. Raises NoWarehouse, and BadQuery for an unknown market."""
     answer = answers.procurement(data, chosen.market())
-    last = last_run.last(data)
+    last = queries.last(data)
     assert last is not None, "what is published, a run published"
     parts = [
-        market_words.heading(data),
+        market_heading(data),
         gettext("prices as of {day} UTC").format(day=f"{last.as_of:%Y-%m-%d %H:%M}"),
         *([money.words] if money.words else []),
     ]
@@ -43,7 +55,7 @@ def sheet(data: DataDir, money: Money) -> Sheet:
     return Sheet(
         name=NAME, title=gettext("What to buy"), subtitle=" · ".join(parts), columns=columns,
         rows=[_row(card, answer, money) for card in answer.cards],
-        printed=18, currency=money,
+        printed=19, currency=money,
         colours={words["buy"]: "good", words["wait"]: "wait", words["no_price"]: "bad"},
     )  # fmt: skip
 
@@ -94,21 +106,23 @@ def _columns(answer: Procurement, money: Money) -> list[Column]:
             Column(f"{slug}_score", gettext("{workload}: score, {unit}").format(workload=words, unit=unit), "number",
                    gettext("benchmark figure as published")),
         ]  # fmt: skip
+    origin = origin_headings()
     return [
         Column("advice", gettext("advice"), "text",
                gettext("buy: no other card is at least as fast for no more money; good value: the same, but too few "
-                       "days of its price are known to say whether it is low; wait: the same, and it is dear or falling "
+                       "days of its price are known to say whether it is low; wait: the same, and it is falling "
                        "just now")),
         Column("gpu", gettext("card"), "text", gettext("maker and name")),
         Column("why", gettext("why"), "long", gettext("the reason of the advice")),
         Column(money.name("price_usd"), gettext("best price, {currency}").format(currency=code), "money",
                gettext("lowest price of a new card that can be bought now")),
-        Column("shop", gettext("shop"), "text", gettext("source that the price is from")),
-        Column("market", gettext("market"), "text", gettext("where the price is asked")),
+        Column("price_mark", origin["mark"][0], "text", origin["mark"][1]),
+        Column("shop", origin["shop"][0], "text", origin["shop"][1]),
+        Column("market", origin["market"][0], "text", origin["market"][1]),
         Column("stock", gettext("stock"), "text", gettext("a best price is of a card that is in stock")),
         Column("url", gettext("link"), "link", gettext("page of the offer")),
         Column("price_since", gettext("price since"), "day", gettext("since when it costs that")),
-        Column("last_confirmed", gettext("last confirmed"), "day", gettext("when the price was last seen")),
+        Column("last_confirmed", origin["confirmed"][0], "day", origin["confirmed"][1]),
         Column("premium_over_msrp", gettext("over launch price"), "percent",
                gettext("best price over launch price, less one")),
         Column("trend", gettext("trend"), "text", gettext("where the price stands in its own last year")),
@@ -136,7 +150,7 @@ def _columns(answer: Procurement, money: Money) -> list[Column]:
 
 
 def _row(card: Card, answer: Procurement, money: Money) -> list[Any]:
-    hints = {"buy": gettext("low"), "wait": gettext("high or falling"), "neutral": gettext("usual")}
+    hints = {"buy": gettext("low"), "wait": gettext("falling"), "neutral": gettext("usual")}
     places: list[Any] = []
     for name in answer.workloads:
         place = card.places.get(name)
@@ -144,7 +158,8 @@ def _row(card: Card, answer: Procurement, money: Money) -> list[Any]:
     is_priced = card.price_usd is not None
     return [
         advice_words()[card.advice], card.gpu, why(card, answer), money.amount("price_usd", card.price_usd),
-        card.shop, card.market, gettext("in stock") if is_priced else None, card.url, card.price_since,
+        spoken(card.price_mark or "") or None, card.shop, card.market, gettext("in stock") if is_priced else None, card.url,
+        card.price_since,
         card.last_seen_at if is_priced else None, _share(card.premium_over_msrp), hints.get(card.hint or ""),
         money.amount("used_price_usd", card.used_price_usd), money.amount("own_total_usd", card.own_total_usd),
         card.memory_gb, card.largest_model, _round(card.largest_tokens_per_s), card.models, *places,

@@ -12,15 +12,13 @@ import click
 
 from gpuledger.extract.message import Message
 from gpuledger.flows.showing import terminal
-from gpuledger.flows.showing.clean import clean
 from gpuledger.flows.showing.money import DOLLARS, Money
 from gpuledger.flows.showing.table import Drawn, lay_out, wrapped
-from gpuledger.flows.words.lang import current, gettext
-from gpuledger.flows.words.say import say
-from gpuledger.flows.words.sentences import N_, spoken
+from gpuledger.flows.showing.terminal import clean
+from gpuledger.flows.words.lang import N_, current, gettext
+from gpuledger.flows.words.say import say, spoken
 from gpuledger.transform.answers.columns import KNOWN
-from gpuledger.warehouse.outputs.answer import UNIMPORTANT, Answer, Column, ShownAs
-from gpuledger.warehouse.outputs.cells import cell, flat, plain
+from gpuledger.warehouse.outputs.answer import UNIMPORTANT, Answer, Column, ShownAs, cell, flat, plain
 
 if TYPE_CHECKING:
     from rich.console import Console

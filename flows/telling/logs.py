@@ -12,8 +12,7 @@ from typing import Any
 from gpuledger.flows.night.retries import NothingPublished
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings.settings import Settings
-from gpuledger.flows.showing.clean import clean
-from gpuledger.flows.showing.terminal import json_text
+from gpuledger.flows.showing.terminal import clean, json_text
 from gpuledger.flows.telling.redact import Redactor
 
 NAME = "gpuledger"

@@ -7,9 +7,12 @@ from pathlib import Path
 
 from gpuledger.extract import objects
 from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.message import LANGUAGES
+from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.night.progress import SILENT, Progress
-from gpuledger.flows.settings.languages import LANGUAGES
-from gpuledger.flows.words import lang, sentences
+from gpuledger.flows.settings import settings
+from gpuledger.flows.settings.settings import texts
+from gpuledger.flows.words import lang, say
 from gpuledger.transform.report.contents import contents
 from gpuledger.warehouse.outputs.report import files
 from gpuledger.warehouse.paths import DataDir
@@ -20,13 +23,13 @@ def write(data: DataDir, folder: Path, progress: Progress = SILENT) -> list[Path
 
     `progress` is told how far the work is. Raises NoWarehouse, and OSError if the folder cannot be written.
     """
-    archive = Archive(data.snapshots, objects.of(data.store))
+    archive = Archive(data.snapshots, objects.store_at(data.store))
 
     def origin(sha256: str) -> tuple[str, datetime] | None:
         snapshot = archive.origin(sha256)
         return (snapshot.url, snapshot.fetched_at) if snapshot else None
 
-    translations = {code: sentences.WithSentences(code) for code in LANGUAGES}
+    translations = {code: say.WithSentences(code) for code in LANGUAGES}
 
     def models(done: int, total: int) -> None:
         if not done:
@@ -36,6 +39,6 @@ def write(data: DataDir, folder: Path, progress: Progress = SILENT) -> list[Path
             progress.step("ask")
 
     progress.step("ask")
-    report_contents = contents(data, origin, models)
+    report_contents = contents(data, origin, texts(settings.load({}).assumptions_given), utc_now(), models)
     progress.step("write")
     return files.export(report_contents, folder, language=lang.current(), translations=translations)

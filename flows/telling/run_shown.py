@@ -10,8 +10,8 @@ import click
 
 from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.showing.clean import clean
 from gpuledger.flows.showing.show import show_rows
+from gpuledger.flows.showing.terminal import clean
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.wrong_use import translated
 from gpuledger.transform.answers.trust.held import HeldPrice, held

@@ -45,6 +45,11 @@ def gettext(message: str) -> str:
     return translations(current()).gettext(message)
 
 
+def N_(message: str) -> str:
+    """`message` itself. It marks the message for the catalogue; the code that shows the message translates it."""
+    return message
+
+
 def described(comment: str, language: str | None = None) -> str:
     """A text of the data dictionary in `language` (default: the one in use), with its unit in brackets, if it has one."""
     catalogue = translations(language or current(), DICTIONARY)

@@ -1,11 +1,17 @@
-"""The one way from a message to a sentence: in the language in use, at every door."""
+"""The one way from a message to a sentence: in the language in use, at every door.
+
+Texts of the warehouse (workloads, reasons, what is against an option) are data and so English, the same in every file and
+for every program. For people, each is translated as a whole, or by the template that it was made from.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import cache
 
 from gpuledger.extract.message import Sum, Words, message_of, said
-from gpuledger.flows.words.lang import current, described, gettext, knows
+from gpuledger.flows.words.lang import N_, WithDictionary, current, described, gettext, knows
 from gpuledger.flows.words.wrong_use import translated
 
 
@@ -24,3 +30,90 @@ def say(what: object, money: Callable[[Sum], Sum] = lambda amount: amount) -> st
 def label(text: str) -> str:
     """A fixed text, such as the name of a figure or the meaning of a setting, in the language in use."""
     return gettext(text) if knows(text) else described(text)
+
+
+#: The templates of sentences, the more specific ones first.
+TEMPLATES = (
+    # mart.price_trend
+    N_("no judgement on whether it is low: no price was seen for {days} days"),
+    N_("no judgement on whether it is low: its price is known on {days} of the 30 days that takes"),
+    N_("no judgement on whether it is low: only prices of the home market are followed"),
+    N_("it fell by {share}% in 30 days and may go on"),
+    N_("near its lowest of 30 days, and not falling"),
+    N_("neither near its lowest of 30 days nor falling fast: {share}% of the days of a year were cheaper"),
+    # transform/seeds/claims.py
+    N_("Table {table}: score per launch dollar of {card} in {workload}"),
+    N_("Table {table}: score relative to the RTX 3060 of {card} in {workload}"),
+)
+#: Codes of the warehouse, with spaces instead of underscores. Only this list puts them into the catalogue.
+_CODES = (
+    N_("reserved 1y"), N_("reserved 3y"), N_("first party"), N_("marketplace"), N_("dearer"), N_("drift"), N_("too old"),
+    N_("unchanged"), N_("running"), N_("interrupted"), N_("lost"), N_("idle"), N_("from price"), N_("bundle price"),
+    N_("sales tax"), N_("VAT"), N_("GST"), N_("consumption tax"), N_("calibrated"), N_("estimated"), N_("on demand"),
+    N_("seller not known"), N_("far above any price"), N_("published with failures"), N_("included"), N_("excluded"),
+    N_("warning"), N_("failure"),
+    N_("not stated"), N_("agrees"), N_("not verifiable"), N_("input missing"), N_("card"), N_("offer"),
+    N_("cloud offer"), N_("index price"), N_("fx rate"), N_("chart"), N_("chart value"), N_("desktop"), N_("workstation"),
+    N_("4U server"), N_("8-module node"), N_("the machine itself"),
+)  # fmt: skip
+#: A number with the things that it counts, as in `3 out of stock, 1 grey import`.
+_COUNTED = re.compile(r"(\d+) ([a-zA-Z][^,]*)")
+
+
+def spoken(text: str) -> str:
+    """`text` in the language in use, unchanged if no part of it is known. Several sentences are looked up one by one."""
+    if current() == "en" or knows(text):
+        return gettext(text)
+    parts, translated = text.split("; "), []
+    while parts:
+        sentence_parts = next((n for n in range(len(parts), 1, -1) if _template_of("; ".join(parts[:n]))), 1)
+        translated.append(_one("; ".join(parts[:sentence_parts])))
+        del parts[:sentence_parts]
+    return "; ".join(translated)
+
+
+class WithSentences(WithDictionary):
+    """The messages of a language, those of the dictionary, and sentences of the warehouse, for the report."""
+
+    def gettext(self, message: str) -> str:
+        """The translation of `message`, which may be a sentence that was made from a template."""
+        translated, template_and_figures = super().gettext(message), _template_of(message)
+        if translated != message or template_and_figures is None:
+            return translated
+        template, figures = template_and_figures
+        return super().gettext(template).format(**figures)
+
+
+def stated(text: str) -> str:
+    """The text of a document's claim, its unit or its fault, in the language in use."""
+    translated = described(text)
+    return spoken(text) if translated == text else translated
+
+
+def _one(text: str) -> str:
+    """The translation of one sentence, or of a list of words or of counted things."""
+    if template_and_figures := _template_of(text):
+        template, figures = template_and_figures
+        return gettext(template).format(**figures)
+    if not knows(text):
+        if ", " in text:
+            return ", ".join(map(_one, text.split(", ")))
+        if counted := _COUNTED.fullmatch(text):
+            return f"{counted[1]} × {_one(counted[2])}"
+    text_with_spaces = text.replace("_", " ")
+    translated = gettext(text_with_spaces) if text else ""
+    return text if translated == text_with_spaces else translated
+
+
+def _template_of(text: str) -> tuple[str, dict[str, str]] | None:
+    """The template that a sentence was made from, and its figures; None if there is none."""
+    return next(
+        ((template, match.groupdict()) for template, pattern in _patterns() if (match := pattern.fullmatch(text))), None
+    )
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple(
+        (template, re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^;]+?)", re.escape(template)))) for template in TEMPLATES
+    )

@@ -297,3 +297,55 @@ def test_a_hostile_page_does_not_stall_the_search() -> None:
     ):
         blocks.find(f"<html>{filler}", URL, {})
         blocks.find(f"<html><title>{filler}</title><h1>{filler}</h1>", URL, {})
+
+
+@pytest.mark.parametrize(
+    ("title", "body"),
+    [
+        ("You are now in line", "<p>Your estimated wait time is 4 minutes</p>"),
+        (
+            "Shop",
+            "<h1>You are in the queue</h1><p>Thank you for your patience. There are 1,234 people ahead of you.</p>",
+        ),
+        (
+            "Shop",
+            "<h1>We're experiencing high traffic</h1><p>Estimated waiting time: 5 minutes</p>",
+        ),
+        ("Shop", "<p>Please wait, your turn is coming up. Number in line: 532</p>"),
+        ("Warteraum", "<p>Bitte haben Sie einen Moment Geduld, Sie werden automatisch weitergeleitet.</p>"),
+        ("Shop", "<h1>Sie befinden sich in der Warteschlange</h1><p>Geschätzte Wartezeit: 3 Minuten</p>"),
+        (
+            "Shop",
+            "<p>Sie sind in der virtuellen Warteschlange. Ihre Position: 84</p>",
+        ),
+        ("Boutique", "<h1>Vous êtes dans la file d'attente</h1><p>Temps d'attente estimé : 4 minutes</p>"),
+        ("Salle d'attente", "<p>Vous allez être redirigé automatiquement.</p>"),
+        ("Tienda", "<h1>Estás en la cola</h1><p>Tiempo de espera estimado: 4 minutos</p>"),
+        ("Sala de espera", "<p>Gracias por tu paciencia, te redirigiremos automáticamente.</p>"),
+        ("Negozio", "<h1>Sei in coda</h1><p>Tempo di attesa stimato: 3 minuti</p>"),
+        ("Sala d'attesa virtuale", "<p>Non ricaricare la pagina.</p>"),
+        ("Loja", "<h1>Você está na fila</h1><p>Tempo estimado de espera: 4 minutos</p>"),
+        ("Winkel", "<h1>Je staat in de wachtrij</h1><p>Geschatte wachttijd: 3 minuten</p>"),
+        ("Wachtkamer", "<p>Een ogenblik geduld</p>"),
+        ("Sklep", "<h1>Jesteś w kolejce</h1><p>Szacowany czas oczekiwania: 3 minuty</p>"),
+        ("Poczekalnia", "<p>Prosimy o cierpliwość</p>"),
+        ("Obchod", "<h1>Jste ve frontě</h1><p>Odhadovaná doba čekání: 3 minuty</p>"),
+        ("Čekárna", "<p>Vyčkejte prosím</p>"),
+        ("Butik", "<h1>Du står i kö</h1><p>Beräknad väntetid: 3 minuter</p>"),
+        ("Butik", "<h1>Du er i kø</h1><p>Forventet ventetid: 3 minutter</p>"),
+        ("Kauppa", "<h1>Olet jonossa</h1><p>Arvioitu odotusaika: 3 minuuttia</p>"),
+        ("Магазин", "<h1>Вы в очереди</h1><p>Примерное время ожидания: 3 минуты</p>"),
+        ("Mağaza", "<h1>Sıradasınız</h1><p>Tahmini bekleme süresi: 3 dakika</p>"),
+        ("ショップ", "<h1>ただいまアクセスが集中しています</h1><p>順番にご案内しております。予想待ち時間：4分</p>"),
+        ("待合室", "<p>このままお待ちください</p>"),
+        ("쇼핑몰", "<h1>접속 대기 중입니다</h1><p>예상 대기시간 3분, 고객님 앞에 1,234명의 대기자가 있습니다</p>"),
+        ("商城", "<h1>您正在排队</h1><p>预计等待时间：3分钟</p>"),
+        ("商城", "<h1>排隊等候中</h1><p>目前流量較大，預估等待時間 3 分鐘</p>"),
+        ("Shop", "<p>The store is busy right now. You will be let in when it's your turn. Keep this window open.</p>"),
+    ],
+)
+def test_a_waiting_room_in_many_languages(title: str, body: str) -> None:
+    source = f"<html><head><title>{title}</title></head><body>{body}</body></html>"
+    found = blocks.find(source, "https://shop.example/p/1", {"content-type": "text/html"})
+    assert found is not None
+    assert found.kind == "challenge"

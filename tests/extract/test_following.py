@@ -18,10 +18,10 @@ from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading, collect
 from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
-from gpuledger.extract.following import merged
 from gpuledger.extract.items import Issue, Link, ListingTotal, Offer, Parsed
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.pages import Fetching, OfRun
+from gpuledger.extract.product_details import merged
 from gpuledger.extract.readers import listing, sitemaps
 from gpuledger.extract.source import Page, Source
 from tests.extract.fake_time import FakeTime

@@ -315,15 +315,6 @@ READ: dict[str, Shape] = {
         "en-US", "shop.example.com", f"""<p><b>$70.00</b></p><div><button>0.85 oz<span>$42.00</span></button>
         <button aria-selected="true">1.7 oz<span>$70.00</span></button></div>{CART}""", "70.00", "USD",
     ),
-    "kinds of ticket": Shape(
-        "de", "karten.example.de", """<form><div class="row"><i>Erwachsene</i><div class="price">28,50 €</div><select
-        name="a"></select></div><div class="row"><i>Kinder</i><div class="price">22,00 €</div><select name="b"></select></div>
-        <button>In den Warenkorb</button></form>""", "22.00", "EUR", "from",
-    ),
-    "kinds of ticket by their name": Shape(
-        "pt-BR", "ingressos.example.com.br", """<ul class="tickets"><li>Inteira <span class="ticket-price">R$ 120,00</span></li>
-        <li>Meia <span class="ticket-price">R$ 60,00</span></li></ul><button class="btn-buy">Comprar</button>""", "60.00", "BRL", "from",
-    ),
     "bids beside the price": Shape(
         "nl", "markt.example.nl", """<div><span class="price">€ 175,00</span></div><div class="bidding"><h3>Biedingen</h3><ul>
         <li>€ 150,00</li><li>€ 120,00</li></ul><button>Plaats bod</button></div>""", "175.00", "EUR",
@@ -335,12 +326,6 @@ READ: dict[str, Shape] = {
     "a number of goods in three groups beside the price": Shape(
         "ja", "kagu.example.jp", """<div class="price-module"><span class="price">¥1,499</span><div class="stock">在庫切れ</div>
         <span>304.499.08</span></div>""", "1499", "JPY",
-    ),
-    "the form of a page without a shop's system": Shape(
-        "en-US", "nursery.example.com", """<p><b>1 gallon pot: $8.95</b></p><form action="https://www.paypal.com/cgi-bin/webscr">
-        <input type="hidden" name="cmd" value="_cart"><input type="hidden" name="amount" value="8.95"><input type="hidden"
-        name="currency_code" value="USD"><input type="image" alt="Add to Cart"></form><p>Flat rate shipping $9.50 on orders under
-        $50.</p>""", "8.95", "USD",
     ),
     "the goods themselves in a part that is named like a tile": Shape(
         "en-US", "parts.example.com", """<div class="pdp-product-card"><p class="price">$0.36</p><button id="btnBuy">Buy</button>
@@ -603,11 +588,6 @@ STOCK_AND_NUMBER: dict[str, tuple[Shape, str, str | None]] = {
             <p class='price'>$549.00</p>{CART}""", "549.00", "AUD", path="product/rtx-4070"),
         "in_stock", "105678",
     ),
-    "a number that the shop calls by its own name": (
-        Shape("en-GB", "shopworld.example.co.uk", f"""<ul><li>Shop code: <b>LN136911</b></li><li>Promo code: <b>SAVE10</b></li></ul>
-            <p class='price'>£549.00</p>{CART}""", "549.00", "GBP", path="product/rtx-4070"),
-        "in_stock", "LN136911",
-    ),
     "a number that is marked for machines on a page that is not": (
         Shape("en-US", "shop.example.com", f"""<p>Mfg # <span itemprop="mpn">VCN4070</span> Ours # <span itemprop="sku">7345678</span></p>
             <p class='price'>$549.00</p>{CART}""", "549.00", "USD", path="product/rtx-4070"),
@@ -669,11 +649,6 @@ STOCK_AND_NUMBER: dict[str, tuple[Shape, str, str | None]] = {
         Shape("en-US", "shop.example.com", """<span class="price">$95.97</span><div class="description-preview"><ul><li>Style:
             CN8490-002</li></ul></div><button>Add to cart</button>""", "95.97", "USD", path="t/rtx-4070"),
         "in_stock", "CN8490-002",
-    ),
-    "a number in a cell that the address names too": (
-        Shape("en-US", "boxes.example.com", """<table><tr><th>MODEL NO.</th><th>PRICE</th></tr><tr><td>S-4124</td><td>$1.24</td>
-            </tr></table><button>Add to cart</button>""", "1.24", "USD", path="Product/Detail/S-4124/Boxes"),
-        "in_stock", "S-4124",
     ),
     "a word for what is sold, alone in its line": (
         Shape("en-US", "pottery.example.com", """<p class="price">$240.00</p><p class="end">SOLD</p><p>Code: 24017</p>""", "240.00",

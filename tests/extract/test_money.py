@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuledger.extract.price.amounts import decimal_symbol
-from gpuledger.extract.price.money import Ambiguous, Money, label_in, read_price, to_decimal
+from gpuledger.extract.price.money import Ambiguous, Money, read_price
 from tests.support.generated_prices import Printed, check, prices
 
 #: Examples of the properties here; `benchmarks.bench_product` draws many more of the same.
@@ -162,54 +161,6 @@ def test_the_habit_of_the_page_beats_its_language() -> None:
     found = read_price("1.299 €", language="en", country="DE", decimal=",")
     assert isinstance(found, Money)
     assert found.amount == 1299
-
-
-def test_the_currency_that_the_page_names_settles_a_shared_sign_and_no_other() -> None:
-    dollars = read_price("$12.00", currency="AUD", country="US")
-    euros = read_price("€12.00", currency="USD", country="US")
-    assert isinstance(dollars, Money)
-    assert isinstance(euros, Money)
-    assert (dollars.currency, euros.currency) == ("AUD", "EUR")
-    assert isinstance(read_price("$12.00 x", currency="EUR", country="IE"), Ambiguous)
-    bare = read_price("12.00", currency="EUR")
-    assert isinstance(bare, Money)
-    assert (bare.currency, bare.signed) == ("EUR", False)
-
-
-def test_a_sign_of_many_countries_names_no_currency_without_one() -> None:
-    found = read_price("$12.00")
-    assert isinstance(found, Money)
-    assert found.currency is None
-
-
-@pytest.mark.parametrize(
-    ("language", "country", "symbol"),
-    [("de", None, ","), ("en", None, "."), ("es", None, None), (None, "CH", None), ("de", "CH", "."), ("en", "DE", None),
-     ("en", "IE", "."), (None, "BR", ","), (None, None, None), ("xx", None, None), ("en", "ZZ", ".")],
-)  # fmt: skip
-def test_decimal_symbol(language: str | None, country: str | None, symbol: str | None) -> None:
-    assert decimal_symbol(language, country) == symbol
-
-
-@pytest.mark.parametrize(
-    ("text", "part", "label"),
-    [("$54.16 /mo.", "$54.16", "monthly"), ("Save $50.00 today", "$50.00", "noise"),
-     ("was $80.00 now $60.00", "$80.00", "list"), ("Price: $60.00", "$60.00", "now"),
-     ("36.53€ excl. VAT", "36.53€", "net"), ("$60.00", "$61.00", None)],
-)  # fmt: skip
-def test_words_around_an_amount_name_it(text: str, part: str, label: str | None) -> None:
-    assert label_in(text, part) == label
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [("1299.99", "1299.99"), (1299, "1299"), (" 1299 ", "1299"), ("1,299.99", "1299.99"), ("1.299,99", "1299.99"),
-     ("24,90", "24.90"), ("0", "0"), ("978.0000", "978.0000"), (Decimal("3E+2"), "300"), (49.1, "49.1"),
-     ("1,299", None), ("1e3", None), ("-5", None), ("NaN", None), ("Infinity", None), ("", None), (None, None),
-     (True, None), ("12.3.4", None), ("$5", None), ("9" * 16, None), ("٥", None)],
-)  # fmt: skip
-def test_numbers_for_machines(text: object, number: str | None) -> None:
-    assert to_decimal(text) == (None if number is None else Decimal(number))  # type: ignore[arg-type]
 
 
 @settings(max_examples=EXAMPLES, deadline=None)

@@ -17,7 +17,7 @@ from tests.support.store_promises import PROMISES, Promise
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
 def test_a_folder(promise: Promise, tmp_path: Path) -> None:
-    store = objects.of(f"file://{tmp_path / 'store'}")
+    store = objects.store_at(f"file://{tmp_path / 'store'}")
     assert store is not None
     promise(store, tmp_path)
 
@@ -36,12 +36,12 @@ def test_a_folder(promise: Promise, tmp_path: Path) -> None:
 )
 def test_what_is_no_address_is_refused(address: str, reason: str) -> None:
     with pytest.raises(objects.BadAddress, match=reason) as refused:
-        objects.of(address)
+        objects.store_at(address)
     assert "secret@" not in str(refused.value)
 
 
 def test_no_store_is_none() -> None:
-    assert objects.of("") is None
+    assert objects.store_at("") is None
 
 
 #: A request: method, path, and the conditions that it names.
@@ -89,7 +89,7 @@ def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Asked]]:
     yield asked
     server.shutdown()
     server.server_close()
-    objects.of.cache_clear()
+    objects.store_at.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_each_store_is_asked_for_the_conditions_in_its_own_words(
     address: str, path: str, is_new: dict[str, str], is_as_it_was: dict[str, str], refusing: list[Asked]
 ) -> None:
     """An address names bucket or container, then the prefix; what the store refuses is refused to whoever writes."""
-    store = objects.of(address)
+    store = objects.store_at(address)
     assert store is not None
     assert store.get("head") is None
     assert not store.create("head", b"mine")

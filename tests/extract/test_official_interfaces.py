@@ -24,6 +24,7 @@ from gpuledger.extract.fetch.keyed import Keyed
 from gpuledger.extract.fetch.site import site_of
 from gpuledger.extract.items import Offer
 from gpuledger.extract.pages import Fetching, OfRun
+from gpuledger.flows.settings.settings import Settings
 from tests.extract.faulty_server import Exchange, FaultyServer
 
 NOW = datetime(2026, 11, 20, 3, tzinfo=UTC)
@@ -117,7 +118,7 @@ def _night(name: str, server: FaultyServer, archive: Archive, *, now: datetime =
     """Read the source with everything real but the clock and the address that its host has."""
     base = source.get(name)
     host = f"http://{name.replace('_', '-')}.test"
-    start = [host + address.partition(".com")[2] for address in base.start]
+    start = [host + address.partition(".com")[2] for address in base.addresses(Settings())]
     assert base.access is not None
     grant = host + (base.access.token_url or "").partition(".com")[2] if base.access.token_url else None
     played = replace(base, start=tuple(start), access=replace(base.access, token_url=grant))
@@ -189,7 +190,7 @@ def test_a_page_that_stays_broken_costs_its_own_offers_and_is_accounted_for(
 def test_a_search_wider_than_the_interface_gives_says_so(server: FaultyServer, archive: Archive) -> None:
     ebay = Ebay(total=10_400)
     page = {"total": 10_400, "offset": 0, "limit": 200, "itemSummaries": [_item(1)]}
-    told = list(source.get("ebay").parse(_page(json.dumps(page).encode(), source.get("ebay").start[0])))
+    told = list(source.get("ebay").parse(_page(json.dumps(page).encode(), source.get("ebay").addresses(Settings())[0])))
     assert [item.code for item in told if item.KIND == "issue"] == ["search_too_wide"]
     assert sum(item.KIND == "link" for item in told) == 49
     assert ebay.total > 10_000

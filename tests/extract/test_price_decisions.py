@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from gpuledger.extract.items import Offer
+from gpuledger.extract.product import decide
 from tests.support.html_page import offer_on
 
 CART = '<button class="add-to-cart">Add to cart</button>'
@@ -257,3 +258,74 @@ def test_the_name_of_one_of_two_parts_that_show_an_amount_is_not_that_of_the_who
     both = '<span class="price"><span class="was old-price">$499.00</span><span>$499.00</span></span>'
     offer, issues = read(f'<div class="product-price">{both}</div>{CART}')
     assert (the_price(offer), issues) == (("499.00", "USD", "now"), [])
+
+
+def two(first: str, second: str) -> str:
+    return f'<p class="price">{first}</p><p class="price">{second}</p>{CART}'
+
+
+#: A page for each rule, by its reason: what it shows, and what it states to machines or in its head.
+PAGES: dict[str, tuple[str, str, str]] = {
+    "the number can be read in two ways, and the page shows neither": ("", stated("2.449", "COP"), ""),
+    "nothing on the page contradicts the claim": ("", stated("549.99"), ""),
+    "the currencies differ": (shown("€549.99"), stated("549.99"), ""),
+    "the page shows the claimed amount": (shown("$549.99"), stated("549.99"), ""),
+    "the page shows one of several variants": (shown("$599.99"), f"[{stated('549.99')}, {stated('599.99')}]", ""),
+    "the claim is the old price": (shown("<s>$599.99</s> $549.99"), stated("599.99"), ""),
+    "the claim is the price before tax": (
+        '<p class="price current-price">119,00 € inkl. MwSt.</p><p class="price">100,00 € netto</p>' + CART,
+        stated("100.00", "EUR"), "",
+    ),
+    "the page shows the claimed price as well": (two("$599.99", "$549.99"), stated("549.99"), ""),
+    "scripts side with one of the two": (
+        shown("$499.99"), stated("549.99"), '<script>var product_price = "499.99";</script>',
+    ),
+    "what the page shows is hardly a price": ("<p>$12.00</p>", stated("549.99"), ""),
+    "the page shows only one of the claimed amounts": (
+        shown("$549.99"), stated("549.99"), '<meta property="product:price:amount" content="599.99">',
+    ),
+    "nothing says which of the claims": (
+        "", stated("549.99"), '<meta property="product:price:amount" content="599.99">',
+    ),
+    "an old price is payable if the same before tax stands beside it": (
+        '<p class="old-price">119,00 €</p><p class="price">100,00 € netto</p>' + CART, "", "",
+    ),
+    "scripts state the price": (CART, "", '<script>var product_price = "549.99", currency = "USD";</script>'),
+    "the price before tax stands beside the asked one": (
+        '<p class="price">100,00 € netto</p><p class="shipping">119,00 € brutto</p>' + CART, "", "",
+    ),
+    "one price is clearly that of the goods": (shown("$549.99"), "", ""),
+    "a percentage proves which of two is the old price": (
+        '<div><span class="price">$450.00</span> <span class="price">$600.00</span> 25% off</div>' + CART, "", "",
+    ),
+    "words say which of two is with tax": (
+        '<div class="price"><span>12,800円</span>（<span>税込14,080円</span>）</div>' + CART, "", "",
+    ),
+    "all scripts name one of the prices": (two("$549.99", "$499.99"), "", '<script>var product_price = "549.99";</script>'),
+    "nothing says which of the prices": (two("$549.99", "$499.99"), "", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reason", PAGES)
+def test_each_rule_decides_the_page_that_it_is_for(reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    decided: list[str] = []
+
+    def recorded(rule: decide.Rule) -> decide.Rule:
+        def ask(question: decide.Question) -> decide.Decision | None:
+            decision = rule.decide(question)
+            decided.extend([rule.reason] if decision is not None else [])
+            return decision
+
+        return rule._replace(decide=ask)
+
+    for kind in ("OF_CLAIMS", "OF_DISAGREEING", "OF_NOTHING_PAYABLE", "OF_SIGHT"):
+        monkeypatch.setattr(decide, kind, tuple(map(recorded, getattr(decide, kind))))
+    body, claim, head = PAGES[reason]
+    lang = "ja-JP" if "円" in body else "de-DE" if "netto" in body else "en-US"
+    read(body, stated=claim, head=head, lang=lang)
+    assert decided == [reason]
+
+
+def test_each_rule_has_its_page() -> None:
+    rules = (*decide.OF_CLAIMS, *decide.OF_DISAGREEING, *decide.OF_NOTHING_PAYABLE, *decide.OF_SIGHT)
+    assert sorted(rule.reason for rule in rules) == sorted(PAGES)

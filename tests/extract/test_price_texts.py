@@ -76,7 +76,7 @@ def test_a_dash_for_the_cents_says_which_separator_is_the_decimal_one(
         ("es", "ES", ","), ("es", "MX", "."), ("es", "US", None), ("de", "US", None), ("en", "DE", None),
         ("de_DE", "de", ","),
         ("de-AT", "DE", ","), (None, "DE", ","), (None, "CH", None), (None, "US", "."), ("en", "GB", "."), ("it", "DE", ","),
-        ("xx", "DE", ","),
+        ("xx", "DE", ","), ("de", "CH", "."), ("en", "IE", "."), (None, "BR", ","), ("en", "ZZ", "."),
     ],
 )  # fmt: skip
 def test_the_decimal_symbol_of_a_page(language: str | None, country: str | None, expected: str | None) -> None:
@@ -103,6 +103,8 @@ def test_the_format_of_a_page() -> None:
     [
         ("1299.5", "1299.5"), ("1,299.50", "1299.50"), ("1.299,50", "1299.50"), (Decimal("1E+3"), "1000"), (7, "7"),
         (True, None), (None, None), ("1,299", None), ("１２", None), ("12345678901,234.50", None), (" 5.00 ", "5.00"),
+        ("24,90", "24.90"), ("0", "0"), ("978.0000", "978.0000"), (49.1, "49.1"), ("1e3", None), ("-5", None), ("NaN", None),
+        ("Infinity", None), ("", None), ("12.3.4", None), ("$5", None), ("9" * 16, None), ("٥", None),
     ],
 )  # fmt: skip
 def test_a_number_for_machines(text: object, expected: str | None) -> None:
@@ -191,6 +193,7 @@ def test_a_text_of_the_length_of_a_price_is_read() -> None:
         ("$5.00", "AUD", "US", "AUD"), ("now $5.00", "AUD", "US", "AUD"),
         ("5.00", "USD", None, "USD"), ("5.00", None, "US", None),
         ("€5.00", None, "US", "EUR"),
+        ("€5.00", "USD", "US", "EUR"),
         ("US$5.00", None, "CA", "USD"), ("$5.00 AUD", None, "US", "AUD"), ("CAD 5.00", "USD", "US", "CAD"),
         ("12,000원", None, None, "KRW"), ("12,000 원", "USD", "US", "KRW"), ("₹500.00", None, None, "INR"),
     ],
@@ -219,13 +222,16 @@ def test_whether_the_text_itself_says_that_it_is_money() -> None:
 
 
 def test_words_in_a_part_call_the_amount_that_is_asked_about() -> None:
-    text = "was $599.00 now $499.00, $49.00/mo"
-    assert [label_in(text, part) for part in ("$599.00", "499.00", "$49.00", "$1.00")] == [
-        "list",
-        "now",
-        "monthly",
-        None,
-    ]
+    text = "was $599.00 now $499.00, $49.00/mo, save $50.00, $450.00 excl. VAT"
+    parts = {
+        "$599.00": "list",
+        "499.00": "now",
+        "$49.00": "monthly",
+        "$50.00": "noise",
+        "$450.00": "net",
+        "$1.00": None,
+    }
+    assert {part: label_in(text, part) for part in parts} == parts
 
 
 @pytest.mark.parametrize(

@@ -249,20 +249,9 @@ class TestLocale:
         offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}', head=head, lang="en"))
         assert (offer.price, offer.currency) == ((Decimal(price), code) if price else (None, None))
 
-    @pytest.mark.parametrize(
-        ("words", "currency"),
-        [("12 Main St, Austin, TX 78701", "USD"), ("Toronto, ON M5V 2T6", "CAD"), ("Fitzroy VIC 3065", "AUD"),
-         ("Auckland 1010, New Zealand", "NZD"), ("All prices are in USD", "USD"),
-         ("Austin, TX 78701. Prices shown in Canadian dollars.", "CAD"),
-         ("Austin, TX 78701 and Toronto, ON M5V 2T6", None), ("Model IN 12345, OR 10000", None)],
-    )  # fmt: skip
-    def test_addresses_and_words_on_the_page_say_whose_dollar_it_is(self, words: str, currency: str | None) -> None:
-        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}<footer>{words}</footer>', lang="en"))
-        assert (offer.price, offer.currency) == (Decimal("549.99") if currency else None, currency)
-
-    def test_the_address_of_the_goods_maker_says_nothing_of_the_shop(self) -> None:
-        maker = "<p>Manufacturer: Boards Inc., 12 Main St, Austin, TX 78701</p>"
-        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}{maker}<footer>Imprint</footer>', lang="en"))
+    def test_an_address_says_nothing_of_a_currency(self) -> None:
+        address = "<footer>12 Main St, Austin, TX 78701</footer>"
+        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}{address}', lang="en"))
         assert (offer.price, offer.currency) == (None, None)
 
     @pytest.mark.parametrize(
@@ -469,7 +458,6 @@ class TestNumbers:
             ("<dl><dt>MPN</dt><dd>4070-12G</dd><dt>EAN</dt><dd>4006381333931</dd></dl>", None, "4070-12G", "4006381333931"),
             ("<p>EAN: 4006381333930</p>", None, None, None),
             ("<p>Objednávací kód: <b>LO60321</b></p>", "LO60321", None, None),
-            ('<input type="hidden" name="product_id" value="norvik-rtx-4070">', "norvik-rtx-4070", None, None),
             ('<section class="related"><p>SKU: FAN-1</p></section>', None, None, None),
             # Shops make numbers of words too; behind a word for a number only, and with nothing behind them.
             ("<p><b>SKU:</b> <b>KAM-L-ANT</b></p>", "KAM-L-ANT", None, None),

@@ -174,6 +174,37 @@ def test_what_members_pay_is_not_the_price_where_machines_are_told_that() -> Non
     assert (offer.price, offer.price_kind) == (Decimal("999.00"), "now")
 
 
+@pytest.mark.parametrize(
+    ("lang", "stated", "body", "price"),
+    [
+        ("en-US", "579.00 USD", "<p class='price'>$599.00</p><p>Members pay $579.00</p>", "599.00"),
+        ("pl-PL", "2599.00 PLN", "<p class='cena'>2 699,00 zł</p><p>Cena dla klubowiczów: 2 599,00 zł</p>", "2699.00"),
+        ("de-DE", "504.19 EUR", "<p class='preis'>599,99 €*</p>", "599.99"),
+        ("fr-FR", "524.92 EUR", "<p class='prix'>629,90 € TTC</p><p>soit 524,92 € HT</p>", "629.90"),
+        ("ja-JP", "99818 JPY", "<p class='price'>109,800円（税込）</p>", "109800"),
+    ],
+)
+def test_what_meta_data_alone_say_of_members_or_without_tax_is_not_the_price(
+    lang: str, stated: str, body: str, price: str
+) -> None:
+    amount, currency = stated.split()
+    meta = f'<meta property="product:price:amount" content="{amount}">'
+    meta += f'<meta property="product:price:currency" content="{currency}">'
+    url = "https://shop.example/p/1"
+    offer, issues = offer_on(
+        url, f'<html lang="{lang}"><head>{meta}</head><body><h1>{CARD}</h1>{body}{CART}</body></html>'
+    )
+    assert (offer.price, offer.currency, issues) == (Decimal(price), currency, [])
+
+
+@pytest.mark.parametrize(
+    "beside", ["<label><input type='checkbox'> + 36 Monate Garantie 49,99 €</label>", "<p>Erscheint am 15.12.</p>"]
+)
+def test_a_plan_and_a_day_beside_a_price_are_no_other_price(beside: str) -> None:
+    offer, _ = read(f"<p class='price'>599,00 €</p>{beside}{CART}", lang="de-DE")
+    assert (offer.price, offer.currency) == (Decimal("599.00"), "EUR")
+
+
 @pytest.mark.parametrize("name", ["offers", "Offers"])
 @pytest.mark.parametrize("nested", [False, True])
 def test_offers_in_a_list_of_lists_and_under_a_capital(name: str, nested: bool) -> None:

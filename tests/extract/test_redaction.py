@@ -81,6 +81,58 @@ NAMES = [
 ]
 #: Those that are words of everyday text as well: in an address they are hidden, in a text they cannot be.
 COMMON = ("code", "device_code", "GoogleAccessId", "key", "Key-Pair-Id", "nonce", "Policy", "sas", "sign")
+#: Names that are secrets in a text, in many languages.
+OF_TEXTS = [
+    "dsn", "SENTRY_DSN", "passkey", "privkey", "ssh_privkey", "sessid", "sess_sessid", "connection_string",
+    "ConnectionString", "connstr", "conn_str_password", "db.connection-string", "recovery_code", "recoveryCode",
+    "recovery-key", "backup_code", "security_code", "cvv", "cvc", "seed_phrase", "mnemonic", "auth_code",
+    "accessCode", "令牌", "访问令牌", "口令", "登录口令", "密码", "密钥", "私钥", "秘钥",
+    "암호", "비밀번호", "패스워드", "인증키", "비밀키", "토큰",
+    "액세스토큰", "시크릿", "복구코드", "パスワード", "暗証番号", "秘密鍵", "トークン", "senha", "senha_admin", "segredo",
+    "codigoDeRecuperacao", "chave_secreta", "contraseña", "clave_secreta", "clave_api", "jeton", "clé_secrète",
+    "mot_de_passe", "motdepasse", "passwort", "kennwort", "geheimnis", "geheim", "wachtwoord", "adgangskode",
+    "passord", "salasana", "lösenord", "losenord", "hasło", "haslo", "heslo", "jelszó", "jelszo", "lozinka",
+    "parola", "şifre", "sifre", "пароль", "секрет", "токен", "парола", "סיסמה", "كلمة_المرور", "db_password",
+    "admin.pwd", "smtp-pass", "api_token",
+]  # fmt: skip
+OPTIONS = [
+    "--token {s}", "--token '{s}'", '--token "{s} and more"', "--api-key {s}", "--password\t{s}",
+    "--client-secret {s} --page 2",
+    "run --auth-token {s}, then", "(--passphrase {s})", "--access-token  {s}", "--db-password={s}",
+    "docker login --password {s} host",
+]  # fmt: skip
+LETTERS = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
+SHAPES = [
+    f"AIza{LETTERS[:35]}", f"GOCSPX-{LETTERS[:28]}", f"1//0{LETTERS}-x_y", f"ya29.{LETTERS}", f"AQ.Ab8{LETTERS}",
+    f"123456789:AA{LETTERS[:33]}", f"bot9876543210:AA{LETTERS[:33]}", f"dckr_pat_{LETTERS[:27]}", f"dckr_oat_{LETTERS[:32]}",
+    "dapi" + "0123456789abcdef" * 2, "dapi" + "0123456789abcdef" * 2 + "-2", f"xoxb-1234567890-{LETTERS}",
+    f"xoxp-1234567890-{LETTERS}", f"xoxe.xoxp-1-{LETTERS}", f"xapp-1-A0123-{LETTERS}", f"pnu_{LETTERS}", f"pnb_{LETTERS}",
+    f"hooks.slack.com/services/T0123/B0123/{LETTERS}", f"https://discord.com/api/webhooks/123456/{LETTERS}",
+]  # fmt: skip
+EVERYDAY = """
+GeForce RTX 4090 24GB GDDR6X, 2x 8-pin, dual fan
+Passmark: 38,412 points; passive cooling, pass-through 12VHPWR
+PNY GeForce RTX 4070: 12GB | Dual Slot --- in stock
+Secretlab chair: 499 EUR
+The-slot: 2.5 wide; dsnow edition
+암호화폐 채굴용 그래픽카드: 중고
+토큰화 속도: 35 tok/s
+Parolan lighting: no
+Item 123456789:ABC in the list
+Senhance cooler: 2 fans
+48 GB ECC, TDP: 300 W --- see --format csv
+run it with --context 8192 --precision int4
+use --data-dir D, or the setting data_dir
+Geheimtipp: RTX 3060 für 289 €
+색상: 블랙, 배송: 무료, 가격: 1,599,000원
+容量: 24GB, 价格: 12999元, 显存: GDDR6X
+価格: 298,000円 送料: 無料
+cena: 8 499,00 zł, dostawa: 0 zł, gwarancja: 36 miesięcy
+Preis: 1.599,00 €, Lieferung: 3-5 Tage, Zustand: neu
+prix : 1 599,00 €, livraison : gratuite
+SKU: 14-932-611, MPN: ROG-STRIX-RTX4090-O24G, GTIN: 4711081957829
+1// 0 and 12345678:A
+""".strip().splitlines()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -101,12 +153,22 @@ def test_an_address_shows_no_value_that_is_not_known_to_be_harmless(name: str) -
         assert redact(shown) == shown
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in COMMON])
-@pytest.mark.parametrize(
-    "text", ["{n}={s}", "{n}: {s}", '"{n}": "{s}"', "'{n}': '{s} and more'", "--{n}={s}", "{n} = {s}"]
-)
-def test_a_text_shows_no_value_under_the_name_of_a_secret(name: str, text: str) -> None:
-    assert SECRET not in redact_text("it failed with " + text.format(n=name, s=SECRET) + " (status 403)")
+@pytest.mark.parametrize("name", [name for name in (*NAMES, *OF_TEXTS) if name not in COMMON])
+def test_a_text_shows_no_value_under_the_name_of_a_secret(name: str) -> None:
+    for text in ("{n}={s}", "{n}: {s}", '"{n}": "{s}"', "'{n}': '{s} and more'", "--{n}={s}", "{n} = {s}"):
+        assert SECRET not in redact_text("it failed with " + text.format(n=name, s=SECRET) + " (status 403)"), text
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_the_value_of_a_secret_option_is_hidden(option: str) -> None:
+    shown = redact_text(f"gpuledger pull {option.format(s=SECRET)}")
+    assert (SECRET in shown, "***" in shown, "and more" in shown) == (False, True, False)
+
+
+@pytest.mark.parametrize("secret", SHAPES)
+def test_a_key_of_a_known_shape_is_hidden(secret: str) -> None:
+    shown = redact_text(f"the server said: no such key {secret}, sorry")
+    assert (LETTERS[:20] in shown, "0123456789abcdef" in shown, "***" in shown) == (False, False, True)
 
 
 @pytest.mark.parametrize(
@@ -117,6 +179,12 @@ def test_a_text_shows_no_value_under_the_name_of_a_secret(name: str, text: str) 
         "glpat-AbCdEf0123456789wxyz", "sk-proj-abcdEFGH0123456789abcd",
         "hf_AbCdEfGhIjKlMnOpQrSt", "AIzaSyA1234567890abcdefghijklmnopqrstu",
         "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----",
+        *(before + "Ab3dEf6hIj9kLmNoPq2sTuVw" for before in (
+            "xai-", "pplx-", "glsa_", "tskey-auth-", "xkeysib-", "figd_", "sntrys_", "NRAK-", "PMAK-", "sbp_", "dp.pt.",
+            "pscale_tkn_", "rubygems_", "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.xyz",
+        )),
+        *(before + "0123456789abcdef" * 2 for before in ("SK", "key-", "Ab3dEf6hIj9kLm.atlasv1.")),
+        "patAb3dEf6hIj9kLm." + "0123456789abcdef" * 4,
     ],
 )  # fmt: skip
 def test_a_text_shows_nothing_in_the_shape_of_a_key(secret: str) -> None:
@@ -135,6 +203,9 @@ def test_a_text_shows_nothing_in_the_shape_of_a_key(secret: str) -> None:
         "Authorization: Bearer XXXXyyyy1234XXXXyyyy1234", "authorization: token XXXXyyyy1234XXXXyyyy1234",
         "Set-Cookie: id=XXXXyyyy1234XXXXyyyy1234; Path=/", "cookie: a=1; b=XXXXyyyy1234XXXXyyyy1234",
         "postgresql+asyncpg://prefect:XXXXyyyy1234XXXXyyyy1234@postgres/prefect",
+        "curl -u robot:XXXXyyyy1234XXXXyyyy1234 https://shop.example", "curl --user 'robot:XXXXyyyy1234XXXXyyyy1234' shop",
+        "Zugangscode: XXXXyyyy1234XXXXyyyy1234", "mot de passe : XXXXyyyy1234XXXXyyyy1234", "密码：XXXXyyyy1234XXXXyyyy1234",
+        "wifi-key: XXXXyyyy1234XXXXyyyy1234", "Parool: XXXXyyyy1234XXXXyyyy1234",
     ],
 )  # fmt: skip
 def test_addresses_that_are_keys_themselves(text: str) -> None:
@@ -177,6 +248,11 @@ def test_two_pages_stay_two() -> None:
 )  # fmt: skip
 def test_everyday_text_stays(text: str) -> None:
     assert redact_text(text) == text
+
+
+def test_what_a_shop_writes_stays() -> None:
+    assert [redact_text(line) for line in EVERYDAY] == EVERYDAY
+    assert redact_text("give --token --page 2") == "give --token --page 2"
 
 
 def test_an_error_is_redacted_when_it_is_made() -> None:

@@ -192,7 +192,7 @@ SHOPS: dict[str, Shop] = {
         "ko", "https://shop.example.kr/product/detail.html?product_no=912&cate_no=45", "캔버스 토트백",
         """<div class="xans-product-detail"><h3>캔버스 토트백</h3><table><tr><th><span>판매가</span></th><td><strong id="span_product_price_text">32,000원</strong></td></tr><tr><th><span>자체상품코드</span></th><td><span>TB-CV-07</span></td></tr><tr><th><span>원산지</span></th><td>국내</td></tr></table>
         <div class="ec-base-button"><a href="#none" class="displaynone">바로구매</a><a href="#none" class="displaynone">장바구니</a><span class="btnEm soldout">SOLD OUT</span></div></div>""",
-        "32000", "KRW", "TB-CV-07", "out_of_stock",
+        None, None, "TB-CV-07", "out_of_stock", None,
     ),
     "Korea, an open market with a coupon": Shop(
         "ko", "https://item.example.co.kr/Item?goodscode=2718281828", "무선 청소기 V12",

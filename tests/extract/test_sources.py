@@ -27,6 +27,7 @@ import pytest
 
 from gpuledger.extract import errors, items, source
 from gpuledger.extract.source import Page
+from gpuledger.flows.words import lang
 from tests.command import environment
 
 _KINDS = {cls.KIND: cls for cls in vars(items).values() if dataclasses.is_dataclass(cls) and hasattr(cls, "KIND")}
@@ -104,8 +105,16 @@ def test_source_says_what_it_is(name: str) -> None:
     assert found.title
     assert found.kinds
     assert set(found.kinds) <= _KINDS.keys() - {"issue", "link"}
-    assert all(address.startswith("https://") for address in found.start)
+    assert all(address.startswith(("https://", "{hubs}/")) for address in found.start)
     assert all(path.startswith("/") for path in found.sample)
+
+
+@pytest.mark.parametrize("name", source.names())
+def test_what_a_source_is_called_is_korean_unless_it_is_a_name(name: str) -> None:
+    title = source.get(name).title
+    korean = lang.translations("ko")
+    assert isinstance(korean, lang.Catalogue)
+    assert title in korean.messages or not re.search(" [a-z]", title), "flows/words/locale/ko/LC_MESSAGES/gpuledger.po"
 
 
 #: Modules that only parsers need. A night on which no page changed must not spend its time on importing them.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from gpuledger.extract.markup import jsonld, structured
@@ -116,22 +114,3 @@ def test_microdata() -> None:
 def test_what_is_no_goods_is_left_out() -> None:
     assert read(script('{"@type": "Organization", "name": "Shop", "offers": {"price": "5"}}')) == []
     assert read(script('{"@type": "Event", "name": "Fair"}')) == []
-
-
-def test_odd_files_give_the_product_where_there_is_one(shared_data: Path) -> None:
-    files = sorted((shared_data / "structured_data").glob("*.html"))
-    assert len(files) >= 7
-    for file in files:
-        found = structured.products(tree(file.read_bytes()), URL)
-        named = [product for product in found if product.name == "Executive Anvil"]
-        assert len(named) == file.name.startswith("product"), file.name
-        for product in named:
-            (offer,) = product.offers
-            assert (product.mpn, product.brand) == ("925872", "ACME")
-            assert (offer.price, offer.currency, offer.availability, offer.condition) == (
-                "119.99",
-                "USD",
-                "in_stock",
-                "used",
-            )
-            assert offer.seller == "Executive Objects"

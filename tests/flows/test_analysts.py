@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.flows.night import store
+from gpuledger.flows.night import exporting
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
 from tests.command import gpuledger, tables
@@ -126,13 +126,13 @@ def test_a_session_that_writes_in_the_moment_of_publishing_costs_the_files_and_n
 ) -> None:
     """Between the publishing and the CSV files somebody opens the new version for writing."""
     sessions: list[Analyst] = []
-    export = store.write_exports
+    export = exporting.write
 
     def first_the_analyst(context: Context, summary: Summary, con: duckdb.DuckDBPyConnection) -> Summary:
         sessions.append(Analyst(data, "read-write"))
         return export(context, summary, con)
 
-    monkeypatch.setattr(store, "write_exports", first_the_analyst)
+    monkeypatch.setattr(exporting, "write", first_the_analyst)
     summary = refresh(data, 3)
     sessions[0].process.kill()
     sessions[0].process.wait()
@@ -141,17 +141,3 @@ def test_a_session_that_writes_in_the_moment_of_publishing_costs_the_files_and_n
     assert (summary.reason or "").startswith("the CSV files could not be written: ")
     with duckdb.connect(str(data / "gpuledger.duckdb"), read_only=True) as con:
         assert con.execute(COUNT).fetchall() == [(3,)]
-
-
-def test_what_an_ordinary_user_opens_is_read_only(data: Path) -> None:
-    version = (data / "gpuledger.duckdb").resolve()
-    assert version.stat().st_mode & 0o777 == 0o444
-
-
-def test_old_versions_are_kept_up_to_a_few(nights: dict[int, Night], tmp_path: Path) -> None:
-    data = nights[3].copy(tmp_path / "data")
-    for _ in range(4):
-        refresh(data, 3, only=["ecb_fx"])
-    versions = sorted((data / "versions").glob("*/gpuledger.duckdb"))
-    assert len(versions) == 5
-    assert (data / "gpuledger.duckdb").resolve() == versions[-1].resolve()

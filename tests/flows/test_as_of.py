@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -59,26 +58,3 @@ def test_commands_take_a_day(nights: dict[int, Night], command: tuple[str, ...])
     then, before = (answer.out.splitlines() for answer in answers)
     assert len(then) > 5
     assert len(before) == 1
-
-
-def test_a_day_that_is_none_is_answered_with_one_line(nights: dict[int, Night]) -> None:
-    answer = gpuledger("value", "sd-512-image-generation", "--as-of", "yesterday", data=nights[3].data)
-    assert answer.status == 2
-    assert "yesterday" in answer.err
-
-
-@pytest.mark.parametrize(
-    "command", [("value", "sd-512-image-generation"), ("rank", "sd-512-image-generation"), ("price",)]
-)
-def test_a_day_that_has_not_come_is_refused(nights: dict[int, Night], command: tuple[str, ...]) -> None:
-    tomorrow = datetime.now(UTC).date() + timedelta(days=1)
-    answer = gpuledger(*command, "--as-of", tomorrow, data=nights[3].data)
-    assert answer.status == 2
-    assert f"--as-of {tomorrow}: that day has not come yet" in answer.err
-
-
-def test_a_day_before_the_first_says_which_is_the_first(nights: dict[int, Night]) -> None:
-    answers = [gpuledger("price", "--as-of", day, data=nights[3].data) for day in ("2023-11-15", "2023-11-16")]
-    assert [answer.status for answer in answers] == [4, 0], "no rows, and rows"
-    assert "nothing had been read by 2023-11-15: the first day is 2023-11-16 (UTC)" in answers[0].err
-    assert "nothing had been read" not in answers[1].err

@@ -16,7 +16,7 @@ from gpuledger.flows.history import backfill
 from gpuledger.flows.night import gather
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.progress import Progress
-from gpuledger.flows.night.store import store
+from gpuledger.flows.night.refresh import store
 from tests.command import rows, tables
 from tests.flows.inprocess import context
 from tests.support.few_rates import few_rates
@@ -151,6 +151,18 @@ def test_what_a_night_does_not_load_is_on_record_with_its_reason(
     assert sorted(counts) == [(0, 0), (1, 1), (11, 11)]
     reasons = {reason.partition(":")[0] for (reason,) in rows(data, "SELECT reason FROM ops.quarantine")}
     assert reasons == {"price held", "whole batch refused"}
+
+
+def test_a_night_of_nothing_is_on_record_and_ends_nothing(rated: Path, tmp_path: Path) -> None:
+    data = copied(rated, tmp_path / "data")
+    cells = {key: ["500,000", "?", "500,000"] for key in PRODUCTS}
+    loaded(data, [month(tmp_path / "VGA_2021-04.csv.gz", TIMES[:3], cells)], by_night=False)
+    told = rows(data, "SELECT message FROM ops.issue WHERE code = 'empty_night'")
+    assert [message.split(":")[0] for (message,) in told] == ["the crawl of 2021-03-02 shows no offer"]
+    # It is no good night: neither the median of rows nor the freshness of the source counts it, and no listing ended.
+    nights = rows(data, "SELECT rows, is_complete FROM core.source_night WHERE source = 'danawa_daily'")
+    assert nights == [(len(PRODUCTS), True)] * 2
+    assert rows(data, "SELECT count(*) FROM core.price_span WHERE valid_to IS NOT NULL") == [(0,)]
 
 
 def test_a_killed_bulk_load_keeps_what_it_published(

@@ -37,6 +37,12 @@ def test_how_many_of_a_card_are_named(words: str, said: tuple[int, str], tmp_pat
     assert count_and_name(DataDir(tmp_path), words) == said
 
 
+@pytest.mark.parametrize("words", ["9999999999x rtx 4090", "rtx 4090 x 100", "0x rtx 4090"])
+def test_no_machine_holds_that_many(words: str, tmp_path: Path) -> None:
+    with pytest.raises(click.UsageError, match="1 to 99 cards"):
+        count_and_name(DataDir(tmp_path), words)
+
+
 def test_a_chip_is_the_machines_around_it(tmp_path: Path) -> None:
     assert {gpu.chip for gpu in gpus_of(DataDir(tmp_path), "Strix Halo")} == {"Strix Halo"}
     assert gpu_of(DataDir(tmp_path), "A40").gpu_id == "nvidia-a40"

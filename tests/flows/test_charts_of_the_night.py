@@ -156,22 +156,11 @@ def test_a_replay_takes_the_readings_from_the_archive(
     assert tables(again.data.root)["core.benchmark_score"] == tables(read)["core.benchmark_score"]
 
 
-def test_without_the_extra_the_transcription_alone_counts_and_the_file_of_charts_says_why(
+def test_without_the_extra_the_transcription_alone_counts_and_files_of_charts_say_why_and_stop_nothing(
     site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "_SITE", site)
     monkeypatch.setattr(apart, "is_installed", lambda: False)
-    data = tmp_path / "data"
-    (data / "charts").mkdir(parents=True)
-    (data / "charts" / "upscaling.toml").write_text(PLAN, encoding="utf-8")
-    _refresh(data, 1)
-    assert _score(data, "sd-512-image-generation", "RTX 3090") == []
-    assert rows(data, "SELECT count(*) FROM core.chart_value") == [(0,)]
-    [(message,)] = rows(data, "SELECT message FROM ops.issue WHERE code = 'chart_unread'")
-    assert "pip install 'gpuledger[charts]'" in message
-
-
-def test_a_file_of_charts_that_cannot_be_used_is_an_issue_and_stops_nothing(tmp_path: Path) -> None:
     wrong = {
         "no_such_caption": ("chart_missing", PLAN.replace("upscaling 768x432", "ray tracing")),
         "unknown_key": ("LayoutChanged", PLAN.replace("workload =", "wrokload =")),
@@ -180,12 +169,19 @@ def test_a_file_of_charts_that_cannot_be_used_is_an_issue_and_stops_nothing(tmp_
     }
     data = tmp_path / "data"
     (data / "charts").mkdir(parents=True)
-    for name, (_, plan) in wrong.items():
+    for name, plan in {"upscaling": PLAN, **{name: plan for name, (_, plan) in wrong.items()}}.items():
         (data / "charts" / f"{name}.toml").write_text(plan, encoding="utf-8")
-    context = inprocess.context(data, 1, only=[SOURCE])
-    assert run(context, inprocess.read_with_shared_parsers).published
+    _refresh(data, 1)
+    assert _score(data, "sd-512-image-generation", "RTX 3090") == []
+    assert rows(data, "SELECT count(*) FROM core.chart_value") == [(0,)]
+    [(message,)] = rows(data, "SELECT message FROM ops.issue WHERE code = 'chart_unread'")
+    assert "pip install 'gpuledger[charts]'" in message
     told = rows(data, "SELECT code, concat_ws(' ', message, url) FROM ops.issue WHERE source = 'toms_ai_articles'")
     for name, (code, _) in wrong.items():
         sign = "ray tracing" if code == "chart_missing" else f"{name}.toml"
         assert [found for found, words in told if sign in words] == [code], name
-    assert rows(data, "SELECT count(*) FROM core.benchmark_score") == [(35,)]
+    transcribed = sum(
+        len(path.read_text(encoding="utf-8").splitlines()) - 1
+        for path in (site / SOURCE / "sample/night1/transcriptions").glob("*.csv")
+    )
+    assert rows(data, "SELECT count(*) FROM core.benchmark_score") == [(transcribed,)]

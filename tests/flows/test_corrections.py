@@ -165,7 +165,7 @@ def test_a_file_that_was_edited_badly_is_named_with_its_line(
         f"# what newegg says wrongly\n\n{GOOD.replace(chr(34) + '1' + chr(34), chr(34) + 'other' + chr(34), 1)}{wrong}"
     )
     with pytest.raises(SettingsError) as told:
-        corrections.of(DataDir(tmp_path))
+        corrections.all_corrections(DataDir(tmp_path))
     assert str(file) in str(told.value)
     assert f"line {line}" in str(told.value)
     assert way_out in str(told.value)
@@ -183,7 +183,7 @@ def test_the_command_keeps_what_the_source_says_and_refuses_what_is_not_there(tm
 
     done = correct("N82E16814990001", "brand", "--new", "Norvik Inc.", "--reason", "its own page")
     assert done == (0, "newegg N82E16814990001 brand: 'Norvik Inc.' counts for 'Norvik' from the next refresh on\n")
-    (kept,) = corrections.of(DataDir(tmp_path))
+    (kept,) = corrections.all_corrections(DataDir(tmp_path))
     assert (kept.old, kept.new, kept.reason) == ("Norvik", "Norvik Inc.", "its own page")
     assert corrections.known(DataDir(tmp_path), "newegg", kept.decided - timedelta(seconds=1)) == []  # type: ignore[arg-type]
     for words, said in (
@@ -198,4 +198,4 @@ def test_the_command_keeps_what_the_source_says_and_refuses_what_is_not_there(tm
     listed = CliRunner().invoke(cli, ["sources", "corrections", "--format", "csv", "--data-dir", str(tmp_path)]).output
     assert "newegg,N82E16814990001,brand,Norvik,Norvik Inc.,not_read" in listed
     assert correct("N82E16814990001", "brand", "--remove")[0] == 0
-    assert corrections.of(DataDir(tmp_path)) == []
+    assert corrections.all_corrections(DataDir(tmp_path)) == []

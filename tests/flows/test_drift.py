@@ -185,7 +185,7 @@ def test_nothing_is_named_on_sixty_nights_of_a_real_market(shared_data: Path) ->
     known: set[str] = set()
     nights = 0
     for seen_at, rows in crawls_of(pages):
-        figures = profile.of(rows, [], [], {}, known)
+        figures = profile.profile_of(rows, [], [], {}, known)
         assert [one.seen for one in drift.find(figures, past)] == [], seen_at
         for one in figures:
             past.setdefault(one.trait, []).insert(0, profile.Night(seen_at, False, one))

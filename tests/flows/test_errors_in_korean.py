@@ -49,7 +49,6 @@ OF_THE_SYSTEM = {
 ALIKE = {
     "`gpuledger restore`",
     "pip install 'gpuledger[browser]'",
-    "transcribe --from-chart",
     "sql_memory_limit: {0}",
     "{0}/robots.txt: {1}",
 }

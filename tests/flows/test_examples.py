@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from gpuledger.warehouse.bounded_query import user_query
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import user_query
 from tests.command import ROOT
 from tests.nights import Night
 

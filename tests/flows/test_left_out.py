@@ -129,7 +129,7 @@ def test_what_terms_forbid_is_left_out_until_a_person_names_it_or_takes_it_back(
     address = "https://www.example.com/terms"
     recorded = said(data, "terms", FORBIDDEN, "forbidden", "--page", address, "--read", "2023-11-01")
     assert recorded.exit_code == 0, recorded.output
-    assert terms.of(tonight.data)[FORBIDDEN] == terms.Terms(FORBIDDEN, "forbidden", address, date(2023, 11, 1))
+    assert terms.terms_of(tonight.data)[FORBIDDEN] == terms.Terms(FORBIDDEN, "forbidden", address, date(2023, 11, 1))
     assert of(tonight) == [FORBIDDEN]
     assert FORBIDDEN not in {reading.source.name for reading in gather.readings(tonight)}
     assert of(live(data, AGAIN_DAYS * 3)) == [FORBIDDEN]  # terms do not lapse
@@ -153,4 +153,4 @@ def test_what_terms_forbid_is_left_out_until_a_person_names_it_or_takes_it_back(
     assert said(data, "terms", FORBIDDEN, "allowed", "--page", address).exit_code == 0
     assert of(tonight) == []
     assert said(data, "terms", FORBIDDEN, "unknown").exit_code == 0
-    assert terms.of(tonight.data) == {}
+    assert terms.terms_of(tonight.data) == {}

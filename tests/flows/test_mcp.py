@@ -21,8 +21,8 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from gpuledger.flows.commands import _agent
-from gpuledger.flows.commands._agent_server import this_machine_only
+from gpuledger.flows.agent import tools
+from gpuledger.flows.agent.server import this_machine_only
 from gpuledger.warehouse.paths import DataDir
 from tests.command import arguments, environment, gpuledger, rows
 from tests.nights import Night
@@ -45,24 +45,24 @@ def talk(server: Any, do: Callable[[Client], Awaitable[Any]]) -> Any:
 
 def ask(data: Path, tool: str, **given: object) -> dict[str, Any]:
     """The answer of a tool; fails where it is an error."""
-    result = talk(_agent.server(DataDir(data)), lambda client: client.call_tool(tool, given))
+    result = talk(tools.server(DataDir(data)), lambda client: client.call_tool(tool, given))
     assert not result.is_error, result.content
     return dict(json.loads(result.content[0].text))
 
 
 def refused(data: Path, tool: str, **given: object) -> str:
     """The error of a tool."""
-    result = talk(_agent.server(DataDir(data)), lambda client: client.call_tool(tool, given))
+    result = talk(tools.server(DataDir(data)), lambda client: client.call_tool(tool, given))
     assert result.is_error
     return str(result.content[0].text)
 
 
 def test_every_question_is_a_tool_that_says_it_only_reads(data: Path) -> None:
-    tools = talk(_agent.server(DataDir(data)), lambda client: client.list_tools()).tools
-    assert {tool.name for tool in tools} == {
+    listed = talk(tools.server(DataDir(data)), lambda client: client.list_tools()).tools
+    assert {tool.name for tool in listed} == {
         "workloads", "rank", "value", "price", "buy", "size", "compare", "history", "evidence", "describe", "sql",
     }  # fmt: skip
-    for tool in tools:
+    for tool in listed:
         assert tool.annotations.read_only_hint
         assert tool.description
 
@@ -73,7 +73,7 @@ def test_an_answer_is_that_of_the_command_line(data: Path) -> None:
         assert ask(data, tool, workload=SD, limit=200)["rows"] == told
     told = json.loads(gpuledger("buy", "--model", "llama-2-13b", "--limit", 3, "--json", data=data).out)
     assert ask(data, "buy", model="llama-2-13b", limit=3)["rows"] == told
-    told = json.loads(gpuledger("size", "llama-2-7b", "--precision", "int4", "--json", data=data).out)
+    told = json.loads(gpuledger("size", "llama-2-7b", "--json", data=data).out)
     assert ask(data, "size", model="llama-2-7b")["rows"] == told
 
 
@@ -183,7 +183,7 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(
         monkeypatch.setattr(sys, "stdout", answered)
         client = threading.Thread(target=converse)
         client.start()
-        _agent.server(DataDir(tmp_path)).run("stdio")
+        tools.server(DataDir(tmp_path)).run("stdio")
         client.join()
     assert [(one["error"]["code"], one["id"]) for one in heard[::2]] == [(code, name) for _, code, name in UNREADABLE]
     assert [(one["result"], one["id"]) for one in heard[1::2]] == [({}, 1)] * len(UNREADABLE)
@@ -211,7 +211,7 @@ def test_a_value_as_deep_as_sql_shows_reaches_an_agent(data: Path) -> None:
 )
 def test_over_http_only_its_own_name_is_meant(tmp_path: Path, name: str) -> None:
     """What leads here under another name, as a browser may be made to."""
-    server = _agent.server(DataDir(tmp_path))
+    server = tools.server(DataDir(tmp_path))
     app = server.streamable_http_app(
         stateless_http=True, json_response=True, transport_security=this_machine_only(4000)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import pytest
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 from tests.command import gpuledger
+from tests.flows.inprocess import refresh
 from tests.nights import Night
-from tests.support.measurement_files import INFERENCEX, LLAMA_BENCH, MLPERF
+from tests.support.measurement_files import INFERENCEX, LLAMA_BENCH, MLPERF, VLLM
 
 WRITING = "llama-bench-meta-llama-3-8b-instruct-q4-k-m-tg128"
 
@@ -43,10 +45,7 @@ def test_files_of_three_programs_come_out_in_rank_and_value_with_their_provenanc
         gpuledger("measure", "add", WRITING.upper(), "99.5", "--gpu", "RTX 3090", "--by", "Kettle", data=data).status
         == 0
     )
-    refreshed = gpuledger(
-        "refresh", "--sample", "--night", "1", "--engine", "plain", "--only", "measurements", data=data
-    )
-    assert refreshed.status == 0, refreshed.err
+    assert refresh(data, 1, only=["measurements"]).exit_status == 0
     ranked = json.loads(gpuledger("rank", WRITING, "--format", "json", data=data).out)
     assert [(row["rank"], row["gpu_id"], float(row["score"]), row["claim"]) for row in ranked] == [
         (1, "nvidia-geforce-rtx-4090", 150.213, "own"),
@@ -104,6 +103,87 @@ def test_what_a_file_leaves_open_is_asked_for(tmp_path: Path) -> None:
     assert "2 × RTX 3060 12GB: 150.213 tokens/s (own)" in said.out
 
 
+def test_all_that_a_file_leaves_open_is_asked_for_at_once(tmp_path: Path) -> None:
+    row = {key: value for key, value in INFERENCEX[0].items() if key not in ("isl", "osl")}
+    asked = gpuledger("measure", "import", _file(tmp_path, "old.json", [row]), data=tmp_path / "data")
+    assert (asked.status, [option in asked.err for option in ("--input", "--output")]) == (1, [True, True])
+    words = ["--input", "1024", "--output", "1024"]
+    said = gpuledger("measure", "import", tmp_path / "old.json", *words, data=tmp_path / "data")
+    assert "inferencex-dsr1-fp8-1024-1024-c64-8x: 8 × B200: 16000 tokens/s" in said.out
+    run = {"requests_per_second": 2.5, "tokens_per_second": 700, "elapsed_time": 40.0}
+    offline = gpuledger("measure", "import", _file(tmp_path, "throughput.json", run), data=tmp_path / "data")
+    options = ("--gpu", "--gpu-count", "--model", "--input", "--output")
+    assert [option in offline.err for option in options] == [True] * len(options)
+    text = tmp_path / "ollama.txt"
+    text.write_text(
+        "$ ollama run llama3.1:8b-instruct-q4_K_M --verbose\nprompt eval count:    18 token(s)\n"
+        "prompt eval rate:     294.38 tokens/s\neval count:           1003 token(s)\n"
+        "eval duration:        9.6s\neval rate:            104.06 tokens/s\n"
+    )
+    words = ["--gpu", "RTX 4090", "--gpu-count", "1"]
+    written = gpuledger("measure", "import", text, *words, data=tmp_path / "data")
+    assert "tg1003-d18: RTX 4090: 104.06 tokens/s" in written.out
+    assert "too short" in written.err
+
+
+def test_the_commands_that_check_a_prediction_write_what_is_taken_in(tmp_path: Path) -> None:
+    asked = [
+        "predict",
+        "--gpu",
+        "RTX 4090",
+        "--model",
+        "qwen3-8b",
+        "--precision",
+        "bf16",
+        "--users",
+        "8",
+        "--context",
+        "2048",
+    ]
+    server, client, taken = gpuledger(*asked, "--how-to-measure", data=tmp_path / "data").out.splitlines()
+    assert server.startswith("vllm serve Qwen/Qwen3-8B --tensor-parallel-size 1")
+    metadata = dict(word.split("=") for word in client.partition("--metadata ")[2].split())
+    lengths = {"total_input_tokens": 8 * 1024, "total_output_tokens": 8 * 1024, "completed": 8}
+    run = {**VLLM, **lengths, "model_id": "Qwen/Qwen3-8B", "backend": "openai", "max_concurrency": 8, **metadata}
+    _file(tmp_path, "measured.jsonl", run)
+    words = shlex.split(taken.replace("measured.jsonl", str(tmp_path / "measured.jsonl")))
+    outcome = gpuledger(*words[1:], data=tmp_path / "data")
+    assert "vllm-qwen3-8b-1024-1024-c8: NVIDIA GeForce RTX 4090: 2212.5 tokens/s (own)" in outcome.out
+    assert "teach no speeds" not in outcome.out
+    one = gpuledger(
+        "predict", "--gpu", "2x RTX 3090", "--model", "llama-3.3-70b", "--how-to-measure", data=tmp_path
+    ).out
+    assert "-p 0 -n 128 -d 1984" in one
+
+
+@pytest.mark.slow
+def test_an_import_is_listed_removed_and_taken_back(data: Path, tmp_path: Path) -> None:
+    path = _file(tmp_path, "bench.json", LLAMA_BENCH)
+    assert gpuledger("measure", "import", path, data=data).status == 0
+    # The same rows in another file are the same figures.
+    again = gpuledger("measure", "import", _file(tmp_path, "copy.json", [*LLAMA_BENCH, LLAMA_BENCH[0]]), data=data)
+    assert (again.status, "kept already" in again.err) == (1, True)
+    [listed] = json.loads(gpuledger("measure", "list", "--format", "json", data=data).out)
+    assert (listed["file"], listed["figures"]) == ("bench.json", 2)
+
+    def ranked() -> int:
+        assert refresh(data, 1, only=["measurements"]).exit_status == 0
+        return len(json.loads(gpuledger("rank", WRITING, "--format", "json", data=data).out))
+
+    assert ranked() == 1
+    csv = gpuledger("rank", WRITING, "--format", "csv", data=data).out
+    (tmp_path / "ours.csv").write_text(csv)
+    assert "this program wrote" in gpuledger("measure", "import", tmp_path / "ours.csv", data=data).err
+    assert gpuledger("measure", "remove", listed["id"], data=data).status == 0
+    assert json.loads(gpuledger("measure", "list", "--format", "json", data=data).out) == []
+    assert refresh(data, 1, only=["measurements"]).exit_status == 0
+    left = "SELECT count(*) AS n FROM core.benchmark_score WHERE source = 'measurements' AND valid_to IS NULL"
+    assert json.loads(gpuledger("sql", left, "--format", "json", data=data).out) == [{"n": 0}]
+    assert gpuledger("measure", "remove", listed["id"], data=data).status == 2
+    assert gpuledger("measure", "remove", listed["id"], "--undo", data=data).status == 0
+    assert ranked() == 1
+
+
 def test_a_run_with_some_layers_on_the_processor_is_a_workload_of_its_own(tmp_path: Path) -> None:
     # The model has 32 layers, and what is behind them counts as one more.
     rows = [{**LLAMA_BENCH[1], "n_gpu_layers": layers} for layers in (20, 33)]
@@ -127,10 +207,3 @@ def test_a_workload_of_ones_own_and_the_nearest_name(tmp_path: Path) -> None:
     assert gpuledger("workload", "add", "My Test", *words, data=tmp_path).status == 2
     bad = gpuledger("measure", "add", "MY TEST", "-3", "--gpu", "RTX 4090", data=tmp_path)
     assert bad.status == 2
-
-
-def test_rank_takes_any_case_and_names_the_nearest(nights: dict[int, Night]) -> None:
-    assert gpuledger("rank", "SD-512-Image-Generation", data=nights[1].data).status == 0
-    missed = gpuledger("rank", "sd-512", data=nights[1].data)
-    assert missed.status == 2
-    assert "sd-512-image-generation" in missed.err

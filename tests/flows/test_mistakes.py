@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract.near import near
+from gpuledger.extract.spelling import names_like
 from gpuledger.flows import cli
 from gpuledger.flows.words import lang
 from tests.command import Outcome
@@ -31,13 +31,8 @@ MISTAKES = (
     ("prce 4090", 2, "did you mean `gpuledger price`?"),
     ("shwo 4090", 2, "did you mean `gpuledger show`?"),
     ("Value sd-512", 2, "did you mean `gpuledger value`?"),
-    ("source", 2, "did you mean `gpuledger sources`?"),
+    ("source", 2, "did you mean `gpuledger sources` or `gpuledger new-source`?"),
     ("new_source", 2, "did you mean `gpuledger new-source`?"),
-    ("update", 2, "did you mean `gpuledger refresh --sample`?"),
-    ("tables", 2, "did you mean `gpuledger describe`?"),
-    ("history 4090", 2, "did you mean `gpuledger changes`?"),
-    ("excel out", 2, "did you mean `gpuledger export --format xlsx`?"),
-    ("models", 2, "did you mean `gpuledger model list`?"),
     ("make-coffee", 2, "no command is called 'make-coffee'; `gpuledger --help` lists all"),
     ("sources newegg", 2, "No such command 'newegg'; there are check, "),
     # options of other programs
@@ -222,10 +217,16 @@ def test_what_can_only_mean_one_thing_is_answered(ask: object, nights: dict[int,
 
 def test_before_the_first_refresh_the_sample_is_named(ask: object, tmp_path: Path) -> None:
     assert callable(ask)
-    for line in (VALUE, "price", "show 4090", "changes", "status", "export out", "report out", "describe", "workloads"):
+    for line in (
+        VALUE, "rank sd-512", "price", "show 4090", "changes", "status", "export out", "report out", "describe", "workloads",
+        "sql 'SELECT 1'",
+    ):  # fmt: skip
         outcome = ask(line, tmp_path / "data")
-        assert outcome.status == 1
-        assert "run `gpuledger refresh --sample` first" in outcome.err
+        assert (outcome.status, outcome.out) == (1, "")
+        (said,) = outcome.err.splitlines()
+        none = f"gpuledger: no warehouse in {tmp_path / 'data'} yet: run `gpuledger refresh --sample` first"
+        assert said.startswith(none), line
+    assert not (tmp_path / "data").exists(), "reading leaves nothing behind"
 
 
 def test_the_answer_is_korean_where_korean_is_asked_for(ask: object, nights: dict[int, Night]) -> None:
@@ -236,11 +237,11 @@ def test_the_answer_is_korean_where_korean_is_asked_for(ask: object, nights: dic
 
 
 def test_near_names_are_near() -> None:
-    assert near("neweg", ["newegg", "danawa"]) == ["newegg"]
-    assert near("RTX-4090", ["rtx 4090", "rtx 4080"])[0] == "rtx 4090"
-    assert near("iphone", ["4090", "a100"]) == []
-    assert near("", ["4090"]) == []
-    assert near("gaming", [f"gaming-{n}" for n in range(9)]) == ["gaming-0", "gaming-1", "gaming-2"]
+    assert names_like("neweg", ["newegg", "danawa"]) == ["newegg"]
+    assert names_like("RTX-4090", ["rtx 4090", "rtx 4080"])[0] == "rtx 4090"
+    assert names_like("iphone", ["4090", "a100"]) == []
+    assert names_like("", ["4090"]) == []
+    assert names_like("gaming", [f"gaming-{n}" for n in range(9)]) == ["gaming-0", "gaming-1", "gaming-2"]
 
 
 def test_two_cards_between_which_a_comma_stands_are_both_priced(ask: object, nights: dict[int, Night]) -> None:

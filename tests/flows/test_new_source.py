@@ -86,6 +86,8 @@ def fill_in(checkout: Path) -> None:
         assert stub in text, stub
         text = text.replace(stub, done)
     parser.write_text(text, "utf-8")
+    # Else its title would be words, which have a Korean form in the catalogue.
+    declaration.write_text(declaration.read_text("utf-8").replace("TODO the shop's name", "Kettle Shop"), "utf-8")
     for file in (declaration, page, contract):
         file.write_text(file.read_text("utf-8").replace("TODO", "Done:"), "utf-8")
     expected = json.loads(told.read_text("utf-8"))

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from gpuledger.flows.asking.options import Amount, Whole
-from gpuledger.flows.cli import cli
+from gpuledger.flows.cli import call, cli
 from tests.command import ROOT, gpuledger
 from tests.nights import Night
 
@@ -55,9 +55,17 @@ def test_no_option_takes_a_number_that_nobody_means() -> None:
         *(("rate", "add", "x", "rtx 4090", text) for text in ("nan", "inf", "-1")),
     ],
 )  # fmt: skip
-def test_it_is_wrong_usage_and_no_traceback(words: tuple[str, ...], nights: dict[int, Night]) -> None:
-    outcome = gpuledger(*words, data=nights[1].data)
-    assert (outcome.status, "Traceback" in outcome.err) == (2, False), outcome.err
+def test_it_is_wrong_usage_and_no_traceback(
+    words: tuple[str, ...],
+    nights: dict[int, Night],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("sys.argv", ["gpuledger", *words, "--data-dir", str(nights[1].data)])
+    with pytest.raises(SystemExit) as leaving:
+        call()
+    said = capsys.readouterr().err
+    assert (leaving.value.code, "Traceback" in said) == (2, False), said
 
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.sql"))
@@ -67,10 +75,11 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.sql"))
 def test_every_example_is_answered_as_its_readme_says(example: Path, nights: dict[int, Night]) -> None:
     query = example.read_text(encoding="utf-8").strip()
     assert query.startswith("--")
-    for words in (("sql", query, "--format", "csv"), ("sql", "--format", "csv", query)):
-        outcome = gpuledger(*words, data=nights[1].data)
-        assert outcome.status == 0, outcome.err
-        assert "," in outcome.out
+    # An option stands on either side of the query.
+    before, behind = ((), ("--format", "csv")) if example == EXAMPLES[0] else (("--format", "csv"), ())
+    outcome = gpuledger("sql", *before, query, *behind, data=nights[1].data)
+    assert outcome.status == 0, outcome.err
+    assert "," in outcome.out
 
 
 def test_a_misspelt_option_of_sql_is_still_one() -> None:

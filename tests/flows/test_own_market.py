@@ -79,12 +79,15 @@ def test_a_negotiated_rate_is_weighed_with_the_published_ones_and_leaves_when_it
     said(*of_eight, "1.80", "--per-gpu", data=data)
     assert "13.60 USD an hour, in place of the rate before" in said(*of_eight, "13.60", data=data)
     said("rate", "add", "kettle", "L40S", "0.50", "--paid-in", "eur", "--note", "contract 7", data=data)
+    # Its name is that of a card of servers too, and the user said which one is meant.
+    said("rate", "add", "kettle", "nvidia-rtx-pro-6000-blackwell", "1.10", data=data)
     refresh(data, 2, only=["own_rates"])
     of_own = """SELECT provider, gpu_id, gpu_count, pricing_model, price, currency FROM mart.cloud_price
                 WHERE source = 'own_rates'"""
     assert {(p, g, n, w, float(price), c) for p, g, n, w, price, c in rows(data, of_own)} == {
         ("lambda", "nvidia-h100-sxm5", 8, "reserved_1y", 13.6, "USD"),
         ("kettle", "nvidia-l40s", 1, "on_demand", 0.5, "EUR"),
+        ("kettle", "nvidia-rtx-pro-6000-blackwell", 1, "on_demand", 1.1, "USD"),
     }
     bought = json.loads(
         said("buy", "--model", "llama-3-70b", "--precision", "fp16", "--limit", "0", "--format", "json", data=data)
@@ -95,8 +98,8 @@ def test_a_negotiated_rate_is_weighed_with_the_published_ones_and_leaves_when_it
     assert float(ours[0]["total_usd"]) == pytest.approx(13.60 * 24 * 365 * 3)
     assert "taken out: lambda" in said("rate", "remove", "1", data=data)
     refresh(data, 3, only=["own_rates"])
-    assert [provider for provider, *_ in rows(data, of_own)] == ["kettle"]
-    refused("rate", "remove", "2", data=data)
+    assert [provider for provider, *_ in rows(data, of_own)] == ["kettle", "kettle"]
+    refused("rate", "remove", "3", data=data)
 
 
 def test_what_is_no_rate_is_refused(tmp_path: Path) -> None:

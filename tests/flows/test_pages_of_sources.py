@@ -11,21 +11,17 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from gpuledger.extract import learning, side_by_side
+from gpuledger.extract import side_by_side
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.collect import parse_page
 from gpuledger.extract.fetch.fetched import Fetched
-from gpuledger.extract.items import Offer
-from gpuledger.extract.markup.html import tree, visible_text
-from gpuledger.extract.readers.listing import select
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Page
 from gpuledger.flows.cli import cli
 from gpuledger.flows.night import gather
 from gpuledger.warehouse.paths import DataDir
-from tests.flows.inprocess import SITE, copy_of_the_site
+from tests.flows.inprocess import SITE
 from tests.flows.test_drift import CHANGES
 
 NIGHT = datetime(2024, 1, 1, 3, tzinfo=UTC)
@@ -101,68 +97,6 @@ def test_the_command_finds_the_two_pages_itself(tmp_path: Path) -> None:
                            catch_exceptions=False)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("source", "price"), [("newegg", "1,749.99"), ("bhphoto", "1,299.00"), ("danawa", "2,398,000")]
-)
-def test_selectors_from_one_price_read_the_whole_page(source: str, price: str) -> None:
-    page = page_of(source, text_of(source))
-    proposals = learning.learn(sources.get(source), page, price)
-    best = {one.what: one for one in reversed(proposals)}
-    assert {"card", "price", "title", "link"} <= best.keys()
-    root = tree(page.content)
-    read = {
-        visible_text(select(card, best["title"].selector)[0]): visible_text(select(card, best["price"].selector)[0])
-        for card in select(root, best["card"].selector)
-        if select(card, best["price"].selector)
-    }
-    offers = [item for item in parse_page(sources.get(source), page) if isinstance(item, Offer) and item.price]
-    known = {item.title: item.price_text for item in offers}
-    both = [title for title in read if title in known]
-    assert len(both) >= 5
-    for title in both:
-        digits = "".join(letter for letter in read[title] if letter.isdigit())
-        assert "".join(letter for letter in known[title] or "" if letter.isdigit()) in digits, title
-    with pytest.raises(learning.NotOnPage, match="as it stands on the page"):
-        learning.learn(sources.get(source), page, "31,415.92")
-
-
-def test_the_report_of_a_check_has_the_page_and_nobodys_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    site = copy_of_the_site(tmp_path / "site")
-    monkeypatch.setattr(server, "_SITE", site)
-    secrets = ("Jane", "Doe-Smith", "jane@example.org", "4f3a9c1b2d7e8f60", "s3ssionid", "1234567")
-    private = (
-        '<p class="account" data-visitor="4f3a9c1b2d7e8f60">Hello Jane Doe-Smith, jane@example.org'
-        '<input type="hidden" name="csrf" value="s3ssionid"><a href="/orders?u=1234567">orders</a></p>'
-    )
-    page = site / "newegg" / "sample" / "night1" / LISTS["newegg"]
-    page.write_text(text_of("newegg").replace('<div class="item-info">', f'{private}<div class="item-info">'), "utf-8")
-    broken = site / "danawa" / "sample" / "night1" / LISTS["danawa"]
-    broken.write_text(CHANGES["the cards are other elements"][1](text_of("danawa")), encoding="utf-8")
-    quote = tmp_path / "data" / "inbox" / "our-vendor.csv"
-    quote.parent.mkdir(parents=True)
-    quote.write_text("product,price,currency\nGeForce RTX 4090,1599,USD\n")
-    file = tmp_path / "report.json"
-    result = run("check", "--all", "--sample", "--report", str(file), "--data-dir", str(tmp_path / "data"))
-    assert result.return_value == 1, "one cannot be read"
-    text = file.read_text(encoding="utf-8")
-    found = {one["source"]: one for one in json.loads(text)["sources"]}
-    assert tuple(sorted(found)) == sources.names(), "every source"
-    read = found["newegg"]
-    assert read["fields"]["offer.price"] == "14/16"
-    assert read["fields"]["selector li.price-current"] == "16/16"
-    assert read["seconds"]["fetch"] >= 0
-    sample = "\n".join(read["sample"])
-    assert '<li class="price-current">' in sample
-    assert "<strong>1,749" in sample, "what was read of the goods stays"
-    assert read["first"]["title"] in sample
-    assert "Xxxxx Xxxx Xxx-Xxxxx, xxxx@xxxxxxx.xxx" in sample, "the shape of what a visitor sees"
-    assert [secret for secret in secrets if secret in text] == []
-    assert found["danawa"]["status"] == "failed"
-    assert any("prod_card" in line for line in found["danawa"]["sample"]), "the page that a fixture is to be written of"
-    assert "our-vendor" not in text
-    assert str(tmp_path) not in text
-
-
 def test_a_page_that_may_be_kept_for_hours_goes_though_its_source_is_read_no_more(tmp_path: Path) -> None:
     data = DataDir(tmp_path)
     kept = passing.Passing(data.snapshots, "bestbuy_api", 72)
@@ -175,7 +109,7 @@ def test_a_page_that_may_be_kept_for_hours_goes_though_its_source_is_read_no_mor
 
 
 def test_a_name_that_is_no_source(tmp_path: Path) -> None:
-    commands: list[tuple[str, ...]] = [("diff", "neweg"), ("learn", "neweg", "x", "--price", "1"),
+    commands: list[tuple[str, ...]] = [("diff", "neweg"),
                                        ("correct", "neweg", "k", "brand", "--new", "x")]  # fmt: skip
     for words in commands:
         refused = CliRunner().invoke(cli, ["sources", *words, "--data-dir", str(tmp_path)])

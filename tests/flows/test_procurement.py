@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -235,15 +236,22 @@ def test_the_workbook_is_one_that_a_buyer_forwards(data: Path, tmp_path: Path) -
     # No "###": a date or an amount is narrower than its column.
     for place in (price, since):
         assert first.column_dimensions[top[place].column_letter].width >= 11
-    assert book.sheetnames[1:3] == ["Definitions", "Sources"]
+    assert book.sheetnames[1:4] == ["What to buy for a model", "Definitions", "Sources"]
+    # It prints on two pages: each of the two lists on one, and of the tables behind them an empty cell.
+    for sheet in book.worksheets[:2]:
+        assert (sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight) == (1, 1)
+        assert sheet.sheet_properties.pageSetUpPr.fitToPage
+    for sheet in book.worksheets[2:]:
+        printed = sheet.print_area.split("!")[1].replace("$", "").split(":")[0]
+        assert sheet[printed].value is None
+        assert sheet[printed].column == sheet.max_column
     assert "price_daily" not in book.sheetnames
     defined = {line[1] for line in book["Definitions"].iter_rows(values_only=True)}
     assert set(heads) <= defined
 
 
-def test_won_fit_into_their_columns_and_have_no_hundredths(data: Path, tmp_path: Path) -> None:
-    export(data, tmp_path, "--format", "xlsx", "--currency", "KRW", "--market", "kr")
-    first: Any = load_workbook(tmp_path / "gpuledger.xlsx").worksheets[0]
+def test_won_fit_into_their_columns_and_have_no_hundredths(workbook_of: Callable[[str, str], Path]) -> None:
+    first: Any = load_workbook(workbook_of("kr", "KRW")).worksheets[0]
     heads = [cell.value for cell in first[4]]
     paid = [
         cell
@@ -257,11 +265,11 @@ def test_won_fit_into_their_columns_and_have_no_hundredths(data: Path, tmp_path:
         assert first.column_dimensions[cell.column_letter].width > len(f"{cell.value:,.0f}") + 2
 
 
-def test_the_same_warehouse_gives_the_same_bytes(data: Path, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        export(data, tmp_path / name, "--format", "xlsx")
-    one, two = ((tmp_path / name / "gpuledger.xlsx").read_bytes() for name in ("one", "two"))
-    assert one == two
+def test_the_same_warehouse_gives_the_same_bytes(
+    data: Path, workbook_of: Callable[[str, str], Path], tmp_path: Path
+) -> None:
+    export(data, tmp_path, "--format", "xlsx", "--market", "us", "--currency", "USD")
+    assert (tmp_path / "gpuledger.xlsx").read_bytes() == workbook_of("us", "USD").read_bytes()
 
 
 def test_the_history_comes_where_it_is_asked_for(data: Path, tmp_path: Path) -> None:

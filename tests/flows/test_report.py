@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 import shutil
 import subprocess
@@ -14,57 +13,27 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import lxml.html
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.sample import server
-from gpuledger.flows.cli import cli
 from gpuledger.transform.answers.procurement import procurement
-from gpuledger.transform.buying import market
-from gpuledger.transform.buying.need import Usage, need_of
-from gpuledger.transform.buying.options import Limits, Market, options
 from gpuledger.transform.report import contents as contents_module
-from gpuledger.transform.report import running
 from gpuledger.transform.report.history import Day, packed
-from gpuledger.transform.sizing.files.named import shape_of, usual_precision
 from gpuledger.warehouse.outputs.report import files, words
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import reader
 from tests.command import rows
 from tests.flows.inprocess import copy_of_the_site, refresh
+from tests.flows.reports import report, shown, table, tree
 from tests.nights import Night
 
 
-def report(data: Path, to: Path) -> tuple[bytes, HtmlElement]:
-    """The file that the command writes, and its tree."""
-    result = CliRunner().invoke(cli, ["report", str(to), "--data-dir", str(data)], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    assert result.output == f"{to / 'index.html'}\n"
-    content = (to / "index.html").read_bytes()
-    return content, lxml.html.document_fromstring(
-        content, parser=lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
-    )
-
-
-def shown(page: HtmlElement) -> dict[str, Any]:
-    """What the page's scripts read."""
-    found: dict[str, Any] = json.loads(page.xpath("//script[@id='contents']")[0].text)
-    return found
-
-
-def table(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    return [dict(zip(found[name]["columns"], row, strict=True)) for row in found[name]["rows"]]
-
-
 @pytest.fixture(scope="module")
-def page(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory) -> HtmlElement:
-    """The report of the second night, on which a shop failed."""
-    return report(nights[2].data, tmp_path_factory.mktemp("report"))[1]
+def page(report_file: Path) -> HtmlElement:
+    return tree(report_file)
 
 
 @pytest.fixture(scope="module")
@@ -143,41 +112,6 @@ def test_a_card_is_judged_as_the_list_to_buy_by_judges_it(nights: dict[int, Nigh
             assert row["own_total_usd"] == (None if own is None else float(own))
 
 
-@pytest.mark.parametrize("model", ["llama-3-8b", "llama-2-70b", "stable-diffusion-1.5"])
-def test_the_cheapest_way_to_run_a_model_is_what_buy_says(
-    model: str, nights: dict[int, Night], found: dict[str, Any]
-) -> None:
-    data = DataDir(nights[2].data)
-    with reader(data) as con:
-        assumptions = market.assumptions(con)
-        shape = shape_of(model, data.models)
-        need = need_of(model, shape, usual_precision(shape, model), Usage(), assumptions)
-        cards, nodes, rented = market.cards(con), market.nodes(con), market.instances(con)
-        sold = [*(one.gpu_id for one in cards), *(one.gpu_id for one in nodes), *(one.gpu_id or "" for one in rented)]
-        offered = Market(
-            cards=cards, nodes=nodes, instances=rented, chips=market.chips(con, sold),
-            measured=market.measurements(con, model, need.precision), pictures=market.pictures(con, model, need.precision),
-        )  # fmt: skip
-        answers = [one for one in options(need, Limits(), offered, assumptions) if not one.against]
-    ways = [row for row in table(found, "ways") if (row["model_id"], row["users"], row["market"]) == (model, 1, "us")]
-    cards_by_id = {one.gpu_id: one.gpu for one in cards}
-    for is_bought in (True, False):
-        wanted = next((one for one in answers if (one.way == "buy") == is_bought), None)
-        row = next((one for one in ways if (one["way"] == "buy") == is_bought), None)
-        assert (wanted is None) == (row is None)
-        if wanted is None or row is None:
-            assert not is_bought, "nothing that the sample rents out holds it"
-            continue
-        assert row["gpu_id"] == wanted.gpu_id
-        assert (row["what"] or f"{row['boards']} × {wanted.gpu}".removeprefix("1 × ")) == wanted.what
-        assert row["total_usd"] == pytest.approx(float(wanted.total_usd or 0), abs=0.01)
-    # As in `buy`, a price that nobody has confirmed lately stands behind all that are fresh, however low it is.
-    stale = {(one.way, one.what): one.evidence is not None and one.evidence.is_stale for one in answers}
-    names = [row["what"] or f"{row['boards']} × {cards_by_id[row['gpu_id']]}".removeprefix("1 × ") for row in ways]
-    order = [(stale[row["way"], name], row["total_usd"]) for row, name in zip(ways, names, strict=True)]
-    assert order == sorted(order), "the page takes the first for the cheapest"
-
-
 def test_what_a_shop_writes_is_text(nights: dict[int, Night], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     site = copy_of_the_site(tmp_path / "site")
     listing = site / "newegg" / "sample" / "night2" / "gpus" / "index.html"
@@ -187,7 +121,6 @@ def test_what_a_shop_writes_is_text(nights: dict[int, Night], tmp_path: Path, mo
     assert title in text
     listing.write_text(text.replace(title, evil.replace("<", "&lt;").replace(">", "&gt;")), encoding="utf-8")
     monkeypatch.setattr(server, "_SITE", site)
-    monkeypatch.setattr(running, "LOADS", (1,))
     data = nights[1].copy(tmp_path / "data")
     refresh(data, 2, only=["newegg"])
     content, page = report(data, tmp_path / "report")
@@ -200,21 +133,14 @@ def test_what_a_shop_writes_is_text(nights: dict[int, Night], tmp_path: Path, mo
     )
 
 
-def test_equal_warehouses_give_equal_files(
-    nights: dict[int, Night], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(running, "LOADS", (1,))  # what several people ask takes seconds, and says no more here
-    data = nights[1].copy(tmp_path / "data")
-    before, _ = report(data, tmp_path / "before")
-    refresh(data, 1)
-    assert rows(data, "SELECT count(*) FROM ops.run") == [(2,)], "another run of the same night"
-    assert report(data, tmp_path / "after")[0] == before
+def test_equal_warehouses_give_equal_files(nights: dict[int, Night], report_file: Path, tmp_path: Path) -> None:
+    data = nights[2].copy(tmp_path / "data")
+    refresh(data, 2)
+    assert rows(data, "SELECT count(*) FROM ops.run") == [(3,)], "another run of the same night"
+    assert report(data, tmp_path / "after")[0] == report_file.read_bytes()
 
 
-def test_a_warehouse_without_its_archive_is_reported_all_the_same(
-    nights: dict[int, Night], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(running, "LOADS", (1,))
+def test_a_warehouse_without_its_archive_is_reported_all_the_same(nights: dict[int, Night], tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
     (data / "gpuledger.duckdb").symlink_to((nights[2].data / "gpuledger.duckdb").resolve())

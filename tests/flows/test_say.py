@@ -13,8 +13,7 @@ from string import Formatter
 
 import pytest
 
-from gpuledger.extract.message import SENTENCES, Message, Sum, Words, said, sentences, several
-from gpuledger.flows.settings.languages import LANGUAGES
+from gpuledger.extract.message import LANGUAGES, SENTENCES, Message, Sum, Words, said, sentences, several
 from gpuledger.flows.words import lang
 from gpuledger.flows.words.say import say
 from gpuledger.warehouse.errors import BadQuery

@@ -27,14 +27,6 @@ def test_a_name_of_several_versions_shows_each(data: Path) -> None:
     assert {card["gpu_id"] for card in cards} == {"nvidia-geforce-rtx-3080-10gb", "nvidia-geforce-rtx-3080-12gb"}
 
 
-@pytest.mark.parametrize("command", ["show", "price", "changes"])
-def test_a_card_that_there_is_not_is_wrong_usage_with_the_nearest(command: str, data: Path) -> None:
-    answer = gpuledger(command, "rtx 4090ti", data=data)
-    assert answer.status == 2
-    assert "did you mean" in answer.err
-    assert "NVIDIA GeForce RTX 4090" in answer.err
-
-
 def test_a_card_that_no_shop_has_says_so_with_a_status_of_its_own(data: Path) -> None:
     answer = gpuledger("price", "h100", data=data)
     assert answer.status == 4

@@ -12,7 +12,6 @@ from click.testing import CliRunner, Result
 from gpuledger.extract import source as sources
 from gpuledger.extract.sample import server
 from gpuledger.flows.cli import cli
-from tests.command import gpuledger
 from tests.flows.inprocess import copy_of_the_site
 
 
@@ -75,9 +74,3 @@ def test_a_page_that_is_not_there_fails(tmp_path: Path, monkeypatch: pytest.Monk
 def test_the_list_still_stands_without_a_subcommand() -> None:
     listed = json.loads(CliRunner().invoke(cli, ["sources", "--format", "json"]).output)
     assert tuple(row["source"] for row in listed) == sources.names()
-
-
-def test_an_unknown_source_comes_with_the_known_ones(tmp_path: Path) -> None:
-    refused = gpuledger("sources", "check", "nowhere", "--sample", data=tmp_path)
-    assert refused.status == 2
-    assert "no source is called nowhere; known are " in refused.err

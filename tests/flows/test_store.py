@@ -10,28 +10,29 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import pairwise
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from gpuledger.extract import objects
 from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.objects import Objects
-from gpuledger.flows.history import replay, vacuum
+from gpuledger.flows.history import copies, replay, vacuum
 from gpuledger.flows.night import sharing
 from gpuledger.flows.night.context import new_run_id
+from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import run
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.shared import head
+from gpuledger.warehouse.read import query
+from gpuledger.warehouse.shared import head, send
+from gpuledger.warehouse.shared.head import Superseded
 from tests.command import environment, gpuledger, tables
 from tests.flows.inprocess import context, read_with_shared_parsers
 from tests.support.store_promises import PROMISES, Promise
@@ -39,6 +40,8 @@ from tests.support.stores import azure_server, s3_server
 
 pytestmark = pytest.mark.slow
 #: Sources that are read in a moment: prices, rates and a file of a person's.
+#: Fifty were run once, in three minutes.
+PUBLISHES = 12
 _SOURCES = ("ecb_fx", "newegg", "quotes")
 
 
@@ -63,7 +66,7 @@ def address(scheme: str, server: dict[str, str], request: pytest.FixtureRequest)
 
 @pytest.fixture
 def store(address: str) -> Objects:
-    found = objects.of(address)
+    found = objects.store_at(address)
     assert found is not None
     return found
 
@@ -136,8 +139,6 @@ def test_a_vacuum_forgets_in_the_store_what_it_forgets_here(tmp_path: Path, addr
         f"blobs/{once[:2]}/{once}.gz",
         f"blobs/{once[:2]}/{once}.json",
     }
-    assert head.read_head(store).head.epoch == 1
-    assert all(one.key.startswith("log/1/") for one in store.listed("log/"))
     # Another machine sees the same archive.
     b = DataDir(tmp_path / "b", address)
     sharing.catch_up(b)
@@ -153,89 +154,74 @@ def page(content: bytes) -> Fetched:
     )  # fmt: skip
 
 
-def test_a_writer_that_was_stopped_beyond_its_lease_publishes_nothing(
+def test_of_three_writers_one_publishes_and_who_was_stopped_publishes_nothing(
     tmp_path: Path, address: str, store: Objects
 ) -> None:
+    """Publishes by two writers while a third, which began before them, is stopped: none is mixed, none is lost."""
     script = Path(__file__).parents[1] / "support" / "late_writer.py"
     late = subprocess.Popen(
-        [sys.executable, str(script), str(tmp_path / "a"), address, "1"], env=environment(), text=True,
+        [sys.executable, str(script), str(tmp_path / "late"), address], env=environment(), text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
+    published: list[str] = []
+    lost: list[str] = []
+
+    def write(name: str) -> None:
+        data = DataDir(tmp_path / name, address)
+        number = 0
+        while len(published) < PUBLISHES:
+            run_id = f"{name}{number:03d}"
+            try:
+                with sharing.writing(data), publish.workspace(data, run_id) as (con, work):
+                    con.execute("INSERT INTO ops.run (run_id) VALUES (?)", [run_id])
+                    publish.publish(con, data, work, run_id)
+                published.append(run_id)
+            except Superseded:
+                lost.append(run_id)
+            number += 1
+
     try:
         assert late.stdout is not None
         assert late.stdout.readline() == "writing\n"
         os.kill(late.pid, signal.SIGSTOP)
-        b = DataDir(tmp_path / "b", address)
-        while (until := head.read_head(store).head.expires_at) is not None and until > datetime.now(UTC):
-            time.sleep(0.1)
-        with sharing.writing(b), publish.workspace(b, "next") as (con, work):
-            publish.publish(con, b, work, "next")
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(write, ("a", "b")))
         os.kill(late.pid, signal.SIGCONT)
         said, _ = late.communicate("go on\n", timeout=60)
     finally:
         late.kill()
     assert late.returncode == 1
-    assert said.startswith(f"Superseded: {address}")
-    published = head.read_head(store).head.published
-    assert published is not None
-    assert published.run_id == "next"
-    assert len(list(store.listed("versions/"))) == 2, "what came too late lies there, and no reader gets it"
+    assert said.startswith(f"Superseded: {address}: another machine has published here since")
+    now = head.read_head(store).head
+    assert [one.key for one in store.listed("versions/")] == sorted(one.key for one in now.versions)
+    copies.pull(reader := DataDir(tmp_path / "reader"), address)
+    there = {run_id for (run_id,) in query(reader, "SELECT run_id FROM ops.run")[1]}
+    assert there == set(published), "of each run all or nothing"
+    assert not there & {*lost, "late"}
 
 
-@dataclass
-class _Shops:
-    """Hosts on this machine that write down who asked for what, from when to when."""
+def test_a_store_that_goes_away_takes_nothing_with_it(
+    tmp_path: Path, address: str, store: Objects, scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = tmp_path / "a", tmp_path / "b"
+    refresh(a, address, 1)
+    variable = {"s3": "AWS_ENDPOINT_URL", "az": "AZURE_STORAGE_ENDPOINT"}[scheme]
+    with monkeypatch.context() as patch:
+        patch.setenv(variable, "http://127.0.0.1:9")
+        away = objects._Bucket(address, 1.0)
 
-    asked: list[tuple[str, str, float, float]] = field(default_factory=list)
+    def read(reader: Reader, readings: list[Reading]) -> list[Collected]:
+        collected = read_with_shared_parsers(reader, readings)
+        send._WRITERS[reader.context.data].store = away  # between reading and publishing
+        return collected
 
-    def run(self) -> ThreadingHTTPServer:
-        asked = self.asked
-
-        class Page(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                began = time.monotonic()
-                time.sleep(0.02)
-                body = b"" if self.path == "/robots.txt" else b"<html><body>%s</body></html>" % (b"page " * 200)
-                self.send_response(200)
-                self.send_header("Content-Type", "text/plain" if not body else "text/html")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-                host = self.headers["Host"].partition(":")[0]
-                asked.append((host, self.headers["User-Agent"], began, time.monotonic()))
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        return server
-
-
-def test_a_host_is_asked_by_one_worker_at_a_time_and_a_dead_one_gives_it_back(address: str) -> None:
-    shops = _Shops()
-    server = shops.run()
-    script = Path(__file__).parents[1] / "support" / "host_worker.py"
-    hosts = [f"shop{number}.test" for number in range(3)]
-    arguments = [sys.executable, str(script), address, str(server.server_port)]
-    orders = [[f"worker{number}", *hosts[number:], *hosts[:number]] for number in range(3)]
-    workers = [
-        subprocess.Popen([*arguments, *order], env=environment(), text=True, stdout=subprocess.PIPE) for order in orders
-    ]
-    try:
-        while not any(agent.startswith("worker0") for _, agent, _, _ in shops.asked):
-            assert workers[0].poll() is None
-            time.sleep(0.01)
-        workers[0].kill()  # while it has its first host
-        read = [worker.communicate(timeout=60)[0].split() for worker in workers[1:]]
-    finally:
-        for worker in workers:
-            worker.kill()
-        server.shutdown()
-    assert [sorted(set(one)) for one in read] == [hosts, hosts]
-    for host in hosts:
-        requests = sorted((began, ended, agent) for name, agent, began, ended in shops.asked if name == host)
-        assert len({agent for *_, agent in requests}) >= 2
-        for before, after in pairwise(requests):
-            # The server's own clock: both requests and the pause between them as a shop sees them.
-            assert after[0] - before[1] > 0.09, (host, before, after)
+    night = replace(context(a, 2, only=_SOURCES), data=DataDir(a, address))
+    with pytest.raises(objects.StoreError, match="could not"):
+        run(night, read)
+    assert [one.run_id for one in head.read_head(store).head.versions] != [night.run_id]
+    archived = {one.sha256 for one in Archive(DataDir(a).snapshots).history() if one.run_id == night.run_id}
+    assert archived, "what was read is here"
+    refresh(a, address, 3)
+    sharing.catch_up(other := DataDir(b, address))
+    assert archived <= {one.sha256 for one in Archive(other.snapshots, store).history()}
+    assert Archive(other.snapshots, store).verify() == []

@@ -50,9 +50,9 @@ def test_the_budget_pays_cards_and_machine_on_day_one(data: Path) -> None:
     for row in (row for row in found if row["host"] and row["way"] == "buy"):
         assert row["outlay_usd"] == pytest.approx(row["price_usd"] + row["machine_usd"], abs=0.01)
         assert row["machine_low_usd"] <= row["machine_usd"] <= row["machine_high_usd"]
-    # The cards alone were six in a server of 14,000.
-    assert any(row["gpu_count"] == 6 for row in ask(data, *words, "--budget", 4000, "--budget-cards"))
-    assert not any(row["gpu_count"] == 6 for row in found)
+    # The cards alone would be eight, in a server that costs more than they do. Six do not divide the heads of this model.
+    assert any(row["gpu_count"] == 8 for row in ask(data, *words, "--budget", 4000, "--budget-cards"))
+    assert not any(row["gpu_count"] == 8 for row in found)
 
 
 def test_what_is_paid_on_day_one_and_later_less_what_is_left_is_the_total(data: Path) -> None:
@@ -84,7 +84,7 @@ def test_who_has_a_machine_pays_for_cards_alone(data: Path) -> None:
     row = ask(data, "--model", "llama-3.1-8b", "--host", "own")[0]
     assert (row["outlay_usd"], row["machine_usd"]) == (row["price_usd"], None)
     out = run("--model", "llama-3.1-8b", "--host", "own", "--data-dir", data).stdout
-    assert re.search(r"Your machine needs 1 slots of double width, a supply of [\d,]+ W\.", out)
+    assert re.search(r"Your machine needs 1 × double-width slot, a supply of [\d,]+ W\.", out)
 
 
 def test_a_market_without_a_price_says_so_and_gives_no_advice(data: Path) -> None:
@@ -119,7 +119,9 @@ def test_two_weeks_cost_what_a_new_card_loses_at_once_and_what_its_sale_costs(da
 
 def test_what_is_there_costs_nothing_and_what_is_added_its_price(data: Path) -> None:
     words = ("--model", "llama-3.3-70b", "--own", "rtx 3090", "--host", "own", "--limit", 0)
-    two = next(row for row in ask(data, *words) if row["what"] == "2 × NVIDIA GeForce RTX 3090")
+    two = next(
+        row for row in ask(data, *words) if row["what"] == "2 × NVIDIA GeForce RTX 3090" and row["condition"] == "new"
+    )
     both = next(
         row
         for row in ask(data, "--model", "llama-3.3-70b", "--host", "own", "--limit", 0)
@@ -132,6 +134,52 @@ def test_what_is_there_costs_nothing_and_what_is_added_its_price(data: Path) -> 
     unknown = run("--model", "llama-3.1-8b", "--own", "rtx 3099", "--data-dir", data)
     assert unknown.exit_code == 2
     assert "did you mean" in unknown.stderr
+
+
+def test_another_one_of_a_card_that_is_there_counts_used_too_and_its_way_is_said(data: Path, tmp_path: Path) -> None:
+    words = ("--model", "llama-3.3-70b", "--data-dir", data)
+    first = run(*words, "--own", "rtx 3090").stdout.splitlines()[0]
+    assert first.startswith("Buy 1 more NVIDIA GeForce RTX 3090 (used) at ")
+    # Where another card is cheaper, what there is is not passed over.
+    first = run(*words, "--own", "rtx 4060 ti 16gb", "--condition", "any").stdout.splitlines()[0]
+    assert "With your NVIDIA GeForce RTX 4060 Ti 16GB: 3 × NVIDIA GeForce RTX 4060 Ti 16GB, " in first
+    # Without a night no price of another one is known, and that is said.
+    first = run("--model", "llama-3.3-70b", "--own", "rtx 3090").stdout.splitlines()[0]
+    assert "Your NVIDIA GeForce RTX 3090 alone does not do it; 2 × NVIDIA GeForce RTX 3090 would" in first
+    assert "no price of another one counts today" in first
+    # What it cannot do within the question is said with the reason.
+    first = run(*words, "--own", "rtx 4060 ti 16gb", "--condition", "any", "--budget", 3000).stdout.splitlines()[0]
+    assert re.search(r"Not with your NVIDIA GeForce RTX 4060 Ti 16GB: .*, over the budget of 3,000", first)
+
+
+def test_offers_of_one_shop_are_asked_for_by_its_name(data: Path) -> None:
+    rows = ask(data, "--model", "llama-3.1-8b", "--shop", "newegg", "--limit", 0)
+    assert rows
+    assert {row["source"] for row in rows} == {"newegg"}
+    unknown = run("--model", "llama-3.1-8b", "--shop", "newegk", "--data-dir", data)
+    assert unknown.exit_code == 2
+    assert "nobody called newegk sells anything here; known are " in unknown.stderr
+    assert "no shop was read yet" in run("--model", "llama-3.1-8b", "--shop", "newegg").stderr
+
+
+def test_a_card_that_just_holds_the_model_is_said_to(data: Path) -> None:
+    row = ask(data, "--model", "gpt-oss-20b", "--limit", 1)[0]
+    said = f"Its memory is just enough: {row['needed_gb']:.1f} of {row['available_gb']:.1f} GB."
+    assert row["fit"] == "tight"
+    assert said in run("--model", "gpt-oss-20b", "--data-dir", data).stdout.splitlines()[0]
+    assert "just enough" not in run("--model", "llama-3.1-8b", "--data-dir", data).stdout.splitlines()[0]
+
+
+def test_a_fine_tune_says_its_hours_and_what_they_cost(data: Path) -> None:
+    words = ("--model", "qwen2.5-7b", "--train", "lora", "--data-dir", data)
+    first = run(*words, "--train-tokens", 20_000_000).stdout.splitlines()[0]
+    found = re.search(r"Trains about ([\d,]+) tokens/s .*: 20,000,000 tokens take ([\d.]+) h", first)
+    assert found
+    assert float(found[2]) == pytest.approx(2e7 / float(found[1].replace(",", "")) / 3600, rel=0.01)
+    assert re.search(r"Those hours cost [\d.]+ USD of electricity \([\d.]+ USD to [\d.]+ USD\)", first)
+    assert "1,000,000 tokens take" in run(*words).stdout
+    alone = run("--model", "qwen2.5-7b", "--train-tokens", 5, "--data-dir", data)
+    assert (alone.exit_code, "give --train too" in alone.stderr) == (2, True)
 
 
 # ── marks, and the sentence ───────────────────────────────────────────────────────────────────────────────────────────

@@ -15,12 +15,12 @@ from gpuledger.flows.cli import cli
 
 
 def answers(data: str, questions: Mapping[str, list[str]]) -> dict[str, list[object]]:
-    """Exit status and standard output by the question's name; the exception where there was one."""
+    """Exit status, standard output (the exception where there was one) and standard error by the question's name."""
     found: dict[str, list[object]] = {}
     for name, words in questions.items():
         done = CliRunner().invoke(cli, words, env={"GPULEDGER_DATA_DIR": data})
         is_told = done.exception is None or isinstance(done.exception, SystemExit)
-        found[name] = [done.exit_code, done.stdout if is_told else repr(done.exception)]
+        found[name] = [done.exit_code, done.stdout if is_told else repr(done.exception), done.stderr]
     return found
 
 

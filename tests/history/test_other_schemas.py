@@ -10,9 +10,10 @@ import duckdb
 import pytest
 
 from gpuledger import __version__
-from gpuledger.warehouse import integrity, schema, written
-from gpuledger.warehouse.errors import NewerWarehouse
+from gpuledger.warehouse import integrity, schema
+from gpuledger.warehouse.errors import NewerWarehouse, OlderWarehouse
 from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.shared import bring
 from tests.command import gpuledger, rows, tables
 from tests.flows.inprocess import refresh
 from tests.history.files import edit, of_a_newer_duckdb
@@ -20,7 +21,7 @@ from tests.nights import Night
 
 #: The fingerprint of each schema. A change of a table, a column or a type needs the next number: add a line here and move
 #: `schema.NUMBER`. A line that is here stays as it is, as there are files of that schema.
-SCHEMAS = {4: "750b09d132bbda1e"}
+SCHEMAS = {4: "750b09d132bbda1e", 5: "efa5d5b8dd516fb7", 6: "9b412805e7d948f1", 7: "1aada9642f0d0020"}
 
 
 def number_is(number: int, program: str = "7.8.9") -> str:
@@ -40,7 +41,13 @@ def test_the_number_moves_with_every_change_of_the_schema(nights: dict[int, Nigh
     assert len({*SCHEMAS.values()}) == len(SCHEMAS)
 
 
-@pytest.mark.parametrize("statement", [number_is(schema.NUMBER - 1), "DROP TABLE ops.schema_version"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        number_is(schema.NUMBER - 1),
+        pytest.param("DROP TABLE ops.schema_version", marks=pytest.mark.slow_combination),
+    ],
+)
 def test_an_older_file_is_refused_and_a_replay_makes_it_anew(
     nights: dict[int, Night], tmp_path: Path, statement: str
 ) -> None:
@@ -63,6 +70,21 @@ def test_an_older_file_is_refused_and_a_replay_makes_it_anew(
     assert outcome.status == 0, outcome.err
     assert tables(data)["core.price_history"] == tables(nights[1].data)["core.price_history"]
     assert rows(data, "SELECT version, program FROM ops.schema_version") == [(schema.NUMBER, __version__)]
+
+
+def test_an_older_copy_of_a_store_says_who_makes_it_anew(nights: dict[int, Night], tmp_path: Path) -> None:
+    """A copy has no archive, so no replay helps; neither does one of the version in the store."""
+    root = nights[1].copy(tmp_path / "data")
+    edit(root, number_is(schema.NUMBER - 1))
+    data = DataDir(root)
+    data.shared.write_text("{}")
+    assert "`gpuledger replay` makes it anew" in gpuledger("status", data=root).err, "a machine that writes the store"
+    data.base.unlink()
+    outcome = gpuledger("status", data=root)
+    assert outcome.status == 1
+    assert outcome.err.rstrip().endswith("and let it publish, then `gpuledger pull`")
+    with pytest.raises(OlderWarehouse, match=r"s3://b/v has schema .* then `gpuledger pull`"):
+        bring._check_opens(data.published.resolve(), "s3://b/v")
 
 
 def test_a_newer_file_is_refused_with_what_is_true(nights: dict[int, Night], tmp_path: Path) -> None:
@@ -109,15 +131,15 @@ def test_a_file_of_a_newer_duckdb_is_refused_with_both_versions(nights: dict[int
 
 def test_a_comment_that_changed_is_written_into_the_file(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "some.duckdb")) as con:
-        written.begin(con, "first", "some")
+        schema.begin(con, "first", "some")
         comment = "SELECT comment FROM duckdb_tables() WHERE schema_name = 'core' AND table_name = 'listing'"
         (meaning,) = con.execute(comment).fetchall()
         con.execute(
             "COMMENT ON TABLE core.listing IS 'an older text'; UPDATE ops.schema_version SET definition = 'older'"
         )
-        written.begin(con, "second", "some")
+        schema.begin(con, "second", "some")
         assert con.execute(comment).fetchall() == [meaning]
-        written.begin(con, "third", "some")
+        schema.begin(con, "third", "some")
         assert con.execute("SELECT run_id FROM ops.schema_version ORDER BY rowid").fetchall() == [
             ("first",),
             ("second",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -14,17 +14,14 @@ import pytest
 
 from gpuledger.extract.sample import server
 from gpuledger.flows.decisions import decisions
-from gpuledger.flows.history.replay import Options, ReplayRefused, replay, runs_until
+from gpuledger.flows.history.replay import ReplayRefused, runs_until
 from gpuledger.flows.night import gather, run_log
 from gpuledger.flows.night import refresh as refreshing
-from gpuledger.flows.night.context import Context
-from gpuledger.flows.night.progress import Progress
 from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows, tables
 from tests.flows.inprocess import context, copy_of_the_site, refresh
 from tests.history.replays import START, load, price_table, replayed
-from tests.history.replays import context as in_data
 from tests.nights import Night
 
 pytestmark = pytest.mark.usefixtures("no_rates")
@@ -89,6 +86,7 @@ def test_until_stops_after_the_night(nights: dict[int, Night], tmp_path: Path) -
     assert_same(nights[2].data, tmp_path / "then")
     assert_same(nights[3].data, data)
     assert gpuledger("replay", "--until", "2023-11-15", data=data).status == 1
+    assert "is not a time" in gpuledger("replay", "--until", "", data=data).err
 
 
 def test_pages_that_did_not_come_are_missed_again_and_sources_that_were_not_asked_stay_out(
@@ -108,9 +106,8 @@ def test_pages_that_did_not_come_are_missed_again_and_sources_that_were_not_aske
     assert rows(data, issues) == rows(tmp_path / "again", issues) != []
 
 
-def test_a_run_that_published_nothing_is_not_replayed(site: Path, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    refresh(data, 1, only=("ecb_fx", "newegg"))
+def test_a_run_that_published_nothing_is_not_replayed(first_night: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(first_night, tmp_path / "data", symlinks=True))
     killed = context(data, 2, only=("ecb_fx", "newegg"))
     with gather.reader(killed) as reader:  # reads and archives the pages, and gets no further
         refreshing.read_plain(reader, gather.readings(killed))
@@ -170,69 +167,6 @@ def test_a_backfill_replays_cut_on_a_night_and_between_two(tmp_path: Path) -> No
     loaded = "SELECT count(*), max(seen_at) FROM core.source_night WHERE source = 'danawa_daily'"
     assert rows(tmp_path / "cut", loaded) == [(3, START + timedelta(days=2))]
     assert_same(tmp_path / "cut", tmp_path / "cut-too")
-
-
-def _decide(data: Path, to: Path) -> None:
-    decisions.release(
-        data=DataDir(data), listing_id="danawa_daily:88000005", price=Decimal(1), currency="KRW", reason="new"
-    )
-
-
-def _damage(data: Path, to: Path) -> None:
-    (kept,) = (to / "state").glob("replay-*.duckdb")
-    content = bytearray(kept.read_bytes())
-    content[len(content) // 2] ^= 1
-    kept.write_bytes(content)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param(None, id="nothing changed"),
-        pytest.param(_damage, id="the kept file is damaged"),
-        pytest.param(_decide, id="somebody decided", marks=pytest.mark.slow_combination),
-    ],
-)
-def test_a_killed_replay_goes_on_where_it_was_unless_something_changed(
-    tmp_path: Path, change: Callable[[Path, Path], None] | None
-) -> None:
-    data = tmp_path / "data"
-    load(data, price_table(tmp_path / "one.csv", 3, _price), by_night=True)
-    _kill_and_go_on(data, tmp_path / "again", change)
-
-
-def _kill_and_go_on(data: Path, to: Path, change: Callable[[Path, Path], None] | None) -> None:
-    runs = runs_until(DataDir(data), None)
-
-    def run_here(progress: Progress) -> Context:
-        return replace(in_data(data), data=DataDir(to), progress=progress)
-
-    class Seen(Progress):
-        """Notes the runs that are begun, and ends at the one that it is told to."""
-
-        def __init__(self, ends_at: int = -1) -> None:
-            self.runs: list[int] = []
-            self._ends_at, self._step = ends_at, ""
-
-        def step(self, name: str, total: int | None = None) -> None:
-            self._step = name
-
-        def at(self, done: int, what: str = "") -> None:
-            if self._step == "replay":
-                self.runs.append(done)
-                if done == self._ends_at:
-                    raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        replay(run_here(Seen(2)), DataDir(data), runs, Options(keep_every_s=0))
-    assert not (to / "gpuledger.duckdb").exists()
-    if change:
-        change(data, to)
-    seen = Seen()
-    replay(run_here(seen), DataDir(data), runs, Options(keep_every_s=0))
-    assert seen.runs == [*range(0 if change else 2, len(runs)), len(runs)]
-    assert_same(data, to)
-    assert list((to / "state").glob("replay-*")) == []
 
 
 def test_a_release_applies_to_the_runs_after_it(tmp_path: Path) -> None:

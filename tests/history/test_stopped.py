@@ -56,7 +56,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.param(4, True, id="a price held, in the middle of a bulk load"),
         pytest.param(13, False, id="rates too old", marks=pytest.mark.slow_combination),
         pytest.param(18, False, id="shop too old", marks=pytest.mark.slow_combination),
-        pytest.param(20, True, id="all"),
+        pytest.param(20, True, id="all", marks=pytest.mark.slow_combination),
     ],
 )
 def test_the_whole_says_of_a_day_what_a_replay_stopped_there_publishes(

@@ -32,8 +32,8 @@ OLD = [
     for pip, below, marks in (("23.0.1", (3, 12), ()), ("23.2.1", (3, 13), pytest.mark.slow_combination))
     if sys.version_info < below
 ]
-#: And the newest.
-PIPS = [*OLD, "pip"]
+#: And the newest, which resolves nothing that the oldest does not.
+PIPS = [*OLD, pytest.param("pip", marks=pytest.mark.slow_combination if OLD else ())]
 #: What the Makefile said before: pip resolved the lock.
 RESOLVING = "LOCKED=--quiet --require-hashes"
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from tests.command import IS_DUCKDB_1, ROOT, environment, gpuledger
+from tests.command import IS_DUCKDB_1, QUICK, ROOT, environment
+from tests.history import ask_everything
 from tests.install.built import ASKS_THE_SOURCES, ask, questions
 from tests.nights import Night, once
 from tests.test_architecture import ROOMS, imports
@@ -52,22 +53,30 @@ def alone() -> dict[str, str]:
 
 
 def test_every_reading_command_answers_as_it_does_with_everything_installed(
-    base: Path, nights: dict[int, Night], tmp_path: Path
+    base: Path, nights: dict[int, Night], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (lean := tmp_path / "lean").mkdir()
     (full := tmp_path / "full").mkdir()
     data = nights[2].copy(tmp_path / "data")
     asked = {name: words for name, words in questions().items() if name not in ASKS_THE_SOURCES}
     assert len(asked) > 10
-    for name, words in asked.items():
-        here = ask([str(base.with_name("gpuledger"))], words, data, lean, alone())
-        there = gpuledger(*words, env={"GPULEDGER_DATA_DIR": str(data)}, cwd=full)
-        assert here == there, name
+    done = subprocess.run(
+        [base, ask_everything.__file__, str(data), json.dumps(asked)], cwd=lean, env=environment(alone()), check=False,
+        capture_output=True, text=True, encoding="utf-8", timeout=180,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    monkeypatch.chdir(full)
+    for name, value in QUICK.items():
+        monkeypatch.setenv(name, value)
+    here, there = json.loads(done.stdout), ask_everything.answers(str(data), asked)
+    for name in asked:
+        assert here[name] == there[name], name
+        status, out, err = here[name]
         # A pipe gets the rows alone; what the table is called stands on standard error.
-        assert here.status in (0, 3), here  # 3: a source of this night has failed
-        assert len(here.err.splitlines()) <= 2, here
-        assert "Traceback" not in here.err
-        assert here.out.strip(), name
+        assert status in (0, 3), here[name]  # 3: a source of this night has failed
+        assert len(err.splitlines()) <= 2, err
+        assert "Traceback" not in err
+        assert out.strip(), name
     written = {path.relative_to(lean) for path in lean.rglob("*") if path.is_file()}
     assert written == {path.relative_to(full) for path in full.rglob("*") if path.is_file()}
     assert {path.suffix for path in written} >= {".csv", ".xlsx", ".parquet", ".html"}

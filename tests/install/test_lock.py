@@ -86,7 +86,7 @@ def test_a_version_out_of_range_is_named_with_who_asks_for_it() -> None:
     lock = re.sub(r"^fastapi==\S+", "fastapi==99.0", LOCK, flags=re.M)
     assert lock != LOCK
     faults = walk(lock, here(), declared()).faults
-    assert "the project wants fastapi<0.151: the lock has fastapi 99.0" in faults
+    assert any(" wants fastapi<" in fault and fault.startswith("prefect ") for fault in faults), faults
     assert all("the lock has fastapi 99.0" in fault for fault in faults)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from gpuledger.flows.prefect_ import own_origin
 from gpuledger.flows.prefect_.own_origin import OwnOrigin
 
 HOST, CREDENTIAL = "127.0.0.1:4200", "gpuledger:of-this-test"
@@ -23,7 +22,7 @@ class Server:
 
     def __init__(self) -> None:
         self.let_in: list[str] = []
-        self.door = OwnOrigin(self._inside, HOST, CREDENTIAL)
+        self.door = OwnOrigin(self._inside, HOST)
 
     async def _inside(self, scope: Any, receive: Any, send: Any) -> None:
         self.let_in.append(scope["path"])
@@ -34,20 +33,16 @@ class Server:
         await send({"type": "http.response.body", "body": b"yes"})
 
     def ask(
-        self, headers: Headers, path: str = "/api/deployments/filter", method: str = "POST", body: bytes = b""
+        self, headers: Headers, path: str = "/api/deployments/filter", method: str = "POST"
     ) -> tuple[int, dict[str, str], str]:
         sent: list[dict[str, Any]] = []
         scope = {"type": "http", "method": method, "path": path,
                  "headers": [(name.encode(), value.encode()) for name, value in headers]}  # fmt: skip
-        pieces = [body[at : at + 7] for at in range(0, len(body), 7)] or [b""]
-
-        async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
 
         async def send(message: dict[str, Any]) -> None:
             sent.append(message)
 
-        asyncio.run(self.door(scope, receive, send))
+        asyncio.run(self.door(scope, None, send))
         answer = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
         return sent[0]["status"], answer, b"".join(message.get("body", b"") for message in sent).decode()
 
@@ -98,7 +93,6 @@ def test_what_comes_from_elsewhere_is_refused(headers: Headers) -> None:
         assert status in (403, 421)
         assert "access-control-allow-origin" not in answer
     assert server.connect(given) == "websocket.close"
-    assert server.ask(given, own_origin.TICKET)[0] in (403, 421)
     assert server.let_in == []
 
 
@@ -122,10 +116,8 @@ def test_a_link_from_elsewhere_may_lead_to_the_ui_and_to_nothing_else() -> None:
     )  # fmt: skip
     server = Server()
     assert server.ask(link, "/runs", "GET")[0] == 200
-    assert server.ask(link, own_origin.OPEN, "GET")[0] == 200
     assert server.ask(link, "/api/health", "GET")[0] == 403
     assert server.ask(link, "/runs", "POST")[0] == 403
-    assert server.ask(link, own_origin.OPEN, "POST")[0] == 403
 
 
 @pytest.mark.parametrize("frame", ["iframe", "frame", "embed", "object", "empty", ""])
@@ -152,31 +144,3 @@ def test_a_page_of_the_server_runs_its_own_scripts_alone() -> None:
     assert allowed.pop("connect-src") == ["'self'", f"ws://{HOST}"]
     assert "'unsafe-inline'" not in allowed["script-src"]
     assert not [word for words in allowed.values() for word in words if ":" in word and word not in ("data:", "blob:")]
-
-
-def test_a_ticket_is_for_who_has_the_credential_and_works_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    server = Server()
-    for wrong in (
-        (),
-        (("authorization", "Basic "),),
-        (("authorization", BASIC[:-1]),),
-        (("authorization", BASIC),) * 2,
-    ):
-        assert server.ask((*OWN, *wrong), own_origin.TICKET)[0] == 401
-    status, _, ticket = server.ask((*OWN, ("authorization", BASIC)), own_origin.TICKET)
-    assert status == 200
-    for wrong_ticket in ("", "x", ticket[:-1], ticket + "x", ticket * 20):
-        assert server.ask(OWN, own_origin.OPEN, body=wrong_ticket.encode())[0] == 403
-    status, answer, given = server.ask(OWN, own_origin.OPEN, body=ticket.encode())
-    assert (status, f"Basic {given}", answer["cache-control"]) == (200, BASIC, "no-store")
-    assert server.ask(OWN, own_origin.OPEN, body=ticket.encode())[0] == 403
-    # And not for ever, nor any number of them.
-    late = server.ask((*OWN, ("authorization", BASIC)), own_origin.TICKET)[2]
-    monkeypatch.setattr(own_origin.time, "monotonic", lambda: 10.0**9)
-    assert server.ask(OWN, own_origin.OPEN, body=late.encode())[0] == 403
-    tickets = [
-        server.ask((*OWN, ("authorization", BASIC)), own_origin.TICKET)[2] for _ in range(own_origin.MOST_TICKETS + 1)
-    ]
-    assert server.ask(OWN, own_origin.OPEN, body=tickets[0].encode())[0] == 403
-    assert server.ask(OWN, own_origin.OPEN, body=tickets[-1].encode())[0] == 200
-    assert server.let_in == []

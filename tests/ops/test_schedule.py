@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -41,10 +40,10 @@ class Serving:
         for due in sorted(self.planned - self.started):
             if due <= now:
                 self.started.add(due)
-                self.run(due, now)
+                self.run(now)
 
-    def run(self, due: datetime, now: datetime) -> None:
-        tick = self.schedule.tick_of(due, now)
+    def run(self, now: datetime) -> None:
+        tick = self.schedule.tick_of(now)
         if tick is None or is_done(tick, self.done):
             self.skipped += 1
         else:
@@ -96,15 +95,13 @@ def test_four_hundred_nights_over_both_changes_of_the_clocks(zone: str, cron: st
     assert days[:NIGHTS] == [first + timedelta(days=n) for n in range(NIGHTS)]
 
 
-def test_a_time_that_the_night_skips_is_done_once_though_prefect_may_plan_another() -> None:
+def test_a_time_that_the_night_skips_is_done_once_as_prefect_plans_it() -> None:
     serving = Serving("30 2 * * *", "America/New_York")
     for now in looks(datetime(2026, 3, 7, 12, tzinfo=UTC), datetime(2026, 3, 9, 12, tzinfo=UTC)):
         serving.look(now)
     half_past_three_in_summer_time = datetime(2026, 3, 8, 7, 30, tzinfo=UTC)
     assert serving.done == [half_past_three_in_summer_time, datetime(2026, 3, 9, 6, 30, tzinfo=UTC)]
-    # Prefect reckons with another library from Python 3.13 on, and plans it. Where this fails before, Prefect has mended it,
-    # and `Schedule.tick_of` can be thought over.
-    assert (half_past_three_in_summer_time in serving.planned) == (sys.version_info >= (3, 13))
+    assert half_past_three_in_summer_time in serving.planned
 
 
 def test_a_clock_that_goes_back_an_hour_doubles_nothing() -> None:

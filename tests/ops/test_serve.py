@@ -9,16 +9,12 @@ import psutil
 import pytest
 
 from gpuledger.flows.night import run_log
-from gpuledger.flows.prefect_ import compat
 from gpuledger.warehouse.paths import DataDir
 from tests.command import QUICK, gpuledger, rows
 from tests.support.prefect_home import prefect_home
 from tests.support.served import Serving, marked, until
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(bool(compat.problems()), reason="; ".join(compat.problems())),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

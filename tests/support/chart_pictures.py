@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -426,8 +425,3 @@ def _step(most: float) -> float:
     """A round distance of marks: four to nine of them."""
     power = 10.0 ** (len(str(int(most))) - 1)
     return next(power * times for times in (0.1, 0.2, 0.5, 1.0, 2.0) if most / (power * times) <= 9)
-
-
-def series_of(seeds: range) -> Iterator[Drawn]:
-    """The charts of some seeds."""
-    yield from (draw(seed) for seed in seeds)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import duckdb
 
+from gpuledger.flows.settings.settings import Settings
+from gpuledger.transform.assumptions import Assumptions
 from gpuledger.warehouse import schema
 
 
@@ -19,6 +21,21 @@ def empty_warehouse() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as con:
         con.execute(schema.SESSION)
         con.execute(f"ATTACH '{_made()}' AS made (READ_ONLY); COPY FROM DATABASE made TO memory; DETACH made")
+        yield con
+
+
+@contextmanager
+def warehouse_with_defaults() -> Iterator[duckdb.DuckDBPyConnection]:
+    """An empty warehouse with the default settings and assumptions."""
+    with empty_warehouse() as con:
+        defaults = Settings().for_warehouse()
+        con.executemany(
+            "INSERT INTO core.setting VALUES (?, ?, ?, ?)", [[name, *words] for name, words in defaults.items()]
+        )
+        con.executemany(
+            "INSERT INTO core.assumption (assumption, amount) VALUES (?, ?)",
+            [[one.name, one.value] for one in Assumptions().describe()],
+        )
         yield con
 
 

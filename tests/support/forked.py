@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from tqdm import tqdm
 
 import gpuledger.flows.history.replay
-import gpuledger.flows.night.store  # noqa: F401
+import gpuledger.flows.night.refresh  # noqa: F401
 from gpuledger.expectations.check import check_batch
 from gpuledger.expectations.contract import source_contract
 from gpuledger.extract import source as sources

@@ -1,6 +1,6 @@
-"""A writer in a process of its own, for tests that stop it: `late_writer.py FOLDER STORE LEASE_S`.
+"""A writer in a process of its own, for tests that stop it: `late_writer.py FOLDER STORE`.
 
-It takes the lease, says so, waits for a line, and publishes the run `late`.
+It begins, says so, waits for a line, and publishes the run `late`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir
 
 
-def main(folder: str, store: str, lease_s: str) -> int:
-    data = DataDir(Path(folder), store, float(lease_s))
+def main(folder: str, store: str) -> int:
+    data = DataDir(Path(folder), store)
     try:
         with writing(data), publish.workspace(data, "late") as (con, work):
             print("writing", flush=True)  # noqa: T201

@@ -18,7 +18,7 @@ from gpuledger.extract.source import Page
 from gpuledger.extract.sources.ecb_fx_history import pages as ecb_fx_history
 from gpuledger.flows.history import backfill
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
-from gpuledger.flows.night.store import store
+from gpuledger.flows.night.refresh import store
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings import settings
 from gpuledger.transform.build import price_days
@@ -127,7 +127,7 @@ def large(root: Path, real: Path, copies: int = COPIES) -> None:
         con.execute("; ".join(f"DELETE FROM {table}" for table in _TABLES))
         # What the tables hold is another; their own nights are the same.
         con.execute("DELETE FROM ops.table_content; UPDATE ops.model_state SET fingerprint = ''")
-        publish.checkpoint(con)
+        con.execute(f"CHECKPOINT {publish.CATALOG}")
         for table, order in _TABLES.items():
             columns = [name for (name,) in con.execute(f"SELECT column_name FROM (DESCRIBE {table})").fetchall()]
             key = "listing_no" if "listing_no" in columns else "listing_id"

@@ -20,7 +20,7 @@ from gpuledger.extract.items import Issue, Offer
 from gpuledger.extract.markup import html, structured
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.amounts import decimal_symbol
-from gpuledger.extract.product import claims, context, decide, layout, own, scripts, visible
+from gpuledger.extract.product import claims, context, decide, layout, scripts, visible
 from gpuledger.extract.source import Page
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "product_pages"
@@ -167,9 +167,9 @@ def _decided(page: Page) -> list[tuple[Decimal | None, str | None]]:
     """Price and currency of a page under each of the limits."""
     tree = html.tree(page.content, page.headers.get("content-type"))
     here = context.build(page, tree, None, None)
-    products = own.narrowed(here, own.own_products(here, structured.products(tree, here.url, page.content)))
+    products = claims.narrowed(here, claims.own_products(here, structured.products(tree, here.url, page.content)))
     stated = claims.of_page(here, products)
-    currency = next((claim.currency for claim in stated if claim.currency), None) or decide.stated_currency(here)
+    currency = next((claim.currency for claim in stated if claim.currency), None) or context.stated_currency(here)
     seen = visible.visible_prices(here, layout.layout_of(here), currency)
     told = functools.cache(lambda: scripts.claims_of_scripts(here))
     found = (decide.decide(here, stated, seen, told, limits) for limits in _LIMITS)

@@ -11,6 +11,8 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.pages import LocalFile, archive_file
@@ -19,7 +21,6 @@ from gpuledger.flows.history import backfill
 from gpuledger.flows.night import gather, refresh, run_log, store
 from gpuledger.flows.night.context import Context
 from gpuledger.transform.build import price_days
-from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import file_query
 from tests.flows import inprocess
@@ -76,8 +77,8 @@ def night(
     batches = [_rates(run, silent)] if rated_at else []
     if nights:
         batches.append(_prices(run, nights, files))
-    with publish.workspace(run.data, run.run_id, memory_limit=run.settings.memory_limit) as (con, work):
-        con.begin()
+
+    def load(con: duckdb.DuckDBPyConnection) -> tuple[store.Night, run_log.RunRecord]:
         first = nights[0][0] if nights else seen_at
         is_newest = price_days.is_newest(con, first)
         night = store.Night((), frozenset())
@@ -86,7 +87,9 @@ def night(
         rest = store.load(con, run, [batch for batch in batches if batch.rows])
         since = price_days.since(con, first) if is_newest else None
         both = store.Night((*night.sources, *rest.sources), night.tables | rest.tables, since)
-        store.finish(con, run, work, both, run_log.record_of(run, batches))
+        return both, run_log.record_of(run, batches)
+
+    refresh.publish_loaded(run, load)
 
 
 def _prices(run: Context, nights: Sequence[backfill.Crawl], files: Mapping[str, Path]) -> Collected:

@@ -15,7 +15,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.market import Evidence, Instance
 from gpuledger.transform.buying.need import Usage, need_of
-from gpuledger.transform.buying.options import Limits, Market, options
+from gpuledger.transform.buying.options import Limits, Market, first_options
 from gpuledger.transform.identity.catalogue import gpus
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.seeds import speeds
@@ -23,7 +23,8 @@ from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.speed.accelerators import accelerator_of, check_node
 from gpuledger.transform.speed.engines import engines
-from gpuledger.transform.speed.predict import Plan, Prediction, job_of, load_of, predict
+from gpuledger.transform.speed.predict import Prediction, job_of, load_of, predict
+from gpuledger.transform.speed.rules import Plan
 
 A = Assumptions()
 ACCELERATORS = [gpu for gpu in gpus() if gpu.segment == "accelerator"]
@@ -144,8 +145,8 @@ def test_a_rented_node_is_an_option_without_a_speed(users: int, precision: str, 
     need = need_of("llama-3.3-70b", catalogue.architecture("llama-3.3-70b"), precision, Usage(users=users), A)
     # Nobody sells one, so nothing but the rental is there, and a card that others were measured on says nothing of it.
     market = Market(cards=(), instances=(node,), measured={}, chips={gaudi.gpu_id: gaudi})
-    (option,) = options(need, Limits(), market, A)
+    (option,) = list(first_options(need, Limits(), market, A, 0).options)
     assert (option.speed, option.usd_per_million_tokens, option.host) == (None, None, None)
     assert tuple(map(str, option.against)) == against
-    (fast,) = options(need, Limits(min_tokens_per_s=1), market, A)
+    (fast,) = list(first_options(need, Limits(min_tokens_per_s=1), market, A, 0).options)
     assert Message("buy.speed_unknown") in fast.against

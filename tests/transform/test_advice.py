@@ -14,7 +14,7 @@ from gpuledger.transform.buying.advice import what_would
 from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.market import Card, Evidence
 from gpuledger.transform.buying.need import Usage, need_of
-from gpuledger.transform.buying.options import Limits, Market, options
+from gpuledger.transform.buying.options import Limits, Market, first_options
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 
@@ -36,7 +36,7 @@ def test_a_card_whose_speed_nobody_knows_is_not_taken_for_one_that_is_fast_enoug
     need = need_of("llama-3.1-8b", catalogue.architecture("llama-3.1-8b"), "int4", Usage(), Assumptions())
     limits = Limits(min_tokens_per_s=100_000)
     market = Market(cards=cards, instances=[], measured={}, chips={gpu.gpu_id: gpu for gpu in (known, unknown)})
-    found = options(need, limits, market, Assumptions())
+    found = list(first_options(need, limits, market, Assumptions(), 0).options)
     assert any(Message("buy.speed_unknown") in one.against for one in found)
     (said,) = what_would(found, limits, need, lambda _: None, [])
     assert str(said).startswith("the fastest that fits is NVIDIA GeForce RTX 4090, at ")

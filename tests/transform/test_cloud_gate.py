@@ -1,4 +1,4 @@
-"""The price gate for cloud rates: what is held, how it is released, and that a real market passes."""
+"""The price gate for cloud rates, where its evidence is another than that of shops; the rules: `test_gate_rules.py`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import duckdb
 import pytest
 
 from gpuledger.extract.items import CloudOffer, PricingModel
-from gpuledger.transform.gate import good_nights, loading
-from gpuledger.transform.gate.rules import Bounds
+from gpuledger.transform.gate import Bounds, good_nights, loading
 from gpuledger.warehouse.load import others
 from gpuledger.warehouse.load.batch import Batch, Row
 from tests.support.empty import empty_warehouse
@@ -32,10 +31,6 @@ def _offer(
     )  # fmt: skip
 
 
-def _id(key: str, model: PricingModel = "on_demand", gpu: str | None = None) -> str:
-    return others.offer_id(SOURCE, _offer(key, Decimal(1), model=model, gpu=gpu))
-
-
 class Cloud:
     """A source of 30 rates that is loaded night after night; `load` returns what was held, by instance."""
 
@@ -48,14 +43,13 @@ class Cloud:
         rates: Rates | None = None,
         *,
         again: bool = False,
-        released: list[tuple[str, Decimal]] | None = None,
         make: Callable[[str, Decimal | None], CloudOffer] = _offer,
     ) -> dict[str, str]:
         self.night += not again
         offers = [make(key, price) for key, price in (USUAL if rates is None else rates).items()]
         batch = Batch(SOURCE, START + timedelta(days=self.night), [Row(offer, "sha") for offer in offers])
         was_held = self.con.execute("SELECT 1 FROM core.held_price").fetchall()
-        loaded = loading.load_batch(self.con, batch, Bounds(), good_nights.Released(released or []), ["cloud_offer"])
+        loaded = loading.load_batch(self.con, batch, Bounds(), good_nights.Released(), ["cloud_offer"])
         good_nights.note(self.con, {SOURCE: good_nights.GoodNight(batch.seen_at, len(offers), loaded.is_complete)})
         names = {others.offer_id(SOURCE, offer): offer.instance for offer in offers}
         held = self.con.execute("SELECT listing_id, hold, kind FROM core.held_price").fetchall()
@@ -92,30 +86,10 @@ def changed(**rates: Decimal | None) -> Rates:
     return {**USUAL, **rates}
 
 
-@pytest.mark.parametrize(
-    ("factor", "hold"),
-    [("10", "move"), ("0.1", "move"), ("1.7", "move"), ("0.58", "move"), ("1.5", None), ("0.7", None), ("1", None)],
-)
-def test_a_single_move_is_held_beyond_the_bound(cloud: Cloud, factor: str, hold: str | None) -> None:
-    rate = USUAL["k3"] * Decimal(factor)
-    assert cloud.load(changed(k3=rate)) == ({"k3": hold} if hold else {})
-    assert cloud.open("k3") == ([(USUAL["k3"], False)] if hold else [(rate, True)])
-    assert cloud.open("k4") == [(USUAL["k4"], True)]
-
-
 def test_a_thousandth_is_held_and_one_that_rounds_to_nothing_is_never_believed(cloud: Cloud) -> None:
     assert cloud.load(changed(k3=USUAL["k3"] / 1000, k4=USUAL["k4"] / 100_000)) == {"k3": "move", "k4": "placeholder"}
     assert cloud.load(changed(k4=USUAL["k4"] / 100_000)) == {"k4": "placeholder"}
     assert cloud.open("k4") == [(USUAL["k4"], False)]
-
-
-def test_the_reason_says_which_offer_and_what(cloud: Cloud) -> None:
-    cloud.load(changed(k3=USUAL["k3"] * 10))
-    columns = "listing_id, source, price, reference_price, reason"
-    assert cloud.con.execute(f"SELECT {columns} FROM core.held_price").fetchall() == [
-        (_id("k3"), SOURCE, USUAL["k3"] * 10, USUAL["k3"],
-         "cloud k3 1× card k3 on_demand: 0.9100 to 9.1000 USD (+900%) at once")
-    ]  # fmt: skip
 
 
 def test_a_second_sighting_on_a_later_run_releases(cloud: Cloud) -> None:
@@ -131,25 +105,12 @@ def test_a_second_sighting_on_a_later_run_releases(cloud: Cloud) -> None:
     assert cloud.open("k3") == [(USUAL["k3"] * 10, True)]
 
 
-def test_another_wrong_rate_is_a_first_sighting(cloud: Cloud) -> None:
-    assert cloud.load(changed(k3=USUAL["k3"] * 10))
-    assert cloud.load(changed(k3=USUAL["k3"] * 100)) == {"k3": "move"}
-
-
 def test_a_slip_leaves_no_trace_in_the_history(cloud: Cloud) -> None:
     cloud.load(changed(k3=USUAL["k3"] * 10))
     assert cloud.load() == {}
     assert cloud.open("k3") == [(USUAL["k3"], True)]
     prices = cloud.con.execute("SELECT DISTINCT price FROM core.cloud_offer_history WHERE instance = 'k3'").fetchall()
     assert prices == [(USUAL["k3"],)]
-
-
-def test_a_person_lets_one_offer_pass_at_one_rate(cloud: Cloud) -> None:
-    tenfold = USUAL["k3"] * 10
-    released = [(_id("k3"), tenfold)]
-    assert cloud.load(changed(k3=tenfold * 2), released=released) == {"k3": "move"}
-    assert cloud.load(changed(k3=tenfold), released=released) == {}
-    assert cloud.open("k3") == [(tenfold, True)]
 
 
 def test_a_currency_swap_is_held(cloud: Cloud) -> None:
@@ -163,23 +124,6 @@ def test_an_offer_without_a_rate_has_no_currency_to_compare(cloud: Cloud) -> Non
     assert cloud.load(changed(k3=USUAL["k3"] * 10)) == {"k3": "move"}, "the newest rate that it had is days old"
 
 
-@pytest.mark.parametrize("price", ["9999.99", "99999"])
-def test_a_placeholder_is_held_on_its_first_night_and_never_believed(cloud: Cloud, price: str) -> None:
-    for _ in range(3):
-        assert cloud.load(changed(new=Decimal(price))) == {"new": "placeholder"}
-    assert cloud.open("new") == []
-
-
-def test_half_a_page_ends_nothing_at_once(cloud: Cloud) -> None:
-    half: Rates = dict(list(USUAL.items())[:15])
-    count = """SELECT count(*), count(*) FILTER (confirmed_until IS NULL) FROM core.cloud_offer_history
-               WHERE valid_to IS NULL"""
-    cloud.load(half)
-    assert cloud.con.execute(count).fetchone() == (30, 15)
-    cloud.load(half)
-    assert cloud.con.execute(count).fetchone() == (30, 15), "however often it is repeated"
-
-
 def test_rates_that_vanish_from_most_offers_are_doubted_once(cloud: Cloud) -> None:
     gone: Rates = {key: None if n < 20 else price for n, (key, price) in enumerate(USUAL.items())}
     assert set(cloud.load(gone).values()) == {"lost"}
@@ -191,9 +135,8 @@ def test_rates_that_vanish_from_most_offers_are_doubted_once(cloud: Cloud) -> No
     assert cloud.open("k3") == [(None, True)]
 
 
-@pytest.mark.parametrize("factor", ["0.72", "0.5", "2.2"])
-def test_a_real_cut_for_all_passes_within_two_runs(cloud: Cloud, factor: str) -> None:
-    moved: Rates = {key: price * Decimal(factor) for key, price in USUAL.items()}
+def test_a_real_cut_for_all_passes_within_two_runs(cloud: Cloud) -> None:
+    moved: Rates = {key: price * Decimal("0.72") for key, price in USUAL.items()}
     assert len(cloud.load(moved)) == 30
     assert cloud.load(moved) == {}
     assert cloud.open("k3") == [(moved["k3"], True)]

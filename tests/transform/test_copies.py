@@ -9,13 +9,13 @@ import pytest
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import explained
-from gpuledger.transform.buying.copies import Copies
 from gpuledger.transform.buying.market import Card, Evidence
 from gpuledger.transform.buying.need import Need, Usage, need_of
-from gpuledger.transform.buying.options import Limits, Market, Option, options
+from gpuledger.transform.buying.options import Limits, Market, Option, first_options
+from gpuledger.transform.buying.performance import Copies
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.speed.serving import serving
+from gpuledger.transform.speed.predict import serving
 from tests.transform.test_explained import check
 
 SLOTS = "nvidia-geforce-rtx-5090"
@@ -37,40 +37,41 @@ def found(asked: Need, limits: Limits, gpu_id: str = SLOTS) -> list[Option]:
         evidence=SEEN,
     )  # fmt: skip
     market = Market(cards=[card], instances=[], measured={}, chips={gpu_id: gpu})
-    return options(asked, limits, market, Assumptions())
+    return list(first_options(asked, limits, market, Assumptions(), 0).options)
 
 
-def test_a_copy_on_each_card_serves_many_faster_than_one_that_all_cards_divide() -> None:
+def test_a_copy_on_each_pair_serves_many_faster_than_one_that_all_cards_divide() -> None:
     asked = need(64)
-    ways = {option.what: option for option in found(asked, Limits(copies=True))}
-    whole, copies = ways["4 × NVIDIA GeForce RTX 5090"], ways["4 × NVIDIA GeForce RTX 5090 (4 × 1)"]
+    ways = {option.what: option for option in found(asked, Limits())}
+    whole, copies = ways["4 × NVIDIA GeForce RTX 5090"], ways["4 × NVIDIA GeForce RTX 5090 (2 × 2)"]
     assert whole.speed
     assert copies.speed
-    assert copies.speed.each > 1.5 * whole.speed.each
+    assert copies.speed.each > 1.2 * whole.speed.each
     assert copies.total_usd == whole.total_usd, "they are the same cards"
     assert copies.gpu_count == whole.gpu_count == 4
-    assert str(copies.notes[0]) == "4 copies of the model, each on 1 of the GPUs and for 16 at once"
-    alone = Copies(asked).of(4).on(by_id()[SLOTS], 1)
+    assert str(copies.notes[0]) == "2 copies of the model, each on 2 of the GPUs and for 32 at once"
+    assert copies.host
+    alone = Copies(asked).of(2).on(by_id()[SLOTS], 2, copies.host.memory(Assumptions()))
     assert alone
     served = serving(alone, asked.answer_tokens)
     assert served
     assert copies.speed.each == served.each_tokens_per_s
-    assert copies.needed_gb == pytest.approx(4 * alone.needed / 1e9)
-    assert copies.available_gb == pytest.approx(4 * alone.usable / 1e9)
+    assert copies.needed_gb == pytest.approx(2 * alone.needed / 1e9)
+    assert copies.available_gb == pytest.approx(2 * alone.usable / 1e9)
     assert copies.speed.serving
-    assert copies.speed.serving.all_tokens_per_s == pytest.approx(4 * served.all_tokens_per_s)
+    assert copies.speed.serving.all_tokens_per_s == pytest.approx(2 * served.all_tokens_per_s)
 
 
 def test_users_that_cannot_be_shared_out_evenly_are_no_more_than_there_are() -> None:
-    """63 at four copies: the fullest has 16, and all 63 write at its pace."""
-    asked = need(63)
-    (copies,) = (option for option in found(asked, Limits(copies=True)) if option.copies == option.gpu_count == 4)
-    alone = Copies(asked).of(4).on(by_id()[SLOTS], 1)
+    """64 at three copies of one card: the fullest has 22, and all 64 write at its pace."""
+    asked = need(64)
+    (copies,) = (option for option in found(asked, Limits()) if option.copies == option.gpu_count == 3)
+    alone = Copies(asked).of(3).on(by_id()[SLOTS], 1)
     assert alone
-    assert alone.job.load.users == 16
+    assert alone.job.load.users == 22
     assert alone.decode.expected
     assert copies.speed
-    assert copies.speed.expected == pytest.approx(alone.decode.expected * 63 / 16)
+    assert copies.speed.expected == pytest.approx(alone.decode.expected * 64 / 22)
 
 
 @pytest.mark.parametrize(
@@ -85,13 +86,13 @@ def test_users_that_cannot_be_shared_out_evenly_are_no_more_than_there_are() -> 
 )
 def test_no_copies_where_they_gain_nothing(asked: Need, gpu_id: str) -> None:
     assert list(Copies(asked).on(by_id()[gpu_id], 8)) == []
-    assert {option.copies for option in found(asked, Limits(copies=True), gpu_id)} == {1}
+    assert {option.copies for option in found(asked, Limits(), gpu_id)} == {1}
 
 
 def test_every_step_of_copies_is_a_sum_that_comes_out() -> None:
     asked = need(30, model_id="qwen3-14b")
-    several = [option for option in found(asked, Limits(copies=True)) if option.copies > 1]
-    assert {option.copies for option in several} >= {2, 4}
+    several = [option for option in found(asked, Limits()) if option.copies > 1]
+    assert {option.copies for option in several} >= {2, 3}
     for option in several:
         steps = check(explained.steps(option, asked))
         assert option.speed
@@ -100,8 +101,3 @@ def test_every_step_of_copies_is_a_sum_that_comes_out() -> None:
         assert steps["all copies together"].value == pytest.approx(option.speed.serving.all_tokens_per_s)
         assert steps["each user sees"].value == pytest.approx(option.speed.each)
         assert steps["total"].value == pytest.approx(float(option.total_usd or 0))
-
-
-def test_only_who_asks_for_copies_is_shown_any() -> None:
-    """The report reckons a hundred models, and shows the cards as they are."""
-    assert {option.copies for option in found(need(64), Limits())} == {1}

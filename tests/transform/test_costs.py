@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpuledger.transform.assumptions import Assumptions, with_value_kept
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.sensitivity import sensitivity
+from gpuledger.transform.buying.rent_or_buy import sensitivity
 
 #: Round numbers, so that the arithmetic can be followed.
 SIMPLE = Assumptions(

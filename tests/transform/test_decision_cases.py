@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 
+from gpuledger.flows.asking.card_names import gpus_of
+from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.architecture import count_parameters, read_config
 from gpuledger.transform.sizing.files.named import shape_of, usual_precision
 from gpuledger.transform.sizing.files.source import described
 from gpuledger.transform.sizing.tensors import Architecture
-from gpuledger.transform.sizing.weights import weights
+from gpuledger.transform.sizing.weights import normalise_precision, weights
+from gpuledger.transform.speed.engines import engine_of
+from gpuledger.transform.speed.predict import job_of, load_of, predict
+from gpuledger.transform.speed.rules import Plan
+from gpuledger.warehouse.paths import DataDir
 from tests.command import ROOT, gpuledger
 
 CASES = ROOT.parent / "shared" / "data" / "cases" / "decision"
@@ -69,6 +76,24 @@ def test_a_quantised_repository_is_the_model_at_that_precision(
     assert usual_precision(shape_of(name, tmp_path), name) == precision
 
 
+VLLM = ROOT.parent / "shared" / "data" / "benchmarks" / "vllm_fit_2025.csv"
+CATALOGUE_IDS = {"gemma3-12b": "gemma-3-12b", "gemma3-27b": "gemma-3-27b"}
+
+
+@pytest.mark.parametrize(
+    "row", list(csv.DictReader(VLLM.open())) if VLLM.exists() else [], ids=lambda row: "-".join(list(row.values())[:7])
+)
+def test_what_did_not_fit_under_vllm_is_not_said_to_fit(row: dict[str, str], tmp_path: Path) -> None:
+    """Starts of vLLM whose logs were read: also what fitted is said to fit."""
+    assumptions, engine, count = Assumptions(), engine_of("vllm"), int(row["count"])
+    shape = catalogue.architecture(CATALOGUE_IDS.get(row["model"], row["model"]))
+    load = load_of(shape, int(row["input"]) + int(row["output"]), int(row["users"]), int(row["input"]), assumptions)
+    job = job_of(shape, normalise_precision(row["quantisation"]), load, assumptions)
+    card = gpus_of(DataDir(tmp_path), row["card"])[0]
+    found = predict(job, Plan(gpu=card, count=count, engine=engine, split=engine.split))
+    assert (found.verdict != "no") == (row["all_fit_at_once"] == "fits")
+
+
 def test_a_second_file_of_the_same_inner_name_does_not_take_the_place_of_the_first(tmp_path: Path) -> None:
     data = tmp_path / "data"
     for file in CASES.glob("40-*/*.gguf"):
@@ -80,3 +105,31 @@ def test_a_second_file_of_the_same_inner_name_does_not_take_the_place_of_the_fir
     assert second.status == 2
     assert "give yours another with --id" in " ".join(second.err.split())
     assert gpuledger("model", "add", tmp_path / "Llama-3.1-8B-NVFP4.gguf", "--id", "other", data=data).status == 0
+
+
+@pytest.mark.parametrize(
+    ("case", "options", "lines"),
+    [
+        ("30-sglang-jsonl", ["--gpu", "H100 SXM", "--gpu-count", "8"],
+         ["8 × H100 SXM: 392.685628 tokens/s", "8 × H100 SXM: 957.162043 tokens/s"]),
+        ("31-aiperf-json", ["--gpu", "RTX 5060 Ti 16GB", "--gpu-count", "1"],
+         ["256-256-c128: RTX 5060 Ti 16GB: 2113.855756 tokens/s"]),
+        ("32-vllm-text-block", ["--gpu", "H100 SXM", "--gpu-count", "1", "--model", "llama-3.1-8b", "--precision", "bf16"],
+         ["vllm-llama-3.1-8b-230-203-rinf: H100 SXM: 6582.87 tokens/s"]),
+        ("35-llmfit-community", [], ["llmfit-qwen3-4b-q4-k-m: NVIDIA GeForce RTX 2080: 110.6 tokens/s (published)"]),
+        ("37-sm-none-row-with-two-cards", ["--gpu-count", "2"],
+         ["pp512: AMD Radeon AI PRO R9700 (RADV GFX1201): 937.04", "tg256-2x: 2 × AMD Radeon AI PRO R9700"]),
+        ("38-strix-halo-measured-as-8060s", [], ["tg128: AMD Ryzen AI Max+ 395 128GB: 51.81 tokens/s"]),
+    ],
+)  # fmt: skip
+def test_a_file_that_people_have_is_taken_in(case: str, options: list[str], lines: list[str], tmp_path: Path) -> None:
+    (path,) = (path for path in (CASES / case).iterdir() if path.name not in ("command", "expected.txt", "got.txt"))
+    taken = gpuledger("measure", "import", path, *options, data=tmp_path / "data")
+    assert taken.status == 0, taken.err
+    assert [line for line in lines if line not in taken.out] == []
+
+
+def test_a_run_over_two_machines_is_no_figure_of_a_card(tmp_path: Path) -> None:
+    refused = gpuledger("measure", "import", CASES / "36-rpc-two-machines-as-one-card" / "kyuz0_rpc.log", data=tmp_path)
+    assert (refused.status, refused.out) == (1, "")
+    assert "ROCm,RPC" in refused.err

@@ -15,7 +15,7 @@ from gpuledger.transform.buying import explained as buying
 from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.market import Card, Evidence, Instance
 from gpuledger.transform.buying.need import Need, Usage, need_of
-from gpuledger.transform.buying.options import Limits, Market, options
+from gpuledger.transform.buying.options import Limits, Market, first_options
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.speed import explained
@@ -100,7 +100,11 @@ def test_boards_of_four_gpus_are_asked_about_up_to_what_a_machine_holds() -> Non
         gpus_on_board=4, value_kept=None, history_years=None, evidence=SEEN,
     )  # fmt: skip
     asked = need("llama-3.1-8b", "Q4_K_M", Usage())
-    found = options(asked, Limits(), Market(cards=[board], instances=[], measured={}, chips={}), asked.assumptions)
+    found = list(
+        first_options(
+            asked, Limits(), Market(cards=[board], instances=[], measured={}, chips={}), asked.assumptions, 0
+        ).options
+    )
     assert sorted(option.gpu_count for option in found) == [4, 8, 12, 16]
 
 
@@ -125,7 +129,7 @@ def test_every_dollar_of_owning_and_renting_is_a_sum_that_comes_out() -> None:
     ]  # fmt: skip
     market = Market(cards=[card], instances=rented, measured={}, chips={gpu.gpu_id: gpu})
     ways = {"buy": 0, "on_demand": 0, "reserved_1y": 0}
-    for option in options(asked, Limits(), market, asked.assumptions):
+    for option in list(first_options(asked, Limits(), market, asked.assumptions, 0).options):
         steps = check(buying.steps(option, asked))
         assert steps["total"].value == pytest.approx(float(option.total_usd or 0))
         assert option.speed is not None
@@ -133,4 +137,4 @@ def test_every_dollar_of_owning_and_renting_is_a_sum_that_comes_out() -> None:
         assert steps["each user sees"].value == pytest.approx(option.speed.serving.each_tokens_per_s)
         assert "a million tokens written" in steps
         ways[option.way] += 1
-    assert ways == {"buy": 6, "on_demand": 1, "reserved_1y": 1}
+    assert ways == {"buy": 9, "on_demand": 1, "reserved_1y": 1}

@@ -10,7 +10,7 @@ import pytest
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.market import Card, Evidence
 from gpuledger.transform.buying.need import Need, Usage, need_of
-from gpuledger.transform.buying.options import Limits, Market, first_options, options
+from gpuledger.transform.buying.options import Limits, Market, first_options
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.speed.features import memory_kind
@@ -44,18 +44,18 @@ def need(model_id: str, precision: str, asked: Usage) -> Need:
 @pytest.mark.parametrize(
     ("model_id", "precision", "asked", "limits"),
     [
-        ("llama-2-13b", "int4", Usage(), Limits(copies=True)),
+        ("llama-2-13b", "int4", Usage(), Limits()),
         ("llama-3.1-70b", "int4", Usage(), Limits(budget=Decimal(6000), country="DE")),
-        ("llama-3.1-8b", "fp16", SERVED, Limits(copies=True)),
-        ("llama-3.1-8b", "fp16", SERVED, Limits(copies=True, min_tokens_per_s=20)),
-        ("llama-3.1-70b", "int4", Usage(offload="layers"), Limits(copies=True, min_tokens_per_s=2)),
-        ("llama-3.1-70b", "int4", Usage(train="qlora"), Limits(copies=True)),
-        ("bert-base", "fp16", Usage(context=512), Limits(copies=True)),
+        ("llama-3.1-8b", "fp16", SERVED, Limits()),
+        ("llama-3.1-8b", "fp16", SERVED, Limits(min_tokens_per_s=20)),
+        ("llama-3.1-70b", "int4", Usage(offload="layers"), Limits(min_tokens_per_s=2)),
+        ("llama-3.1-70b", "int4", Usage(train="qlora"), Limits()),
+        ("bert-base", "fp16", Usage(context=512), Limits()),
     ],
 )
 def test_the_first_options_are_those_of_all(model_id: str, precision: str, asked: Usage, limits: Limits) -> None:
     wanted, offered = need(model_id, precision, asked), market()
-    every = options(wanted, limits, offered, Assumptions())
+    every = list(first_options(wanted, limits, offered, Assumptions(), 0).options)
     answers = sum(not one.against for one in every)
     assert 20 < answers < len(every), "or the case shows nothing"
     for count in (1, 3, 10, answers, answers + 1):
@@ -71,5 +71,17 @@ def test_the_first_options_are_those_of_all(model_id: str, precision: str, asked
 
 def test_not_every_option_is_reckoned_for_the_first() -> None:
     wanted, offered = need("llama-2-13b", "int4", Usage()), market()
-    every = options(wanted, Limits(), offered, Assumptions())
+    every = list(first_options(wanted, Limits(), offered, Assumptions(), 0).options)
     assert len(first_options(wanted, Limits(), offered, Assumptions(), 3).options) < len(every) / 4
+
+
+def test_a_server_for_several_is_offered_only_where_it_divides_the_heads() -> None:
+    wanted = need("llama-3.1-70b", "int8", SERVED)
+    every = first_options(wanted, Limits(), market(), Assumptions(), 0).options
+    refused = [one for one in every if any(reason.code == "buy.heads_not_divided" for reason in one.against)]
+    assert {one.gpu_count // one.copies for one in refused} == {3, 6, 12}, "of 8 key-value heads"
+    for one in every:
+        if not one.against and one.gpu_count // one.copies in (3, 6, 12):
+            raise AssertionError(one.what)
+    alone = first_options(need("llama-3.1-70b", "int8", Usage()), Limits(), market(), Assumptions(), 0).options
+    assert any(one.gpu_count == 3 and not one.against for one in alone), "one user's program shares the layers"

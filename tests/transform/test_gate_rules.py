@@ -9,9 +9,9 @@ from decimal import Decimal
 
 import pytest
 
+from gpuledger.transform.gate import Bounds
 from gpuledger.transform.gate.good_nights import Acceptance, GoodNight, Released, rows_missed
 from gpuledger.transform.gate.rules import (
-    Bounds,
     Compared,
     Held,
     Sighting,
@@ -24,7 +24,7 @@ from gpuledger.transform.gate.rules import (
     is_shuffled,
     suspected,
 )
-from gpuledger.warehouse.load.batch import Batch, Night
+from gpuledger.warehouse.load.batch import Night
 
 NOW = datetime(2024, 3, 9, 3, tzinfo=UTC)
 YESTERDAY = NOW - timedelta(days=1)
@@ -285,10 +285,6 @@ def test_an_acceptance_begins_a_new_count() -> None:
     assert missed(11, before) == 15, "so many rows and no fewer"
     assert missed(15, before, source="another") == 30
     assert missed(15, after, before) == 20, "what came since says what is usual"
-
-
-def test_a_batch_is_not_known_to_be_all_there_is_unless_that_is_said() -> None:
-    assert Batch("shop", NOW, []).night == Night("shop", NOW, 0, is_complete=True, is_whole=False)
 
 
 # ── shuffled nights ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -11,7 +11,7 @@ from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.market import Evidence, Node
 from gpuledger.transform.buying.need import Need, Usage, need_of
-from gpuledger.transform.buying.options import Limits, Market, Option, options
+from gpuledger.transform.buying.options import Limits, Market, Option, first_options
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 
@@ -24,7 +24,7 @@ def need(model_id: str = "gpt-oss-120b", precision: str = "mxfp4") -> Need:
 
 
 def of(market: Market, limits: Limits | None = None) -> Sequence[Option]:
-    return options(need(), limits or Limits(), market, Assumptions())
+    return list(first_options(need(), limits or Limits(), market, Assumptions(), 0).options)
 
 
 def unpriced(*gpus: object) -> Market:

@@ -18,7 +18,8 @@ from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.speed.engines import default_engine
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
-from gpuledger.transform.speed.predict import Plan, job_of, load_of, predict
+from gpuledger.transform.speed.predict import job_of, load_of, predict
+from gpuledger.transform.speed.rules import Plan
 from tests.nights import Night
 
 #: Dense, grouped-query, sliding windows, experts, latent attention, tied embeddings, an encoder, states.

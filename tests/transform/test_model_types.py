@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.architecture import count_parameters, known_model_types, read_config
+from gpuledger.transform.sizing.architecture import count_parameters, read_config
 from gpuledger.transform.sizing.errors import BadConfig
+from gpuledger.transform.sizing.families.meaning import families
 from gpuledger.transform.sizing.memory import kv_cache_bytes, state_bytes
 
 ROWS: dict[str, dict[str, Any]] = {
@@ -55,7 +56,7 @@ def test_every_model_type_of_the_table_is_in_the_catalogue_or_was_compared_here(
     of_catalogue = {model.config["model_type"] for model in catalogue.models().values()}
     older = {"mt5", "RefinedWeb", "RefinedWebModel", "gguf"}  # under names of their own in test_sizing_parameters.py
     parts = {"qwen2_5_vl_text", "qwen2_vl_text", "qwen3_vl_text", "qwen3_vl_moe_text"}
-    assert set(known_model_types()) - of_catalogue - ROWS.keys() <= older | parts
+    assert families().keys() - of_catalogue - ROWS.keys() <= older | parts
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,8 @@ def test_every_model_type_of_the_table_is_in_the_catalogue_or_was_compared_here(
         ("glm4_moe_lite", 20_000, 47 * 20_000 * (512 + 64) * 2 / 1e9),
         ("minimax_m2", 20_000, 62 * 20_000 * 2 * 8 * 128 * 2 / 1e9),
         ("deepseek_v32", 4_000, 61 * 4_000 * (512 + 64 + 128) * 2 / 1e9),
+        # a window of one key for all heads in each layer, an entry for 4 tokens with its index in 20 and for 128 in 23
+        ("deepseek_v4", 20_000, (43 * 128 * 512 + 20 * 5_000 * (512 + 128) + 23 * 20_000 * 512 / 128) * 2 / 1e9),
     ],
 )
 def test_the_cache_follows_from_the_kinds_of_layers(name: str, context: int, gigabytes: float) -> None:
@@ -83,3 +86,29 @@ def test_a_kind_of_layer_that_is_not_understood_gives_a_bound_that_names_it() ->
     assert kv_cache_bytes(strange, 8_000) == kv_cache_bytes(plain, 8_000)
     unnamed = read_config(dict(catalogue.get("llama-2-7b").config) | {"model_type": "x", "sliding_window": 1_024})
     assert unnamed.bound == "sliding_window"
+
+
+def without_its_name(config: dict[str, Any]) -> dict[str, Any]:
+    """The config as of a family that came out yesterday: nothing but the meaning of its keys says what it is."""
+    inner = {
+        key: value | {"model_type": f"of_tomorrow_{key}"}
+        for key, value in config.items()
+        if isinstance(value, dict) and "model_type" in value and key.endswith(("text_config", "llm_config"))
+    }
+    return config | inner | {"model_type": "of_tomorrow"}
+
+
+def test_a_cache_of_an_unknown_family_is_at_most_half_as_much_again() -> None:
+    """Of the families whose cache is exact, each with its name hidden."""
+    ratios: dict[str, float] = {}
+    for name in sorted(ROWS.keys() - REFUSED):
+        exact = read_config(ROWS[name]["config"])
+        if exact.estimated or exact.bound or exact.kind != "decoder" or not ROWS[name]["parameters"]:
+            continue
+        context = min(32_768, exact.context)
+        hidden = read_config(without_its_name(ROWS[name]["config"]))
+        assert hidden.estimated, f"{name} is not known without its name, and says so"
+        ratios[name] = kv_cache_bytes(hidden, context) / kv_cache_bytes(exact, context)
+    assert len(ratios) >= 85
+    assert min(ratios.values()) >= 1, "a bound is never too small"
+    assert {name for name, ratio in ratios.items() if ratio > 1.5} == {"falcon", "mistral"}

@@ -23,16 +23,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-from gpuledger.flows.settings.settings import Settings
-from gpuledger.transform.assumptions import Assumptions
+from gpuledger.flows.words import lang
 from gpuledger.transform.build import graph, price_days
 from gpuledger.transform.build import run as builder
 from gpuledger.transform.build.graph import Model
@@ -41,7 +38,7 @@ from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from tests.command import rows
 from tests.nights import Night
-from tests.support.empty import empty_warehouse
+from tests.support.empty import warehouse_with_defaults
 
 CASES = sorted(graph.MODELS.glob("*/*/cases/**/*.toml"))
 
@@ -58,24 +55,9 @@ ROWS_OF_THEIR_OWN = ("core.fx_usd", "mart.claim_audit", "core.home_market")
 IDS = [f"{name_of(path)}/{path.stem}" for path in CASES]
 
 
-@contextmanager
-def warehouse() -> Iterator[duckdb.DuckDBPyConnection]:
-    """An empty warehouse with the default settings."""
-    with empty_warehouse() as con:
-        defaults = Settings().for_warehouse()
-        con.executemany(
-            "INSERT INTO core.setting VALUES (?, ?, ?, ?)", [[name, *words] for name, words in defaults.items()]
-        )
-        con.executemany(
-            "INSERT INTO core.assumption (assumption, amount) VALUES (?, ?)",
-            [[one.name, one.value] for one in Assumptions().describe()],
-        )
-        yield con
-
-
 @pytest.fixture(scope="module")
 def models() -> list[Model]:
-    with warehouse() as con:
+    with warehouse_with_defaults() as con:
         return graph.load(con)
 
 
@@ -116,11 +98,9 @@ def build(con: duckdb.DuckDBPyConnection, models: list[Model], case: dict[str, A
         give(con, table, given.pop(table))
     # The days of a price are computed of tables that its view does not name.
     keeps_days = target.name == "mart.price_daily"
-    needed = {model.name for model in models if keeps_days} | {target.name}
-    for model in reversed(models):
-        needed |= model.inputs.keys() if model.name in needed else set()
+    needed = models if keeps_days else graph.needed(models, [target.name])
     for model in models:
-        if model.name in needed:
+        if model in needed:
             builder.build(con, [model], "test")
         if model.name in given:
             give(con, model.name, given.pop(model.name))
@@ -135,7 +115,7 @@ def test_case(path: Path, models: list[Model]) -> None:
     assert case["why"].strip()
     (target,) = (model for model in models if model.name == name_of(path))
     columns, expected = read_table(case["expect"])
-    with warehouse() as con:
+    with warehouse_with_defaults() as con:
         build(con, models, case, target)
         if target.materialized == "function":
             source = _calls(con, target, columns, expected)
@@ -166,6 +146,20 @@ def _calls(con: duckdb.DuckDBPyConnection, target: Model, columns: list[str], li
     return "calls"
 
 
+@pytest.mark.parametrize(
+    "sidecar", [*graph.MODELS.glob("*/*/table.toml")], ids=lambda file: ".".join(file.parts[-3:-1])
+)
+def test_the_words_of_a_table_are_korean(sidecar: Path) -> None:
+    told = tomllib.loads(sidecar.read_text(encoding="utf-8"))
+    if told.get("materialized") == "function":
+        return  # `describe` does not show those
+    parts = [lang.meaning_and_unit(text)[0] for text in (told["description"], *told.get("columns", {}).values())]
+    korean = lang.translations("ko", lang.DICTIONARY)
+    assert isinstance(korean, lang.Catalogue)
+    unsaid = [text for text in parts if not any(known.startswith(text) for known in korean.messages)]
+    assert unsaid == [], "write it in flows/words/locale/ko/LC_MESSAGES/dictionary.po"
+
+
 # ── what holds for every model ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -186,7 +180,7 @@ def test_the_key_of_every_loaded_table_is_unique_in_the_sample(nights: dict[int,
 
 
 def test_every_model_is_empty_and_not_broken_where_nothing_was_loaded(models: list[Model]) -> None:
-    with warehouse() as con:
+    with warehouse_with_defaults() as con:
         builder.build(con, models, "test")
         for model in models:
             if model.materialized in ("table", "view") and model.name not in ROWS_OF_THEIR_OWN:
@@ -197,7 +191,7 @@ def test_every_model_orders_its_rows_or_leaves_that_to_the_reader_but_always_the
     models: list[Model], nights: dict[int, Night]
 ) -> None:
     """What a tie is broken by stands in the SQL: the same rows in another order on disk build the same table."""
-    with warehouse() as con:
+    with warehouse_with_defaults() as con:
         con.execute(f"ATTACH {schema.quote(str((nights[2].data / 'gpuledger.duckdb').resolve()))} AS held (READ_ONLY)")
         for table in dictionary().tables:
             con.execute(

@@ -12,19 +12,24 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import performance
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.memory import kv_cache_bytes
-from gpuledger.transform.sizing.weights import weights
+from gpuledger.transform.sizing.weights import Weights, weights
+
+
+def decode_bound(size: Weights, cache: int, bandwidth_gb_s: float, *, batch: int = 1) -> float:
+    """The most tokens a second of all sequences: a step reads the weights once and the cache of each."""
+    return batch * bandwidth_gb_s * 1e9 / (size.read_bytes(batch) + batch * cache)
 
 
 @pytest.mark.parametrize(("bandwidth", "expected"), [(1008, 155), (360, 55)])
 def test_the_surveys_llama_test_could_be_much_faster(bandwidth: float, expected: float) -> None:
     # 13B weights of 4 bits: 6.5 GB a token, so 1008 GB/s bound a 4090 near 155 tokens/s and 360 GB/s a 3060 near 55.
-    bound = performance.decode_bound(weights(catalogue.architecture("llama-13b"), "int4"), 0, bandwidth)
+    bound = decode_bound(weights(catalogue.architecture("llama-13b"), "int4"), 0, bandwidth)
     assert bound == pytest.approx(expected, rel=0.02)
 
 
 @pytest.mark.parametrize(("measured", "bandwidth", "share"), [(25.82, 1008, 0.17), (19.48, 360, 0.35)])
 def test_and_was_limited_by_software(measured: float, bandwidth: float, share: float) -> None:
-    bound = performance.decode_bound(weights(catalogue.architecture("llama-13b"), "int4"), 0, bandwidth)
+    bound = decode_bound(weights(catalogue.architecture("llama-13b"), "int4"), 0, bandwidth)
     result = performance.utilisation(measured, bound, Assumptions())
     assert result.share == pytest.approx(share, abs=0.006)
     assert result.verdict == "limited by software or CPU, not by the card"
@@ -45,8 +50,8 @@ def test_verdicts() -> None:
 def test_cache_slows_decoding() -> None:
     architecture = catalogue.architecture("llama-2-7b")
     size = weights(architecture, "fp16")
-    empty = performance.decode_bound(size, 0, 1000)
-    full = performance.decode_bound(size, kv_cache_bytes(architecture, 4096), 1000)
+    empty = decode_bound(size, 0, 1000)
+    full = decode_bound(size, kv_cache_bytes(architecture, 4096), 1000)
     assert empty == pytest.approx(1e12 / size.read_bytes())
     assert full == pytest.approx(1e12 / (size.read_bytes() + 2 * 2**30))
 
@@ -61,8 +66,8 @@ def test_more_bandwidth_and_fewer_bytes_never_slow_down(
     model_id: str, precision: str, bandwidth: float, batch: int
 ) -> None:
     size = weights(catalogue.architecture(model_id), precision)
-    bound = performance.decode_bound(size, 1000, bandwidth, batch=batch)
+    bound = decode_bound(size, 1000, bandwidth, batch=batch)
     assert bound > 0
-    assert performance.decode_bound(size, 1000, bandwidth * 2, batch=batch) == pytest.approx(2 * bound)
-    assert performance.decode_bound(size, 2000, bandwidth, batch=batch) < bound
-    assert performance.decode_bound(size, 1000, bandwidth, batch=batch + 1) > bound * 0.999
+    assert decode_bound(size, 1000, bandwidth * 2, batch=batch) == pytest.approx(2 * bound)
+    assert decode_bound(size, 2000, bandwidth, batch=batch) < bound
+    assert decode_bound(size, 1000, bandwidth, batch=batch + 1) > bound * 0.999

@@ -8,6 +8,7 @@ import math
 import statistics
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,15 +22,9 @@ from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
 from gpuledger.transform.speed.engines import check_loads, default_engine, engine_of, loaded_as
 from gpuledger.transform.speed.features import pipeline_speedup
-from gpuledger.transform.speed.predict import (
-    Plan,
-    Prediction,
-    job_of,
-    least_of_alike,
-    load_of,
-    predict,
-    with_measurement,
-)
+from gpuledger.transform.speed.offload import HostMemory
+from gpuledger.transform.speed.predict import Prediction, job_of, least_of_alike, load_of, predict, with_measurement
+from gpuledger.transform.speed.rules import DECODING, READING, STEPS, Plan, Question, Rule
 from tools import calibrate
 from tools.measured_table import TableRow, read_table
 from tools.speeds import Point, points
@@ -59,6 +54,53 @@ def table(shared_data: Path) -> list[TableRow]:
     return [row for path in sorted(folder.glob("llama3_llama_cpp_*.csv")) for row in read_table(path, resolver)]
 
 
+#: A question by name: card, count, engine, how it is split, people at once, and whether parts may stay with the processor.
+QUESTIONS = {
+    "measured": ("nvidia-geforce-rtx-4090", 1, "llama.cpp", "layer", 1, "none"),
+    "server": ("nvidia-h100-sxm5", 1, "vllm", "tensor", 8, "none"),
+    "as no server was measured": ("nvidia-h100-sxm5", 3, "vllm", "pipeline", 8, "none"),
+    "accelerator": ("intel-gaudi-3", 1, "vllm", "tensor", 1, "none"),
+    "too little memory for several": ("nvidia-geforce-gtx-1050-2gb", 1, "llama.cpp", "layer", 4, "layers"),
+    "no matrix rate": ("3dfx-velocity-100", 1, "transformers", "layer", 1, "none"),
+}
+
+
+def answered_by(rules: tuple[Rule[Any, Any], ...], question: str) -> str:
+    gpu_id, count, engine, split, users, offload = QUESTIONS[question]
+    shape, host = catalogue.architecture("llama-3-8b"), HostMemory(gb=64, gb_s=60, source="a machine")
+    precision = "bf16" if question == "accelerator" else "int4"
+    job = job_of(shape, precision, load_of(shape, 2048, users, None, A), A)
+    plan = Plan(gpu=by_id()[gpu_id], count=count, engine=engine_of(engine), split=split, offload=offload, host=host)
+    asked = Question(job, plan, predict(job, plan).moved)
+    given = asked.writing() if rules is DECODING else asked.card
+    return next(rule.name for rule in rules if rule.ask(asked, given) is not None)
+
+
+@pytest.mark.parametrize(
+    ("rules", "question", "rule"),
+    [
+        (STEPS, "measured", "calibrated"),
+        (STEPS, "server", "served"),
+        (STEPS, "as no server was measured", "usual share"),
+        (DECODING, "accelerator", "no GPU"),
+        (DECODING, "too little memory for several", "processor"),
+        (DECODING, "measured", "step"),
+        (READING, "accelerator", "no GPU"),
+        (READING, "server", "served"),
+        (READING, "measured", "calibrated"),
+        (READING, "no matrix rate", "unknown rate"),
+        (READING, "as no server was measured", "usual share"),
+    ],
+)
+def test_every_rule_answers_where_it_should(rules: tuple[Rule[Any, Any], ...], question: str, rule: str) -> None:
+    assert answered_by(rules, question) == rule
+
+
+def test_every_rule_says_why() -> None:
+    for rules in (STEPS, DECODING, READING):
+        assert all(len(rule.why.split()) > 5 for rule in rules)
+
+
 def answers(table: list[TableRow], measure: str) -> list[tuple[TableRow, Prediction]]:
     return [
         (row, ask(row.gpu.gpu_id, row.count, row.model_id, row.precision)) for row in table if row.measure == measure
@@ -84,19 +126,24 @@ def test_no_measurement_of_the_table_is_above_its_bound(table: list[TableRow], m
             assert row.tokens_per_s < rate.bound, row
 
 
+@pytest.mark.slow
 def test_cards_that_were_left_out_are_predicted_within_the_range(shared_data: Path) -> None:
     found = list(points(shared_data / "benchmarks", Resolver.load()))
     for what, least_rank in (("decode", 0.95), ("prefill", 0.95), ("serve", 0.95)):
         rows = calibrate.left_out(found, "llama.cpp", what, "card")
         for count in {point.count for point, _ in rows}:
             ratios = [math.exp(residual) for point, residual in rows if point.count == count]
-            assert 0.85 < statistics.median(ratios) < 1.17, (what, count)
+            low, high = (0.9, 1.1) if len(ratios) >= 10 else (0.85, 1.2)
+            assert low < statistics.median(ratios) < high, (what, count)
         # Neither speed nor range of a card knows anything of that card: both come from the others.
         inside = 0
+        spreads: dict[str, float] = {}  # one for each card that is left out
         for point, residual in rows:
-            others = [(p, r) for p, r in rows if p.card.gpu_id != point.card.gpu_id and is_like(p, point)]
-            inside += abs(residual) <= EIGHTY_PERCENT * calibrate.held_out_spread(others)
-        assert 0.78 <= inside / len(rows) <= 0.88, what
+            if point.card.gpu_id not in spreads:
+                others = [(p, r) for p, r in rows if p.card.gpu_id != point.card.gpu_id and is_like(p, point)]
+                spreads[point.card.gpu_id] = calibrate.held_out_spread(others)
+            inside += abs(residual) <= EIGHTY_PERCENT * spreads[point.card.gpu_id]
+        assert 0.8 <= inside / len(rows) <= 0.91, what
         measured = [point.rate for point, _ in rows]
         expected = [point.rate / math.exp(residual) for point, residual in rows]
         assert rank_correlation(measured, expected) > least_rank
@@ -157,7 +204,11 @@ def test_a_part_of_every_layer_on_each_card_is_faster_where_the_heads_divide() -
 def test_what_does_not_fit_says_how_many_cards_and_how_many_users_would_do() -> None:
     many = ask("nvidia-h100-sxm5", 8, "llama-3.1-405b", "fp8", engine="vllm", users=256, context=4096)
     assert many.verdict == "no"
-    assert "16 of these cards do not hold it either, and these hold 60 at once" in str(many.notes[0])
+    assert many.users_at_once == 60
+    assert str(many.notes[0]) == (
+        "these hold 60 at once and 196 wait, so the speeds are of 60 at once; "
+        "16 of these cards do not hold it either all at once"
+    )
     held = [ask("nvidia-h100-sxm5", 8, "llama-3.1-405b", "fp8", engine="vllm", users=n, context=4096) for n in (60, 61)]
     assert [one.verdict for one in held] == ["tight", "no"]
     eight, nine = (ask("nvidia-h100-sxm5", n, "deepseek-v3", "fp8", engine="vllm") for n in (8, 9))

@@ -72,6 +72,8 @@ def test_a_night_leaves_the_days_before_it_alone(con: duckdb.DuckDBPyConnection)
     # But for the mark that follows from their neighbours, which comes last.
     assert [row[:-1] for row in last] == [row[:-1] for row in before if row[1] == bound.day]
     assert any(row[-1] for row in last), "beside days at one dollar"
+    suspect = con.execute("SELECT gpu_id, market FROM core.suspect_price").fetchall()
+    assert sorted(suspect) == sorted((row[0], row[6]) for row in last if row[-1]), "what is suspect tonight"
 
 
 def test_a_night_looks_again_at_the_two_weeks_before_it(con: duckdb.DuckDBPyConnection) -> None:

@@ -51,7 +51,7 @@ def test_a_sliding_window_stops_the_growth() -> None:
     architecture = catalogue.architecture("mistral-7b")
     assert kv_cache_bytes(architecture, 4096) == 512 * MIB
     assert kv_cache_bytes(architecture, 32768) == 512 * MIB
-    assert kv_cache_bytes(architecture, 32768, rolling_window=False) == 4096 * MIB
+    assert kv_cache_bytes(architecture, 32768, piece=32768) == 4096 * MIB
 
 
 def test_alternating_windows() -> None:
@@ -80,7 +80,7 @@ def test_cache_never_shrinks_and_a_window_never_costs_more(context: int, batch: 
     architecture = catalogue.architecture("mistral-7b")
     cache = kv_cache_bytes(architecture, context, batch)
     assert cache <= kv_cache_bytes(architecture, context + 1, batch)
-    assert cache <= kv_cache_bytes(architecture, context, batch, rolling_window=False)
+    assert cache <= kv_cache_bytes(architecture, context, batch, piece=context)
     assert cache == batch * kv_cache_bytes(architecture, context)
 
 

@@ -243,7 +243,7 @@ def test_a_repository_holds_also_the_layer_that_predicts_a_second_token(
         ("yi", "names that have it are yi-1.5-34b, yi-1.5-6b, yi-1.5-9b, yi-34b."),
         ("qwen", "names that have it are qwen1.5-moe-a2.7b, qwen2-0.5b, "),
         ("lama-2-13b", "did you mean llama-2-13b"),
-        ("nothing-like-it", "known are "),
+        ("nothing-like-it", "give its name on the model hub (`gpuledger size OWNER/NAME`)"),
     ],
 )
 def test_a_name_that_no_model_has_is_answered_with_those_it_may_mean(name: str, said: str) -> None:
@@ -274,6 +274,14 @@ def test_a_name_that_no_model_has_is_answered_with_those_it_may_mean(name: str, 
         ("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "nemotron-3-nano-30b-a3b", 31.6, 3.6),
         ("upstage/Solar-Open-100B", "solar-open-100b", 102.7, 12.1),
         ("tencent/Hy3-preview", "hy3-295b", 295.0, 20.7),
+        ("Qwen/Qwen3-Coder-Next", "qwen3-coder-next", 79.7, 3.9),
+        ("mistralai/Ministral-3-14B-Instruct-2512", "ministral-3-14b", 13.5, 13.5),
+        ("mistralai/Mistral-Small-3.2-24B-Instruct-2506", "mistral-small-3.2-24b", 24.0, 24.0),
+        ("devstral-small-2:24b", "devstral-small-2-24b", 24.0, 24.0),
+        ("MiniMaxAI/MiniMax-M2.5", "minimax-m2.5", 228.7, 11.0),
+        ("moonshotai/Kimi-K2.5", "kimi-k2.5", 1026.9, 33.3),
+        ("google/gemma-4-E4B-it", "gemma-4-e4b", 7.5, 7.5),
+        ("unsloth/DeepSeek-V4-Flash-GGUF:Q4_K_M", "deepseek-v4-flash", 283.8, 13.4),
     ],
 )
 def test_models_that_people_ask_for_are_known_by_their_names(
@@ -283,3 +291,26 @@ def test_models_that_people_ask_for_are_known_by_their_names(
     counted = count_parameters(catalogue.architecture(model_id))
     assert counted.total / 1e9 == pytest.approx(billions, abs=0.06)
     assert counted.active / 1e9 == pytest.approx(active, abs=0.6)
+
+
+@pytest.mark.parametrize(
+    ("name", "model_id", "precision"),
+    [
+        ("RedHatAI/Llama-3.3-70B-Instruct-quantized.w4a16", "llama-3.3-70b", "gptq-int4-g128"),
+        ("neuralmagic/Meta-Llama-3.1-8B-Instruct-FP8-dynamic", "llama-3.1-8b", "fp8"),
+        ("hugging-quants/Meta-Llama-3.1-70B-Instruct-AWQ-INT4", "llama-3.1-70b", "awq-int4-g128"),
+        ("Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4", "qwen2.5-72b", "gptq-int4-g128"),
+        ("unsloth/Qwen3-32B-unsloth-bnb-4bit", "qwen3-32b", "nf4"),
+        ("Intel/Qwen3-235B-A22B-Instruct-2507-int4-AutoRound", "qwen3-235b-a22b", "gptq-int4-g128"),
+        ("Qwen/Qwen3-235B-A22B-Thinking-2507", "qwen3-235b-a22b", None),
+        ("mlx-community/Qwen3-8B-MLX-8bit", "qwen3-8b", "mlx-8bit"),
+        ("google/gemma-3-27b-it-qat-q4_0-gguf", "gemma-3-27b", "Q4_0"),
+        ("amd/Llama-3.3-70B-Instruct-FP8-KV", "llama-3.3-70b", "fp8"),
+        ("bartowski/Llama-3.2-3B-Instruct-GGUF:Q6_K", "llama-3.2-3b", "Q6_K"),
+        ("https://huggingface.co/Qwen/Qwen3-32B-AWQ/tree/main", "qwen3-32b", "awq-int4-g128"),
+    ],
+)
+def test_a_repository_is_its_model_at_the_precision_of_its_name(
+    name: str, model_id: str, precision: str | None
+) -> None:
+    assert (catalogue.canonical(name), catalogue.precision_in(name)) == (model_id, precision)

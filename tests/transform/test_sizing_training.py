@@ -8,10 +8,9 @@ import pytest
 
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import ContextTooLong, SizingError, UnknownPrecision
-from gpuledger.transform.sizing.training import (
+from gpuledger.transform.sizing.tuning import (
     Adapter,
     Training,
-    factored_state_bytes,
     lora_memory,
     lora_parameters,
     optimizer_state_bytes,
@@ -42,15 +41,6 @@ def test_checkpointing_keeps_a_seventeenth_of_the_activations() -> None:
     kept = training_memory(architecture, Training("adamw", 2048, checkpointing=False)).activations
     assert kept == 34 * 2048 * 4096 * 32
     assert training_memory(architecture, Training("adamw", 2048)).activations * 17 == kept
-
-
-def test_adafactor_as_its_paper_has_it_is_thousands_of_times_smaller() -> None:
-    architecture = catalogue.architecture("gpt2")
-    layer = (4 * 768) + (768 + 768) + 2 * (768 + 3072)  # fused attention, its output, two of the feed-forward
-    vectors = 12 * (2 * 2 * 768 + 3 * 768 + 768 + 3072 + 768) + 2 * 768
-    assert factored_state_bytes(architecture) == 4 * (50257 + 768 + 1024 + 768 + 12 * layer + vectors)
-    llama = catalogue.architecture("llama-2-7b")
-    assert factored_state_bytes(llama) < optimizer_state_bytes(6_738_415_616, "adafactor") / 1000
 
 
 @pytest.mark.parametrize(

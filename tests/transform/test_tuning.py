@@ -56,11 +56,17 @@ def test_a_model_whose_query_is_no_matrix_of_its_own_gets_an_adapter_all_the_sam
         assert all(target.startswith(("attn", "ssm")) for target in trained.targets)
 
 
-def test_no_speed_is_claimed_and_what_cannot_be_is_refused() -> None:
+def test_the_speed_is_an_estimate_with_a_range_and_what_cannot_be_is_refused() -> None:
     asked = need("llama-3.1-8b", "lora")
     card = by_id()["nvidia-geforce-rtx-4090"]
     assert asked.on(card, 1) is None
-    assert asked.training_bound(card, 2) == pytest.approx(2 * (asked.training_bound(card, 1) or 0))
+    one, two = asked.trained(card, 1), asked.trained(card, 2)
+    assert one is not None
+    assert two is not None
+    assert one.basis == "estimated"
+    assert (one.low or 0) < (one.expected or 0) < (one.high or 0) <= (one.bound or 0)
+    assert two.bound == pytest.approx(2 * (one.bound or 0))
+    assert (two.high or 0) / (two.low or 1) > (one.high or 0) / (one.low or 1), "nobody measured several cards"
     with pytest.raises(SizingError, match="who trains serves nobody"):
         need("llama-3.1-8b", "lora", users=4)
     with pytest.raises(SizingError, match="does not write token by token"):

@@ -17,7 +17,7 @@ from gpuledger.warehouse import publish
 from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
-from gpuledger.warehouse.shared import send
+from gpuledger.warehouse.shared import files
 from tests.walls.cases import failing
 
 RUN, LATER = "20260101T000000000000Z-000000", "20260102T000000000000Z-000000"
@@ -43,7 +43,7 @@ def _head(whole: Path, **other: Any) -> dict[str, Any]:
     content = whole.read_bytes()
     version = {"run_id": RUN, "key": f"versions/{RUN}.duckdb", "sha256": _sum(content), "size": len(content)}
     return {
-        "format": 1, "token": 1, "lease": "l", "holder": "h", "expires_at": None, "epoch": 0, "versions": [version], "files": {}, **other,
+        "format": 1, "versions": [version], "files": {}, **other,
     }  # fmt: skip
 
 
@@ -57,7 +57,7 @@ VERSIONS: dict[str, dict[str, Any]] = {
     f"{name} {value!a:.40}": {name: value} for name, values in _OF_VERSIONS.items() for value in values
 } | {"no warehouse": {"key": "versions/junk", "sha256": _sum(JUNK), "size": len(JUNK)}}
 _OF_HEADS: dict[str, tuple[Any, ...]] = {
-    "format": ([], "x", None, 2), "token": ([], "x", None, float("inf"), float("nan")), "epoch": ("x", float("inf")), "expires_at": (5, "soon", "2099-01-01T00:00:00", []),
+    "format": ([], "x", None, 2, float("inf")),
     "versions": ("x", None, 5, [5], [[]], {"a": 1}), "files": ([], None, "x", {"models/a": "x"}, {"models/a": {"sha256": "../../x", "size": 1}}, {"models/a": {"sha256": "0" * 64, "size": 1}}),
 }  # fmt: skip
 _PATHS = (
@@ -117,7 +117,7 @@ def test_whatever_a_head_says_the_copy_that_is_there_stays(whole: Path, tmp_path
         for name, words in VERSIONS.items()
     }
     cases: dict[str, Callable[[], None]] = {
-        name: lambda h=head, n=name: refused(h, may_be=n if n.startswith(("file ", "expires_at []")) else "")
+        name: lambda h=head, n=name: refused(h, may_be=n if n.startswith("file ") else "")
         for name, head in {**HEADS, **of_versions}.items()
     }  # type: ignore[misc]
     assert failing(cases) == {}
@@ -140,4 +140,4 @@ def test_a_file_that_no_store_can_name_stops_no_machine(tmp_path: Path) -> None:
         path.touch()
     with (tmp_path / "inbox" / "sparse.csv").open("wb") as file:
         file.truncate(20_000_000_000)
-    assert send.files_of(data) == ["inbox/견적 1.csv"]
+    assert files.files_of(data) == ["inbox/견적 1.csv"]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from gpuledger.extract.price.money import Money, read_price
 from gpuledger.extract.redaction import redact, redact_text
 from gpuledger.extract.sources.quotes.cells import Unreadable, read_amount
-from gpuledger.flows.showing.clean import UNSAFE, clean
+from gpuledger.flows.showing.terminal import UNSAFE, clean
 from tests.walls.cases import failing
 
 # ── what steers a terminal, or hides in a text ────────────────────────────────────────────────────────────────────────

@@ -22,7 +22,6 @@ from gpuledger.extract.readers.measured.figure import NotReadable
 from gpuledger.extract.readers.measured.read import read_figures
 from gpuledger.flows.cli import cli
 from gpuledger.flows.commands import evidence, mcp
-from gpuledger.flows.history.saved_state import Keeper
 from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.telling.watches import store
@@ -50,7 +49,7 @@ def test_what_lies_beside_the_warehouse_is_named_or_left_out(tmp_path: Path, tra
     """A pipe among the workloads hung every command, one among the charts the night."""
     for ending in ("toml", "csv"):
         TRAPS[trap](tmp_path / f"trap.{ending}")
-    found, (wrong,) = workloads.own(tmp_path)
+    found, (wrong,) = workloads.added(tmp_path)
     assert found == {}
     assert f"{tmp_path}/trap.toml: " in str(wrong)
     with pytest.raises((OSError, ValueError)):
@@ -63,7 +62,7 @@ BOMB = gzip.compress(bytes(200_000_000), 1)
 #: Each with a file that is none, and without a word of Python's.
 NAMED = {
     "parse product": ["parse", "product"], "parse quotes": ["parse", "quotes"], "quotes check": ["quotes", "check"], "measure": ["measure", "import"],
-    "transcribe": ["transcribe"], "learn": ["sources", "learn", "newegg", "--price", "5"], "size": ["size", "--config"], "model": ["model", "add", "--id", "a"], "chart": ["chart"],
+    "size": ["size", "--config"], "model": ["model", "add", "--id", "a"], "chart": ["chart"],
 }  # fmt: skip
 CONTENTS = {
     "a gzip bomb": BOMB, "half a gzip": gzip.compress(b"x" * 99)[:-9], "a broken gzip": b"\x1f\x8b" + b"x" * 99, "deep": b"[" * 200_000, "digits": b'{"hidden_size": ' + b"9" * 5000 + b"}",
@@ -182,17 +181,6 @@ def test_a_watch_that_is_edited_badly_is_named(tmp_path: Path) -> None:
             store.load(data)
 
 
-def test_a_torn_note_of_a_replay_is_passed_over(tmp_path: Path) -> None:
-    data = DataDir(tmp_path)
-    data.state.mkdir()
-    for number, note in enumerate(
-        (b"", b"{", b"[]", b'{"done": "x"}', b"[" * 90_000, b'{"done": 1, "runs": 1, "changed": 5, "newest": "x"}')
-    ):
-        (data.state / f"replay-k-{number}.json").write_bytes(note)
-    os.mkfifo(data.state / "replay-k-pipe.json")
-    assert Keeper(data, "k", []).find() is None
-
-
 # ── a page that is shown ──────────────────────────────────────────────────────────────────────────────────────────────
 
 _FIGURE = {"name": "RTX 4090", "printed": "$1,599.00", "more": ""}
@@ -232,7 +220,7 @@ def test_a_workbook_opens_whatever_a_title_holds(tmp_path: Path) -> None:
     ]
     rows = list(zip(titles, links, strict=True))
     book = Workbook()
-    xlsx_files._front(
+    xlsx_files._list(
         book,
         Sheet(name="a", title="a", subtitle="", columns=columns, rows=rows, printed=2, colours={}),
         xlsx_files.Words(),

@@ -10,7 +10,7 @@ from gpuledger.extract import source
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.collect import parse_page
 from gpuledger.extract.items import Chart, Offer
-from gpuledger.extract.markup import html, jsonld, masked
+from gpuledger.extract.markup import html, jsonld
 from gpuledger.extract.product import context, scripts
 from gpuledger.extract.source import Page
 
@@ -55,7 +55,3 @@ def test_a_cache_of_it_is_none(tmp_path: Path) -> None:
     (file,) = (path for path in tmp_path.rglob("*") if path.is_file())
     file.write_bytes(gzip.compress(f"{DEEP}\n".encode()))
     assert cache.get(shop, seen) is None
-
-
-def test_a_page_of_it_is_shown_by_its_shape() -> None:
-    assert masked.plain(DEEP, []) != []

@@ -25,7 +25,7 @@ from gpuledger.extract.source import Page, Source, get
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import run
-from gpuledger.transform.sizing import own
+from gpuledger.transform.sizing import added_models
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 from tests.extract.faulty_server import Exchange, FaultyServer
@@ -299,7 +299,7 @@ def test_one_bad_model_file_hides_no_other(tmp_path: Path, what: str, content: b
         "model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "vocab_size": 100,
         "intermediate_size": 128, "max_position_embeddings": 128}})  # fmt: skip
     (tmp_path / "zz.json").write_text(good)
-    found, wrong = own.load(tmp_path)
+    found, wrong = added_models.load(tmp_path)
     assert "zz" in {one.model_id for one in found}
     assert len(found) + len(wrong) == 2
     for error in wrong:

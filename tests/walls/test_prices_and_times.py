@@ -19,13 +19,20 @@ INEXACT = [
     f"{sign}{amount}" for sign in SIGNS for amount in ("1599", "$1,599.00", "1599 USD", "1.599,00 €", "1,599,000원")
 ]
 INEXACT += ["1599?", "$1,599?", "1599 USD?", "1599 ?", "1599??", "~1599?", "1599？", "\u202e9951", "$\u202e9951"]
+#: Thought of by somebody who had not seen the rule.
+INEXACT += [
+    "env. 1599 €", "est. 1599 USD", "1599 USD (estimate)", "$1599-ish", "1599 USD or so", "1599 USD more or less", "1599 USD −/+ 10",
+    "1599 ⁺⁄₋ 5%", "15?? €", "between 1500 and 1599 USD", "at least 1599 USD", "1599 USD indicative", "budgetary 1599 USD",
+    "target price 1599 USD", "1599 USD tolerance 5%", "1599 USD (rounded)", "vorläufig 1599 €", "1599 € unverbindlich",
+    "1599 USD subject to confirmation", "暫定 159,900円", "1599 USD 左右", "1599원 내외", "1599원 정도", "1599 USD 前後", "EUR ±1599",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", INEXACT)
 def test_a_price_that_is_not_exact_is_none(text: str) -> None:
     assert not isinstance(read_price(text, currency=None, country="US"), Money)
     with pytest.raises(Unreadable):
-        read_amount(text, "USD" if "€" not in text and "원" not in text else None)
+        read_amount(text, None if any(sign in text for sign in "€원円") else "USD")
 
 
 #: Behind an amount, with whatever currency: what is left open, and what every shop sets there.

@@ -1,4 +1,7 @@
-"""Records that are torn or edited: named with file, line and way out, never believed, and no refresh stops at them."""
+"""Records that are torn or bad: named with file, line and way out, and no refresh stops at them.
+
+Edited ones, and decisions: in test_more_records.py.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,11 @@ import random
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from gpuledger.extract import sealed
-from gpuledger.flows.decisions import decisions
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.refresh import read_plain
 from gpuledger.flows.night.refresh import run as refresh_with
@@ -40,49 +41,6 @@ def damage(path: Path) -> list[int]:
 def test_what_is_whole_is_whole(log: Path) -> None:
     assert damage(log) == []
     assert [json.loads(line)["number"] for line in log.read_bytes().splitlines()] == [*range(6)]
-
-
-def _edits() -> list[tuple[str, int]]:
-    return [(how, line) for how in ("flip", "digit", "lose", "swap", "twice", "reseal") for line in range(6)] + [
-        ("bit", seed) for seed in range(60)
-    ]
-
-
-@pytest.mark.parametrize(("how", "place"), _edits())
-def test_a_line_that_was_changed_swapped_or_lost_is_named(log: Path, how: str, place: int) -> None:
-    lines = log.read_bytes().splitlines(keepends=True)
-    expected = {place + 1, place + 2}
-    if how == "bit":
-        chance = random.Random(place)
-        at = chance.randrange(sum(map(len, lines)) - len(lines[-1]))
-        content = bytearray(b"".join(lines))
-        content[at] ^= 1 << chance.randrange(8)
-        log.write_bytes(content)
-        assert damage(log) != []
-        return
-    if how == "flip":
-        lines[place] = lines[place].replace(b"price", b"Price")
-    elif how == "digit":
-        lines[place] = lines[place].replace(b"1599.00", b"1699.00")
-    elif how == "lose":
-        if place == 5:
-            pytest.skip("the end of a log is held against what speaks of it, not against itself")
-        del lines[place]
-    elif how == "swap":
-        other = (place + 1) % 6
-        lines[place], lines[other] = lines[other], lines[place]
-        expected |= {1, 6, place + 3}
-    elif how == "twice":
-        lines.insert(place, lines[place])
-    else:
-        words = json.loads(lines[place])
-        lines[place] = sealed.line({"event": "finish", "number": 9}, words["after"])
-        if place == 5:
-            pytest.skip("as above")
-    log.write_bytes(b"".join(lines))
-    found = damage(log)
-    assert found != []
-    assert found[0] in expected
 
 
 @pytest.mark.parametrize("length", range(1, 120, 7))
@@ -175,24 +133,6 @@ def test_a_refresh_goes_on_over_bad_records_and_says_so(published: Path, tmp_pat
     with pytest.raises(run_log.BadRecord, match="line 1"):
         run_log.records(data)
     assert len(run_log.records(data, skip_damaged=True)) == 3
-
-
-@pytest.mark.parametrize("line", [
-    "{}", "[]", "null", "{", "\udcff", '{"listing_id": "a", "price": "x", "decided_at": "2026-01-01T00:00:00+00:00"}',
-    '{"listing_id": "a", "price": "1", "decided_at": "2026-01-01"}', '{"listing_id": "a", "price": null, "decided_at": 7}',
-    "[" * 100_000, '{"listing_id": "a", "price": "1e9999999999999999999999", "decided_at": "x"}',
-])  # fmt: skip
-def test_a_bad_release_releases_nothing_and_hides_no_other(tmp_path: Path, line: str) -> None:
-    data = DataDir(tmp_path)
-
-    decisions.release(data, "one", Decimal(5), "USD", "why")
-    path = tmp_path / "decisions" / "releases.jsonl"
-    path.write_bytes(path.read_bytes() + line.encode("utf-8", "surrogateescape") + b"\n")
-    decisions.release(data, "two", Decimal(6), "USD", "why")
-    later = datetime.now(UTC) + timedelta(days=1)
-    assert [listing for listing, _ in decisions.releases(data, later).prices] == ["one", "two"]
-    (named,) = decisions.damage(data)
-    assert "releases.jsonl, line 2" in named
 
 
 # ── times ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

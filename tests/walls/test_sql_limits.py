@@ -16,12 +16,11 @@ import pytest
 
 from gpuledger.flows.showing.show import human, show_rows
 from gpuledger.warehouse import publish
-from gpuledger.warehouse.bounded_query import QueryLimits, ask
+from gpuledger.warehouse.bounded_query import QueryLimits, ask, user_query
 from gpuledger.warehouse.errors import BadQuery, NoWarehouse, WarehouseError
-from gpuledger.warehouse.outputs.cells import flat, plain
+from gpuledger.warehouse.outputs.answer import flat, plain
 from gpuledger.warehouse.outputs.csv_files import to_csv
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import user_query
 
 VALUES = [
     "[1, 2, NULL]", "{'a': 1, 'b': [DATE '2020-01-01']}", "MAP {'a': 1}", "MAP {[1]: {'x': NULL}}", "INTERVAL 3 DAY", "uuid()",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import resource
 import subprocess
 import sys
 from decimal import Decimal
@@ -10,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract import local_files
+from gpuledger.flows import cli
 from gpuledger.flows.decisions import decisions
 from gpuledger.transform.identity.resolver import MOST_LETTERS, Evidence, Resolver
 from gpuledger.warehouse import read
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir
-from tests.command import environment, gpuledger
+from tests.command import arguments, environment, gpuledger
 from tests.nights import Night
 
 #: What a title is made of again and again; reading 20,000 letters of each of the first six took half a second to a second.
@@ -75,6 +78,7 @@ from gpuledger.flows import cli
 from gpuledger.transform.answers import described
 pages = int(Path("/proc/self/statm").read_text().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (pages * os.sysconf("SC_PAGE_SIZE") + 2_000_000,) * 2)
+cli.LEAST_MB = 0
 cli.main()"""
     done = subprocess.run(
         [sys.executable, "-c", limited, "describe", "--data-dir", str(nights[1].data)],
@@ -82,6 +86,25 @@ cli.main()"""
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"gpuledger: {DataDir(nights[1].data).published} cannot be read: {TOO_LITTLE}\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("value", "sd-512-image-generation"), ("status",), ("sql", "select 1"), ("buy", "--budget", "9"), ("refresh",)],
+    ids=lambda words: words[0],
+)
+def test_a_command_with_too_little_address_space_names_the_limit_and_begins_nothing(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    for limit_mb in (500, 600, 700, 800, 900, 1000, 1100) if words[0] == "value" else (800,):
+        limit = (limit_mb * 1_000_000,) * 2
+        done = subprocess.run(
+            arguments(*words, data=tmp_path / "data"), env=environment(), check=False, capture_output=True, text=True,
+            preexec_fn=functools.partial(resource.setrlimit, resource.RLIMIT_AS, limit),
+        )  # fmt: skip
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+        assert f"have {limit_mb:,} MB of address space, and a command needs up to {cli.LEAST_MB:,}: " in done.stderr
+    assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize("memory", ["100KB", "20MB"], ids=["as the file is opened", "in the middle of an answer"])
@@ -130,7 +153,14 @@ def test_a_file_that_windows_wrote_is_read_or_said_to_be_no_utf_8(tmp_path: Path
             local_files.read_toml(file)
 
 
-@pytest.mark.parametrize("coding", ["ascii", "latin-1", "cp949", "euc-kr", "cp1252"])
+@pytest.mark.parametrize(
+    "coding",
+    [
+        "ascii",
+        "cp949",
+        *(pytest.param(one, marks=pytest.mark.slow_combination) for one in ("latin-1", "euc-kr", "cp1252")),
+    ],
+)
 def test_a_letter_that_the_terminal_has_not_ends_no_command(coding: str) -> None:
     """`LANG=ko_KR.EUC-KR` and a German title were a traceback."""
     done = subprocess.run(

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gpuledger.warehouse.outputs.cells import cell, safe_text
+from gpuledger.warehouse.outputs.answer import cell, safe_text
 from gpuledger.warehouse.outputs.csv_files import lines, to_csv
 from gpuledger.warehouse.schema import SESSION
 

@@ -12,9 +12,8 @@ import duckdb
 import pytest
 
 from gpuledger.extract.items import FxRate, Issue, Offer
-from gpuledger.transform.gate import good_nights, loading
+from gpuledger.transform.gate import Bounds, good_nights, loading
 from gpuledger.transform.gate.good_nights import Released
-from gpuledger.transform.gate.rules import Bounds
 from gpuledger.warehouse import ledger, schema
 from gpuledger.warehouse.load import offers
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row, split_duplicates

@@ -77,14 +77,10 @@ def test_it_is_free_again_after_the_block_and_after_an_error(tmp_path: Path) -> 
 @pytest.mark.parametrize("note", ["", "{", "{}", "[]", "null"])
 def test_a_note_that_cannot_be_read_hides_the_name_and_not_the_lock(tmp_path: Path, note: str) -> None:
     path = tmp_path / "writer.lock"
-    process = hold(path)
-    try:
+    with FileLock(path):
         path.with_suffix(".json").write_text(note)
         with pytest.raises(Locked, match=r"another refresh is writing here: its note writer\.json"), writer_lock(path):
             pass
-    finally:
-        process.kill()
-        process.wait()
 
 
 def test_the_folder_of_the_lock_is_the_owners_alone(tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.warehouse.bounded_query import user_query
 from gpuledger.warehouse.errors import BadQuery
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import query, user_query
+from gpuledger.warehouse.read import query
 from tests.command import IS_DUCKDB_1
 from tests.nights import Night
 

@@ -98,11 +98,11 @@ def test_rows_stay_fresh_through_the_last_minute_of_their_hours(con: duckdb.Duck
 
 
 def test_a_fingerprint_is_kept_in_the_place_of_the_earlier_one(con: duckdb.DuckDBPyConnection) -> None:
-    assert table_content.of(con, "batch:shop") is None
+    assert table_content.content_of(con, "batch:shop") is None
     table_content.put(con, {"batch:shop": "first", "batch:other": "stays"})
     table_content.put(con, {"batch:shop": "second", "seed:core.gpu": "added"})
     table_content.put(con, {})
-    assert table_content.of(con, "batch:shop") == "second"
+    assert table_content.content_of(con, "batch:shop") == "second"
     assert table_content.every(con) == {"batch:shop": "second", "batch:other": "stays", "seed:core.gpu": "added"}
     assert con.execute("SELECT count(*) FROM ops.table_content").fetchone() == (3,)
 

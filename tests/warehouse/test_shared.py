@@ -1,24 +1,23 @@
-"""Machines that share a store and no disk: one writes at a time, each goes on from what the other left, and who was away too
-long publishes nothing. In a folder; `tests/flows/test_store.py` has the same with a real S3 server.
+"""Machines that share a store and no disk: each goes on from what the other left, and who began before another published
+publishes nothing. In a folder; `tests/flows/test_store.py` has the same with a real S3 server.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import objects
+from gpuledger.extract import objects, sealed
 from gpuledger.extract.objects import Objects, StoreError, Version
 from gpuledger.flows.night.sharing import writing
 from gpuledger.warehouse import publish
-from gpuledger.warehouse.errors import Locked, WarehouseError
+from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
-from gpuledger.warehouse.shared import bring, head, lease
+from gpuledger.warehouse.shared import bring, head
 from gpuledger.warehouse.shared.bring import Diverged
 from gpuledger.warehouse.shared.head import Superseded
 
@@ -30,7 +29,7 @@ def address(tmp_path: Path) -> str:
 
 @pytest.fixture
 def store(address: str) -> Objects:
-    found = objects.of(address)
+    found = objects.store_at(address)
     assert found is not None
     return found
 
@@ -56,12 +55,6 @@ def runs(data: DataDir) -> list[str]:
     return [run_id for (run_id,) in query(data, "SELECT run_id FROM ops.run ORDER BY run_id")[1]]
 
 
-def expire(store: Objects) -> None:
-    """The time of the lease is over, as after a kill or a long stop of the machine that has it."""
-    seen = head.read_head(store)
-    head.write(store, replace(seen.head, expires_at=datetime.now(UTC) - timedelta(seconds=1)), seen)
-
-
 def test_each_machine_goes_on_from_what_the_other_published(tmp_path: Path, address: str) -> None:
     a, b = machine(tmp_path, "a", address), machine(tmp_path, "b", address)
     run(a, "1")
@@ -71,53 +64,38 @@ def test_each_machine_goes_on_from_what_the_other_published(tmp_path: Path, addr
     assert runs(b) == ["1", "2"]
 
 
-def test_a_machine_that_was_away_too_long_publishes_nothing(tmp_path: Path, address: str, store: Objects) -> None:
+def test_who_began_before_another_published_publishes_nothing(tmp_path: Path, address: str, store: Objects) -> None:
     a, b = machine(tmp_path, "a", address), machine(tmp_path, "b", address)
     run(a, "1")
+    (a.root / "inbox").mkdir()
     with writing(a):
-        expire(store)
         run(b, "2")
-        with pytest.raises(Superseded, match=r"with token 3, and this one had 2: nothing was published"):
+        (a.root / "inbox" / "quote.csv").write_text("title,price,currency\n")
+        with pytest.raises(Superseded, match="another machine has published here since this run began"):
             publish_run(a, "late")
     assert runs(a) == ["1"], "what its own readers see is what was published before"
     published = head.read_head(store).head.published
     assert published is not None
     assert published.run_id == "2"
+    assert [one.key for one in store.listed("versions/")] == [one.key for one in head.read_head(store).head.versions]
     run(a, "3")
     assert runs(a) == ["1", "2", "3"]
+    assert "inbox/quote.csv" in head.read_head(store).head.files, "what a person added meanwhile is not lost"
 
 
-def test_a_successor_that_published_nothing_yet_keeps_the_late_one_out_too(
-    tmp_path: Path, address: str, store: Objects
-) -> None:
+def test_who_only_sends_files_keeps_no_other_from_publishing(tmp_path: Path, address: str, store: Objects) -> None:
+    """A run that failed on another machine, or that notes how it ended after its publish."""
     a, b = machine(tmp_path, "a", address), machine(tmp_path, "b", address)
+    run(a, "1")
     with writing(a):
-        expire(store)
-        with writing(b), pytest.raises(Superseded):
-            publish_run(a, "late")
-    assert head.read_head(store).head.published is None
-
-
-def test_one_machine_writes_at_a_time(tmp_path: Path, address: str) -> None:
-    a, b = machine(tmp_path, "a", address), machine(tmp_path, "b", address)
-    with (
-        writing(a),
-        pytest.raises(Locked, match=r"another refresh is writing into file://.*: process \d+ on "),
-        writing(b),
-    ):
-        pass
-    run(b, "1")
-
-
-def test_a_lease_is_renewed_while_it_is_held(tmp_path: Path, address: str, store: Objects) -> None:
-    with lease.held(machine(tmp_path, "a", address), store) as held:
-        first = held.head.expires_at
-        held.renew()
-        assert first is not None
-        assert held.head.expires_at is not None
-        assert held.head.expires_at > first
-        assert head.read_head(store).head == held.head
-    assert head.read_head(store).head.expires_at is None
+        with writing(b):
+            sealed.append(b.runs, {"event": "start", "run_id": "of b"})
+        sealed.append(a.runs, {"event": "start", "run_id": "of a"})
+        publish_run(a, "2")
+    run(b, "3")
+    assert runs(b) == ["1", "2", "3"]
+    assert sorted(b"of a" in line for line in sealed.lines(b.runs)) == [False, True]
+    assert list(sealed.damage(sealed.lines(b.runs))) == []
 
 
 class LosesAnswers:
@@ -138,7 +116,7 @@ class LosesAnswers:
 def test_a_write_that_was_sent_twice_is_no_other_machine(store: Objects) -> None:
     lossy = LosesAnswers(store)
     seen = head.read_head(store)
-    mine = replace(seen.head, token=1, lease="mine")
+    mine = replace(seen.head, files={"inbox/a": head.File("0" * 64, 1)})
     seen = head.write(lossy, mine, seen)  # type: ignore[arg-type]
     assert seen.head == mine
     assert seen.version == head.read_head(store).version
@@ -177,7 +155,7 @@ def test_a_folder_with_a_history_of_its_own_is_not_mixed_with_the_stores(tmp_pat
 
 
 def _seen(address: str) -> tuple[Objects, head.Head]:
-    store = objects.of(address)
+    store = objects.store_at(address)
     assert store is not None
     return store, head.read_head(store).head
 

@@ -7,17 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gpuledger.extract.near import near
-from gpuledger.transform.answers import rates
+from gpuledger.extract.spelling import names_like
+from gpuledger.transform.answers import markets
 from gpuledger.transform.answers.columns import KNOWN, columns
-from gpuledger.transform.asking import Rows
 from gpuledger.transform.identity import catalogue
-from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.identity.index import MACHINE
-from gpuledger.transform.identity.own import Names
+from gpuledger.transform.identity.added_cards import Names
+from gpuledger.transform.identity.gpu import MACHINE, Gpu
 from gpuledger.transform.identity.resolver import Resolver
-from gpuledger.warehouse.outputs.answer import Answer, Column
-from gpuledger.warehouse.outputs.cells import cell
+from gpuledger.transform.queries import Rows
+from gpuledger.warehouse.outputs.answer import Answer, Column, cell
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -63,7 +61,7 @@ def match_cards(text: str, resolver: Resolver, own: Iterable[Gpu] = ()) -> CardM
     if exact:
         return CardMatch(tuple(sorted(exact)))
     candidates = [known[gpu_id] for gpu_id in resolution.candidates if gpu_id in known]
-    close = near(bare_text, bare, most=5)
+    close = names_like(bare_text, bare, most=5)
     return CardMatch((), tuple(dict.fromkeys([*candidates, *(bare[name] for name in close)]))[:5])
 
 
@@ -93,7 +91,7 @@ def facts(data: DataDir, gpu_ids: Sequence[str]) -> Rows:
                g.memory_bandwidth_gb_s, g.fp32_tflops, g.tensor_fp16_tflops, g.tdp_w, g.released_on, g.msrp_usd,
                p.price_usd, p.source AS shop, p.url, p.price_since, p.median_usd, p.offers, p.premium_over_msrp,
                p.used_price_usd, p.excluded, p.snapshot_sha256, t.change_30d, t.all_time_low_usd, t.all_time_low_on,
-               t.hint, t.reason AS hint_reason
+               t.hint, t.reason AS hint_reason, t.hint_given, t.hint_was_right, t.hint_right_on_any
            FROM core.gpu g LEFT JOIN mart.gpu_price p USING (gpu_id) LEFT JOIN mart.price_trend t USING (gpu_id)
            WHERE list_contains($cards, g.gpu_id) ORDER BY p.price_usd IS NULL, g.gpu""",
         {"cards": list(gpu_ids)},
@@ -104,7 +102,7 @@ def daily_lows(data: DataDir, gpu_id: str, days: int, currency: str = "USD") -> 
     """The lowest price on each of the last `days` days that have one, at the exchange rate of that day, oldest first."""
     _, rows = query(
         data,
-        f"""SELECT low::DOUBLE FROM {rates.DAILY_LOWS}
+        f"""SELECT low::DOUBLE FROM {markets.DAILY_LOWS}
            WHERE gpu_id = $card AND low IS NOT NULL
                AND day > (SELECT max(day) FROM mart.price_daily) - $days::INTEGER ORDER BY day""",
         {"card": gpu_id, "days": days, "currency": currency},

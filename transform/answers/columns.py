@@ -23,6 +23,7 @@ _COLUMNS = (
     Column("price_usd", "USD"),
     Column("score_per_usd", "score per 1000 USD", "per_thousand"),
     Column("on_pareto_frontier", "frontier", seen=lambda row: _front(row)),
+    Column("price_mark", "mark", "words"),
     Column("change", "change", "words"),
     Column("currency", "currency"),
     Column("relative_to_baseline", "× baseline", "ratio"),
@@ -47,6 +48,7 @@ _COLUMNS = (
     Column("changed_at", "when"),
     Column("change_ratio", "by", "change"),
     Column("hint", "hint", "state"),
+    Column("hint_was_right", "hint right (any week)", seen=lambda row: _record(row)),
     Column("used_price_usd", "used"),
     Column("offered_in", "market"),
     Column("market", "market"),
@@ -79,6 +81,13 @@ def _front(row: Mapping[str, Any]) -> str:
     if not row["on_pareto_frontier"]:
         return ""
     return "●" if row.get("basis", "measured") == "measured" else "○"
+
+
+def _record(row: Mapping[str, Any]) -> str:
+    """How often this hint was right in the last year, and how often that advice would have been: `7/12 (55%)`."""
+    if not row["hint_given"]:
+        return ""
+    return f"{row['hint_was_right']}/{row['hint_given']} ({row['hint_right_on_any']:.0%})"
 
 
 #: By name, each with its place as its weight.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuledger.transform.asking import Rows
 from gpuledger.transform.build.graph import column_descriptions
+from gpuledger.transform.queries import Rows
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import NamedTuple
 
 from gpuledger.extract.message import Message
-from gpuledger.extract.near import near
+from gpuledger.extract.spelling import names_like
 from gpuledger.warehouse.errors import BadQuery
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
@@ -58,8 +59,46 @@ def market(data: DataDir, name: str | None, day: date | None = None) -> Market:
     if not rows:
         known = dict(query(data, "SELECT market, market_name FROM core.market ORDER BY market")[1])
         by_name = {full_name: code for code, full_name in known.items()}
-        code = _ALSO_CALLED.get(name) or next((by_name[full_name] for full_name in near(name, by_name, most=1)), None)
+        code = _ALSO_CALLED.get(name) or next(
+            (by_name[full_name] for full_name in names_like(name, by_name, most=1)), None
+        )
         if code in known:
             raise BadQuery(Message("question.no_market_called_2", name=name, code=code, known=known[code]))
         raise BadQuery(Message("question.no_market_called", name=name, known=(*known, ALL)))
     return Market(*rows[0])
+
+
+class Rate(NamedTuple):
+    """Dollars for one unit of a currency, at the reference rate of `day`."""
+
+    usd: float
+    day: date
+
+
+def rate(data: DataDir, currency: str, day: date | None) -> Rate | None:
+    """The newest rate of a currency, or the rate known at the end of `day`. None if no rate may be used."""
+    _, rows = query(
+        data, f"SELECT usd_rate, fx_day FROM {_table(day)} WHERE currency = $currency AND usd_rate IS NOT NULL",
+        {"currency": currency, **({"day": day} if day else {})},
+    )  # fmt: skip
+    return Rate(*rows[0]) if rows and rows[0][1] is not None else None
+
+
+#: The lowest price of each card and day in the currency `$currency`, at the rate of that day. NULL without a known rate.
+DAILY_LOWS = """(
+    SELECT d.gpu_id, d.day, d.suspect,
+        round(d.low_usd::DOUBLE / core.usd_rate_on($currency, r.usd_rate, r.fx_day, d.day), 2)::DECIMAL(18, 2) AS low
+    FROM mart.price_daily d
+    ASOF LEFT JOIN (SELECT fx_day, usd_rate FROM core.fx_usd_daily WHERE currency = $currency) r ON d.day >= r.fx_day
+)"""
+
+
+def known(data: DataDir, day: date | None) -> list[str]:
+    """The currencies that have a rate."""
+    parameters: dict[str, object] = {"day": day} if day else {}
+    _, rows = query(data, f"SELECT currency FROM {_table(day)} WHERE usd_rate IS NOT NULL ORDER BY 1", parameters)
+    return [currency for (currency,) in rows]
+
+
+def _table(day: date | None) -> str:
+    return "fx_usd_as_of($day)" if day else "core.fx_usd"

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 from gpuledger.extract.message import Message
 from gpuledger.transform.answers.columns import columns
 from gpuledger.transform.answers.price import market_parameters, street_prices
-from gpuledger.transform.answers.ranking import ranking
-from gpuledger.transform.answers.value import Basis, Scope, value
+from gpuledger.transform.answers.value import Basis, Scope, ranking, value
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import market as buying
 from gpuledger.transform.buying.need import DEFAULT_CONTEXT, text_shape
@@ -27,7 +26,8 @@ from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
 from gpuledger.transform.speed.engines import default_engine, engine_of, engines
-from gpuledger.transform.speed.predict import Job, Plan, Rate, job_of, load_of, predict
+from gpuledger.transform.speed.predict import job_of, load_of, predict
+from gpuledger.transform.speed.rules import Job, Plan, Rate
 from gpuledger.warehouse.outputs.answer import Answer
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query, reader

@@ -42,8 +42,9 @@ def market_parameters(day: date | None, market: str | None) -> dict[str, date | 
 
 #: What people see of it.
 SHOWN = columns(
-    "gpu", "price_usd", "median_usd", "offers", "msrp_usd", "premium_over_msrp", "used_price_usd", "offered_in", "channel",
-    "source", "price_since", "last_seen_at", "hint", "excluded",
+    "gpu", "price_usd", "price_mark", "median_usd", "offers", "msrp_usd", "premium_over_msrp", "used_price_usd",
+    "offered_in", "channel", "source", "price_since", "last_seen_at", "hint", "hint_was_right",
+    "excluded",
 )  # fmt: skip
 #: The same for a past day, of which less is known.
 SHOWN_OF_A_DAY = columns(
@@ -61,7 +62,8 @@ def price(data: DataDir, cards: Cards, day: date | None, market: str | None = No
         sql = f"SELECT g.gpu, p.* FROM {prices} p JOIN core.gpu g USING (gpu_id)"
     else:
         # DuckDB 1.5 does not accept a subquery in the condition of an outer join.
-        sql = f"""SELECT p.*, t.change_30d, t.percentile_1y, t.hint, t.reason AS hint_reason
+        sql = f"""SELECT p.*, t.change_30d, t.percentile_1y, t.hint, t.reason AS hint_reason, t.hint_given,
+                t.hint_was_right, t.hint_right_on_any, core.price_mark(p.source) AS price_mark
             FROM {prices} p CROSS JOIN core.home_market home
             LEFT JOIN mart.price_trend t ON t.gpu_id = p.gpu_id AND p.market = home.market"""
     # All words are one parameter, because a condition for each word of a long text took gigabytes of memory to plan.

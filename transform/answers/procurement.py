@@ -18,7 +18,7 @@ from gpuledger.warehouse.read import query
 #: The advice about a card, in the order in which the list shows it.
 #: `buy`: no other card is at least as fast for no more money in some workload, and its past prices are no reason to wait.
 #: `unjudged`: the same, but too few days of its price are known (mart.price_trend) to say whether it is low.
-#: `wait`: the same, and it is dear or falling. `other`: another card does as much for no more money.
+#: `wait`: the same, and it is falling. `other`: another card does as much for no more money.
 #: `unmeasured`: it has a price, and no figure. `no_price`: no offer of it counts.
 Advice = Literal["buy", "unjudged", "wait", "other", "unmeasured", "no_price"]
 ADVICE: tuple[Advice, ...] = ("buy", "unjudged", "wait", "other", "unmeasured", "no_price")
@@ -47,6 +47,7 @@ class Card:
     memory_gb: float | None
     tdp_w: float | None
     price_usd: Decimal | None
+    price_mark: str | None
     market: str | None
     shop: str | None
     url: str | None
@@ -193,7 +194,9 @@ def _prices(data: DataDir, market: str | None) -> tuple[list[str], list[tuple[An
     trend = "LEFT JOIN mart.price_trend t ON t.gpu_id = p.gpu_id" + (" AND false" if market else "")
     return query(
         data,
-        f"""SELECT p.gpu_id, p.gpu, g.memory_gb, g.tdp_w, p.price_usd, p.offered_in AS market, p.source AS shop, p.url,
+        f"""SELECT p.gpu_id, p.gpu, g.memory_gb, g.tdp_w, p.price_usd,
+               CASE WHEN p.price_usd IS NOT NULL THEN core.price_mark(p.source) END AS price_mark,
+               p.offered_in AS market, p.source AS shop, p.url,
                l.mpn, p.price_since, p.last_seen_at, p.offers, p.msrp_usd, p.premium_over_msrp, p.used_price_usd, t.hint,
                t.reason AS hint_reason, t.change_30d, p.excluded, p.snapshot_sha256
            FROM {street_prices(None, market)} p JOIN core.gpu g ON g.gpu_id = p.gpu_id

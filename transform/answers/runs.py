@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from gpuledger.transform.asking import columns_of
+from gpuledger.transform.queries import columns_of
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 

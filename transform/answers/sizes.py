@@ -10,10 +10,11 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.claims.published_methods import difference, park_transformer_flops
 from gpuledger.transform.sizing.architecture import count_parameters
 from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory, weights_bytes
+from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.flops import decode_flops, prefill_flops
 from gpuledger.transform.sizing.memory import inference_memory, kv_bytes_per_token, state_bytes
 from gpuledger.transform.sizing.tensors import Architecture
-from gpuledger.transform.sizing.training import (
+from gpuledger.transform.sizing.tuning import (
     LORA_DEFAULT_TARGETS,
     OPTIMIZER_STATE_BYTES,
     Adapter,
@@ -25,6 +26,8 @@ from gpuledger.transform.sizing.weights import weights
 
 _GB = 10**9
 _LORA_RANK = 16
+#: The context where none is asked for; at most that of the model.
+USUAL_CONTEXT = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,18 @@ class Quantity:
     value: int | float
     unit: str
     note: Message | str = ""
+
+
+def quantities(
+    shape: Architecture | DiffusionModel, precision: str, context: int | None, batch: int, assumptions: Assumptions
+) -> list[Quantity]:
+    """The parameters, memory and operations of a model of either kind. Raises SizingError."""
+    if isinstance(shape, DiffusionModel):
+        if context is not None:
+            raise SizingError(Message("speed.image_model_no_context"))
+        return list(image_sizes(shape, precision, batch, assumptions))
+    length = min(USUAL_CONTEXT, shape.context) if context is None else context
+    return list(sizes(shape, precision, length, batch, assumptions))
 
 
 def sizes(

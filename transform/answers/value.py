@@ -1,4 +1,4 @@
-"""Which card gives the most speed for its price?"""
+"""Which card gives the most speed for its price, and which is fastest?"""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 
 from gpuledger.transform.answers.columns import columns
 from gpuledger.transform.answers.price import market_parameters, street_prices
-from gpuledger.transform.asking import Rows, select_of
-from gpuledger.warehouse.outputs.answer import Answer
+from gpuledger.transform.queries import Rows, select_of
+from gpuledger.warehouse.outputs.answer import Answer, Column
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -24,9 +24,9 @@ class Scope(NamedTuple):
 
 
 #: What people see of it, with the columns that predictions add.
-SHOWN = columns(
-    "value_rank", "gpu", "score", "unit", "price_usd", "score_per_usd", "score_ratio", "price_ratio", "on_pareto_frontier",
-    "offered_in", "shop", "price_since", "last_seen_at", "basis", "low", "high", "bound",
+_VALUED = columns(
+    "value_rank", "gpu", "score", "unit", "price_usd", "price_mark", "score_per_usd", "score_ratio", "price_ratio",
+    "on_pareto_frontier", "offered_in", "shop", "price_since", "last_seen_at", "basis", "low", "high", "bound",
 )  # fmt: skip
 
 
@@ -36,12 +36,14 @@ def value(data: DataDir, workload: str, basis: Basis, scope: Scope) -> Answer:
     sql = f"SELECT * FROM {values(day, market)} WHERE workload_id = $workload AND price_basis = $basis"
     parameters = market_parameters(day, market)
     if basis == "street":
-        sql = f"""SELECT v.*, p.offered_in, p.source AS shop, p.price_since, p.last_seen_at
+        # Whether a source is stale is known of now alone.
+        mark = "NULL" if day else "core.price_mark(p.source)"
+        sql = f"""SELECT v.*, p.offered_in, p.source AS shop, p.price_since, p.last_seen_at, {mark} AS price_mark
             FROM ({sql}) v LEFT JOIN {street_prices(day, market)} p USING (gpu_id)"""
     elif market is None:
         parameters.pop("market", None)
     sql = f"FROM ({sql}) ORDER BY value_rank, gpu_id"
-    return Answer.of_query(*query(data, sql, {"workload": workload, "basis": basis, **parameters}), SHOWN)
+    return Answer.of_query(*query(data, sql, {"workload": workload, "basis": basis, **parameters}), _VALUED)
 
 
 def values(day: date | None, market: str | None) -> str:
@@ -67,3 +69,27 @@ def best(data: DataDir, most: int) -> Rows:
            WHERE v.price_basis = 'street' AND v.value_rank <= ? ORDER BY v.workload_id, v.value_rank, v.gpu_id""",
         [most],
     )
+
+
+#: What people see of it, with the columns that predictions add.
+_RANKED = columns(
+    "rank", "gpu", "score", "unit", "relative_to_baseline", "claim", Column("source", "source"), "published_on", "basis",
+    "low", "high", "bound",
+)  # fmt: skip
+
+
+def ranking(data: DataDir, workload: str, day: date | None) -> Answer:
+    """Cards by score, the fastest first, now or as known at the end of `day`."""
+    table = "ranking_as_of($day)" if day else "mart.ranking"
+    sql = f"SELECT * FROM {table} WHERE workload_id = $workload ORDER BY rank, gpu_id"
+    return Answer.of_query(*query(data, sql, {"workload": workload, **({"day": day} if day else {})}), _RANKED)
+
+
+def published_after(data: DataDir, workload: str, day: date) -> date | None:
+    """The latest publication among the figures for the end of `day`, if it is later than `day`.
+
+    A backfill uses the figures of today for past days, because a card was not slower before somebody measured it.
+    """
+    sql = "SELECT max(published_on) FROM ranking_as_of($day) WHERE workload_id = $workload AND published_on > $day"
+    published_on: date | None = query(data, sql, {"workload": workload, "day": day})[1][0][0]
+    return published_on

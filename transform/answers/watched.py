@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from gpuledger.transform.answers import rates
+from gpuledger.transform.answers import markets
 from gpuledger.warehouse.errors import BadQuery
 
 Row = Mapping[str, Any]
@@ -50,7 +50,7 @@ def lowest_before(con: duckdb.DuckDBPyConnection, gpu_id: str | None, before: Be
     return _one(
         con,
         f"""SELECT min(low) AS low, arg_min(day, (low, day)) AS low_on, count(*) AS days, min(day) AS since
-           FROM {rates.DAILY_LOWS}
+           FROM {markets.DAILY_LOWS}
            WHERE gpu_id = $gpu_id AND suspect IS NOT TRUE AND low IS NOT NULL AND day < ($now AT TIME ZONE 'UTC')::DATE
                AND day >= ($now AT TIME ZONE 'UTC')::DATE - $days::INTEGER""",
         {"gpu_id": gpu_id, **before._asdict()},

@@ -21,7 +21,7 @@ import dataclasses
 import importlib
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Literal
 
 import duckdb
 
-from gpuledger.transform.models import FOLDER
+from gpuledger.transform.queries import FOLDER_OF_MODELS as MODELS
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.references import Remembered
 from gpuledger.warehouse.schema import hash_text
@@ -37,7 +37,6 @@ from gpuledger.warehouse.schema import hash_text
 if TYPE_CHECKING:
     import pandas as pd
 
-MODELS = FOLDER
 #: Ending of the name of a macro that answers for a past day.
 AS_OF = "_as_of"
 
@@ -92,6 +91,14 @@ def load(con: duckdb.DuckDBPyConnection, folder: Path = MODELS) -> list[Model]:
     return ordered
 
 
+def needed(models: Sequence[Model], names: Iterable[str]) -> list[Model]:
+    """Those of the ordered `models` that are called one of `names`, and all that these are built from."""
+    wanted = set(names)
+    for model in reversed(models):
+        wanted |= model.inputs.keys() if model.name in wanted else set()
+    return [model for model in models if model.name in wanted]
+
+
 def folder_of(table: str, folder: Path = MODELS) -> Path:
     """The folder of a built table such as `mart.value`, with its query, description, contract and cases."""
     return folder.joinpath(*table.split("."))
@@ -132,7 +139,7 @@ def _models_described_in(remembered: Remembered, sidecar: Path) -> Iterator[Mode
         build = _function_in(module_of(name))
         # The functions that it calls are part of its definition, so that a change in them rebuilds it.
         definition += "".join(
-            FOLDER.parent.joinpath(path).read_text(encoding="utf-8") for path in sidecar_fields.get("uses", ())
+            MODELS.parent.joinpath(path).read_text(encoding="utf-8") for path in sidecar_fields.get("uses", ())
         )
     else:
         inputs = _inputs(remembered, sql_file, definition if materialized != "function" else f"SELECT ({definition})")

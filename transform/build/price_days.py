@@ -21,6 +21,9 @@ _SQL = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
 _SUSPECT = Path(__file__).with_name("price_days_suspect.sql").read_text(encoding="utf-8")
 #: Days on each side of a day with which its low and high are compared.
 NEIGHBOURS = 14
+#: The models that the days are computed with. They are built before the days, and all others after.
+MODELS = ("core.fx_usd_daily", "core.home_market", "core.offer_exclusion", "core.shelf_factor", "core.usd_rate_on",
+          "main.suspect_price_as_of")  # fmt: skip
 _ROW = "price_day:settled"
 _INPUTS = {"core.price_open", "core.source_night", "core.fx_rate", "core.listing", "core.gpu", "core.setting"}
 #: Number of days that are computed in one step. A history of MANY prices or more is computed in smaller steps of
@@ -59,9 +62,9 @@ def keep(
 ) -> date | None:
     """Update core.price_day after changes in the tables `changed`; returns the first day that was computed, or None.
 
-    `bound` is the bound of the run's new data. Without it, or with `force`, every day is computed. The models must be built.
+    `bound` is the bound of the run's new data. Without it, or with `force`, every day is computed. MODELS must be built.
     """
-    before = table_content.of(con, _ROW)
+    before = table_content.content_of(con, _ROW)
     settled = _settled(con, _ALWAYS)
     if before == settled and not _INPUTS & {*changed} and not force:
         return None
@@ -78,7 +81,7 @@ def keep(
 
 def _mark_suspects(con: duckdb.DuckDBPyConnection, first: date) -> None:
     """Mark the days whose low or high is implausible next to their neighbours. The days marked anew are those from `first`
-    on, and the days before that have one of them as a neighbour.
+    on, and the days before that have one of them as a neighbour. Then note what is suspect now.
     """
     since = first if first == date.min else first - timedelta(days=NEIGHBOURS)
     con.execute(f"CREATE OR REPLACE TEMP TABLE judged AS {_SUSPECT}", {"since": max(since, _FIRST_DAY)})
@@ -86,6 +89,10 @@ def _mark_suspects(con: duckdb.DuckDBPyConnection, first: date) -> None:
         """UPDATE core.price_day d SET suspect = j.suspect FROM judged j
            WHERE d.gpu_id = j.gpu_id AND d.market IS NOT DISTINCT FROM j.market AND d.day = j.day
                AND d.suspect <> j.suspect"""
+    )
+    con.execute(
+        """DELETE FROM core.suspect_price; INSERT INTO core.suspect_price BY NAME
+           FROM suspect_price_as_of((SELECT max(seen_at AT TIME ZONE 'UTC')::DATE FROM core.source_night)) ORDER BY ALL"""
     )
 
 
@@ -117,9 +124,8 @@ def _settled(con: duckdb.DuckDBPyConnection, known_before: datetime) -> str:
                (SELECT sum(hash(market, prices_include_tax)) FROM core.market),
                (SELECT sum(hash(market, taxed_from, taxed_until, tax_rate)) FROM core.tax_rate),
                (SELECT string_agg(definition, ' ' ORDER BY model) FROM ops.model_state
-                   WHERE model IN (
-                       'core.fx_usd_daily', 'core.usd_rate_on', 'core.offer_exclusion', 'core.shelf_factor')))""",
-        {"known_before": known_before},
+                   WHERE list_contains($models, model)))""",
+        {"known_before": known_before, "models": list(MODELS)},
     ).fetchone()
     assert row is not None
     return f"{hash_text(_SQL + _SUSPECT)} {row[0]}"

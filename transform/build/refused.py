@@ -11,7 +11,7 @@ import duckdb
 from gpuledger.transform.build.graph import Model
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.load.stage import append, stage
-from gpuledger.warehouse.outputs.cells import cell, flat
+from gpuledger.warehouse.outputs.answer import cell, flat
 
 
 def take_out(

@@ -91,15 +91,16 @@ def build(
     force: bool = False,
     refuse: Callable[[Model], None] = lambda model: None,
 ) -> list[Build]:
-    """Build the models that changed, in their order, and write `ops.model_build`. With `force`, build all models.
+    """Build those of `models` that changed, in their order, and write `ops.model_build`. With `force`, build all of them.
 
     `refuse` is called with each model whose table was built, before another table is built from it. It may remove rows.
     """
-    models = list(models)
-    # Views and macros, whose rows are computed at every read.
-    views = {model.name for model in models if model.materialized != "table"}
-    contents = table_content.every(con)
     states = _states(con)
+    contents = table_content.every(con) | {name: state.content for name, state in states.items()}
+
+    def is_view(name: str) -> bool:  # or a macro: its rows are computed at every read
+        return name in states and states[name].rows < 0
+
     # A table is built before other models read it and does not change afterwards, so its columns can be cached.
     columns_of = cache(lambda table: schema.columns(con, table))
 
@@ -113,7 +114,7 @@ def build(
             name: _input_state(
                 contents.get(name, ""),
                 before.inputs.get(name) if before else None,
-                None if columns is None or name in views else partial(content_of, name, columns),
+                None if columns is None or is_view(name) else partial(content_of, name, columns),
             )
             for name, columns in sorted(model.inputs.items())
         }
@@ -122,7 +123,7 @@ def build(
         )
         if before and before.fingerprint == fingerprint and not force:
             step = Build(model.name, "kept", "no input changed", fingerprint, before.content, before.rows, 0.0)
-        elif before and model.name in views and before.definition == model.version and not force:
+        elif before and model.materialized != "table" and before.definition == model.version and not force:
             reason = f"a {model.materialized} follows its inputs"
             step = Build(model.name, "kept", reason, fingerprint, fingerprint, before.rows, 0.0)
         else:
@@ -154,6 +155,7 @@ def drop_retired(con: duckdb.DuckDBPyConnection, models: Iterable[Model]) -> Non
         ).fetchall()
         for (kind,) in kinds:
             con.execute(f"DROP {kind} {name}")
+        con.execute("DELETE FROM ops.model_state WHERE model = ?", [name])
 
 
 def _states(con: duckdb.DuckDBPyConnection) -> dict[str, _State]:
@@ -200,7 +202,7 @@ def _record(con: duckdb.DuckDBPyConnection, run_id: str, done: Sequence[Build], 
         "ops.model_build",
         [(run_id, b.model, b.action, b.reason, b.fingerprint, b.content, b.rows, b.seconds) for b in done],
     )
-    con.execute("DELETE FROM ops.model_state")
+    con.execute("DELETE FROM ops.model_state WHERE list_contains(?, model)", [[b.model for b in done]])
     built = [(b.model, states[b.model]) for b in done]
     append(
         con,

@@ -78,7 +78,7 @@ def what_would(
         else:
             yield from _what_would_hold(need, known)
         return
-    in_machine = [option for option in fitting if not _is_against(option, "buy.no_machine")]
+    in_machine = [option for option in fitting if not _is_against(option, "buy.no_machine", "buy.too_few_slots")]
     fast_enough = [option for option in in_machine if not _is_against(option, *_SLOW)]
     if limits.min_tokens_per_s is not None and not fast_enough:
         best = max((o for o in in_machine if o.speed), key=lambda o: o.speed.each if o.speed else 0, default=None)

@@ -12,14 +12,17 @@ from typing import Literal, NamedTuple
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
-from gpuledger.transform.buying.market import CONDITIONS
+from gpuledger.transform.buying.hosts import hosts
+from gpuledger.transform.buying.market import CONDITIONS, Hosted, OfferFilter
 from gpuledger.transform.buying.need import Need, Usage, need_of
-from gpuledger.transform.buying.options import FirstOptions, Limits, Option, first_options, measured_first
+from gpuledger.transform.buying.options import NODES, FirstOptions, Limits, Option, by_piece, first_options
 from gpuledger.transform.buying.stock import Stock
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.files.named import shape_of, usual_precision
 
 Condition = Literal["new", "used", "any"]
+#: The sentence first speaks of so many answers, however many are shown, so that it is the same at every door.
+SAID = 8
 
 
 class ImpossibleQuestion(ValueError):
@@ -31,7 +34,9 @@ class Question:
     """What is asked. Every door asks with these arguments, and an argument that it cannot take is an error there.
 
     `budget` is in the currency that is shown: what may be paid on day one, or with `for_cards` for the cards alone. `owned`
-    has a gpu_id for each card that the user has, and `has_host` says whether there is a machine for them. `assumed` has the
+    has a gpu_id for each card that the user has, and `has_host` says whether there is a machine for them. It takes
+    `slots` cards of double width, or as many as a desktop if that is None. `shops` are sources or sellers whose offers alone
+    count, all of them if it is empty. `assumed` has the
     assumptions that this question changes, such as the hours a day. `country` decides electricity and outlet, None for the
     country of the market.
     """
@@ -46,6 +51,8 @@ class Question:
     country: str | None = None
     owned: tuple[str, ...] = ()
     has_host: bool = False
+    slots: int | None = None
+    shops: tuple[str, ...] = ()
     assumed: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -63,8 +70,8 @@ class Answer:
 
     `options` goes up to the last option that is shown; if no option is an answer, it has all of them. `more` counts the
     answers behind those, and `unpriced` are the ones among them without a price. `rentals` are all rentals that hold the
-    model. If no option is an answer, `blocked` has the arguments without any one of which there are answers, the one that
-    rules out most first, and `way_outs` has what else would help.
+    model, and `hosted` what interfaces ask that host it. If no option is an answer, `blocked` has the arguments without any
+    one of which there are answers, the one that rules out most first, and `way_outs` has what else would help.
     """
 
     question: Question
@@ -76,6 +83,7 @@ class Answer:
     more: int
     unpriced: Sequence[Option]
     rentals: Sequence[Option]
+    hosted: Sequence[Hosted] = ()
     blocked: Sequence[Blocked] = ()
     way_outs: Sequence[Message] = ()
 
@@ -95,28 +103,37 @@ def ask(question: Question, stock: Stock, own_models: Path, limit: int) -> Answe
     shape = shape_of(question.model, own_models)
 
     def needed(precision: str, usage: Usage) -> Need:
-        return replace(need_of(question.model, shape, precision, usage, assumptions), learned=stock.learned)
+        key = (question.model, precision, usage, assumptions)
+        if key not in stock.needs:
+            need = need_of(question.model, shape, precision, usage, assumptions)
+            stock.needs[key] = replace(need, learned=stock.learned)
+        return stock.needs[key]
 
     precision = question.precision or usual_precision(shape, question.model)
     need = needed(precision, question.usage)
-    if question.min_tokens_per_s is not None and not need.writes:
-        raise ImpossibleQuestion(
-            Message(
-                "headline.training_speed_unknown" if need.tuning is not None else "headline.no_tokens",
-                model=question.model,
-            )
-        )
+    if question.min_tokens_per_s is not None and not need.writes and need.tuning is None:
+        raise ImpossibleQuestion(Message("headline.no_tokens", model=question.model))
     limits = Limits(
         budget=question.budget, currency=stock.currency, for_cards=question.for_cards, has_host=question.has_host,
+        slots=hosts()[0].cards if question.slots is None else question.slots,
         owned=tuple(sorted({name: question.owned.count(name) for name in question.owned}.items())),
-        min_tokens_per_s=question.min_tokens_per_s, country=stock.country, machine_tax=stock.machine_tax, copies=True,
+        min_tokens_per_s=question.min_tokens_per_s, country=stock.country, machine_tax=stock.machine_tax,
     )  # fmt: skip
-    offered = stock.offered(need, CONDITIONS[question.condition], question.owned)
-    # With measured pictures all options are needed: options with a measured speed are listed before cheaper ones.
-    first = first_options(need, limits, offered, assumptions, 0 if offered.pictures else limit)
+    shops = tuple(sorted({name.lower() for name in question.shops})) or None
+    if shops and not stock.shops():
+        raise ImpossibleQuestion(Message("headline.no_shop_read"))
+    if shops and (unknown := [name for name in shops if name not in {known.lower() for known in stock.shops()}]):
+        raise ImpossibleQuestion(Message("headline.no_such_shop", shop=unknown[0], known=tuple(stock.shops())))
+    asked = OfferFilter(CONDITIONS[question.condition], owned=question.owned, shops=shops)
+    offered = stock.offered(need, asked)
+    # All options are needed for what follows from the matrix rate, as those of unknown speed are listed last, and for cards
+    # that are there, as the first answer with them is said wherever it stands.
+    needs_all = need.is_by_rate or question.owned
+    first = first_options(need, limits, offered, assumptions, 0 if needs_all else limit and max(limit, SAID))
     answer = Answer(
         question=question, need=need, limits=limits, assumptions=assumptions, stock=stock,
-        options=measured_first(first.options), more=first.more, unpriced=first.unpriced, rentals=first.rentals,
+        options=by_piece(need, first.options), more=first.more, unpriced=first.unpriced, rentals=first.rentals,
+        hosted=stock.hosted(need.model_id) if need.writes else (),
     )  # fmt: skip
     if any(not option.against for option in answer.options):
         return answer
@@ -132,7 +149,8 @@ def ask(question: Question, stock: Stock, own_models: Path, limit: int) -> Answe
         return None
 
     def without(need: Need, limits: Limits, condition: Condition) -> FirstOptions:
-        offers = offered if condition == question.condition else stock.offered(need, CONDITIONS[condition], ())
+        is_same = condition == question.condition
+        offers = offered if is_same else stock.offered(need, asked._replace(conditions=CONDITIONS[condition]))
         return first_options(need, limits, offers, assumptions, 1)
 
     return replace(
@@ -158,6 +176,8 @@ def _blocked(
             yield "--min-tokens-per-s", without(need, replace(limits, min_tokens_per_s=None), question.condition)
         if limits.budget is not None and not limits.has_host and not limits.for_cards:
             yield "--host own", without(need, replace(limits, has_host=True), question.condition)
+        if limits.has_host:
+            yield "--slots", without(need, replace(limits, slots=max(NODES)), question.condition)
         if question.condition != "any":
             yield f"--condition {question.condition}", without(need, limits, "any")
         for name, usage in (

@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.identity.gpu import Gpu
 
 DAYS_A_YEAR = 365
 SECONDS_AN_HOUR = 3600
@@ -32,13 +33,14 @@ class ImpossibleCost(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ElectricityPrice:
-    """The price of one kilowatt-hour in `currency`, as the average of `period`."""
+    """The price of one kilowatt-hour in `currency`, as the average of `period`, and the grams of CO2 of one in 2023."""
 
     country: str
     price: Decimal
     currency: str
     period: str
     source: str
+    carbon_g: int | None = None
 
 
 class Ownership(NamedTuple):
@@ -103,9 +105,7 @@ def electricity_prices() -> Mapping[str, ElectricityPrice]:
     entries = tomllib.loads(text, parse_float=Decimal)
     return MappingProxyType(
         {
-            country: ElectricityPrice(
-                country, Decimal(entry["price"]), entry["currency"], entry["period"], entry["source"]
-            )
+            country: ElectricityPrice(country, **entry | {"price": Decimal(entry["price"])})
             for country, entry in entries.items()
         }
     )
@@ -121,6 +121,14 @@ def wall_watts(
     share = assumptions.load_power_share if busy else assumptions.idle_power_share
     host = assumptions.host_power_w if host_w is None else host_w
     return (tdp_w * share * count + host) / assumptions.supply_efficiency
+
+
+def energy(gpu: Gpu, count: int, each_a_second: float | None, assumptions: Assumptions) -> tuple[Message, ...]:
+    """The joules of each token, picture or clip at the wall, by the power of the boards. Nobody measured them."""
+    if gpu.tdp_w is None or not each_a_second:
+        return ()
+    watts = wall_watts(round(gpu.tdp_w), max(1, count // gpu.gpus_on_board), assumptions, busy=True)
+    return (Message("speed.energy", joules=float(watts) / each_a_second, watts=watts),)
 
 
 def resale_usd(price_usd: Decimal, years: Decimal, assumptions: Assumptions) -> Decimal:

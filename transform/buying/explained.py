@@ -14,8 +14,7 @@ from gpuledger.transform.buying.options import Option
 from gpuledger.transform.sizing.tuning import Tuning
 from gpuledger.transform.speed import explained
 from gpuledger.transform.speed.explained import Step, assumed, both, number
-from gpuledger.transform.speed.predict import Prediction
-from gpuledger.transform.speed.serving import serving
+from gpuledger.transform.speed.predict import Prediction, serving
 
 #: The assumptions behind the costs that many people forget.
 _OTHER = (
@@ -23,8 +22,8 @@ _OTHER = (
 )  # fmt: skip
 
 
-def steps(option: Option, need: Need) -> Iterator[Step]:
-    """The steps of memory, speed and money of one option, in this order."""
+def steps(option: Option, need: Need, country: str | None = None) -> Iterator[Step]:
+    """The steps of memory, speed, money and energy of one option, in this order."""
     prediction, speed = option.prediction, option.speed
     if need.tuning is not None:
         yield from tuning_steps(need.tuning, option.gpu_count)
@@ -45,6 +44,25 @@ def steps(option: Option, need: Need) -> Iterator[Step]:
         if option.copies > 1:
             yield from _copies_steps(option, prediction, need)
     yield from money_steps(option, need)
+    yield from _energy_steps(option, need, country)
+
+
+def _energy_steps(option: Option, need: Need, country: str | None) -> Iterator[Step]:
+    """The joules of each token or picture, and the carbon over the horizon where that of the country's grid is known."""
+    power, own = option.power, option.own
+    if power is None or own is None:
+        return
+    watts = costs.wall_watts(power.tdp_w, power.boards, need.assumptions, busy=True, host_w=power.host_w)
+    served = option.speed and option.speed.serving
+    rate = served.all_tokens_per_s if served else option.speed.expected if option.speed else option.each_a_second
+    if rate:
+        yield Step("energy of each", f"{number(watts)} ÷ {number(rate)}", float(watts) / rate, "J",
+                   Message("speed.energy_of_boards"))  # fmt: skip
+    grid = costs.electricity_prices().get((country or "").upper())
+    kwh = float(own.electricity / need.assumptions.electricity_usd_per_kwh)
+    if grid is not None and grid.carbon_g is not None:
+        yield Step("carbon", f"{number(kwh)} × {number(grid.carbon_g)} ÷ 1000", kwh * float(grid.carbon_g) / 1000, "kg",
+                   Message("speed.carbon_of_grid", country=grid.country))  # fmt: skip
 
 
 def _copies_steps(option: Option, prediction: Prediction, need: Need) -> Iterator[Step]:

@@ -7,14 +7,21 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from gpuledger.extract.message import Message
+from gpuledger.extract.message import Message, Sum
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.advice import without_prices
-from gpuledger.transform.buying.answer import Answer
+from gpuledger.transform.buying.answer import SAID, Answer
 from gpuledger.transform.buying.hosts import estimated_on
+from gpuledger.transform.buying.market import Hosted
 from gpuledger.transform.buying.options import OWNED, Option
 from gpuledger.transform.buying.rows import machine_usd, mark_of, supply_of
-from gpuledger.transform.buying.wheel import LAUNCH_PRICE
+from gpuledger.transform.buying.stock import LAUNCH_PRICE
+from gpuledger.transform.sizing.diffusion import DiffusionModel
+from gpuledger.transform.speed.by_rate import training
+from gpuledger.transform.speed.rules import Rate
+
+#: Seconds up to which a time is shown in seconds.
+_SHORT = 900
 
 
 class Headline(NamedTuple):
@@ -22,7 +29,9 @@ class Headline(NamedTuple):
 
     `runner_up` is another way to run it, `why_not` what rules it out, empty if it is an answer that costs more over the
     horizon. `rental` is the cheapest rental that is at least as fast, and `rent_below` the hours a month below which it is
-    cheaper, None if it is cheaper at any number of hours.
+    cheaper, None if it is cheaper at any number of hours. `api` is the cheapest interface that hosts the model, for tokens
+    in the proportion of the question, and `api_below` the tokens a month below which it is cheaper, None if it is cheaper
+    than any number that the cards can write.
     """
 
     option: Option
@@ -30,25 +39,63 @@ class Headline(NamedTuple):
     why_not: tuple[Message, ...]
     rental: Option | None
     rent_below: Decimal | None
+    api: Hosted | None
+    api_below: Decimal | None
 
 
 def headline(answer: Answer) -> Headline | None:
     """The first answer and what a buyer asks about it, None if there is no answer with a price."""
-    ranked = [option for option, _ in answer.ranked(0) if option.total_usd is not None]
-    if not ranked:
+    ranked = [option for option, _ in answer.ranked(SAID) if option.total_usd is not None]
+    if not ranked or (answer.need.is_by_rate and not ranked[0].is_known):
         return None
     first = ranked[0]
     place = list(answer.options).index(first)
     # The next cheaper option is what a reader would have bought instead. Without one, it is the next answer.
     cheaper = next((option for option in reversed(answer.options[:place]) if _is_close(option, first)), None)
     other = next((option for option in ranked[1:] if option.gpu_id != first.gpu_id), None)
-    rental = None if first.own is None else _like_with_like(first, answer)
+    # Of rented cards nothing is known about speech.
+    rental = None if first.own is None or _heard(first) is not None else _like_with_like(first, answer)
     rent_below = None
     if rental is not None and first.own is not None and rental.price_usd is not None:
         hour = costs.rent_per_used_hour(rental.price_usd, rental.way, answer.assumptions)
         hours = costs.break_even_hours(first.own, hour)
         rent_below = None if hours is None else hours / (12 * answer.assumptions.horizon_years)
-    return Headline(first, cheaper or other, cheaper.against if cheaper else (), rental, rent_below)
+    return Headline(
+        first, cheaper or other, cheaper.against if cheaper else (), rental, rent_below, *_interface(first, answer)
+    )
+
+
+class RentCurve(NamedTuple):
+    """What owning the first answer and renting instead cost a month, in US dollars, by the hours of use: two straight lines.
+
+    Owning goes from `own_idle` without use to `own_always`, renting from nothing to `rent_always`, both at `HOURS_A_MONTH`.
+    They cross at `below` hours, None if renting is cheaper at any number.
+    """
+
+    rental: str
+    own_idle: Decimal
+    own_always: Decimal
+    rent_always: Decimal
+    below: Decimal | None
+
+
+HOURS_A_MONTH = Decimal(24 * costs.DAYS_A_YEAR) / 12
+
+
+def rent_curve(answer: Answer) -> RentCurve | None:
+    """The lines behind the sentence about renting, None if there is none."""
+    found = headline(answer)
+    if found is None or found.rental is None or found.rental.price_usd is None or found.option.own is None:
+        return None
+    own, rental = found.option.own, found.rental
+    idle = (own.purchase + own.host + own.other - own.resale) / (12 * answer.assumptions.horizon_years)
+    hour = costs.rent_per_used_hour(found.rental.price_usd, rental.way, answer.assumptions)
+    always = idle + own.running_per_hour * HOURS_A_MONTH
+    return RentCurve(rental.what, idle, always, hour * HOURS_A_MONTH, found.rent_below)
+
+
+def _heard(option: Option) -> Message | None:
+    return next((note for note in option.notes if note.code == "speed.real_time"), None)
 
 
 def _is_close(option: Option, first: Option) -> bool:
@@ -56,29 +103,102 @@ def _is_close(option: Option, first: Option) -> bool:
     return len(option.against) == 1 and option.fits and (option.total_usd or 0) <= (first.total_usd or 0)
 
 
+def _interface(first: Option, answer: Answer) -> tuple[Hosted | None, Decimal | None]:
+    """The cheapest interface that hosts the model, and the tokens a month, read and written, below which it is cheaper.
+
+    An interface is a rental whose hour costs what the tokens of an hour cost, so the hours that break even give the tokens.
+    """
+    own, speed, job = first.own, first.speed, answer.need.job
+    if not answer.hosted or own is None or speed is None or job is None:
+        return None, None
+    read = Decimal(job.load.prompt) / answer.need.answer_tokens
+    each = {one: (read * one.input_usd + one.output_usd) / 1_000_000 for one in answer.hosted}
+    api = min(each, key=lambda one: each[one])
+    written = Decimal(str(speed.serving.all_tokens_per_s if speed.serving else speed.expected)) * costs.SECONDS_AN_HOUR
+    hours, months = costs.break_even_hours(own, each[api] * written), 12 * answer.assumptions.horizon_years
+    if hours is None or hours > 24 * costs.DAYS_A_YEAR * answer.assumptions.horizon_years:
+        return api, None
+    return api, hours * written * (1 + read) / months
+
+
 def _like_with_like(first: Option, answer: Answer) -> Option | None:
-    """The cheapest rental by the hour that holds the model and serves each user at least as fast."""
-    least = 0.0 if first.speed is None else first.speed.each
+    """The rental by the hour that holds the model and serves each user at least as fast: the cheapest of as many of the same
+    GPUs, as a node against a node, else the cheapest of all.
+    """
     as_fast = [
         option
         for option in answer.rentals
         if option.way == "on_demand" and option.evidence is not None and not option.evidence.is_stale
-        and (first.speed is None or (option.speed is not None and option.speed.each >= least))
+        and option.each_a_second >= first.each_a_second
     ]  # fmt: skip
-    return min(as_fast, key=lambda option: option.price_usd or Decimal(0), default=None)
+
+    def unlike_and_price(option: Option) -> tuple[bool, Decimal]:
+        is_like = option.gpu_id is not None and (option.gpu_id, option.gpu_count) == (first.gpu_id, first.gpu_count)
+        return not is_like, option.price_usd or Decimal(0)
+
+    return min(as_fast, key=unlike_and_price, default=None)
 
 
 def sentences(answer: Answer) -> list[Message]:
-    """The sentences, with money in the currency of the answer. None if no answer has a price."""
+    """The sentences. None if no answer has a price, and no advice if nobody knows how fast pictures are made."""
     found = headline(answer)
-    return [] if found is None else list(_Said(found, answer).all())
+    if found is not None:
+        return list(_Said(found, answer).all())
+    is_unknown = answer.need.is_by_rate and any(not option.is_known for option, _ in answer.ranked(1))
+    return [Message("headline.pictures_unknown", model=answer.need.model_id)] if is_unknown else []
 
 
 def named(option: Option) -> Message | str:
     """`2 × NVIDIA GeForce RTX 3090 (used)`."""
+    return _in_condition(option.what, option)
+
+
+def _in_condition(what: str, option: Option) -> Message | str:
     if option.condition in (None, "new", OWNED):
-        return option.what
-    return Message("buy.in_way", what=option.what, way=Message(f"word.{option.condition}"))
+        return what
+    return Message("buy.in_way", what=what, way=Message(f"word.{option.condition}"))
+
+
+def _bought(option: Option, answer: Answer) -> Message | str:
+    """What is bought: an option without what is there already. `1 more NVIDIA GeForce RTX 3090 (used)`."""
+    there = dict(answer.limits.owned).get(option.gpu_id or "", 0)
+    if not there or option.power is None:
+        return named(option)
+    return Message("headline.more", count=option.power.boards - there, what=_in_condition(option.gpu, option))
+
+
+def made_in(model: DiffusionModel, rate: Rate, steps: int | None = None) -> Message:
+    """How long a picture or a clip takes on one GPU. Each makes its own."""
+    clip = model.clip
+    if clip is None:
+        made = Message("headline.a_picture", side=model.side)
+    else:
+        made = Message("headline.a_clip", frames=clip.frames, width=clip.width, height=clip.height)
+    time, low, high = (_time(1 / per_s) if per_s else "?" for per_s in (rate.expected, rate.high, rate.low))
+    return Message(
+        "headline.pictures_about", made=made, steps=steps or model.steps, time=time, low=low, high=high,
+        basis=Message(f"headline.basis_{rate.basis}"),
+    )  # fmt: skip
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:,.3g} s" if seconds < _SHORT else f"{seconds / 60:,.0f} min"
+
+
+def _speed(each: float) -> str:
+    """A speed to three digits: `6.48`, `1,760`."""
+    return f"{float(f'{each:.3g}'):,.0f}" if each >= 1000 else f"{each:.3g}"
+
+
+def _paid(usd: Decimal | None) -> Sum:
+    return Sum(usd or Decimal(0), exact=True)
+
+
+def _outlay(option: Option) -> Message:
+    """`2,798.00 USD on day one`, `183.68 USD of rent`."""
+    return Message(
+        "headline.on_day_one" if option.way == "buy" else "headline.of_rent", outlay=_paid(option.outlay_usd)
+    )
 
 
 def horizon(answer: Answer) -> Message:
@@ -98,18 +218,18 @@ class _Said(NamedTuple):
     def all(self) -> Iterator[Message]:
         yield self._what_to_do()
         yield from self._speed()
+        option = self.found.option
+        if option.prediction is not None and option.prediction.verdict == "tight":
+            yield Message("headline.tight", needed=option.needed_gb, available=option.available_gb)
         yield self._in_all()
+        yield from self._with_owned()
         yield from self._instead()
         yield from self._machine()
         yield from self._marks()
 
-    def _paid(self, usd: Decimal | None) -> str:
-        money = self.answer.stock.currency
-        return f"{money.text(money.of(usd or 0))} {money.code}"
-
     def _what_to_do(self) -> Message:
         option = self.found.option
-        evidence, price, outlay = option.evidence, self._paid(option.price_usd), self._paid(option.outlay_usd)
+        evidence, price, outlay = option.evidence, _paid(option.price_usd), _paid(option.outlay_usd)
         if option.way != "buy":
             return Message("headline.rent", what=option.what, way=Message(f"word.{option.way}"), price=price)
         if evidence is None:
@@ -117,12 +237,33 @@ class _Said(NamedTuple):
         where = (
             Message("headline.at_launch", day=f"{evidence.price_since:%Y-%m-%d}")
             if evidence.source == LAUNCH_PRICE
-            else Message("headline.at_shop", shop=evidence.source)
+            else Message("headline.at_shop", shop=evidence.shop)
         )
         return Message(
-            "headline.buy_with_machine" if machine_usd(option, self.answer) else "headline.buy", what=named(option),
-            where=where, price=price, outlay=outlay, missing=self._missing(),
+            "headline.buy_with_machine" if machine_usd(option, self.answer) else "headline.buy",
+            what=_bought(option, self.answer), where=where, price=price, outlay=outlay, missing=self._missing(),
         )  # fmt: skip
+
+    def _with_owned(self) -> Iterator[Message]:
+        """The best way with each card that the user has, where the first answer is another one."""
+        for gpu_id, count in self.answer.limits.owned:
+            ways = [option for option in self.answer.options if option.gpu_id == gpu_id and option.way == "buy"]
+            if gpu_id == self.found.option.gpu_id or not ways:
+                continue
+            answers = [option for option in ways if not option.against]
+            best = min(answers or ways, key=lambda one: (not one.fits, one.condition != OWNED, one.total_usd or 0))
+            yours = best.gpu if count == 1 else f"{count} × {best.gpu}"
+            if not answers:
+                yield Message("headline.not_with_yours", yours=yours, what=named(best), why=best.against)
+            elif best.price_usd is None:
+                yield Message(
+                    "headline.yours_without_price", yours=yours, what=best.what, speed=_speed(best.each_a_second)
+                )
+            else:
+                yield Message(
+                    "headline.with_yours", yours=yours, what=named(best), price=_paid(best.price_usd),
+                    outlay=_paid(best.outlay_usd), total=_paid(best.total_usd), speed=_speed(best.each_a_second),
+                )  # fmt: skip
 
     def _missing(self) -> Message:
         """What the amount of day one does not include."""
@@ -134,53 +275,104 @@ class _Said(NamedTuple):
     def _speed(self) -> Iterator[Message]:
         option, users = self.found.option, self.answer.need.users
         if option.pictures is not None:
-            yield Message("headline.pictures", rate=f"{option.pictures.per_s * option.gpu_count * 60:.3g}")
+            made, model = option.pictures, self.answer.need.diffusion
+            if model is None or made.basis == "measured":
+                yield Message("headline.pictures", rate=f"{made.per_s * option.gpu_count * 60:.3g}")
+            else:
+                yield made_in(model, Rate(made.per_s, made.low, made.high, None, made.basis), made.iterations)
+        if (heard := _heard(option)) is not None:
+            yield heard
         if option.speed is None:
             return
         rate, each = option.speed.rate, option.speed.each
+        if self.answer.need.tuning is not None:
+            yield from self._training(rate)
+            return
         if rate.basis == "measured":
-            yield Message("headline.measured", speed=f"{each:.3g}")
+            yield Message("headline.measured", speed=_speed(each))
             return
         share = each / option.speed.expected if option.speed.expected else 1.0
-        low, high = (f"{(figure or 0) * share:.3g}" for figure in (rate.low, rate.high))
+        low, high = (_speed((figure or 0) * share) for figure in (rate.low, rate.high))
         whom = Message("headline.you") if users == 1 else Message("headline.each_of", users=users)
         basis = Message(f"headline.basis_{rate.basis}")
-        yield Message("headline.speed", speed=f"{each:.3g}", whom=whom, low=low, high=high, basis=basis)
+        yield Message("headline.speed", speed=_speed(each), whom=whom, low=low, high=high, basis=basis)
+
+    def _training(self, rate: Rate) -> Iterator[Message]:
+        """How long the training takes, and what those hours cost if somebody says how many tokens it has."""
+        option, tokens = self.found.option, self.answer.question.usage.train_tokens
+        yield training.said(rate, tokens)
+        if tokens is None or not rate.expected or option.price_usd is None:
+            return
+        hour = option.price_usd if option.own is None else option.own.running_per_hour
+
+        def paid(each: float | None) -> Sum | None:
+            return _paid(hour * Decimal(tokens / each / costs.SECONDS_AN_HOUR)) if each else None
+
+        yield Message(
+            "headline.training_rented" if option.own is None else "headline.training_owned", cost=paid(rate.expected),
+            least=paid(rate.high), most=paid(rate.low),
+        )  # fmt: skip
 
     def _in_all(self) -> Message:
         option, time = self.found.option, horizon(self.answer)
         if option.own is None:
             hours = f"{self.answer.assumptions.hours_per_day.normalize():f}"
-            return Message("headline.rent_in_all", time=time, total=self._paid(option.total_usd), hours=hours)
+            return Message("headline.rent_in_all", time=time, total=_paid(option.total_usd), hours=hours)
         own = option.own
         return Message(
-            "headline.in_all", time=time, total=self._paid(own.total), running=self._paid(own.running),
-            kept=self._paid(own.kept),
+            "headline.in_all", time=time, total=_paid(own.total), running=_paid(own.running),
+            kept=_paid(own.kept),
         )  # fmt: skip
 
     def _instead(self) -> Iterator[Message]:
         found = self.found
         option, other, rental = found.option, found.runner_up, found.rental
+        if other is not None and other.gpu_id in dict(self.answer.limits.owned):
+            other = None  # it was said what it gives with the cards that are there
         if other is not None and found.why_not:
             yield Message("headline.not_because", what=named(other), why=found.why_not)
         elif other is not None:
-            more = (other.total_usd or Decimal(0)) - (option.total_usd or Decimal(0))
-            yield Message("headline.not_dearer", what=named(other), more=self._paid(more))
-        listed = [one for one, _ in self.answer.ranked(0) if one.speed is not None and one.price_usd is not None]
+            what, paid = named(other), _outlay(other)
+            more = _paid((other.total_usd or Decimal(0)) - (option.total_usd or Decimal(0)))
+            if other.pictures is not None:
+                cost, of_first = (_paid(one.usd_at_worst) for one in (other, option))
+                yield Message("headline.not_for_pictures", what=what, cost=cost, of_first=of_first, paid=paid)
+            elif other.speed is None:
+                yield Message("headline.not_dearer", what=what, more=more, paid=paid)
+            else:
+                speed = _speed(other.speed.each)
+                yield Message("headline.not_dearer_at", what=what, more=more, paid=paid, speed=speed)
+        listed = [one for one, _ in self.answer.ranked(SAID) if one.speed is not None and one.price_usd is not None]
         fastest = max(listed, key=lambda one: one.speed.each if one.speed else 0, default=option)
         if fastest is not option and fastest.speed is not None:
-            speed = f"{fastest.speed.each:.3g}"
-            yield Message("headline.fastest", what=named(fastest), speed=speed, outlay=self._paid(fastest.outlay_usd))
+            speed = _speed(fastest.speed.each)
+            yield Message("headline.fastest", what=named(fastest), speed=speed, paid=_outlay(fastest))
         if rental is not None:
-            what = Message("headline.rental", what=rental.what, price=self._paid(rental.price_usd))
+            what = Message("headline.rental", what=rental.what, price=_paid(rental.price_usd))
             if found.rent_below is None:
                 yield Message("headline.rent_always", rental=what)
             elif found.rent_below > 0:
                 yield Message("headline.rent_below", hours=f"{found.rent_below:,.0f}", rental=what)
+        yield from self._interface()
+
+    def _interface(self) -> Iterator[Message]:
+        """Below how many tokens somebody else's machine is cheaper, for those whose data may leave the house."""
+        api, below, need = self.found.api, self.found.api_below, self.answer.need
+        if api is None or need.job is None or (below is not None and below <= 0):
+            return
+        what = Message(
+            "headline.api", name=api.hosted_name, provider=api.provider, read=_paid(api.input_usd),
+            written=_paid(api.output_usd), day=f"{api.seen_on:%Y-%m-%d}",
+        )  # fmt: skip
+        if below is None:
+            yield Message("headline.api_always", api=what)
+        else:
+            share = need.job.load.prompt / (need.job.load.prompt + need.answer_tokens)
+            yield Message("headline.api_below", millions=f"{below / 1_000_000:,.3g}", share=f"{share:.0%}", api=what)
 
     def _machine(self) -> Iterator[Message]:
         """What the cards go into, and how much of its price is our estimate."""
-        option, answer, money = self.found.option, self.answer, self.answer.stock.currency
+        option, answer = self.found.option, self.answer
         host, supply = option.host, supply_of(option)
         if host is None or supply is None or option.power is None:
             return
@@ -193,17 +385,17 @@ class _Said(NamedTuple):
             yield Message("headline.your_machine", needs=needs)
             return
         factor = 1 + answer.limits.machine_tax
-        low, high = (money.text(money.of((usd or 0) * factor)) for usd in (host.low_usd, host.high_usd))
+        low, high = (_paid((usd or 0) * factor) for usd in (host.low_usd, host.high_usd))
         yield Message(
             "headline.machine", kind=Message(f"headline.host_{re.sub(r'[ -]', '_', host.name)}"), needs=needs,
-            price=self._paid(machine), low=low, high=high, day=f"{estimated_on():%Y-%m}",
+            price=_paid(machine), low=low, high=high, day=f"{estimated_on():%Y-%m}",
         )  # fmt: skip
 
     def _marks(self) -> Iterator[Message]:
         option = self.found.option
         mark = mark_of(option, self.answer)
         if "stale" in mark and option.evidence is not None:
-            yield Message("headline.stale", shop=option.evidence.source)
+            yield Message("headline.stale", shop=option.evidence.shop)
         if "invented" in mark:
             yield Message("headline.invented")
         if not self.answer.stock.from_wheel and not _is_sold(self.answer.options):
@@ -225,9 +417,8 @@ def why_nothing(answer: Answer) -> list[Message]:
         # After weeks without a night no price counts in any market.
         too_old = list(without_prices(answer.options))
         return [*why, *(too_old or [Message("headline.no_shop", market=answer.stock.market)])]
-    money = answer.stock.currency
     for number, (argument, count, first) in enumerate(answer.blocked):
-        price = f"{money.text(money.of(first.outlay_usd or first.price_usd or 0))} {money.code}"
+        price = _paid(first.outlay_usd or first.price_usd)
         if argument == "--host own":
             why.append(Message("headline.with_own_host", count=count, what=named(first), price=price))
         elif number == 0 or argument.startswith("--condition"):

@@ -17,7 +17,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.accelerators import accelerator_of
 from gpuledger.transform.speed.features import memory_kind
-from gpuledger.transform.speed.links import is_module
+from gpuledger.transform.speed.links import Slot, is_module
 from gpuledger.transform.speed.offload import HostMemory
 from gpuledger.transform.speed.predict import Prediction
 
@@ -45,6 +45,7 @@ class Host:
     gpu_power_w: int
     lanes: int
     source: str
+    pcie: int = 5
     supply_w: int = 0
     whole: bool = False
     airflow: bool = False
@@ -68,13 +69,19 @@ class Host:
         return assumptions.host_power_w if self.idle_w is None else Decimal(self.idle_w)
 
     def memory(self, assumptions: Assumptions) -> HostMemory | None:
-        """The memory for weights that the cards do not hold. None if the cards use the same memory."""
+        """The memory for weights that the cards do not hold, and the slots. None if the cards use the same memory."""
         if self is _ITSELF:
             return None
         if self.memory_gb is None or self.memory_gb_s is None:
             source = "the desktop's, host_memory_gb_s"
-            return HostMemory(assumptions.host_memory_gb, assumptions.host_memory_gb_s, source)
-        return HostMemory(self.memory_gb, self.memory_gb_s, f"one processor of the {self.name}, our estimate")
+            return HostMemory(assumptions.host_memory_gb, assumptions.host_memory_gb_s, source, self.slot)
+        source = f"one processor of the {self.name}, our estimate"
+        return HostMemory(self.memory_gb, self.memory_gb_s, source, self.slot)
+
+    @property
+    def slot(self) -> Slot | None:
+        """Each of its slots, if all are used. None for a machine without slots."""
+        return Slot(self.pcie, self.lanes) if self.lanes else None
 
 
 #: The host of a chip that shares its memory with the processor: the machine is bought complete, and draws only what the chip

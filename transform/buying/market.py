@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import duckdb
 
-from gpuledger.transform.asking import view
 from gpuledger.transform.assumptions import Assumptions, from_table
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.last_run import last_in
+from gpuledger.transform.queries import last_in, view
+from gpuledger.transform.sizing.catalogue import canonical
 from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Learned
+from gpuledger.transform.speed.rules import Basis
 
+#: Sources that the user wrote: they are what they say also beside the pages of the sample.
+OF_THE_USER = ("quotes", "own_rates", "measurements")
 #: Whether the last attempt to read the source of a price failed, as mart.source_status says it.
-_IS_STALE = "coalesce(st.status IN ('failed', 'refused'), false)"
+IS_STALE = "coalesce(st.status IN ('failed', 'refused'), false)"
+_VENDOR = "CASE WHEN {listing}.seller_kind IN ('quote', 'marketplace') THEN {listing}.seller END"
+#: Whether a listing is of one of the shops that were asked for: sources or sellers, in small letters.
+_IN_SHOPS = (
+    "($shops IS NULL OR list_contains($shops, {listing}.source) OR list_contains($shops, lower({listing}.seller)))"
+)
 
 
 class Evidence(NamedTuple):
     """Where a price comes from.
 
     `source` is the shop or the cloud, `seen_at` the time at which the price was last confirmed, and `snapshot_sha256` the
-    archived page. `market` is the market of the offer, None for a cloud.
+    archived page. `market` is the market of the offer, None for a cloud. `vendor` is who sells it, where that is not the
+    source itself: the vendor of a quote, or a seller of a marketplace.
     """
 
     source: str
@@ -35,6 +44,12 @@ class Evidence(NamedTuple):
     snapshot_sha256: str
     is_stale: bool = False
     market: str | None = None
+    vendor: str | None = None
+
+    @property
+    def shop(self) -> str:
+        """Who sells it, as people are told: `BuildShop (quotes)`, `newegg`."""
+        return f"{self.vendor} ({self.source})" if self.vendor else self.source
 
 
 class Card(NamedTuple):
@@ -103,6 +118,17 @@ class Instance(NamedTuple):
     evidence: Evidence
 
 
+class Hosted(NamedTuple):
+    """What a provider asks for a million tokens of a model that it hosts, and the day on which it was last seen so."""
+
+    provider: str
+    hosted_name: str
+    input_usd: Decimal
+    output_usd: Decimal
+    seen_on: date
+    snapshot_sha256: str
+
+
 class Measurement(NamedTuple):
     """A measured speed of one card, with the bandwidth of the card and the publication."""
 
@@ -114,18 +140,24 @@ class Measurement(NamedTuple):
 
 
 class Pictures(NamedTuple):
-    """A measured speed of one card in making pictures, with the publication. One picture takes `iterations` iterations."""
+    """The speed of one card in making pictures or clips, as measured, or between `low` and `high` a second as `basis` says.
+
+    One picture takes `iterations` iterations.
+    """
 
     gpu_id: str
     iterations_per_s: float
     iterations: int
-    workload: str
+    workload: str | None
     url: str | None
-    snapshot_sha256: str
+    snapshot_sha256: str | None
+    basis: Basis = "measured"
+    low: float | None = None
+    high: float | None = None
 
     @property
     def per_s(self) -> float:
-        """Pictures a second."""
+        """Pictures or clips a second."""
         return self.iterations_per_s / self.iterations
 
 
@@ -169,30 +201,62 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 
-def cards(
-    con: duckdb.DuckDBPyConnection, conditions: Sequence[str] = CONDITIONS["new"], market: str | None = None
-) -> list[Card]:
-    """The cheapest offer of every card that is on sale in one of `conditions`, in `market` or in the home market.
+class OfferFilter(NamedTuple):
+    """Which offers are asked for: in one of `conditions`, or in any if it is a card in `owned`, in `market` (None: the home
+    market), of one of `shops` (sources or sellers, in small letters; None for all).
+    """
 
-    If `conditions` has `new` and others, a card may have two offers: one that is new, and one that is not. The new ones are
-    those of mart.gpu_price.
+    conditions: tuple[str, ...] = CONDITIONS["new"]
+    market: str | None = None
+    owned: tuple[str, ...] = ()
+    shops: tuple[str, ...] | None = None
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """The parameters of the queries."""
+        return {
+            "conditions": list(self.conditions), "market": self.market,
+            "shops": None if self.shops is None else list(self.shops),
+        }  # fmt: skip
+
+
+NEW_AT_HOME = OfferFilter()
+
+
+def shops(con: duckdb.DuckDBPyConnection) -> list[str]:
+    """Every source that sells something, and every vendor of a quote or seller of a marketplace."""
+    rows = con.execute(
+        f"""SELECT source FROM core.listing l WHERE ended_at IS NULL UNION
+            SELECT {_VENDOR.format(listing="l")} AS vendor FROM core.listing l WHERE ended_at IS NULL AND vendor IS NOT NULL
+            ORDER BY ALL"""
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> list[Card]:
+    """The cheapest offer of every card that is on sale as `asked`.
+
+    A card may have two offers: one that is new, and one that is not. The new ones are those of mart.gpu_price.
     """
     rows = con.execute(
         f"""SELECT p.gpu_id, g.gpu, p.condition, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s, g.tdp_w, g.gpus_on_board,
                r.observed_value_kept_per_year, r.history_years,
                p.source, p.valid_from, core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from), p.url,
-               p.snapshot_sha256, {_IS_STALE}, p.market
+               p.snapshot_sha256, {IS_STALE}, p.market, {_VENDOR.format(listing="p")}
            FROM core.market_offer p
            JOIN core.gpu g ON g.gpu_id = p.gpu_id
            LEFT JOIN ops.source_state st ON st.source = p.source
            LEFT JOIN mart.resale r ON r.gpu_id = p.gpu_id
-           WHERE p.exclusion IS NULL AND list_contains(?, p.condition)
-               AND p.in_market = coalesce(?, (SELECT market FROM core.home_market))
+           WHERE p.exclusion IS NULL
+               AND (list_contains($conditions, p.condition)
+                   OR list_contains($owned, p.gpu_id) AND list_contains($any, p.condition))
+               AND p.in_market = coalesce($market, (SELECT market FROM core.home_market))
+               AND {_IN_SHOPS.format(listing="p")}
            QUALIFY row_number() OVER (
-               PARTITION BY p.gpu_id, p.condition = 'new' ORDER BY {_IS_STALE}, p.price_usd, p.valid_from, p.listing_id
+               PARTITION BY p.gpu_id, p.condition = 'new' ORDER BY {IS_STALE}, p.price_usd, p.valid_from, p.listing_id
            ) = 1
            ORDER BY p.gpu_id, p.condition""",
-        [list(conditions), market],
+        asked.parameters | {"owned": list(asked.owned), "any": list(CONDITIONS["any"])},
     ).fetchall()
     return [
         Card(
@@ -204,30 +268,30 @@ def cards(
     ]  # fmt: skip
 
 
-def nodes(
-    con: duckdb.DuckDBPyConnection, conditions: Sequence[str] = CONDITIONS["new"], market: str | None = None
-) -> list[Node]:
-    """The cheapest offer in mart.node_offer for each kind of product and each number of the same GPUs.
+def nodes(con: duckdb.DuckDBPyConnection, asked: OfferFilter) -> list[Node]:
+    """The cheapest offer in mart.node_offer for each kind of product and each number of the same GPUs, on sale as `asked`.
 
-    Offers are in one of `conditions`, in `market` or in the home market. If `market` covers several markets, prices are net
-    of tax.
+    If the market covers several markets, prices are net of tax.
     """
     rows = con.execute(
         f"""WITH asked AS (SELECT coalesce($market, (SELECT market FROM core.home_market)) AS market)
            SELECT n.product_kind, n.title, n.gpu_id, n.gpu, n.gpus, n.contents, n.condition,
                CASE WHEN a.market IN ('eu', 'all') THEN n.net_usd ELSE n.price_usd END AS paid_usd, g.memory_gb,
                g.memory_bandwidth_gb_s, (g.tdp_w * n.gpus / coalesce(g.gpus_on_board, 1))::INTEGER, n.source,
-               n.price_since, n.last_seen_at, n.url, n.snapshot_sha256, {_IS_STALE}, n.market
+               n.price_since, n.last_seen_at, n.url, n.snapshot_sha256, {IS_STALE}, n.market,
+               {_VENDOR.format(listing="l")}
            FROM {view("mart.node_offer")} n CROSS JOIN asked a JOIN core.gpu g ON g.gpu_id = n.gpu_id
+           JOIN core.listing l ON l.listing_id = n.listing_id
            LEFT JOIN ops.source_state st ON st.source = n.source
            WHERE n.exclusion IS NULL AND list_contains($conditions, n.condition)
                AND a.market IN ('all', n.market, n.market_region) AND paid_usd IS NOT NULL
+               AND {_IN_SHOPS.format(listing="l")}
            QUALIFY row_number() OVER (
                PARTITION BY n.product_kind, n.gpu_id, n.gpus, n.condition = 'new'
-               ORDER BY {_IS_STALE}, paid_usd, n.price_since, n.listing_id
+               ORDER BY {IS_STALE}, paid_usd, n.price_since, n.listing_id
            ) = 1
            ORDER BY n.product_kind, n.gpu_id, n.gpus, n.condition""",
-        {"conditions": list(conditions), "market": market},
+        asked.parameters,
     ).fetchall()
     return [
         Node(
@@ -262,7 +326,7 @@ def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
         f"""SELECT r.offer_id, r.gpu_id, coalesce(g.gpu, r.gpu_name), r.gpu_count, r.provider, coalesce(r.region, ''),
                coalesce(r.instance, ''), r.pricing_model, r.instance_hour_usd, r.gpu_memory_gb, r.gpu_bandwidth_gb_s,
                r.source, r.price_since, core.last_seen_at(h.confirmed_until, st.last_success_at, r.price_since), NULL,
-               r.snapshot_sha256, {_IS_STALE}
+               r.snapshot_sha256, {IS_STALE}
            FROM core.rental r
            LEFT JOIN core.cloud_offer_history h ON h.offer_id = r.offer_id AND h.valid_to IS NULL
            LEFT JOIN core.gpu g ON g.gpu_id = r.gpu_id
@@ -270,7 +334,7 @@ def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
            QUALIFY row_number() OVER (
                PARTITION BY coalesce(r.gpu_id, r.gpu_name), r.gpu_memory_gb, r.gpu_bandwidth_gb_s, r.gpu_count,
                    r.pricing_model
-               ORDER BY {_IS_STALE}, r.instance_hour_usd, r.offer_id
+               ORDER BY {IS_STALE}, r.instance_hour_usd, r.offer_id
            ) = 1
            ORDER BY r.offer_id"""
     ).fetchall()
@@ -282,6 +346,26 @@ def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
         )
         for row in rows
     ]  # fmt: skip
+
+
+def hosted(con: duckdb.DuckDBPyConnection) -> dict[str, list[Hosted]]:
+    """What providers ask now, by the id of the model whose repository they say they serve, or by that in small letters."""
+    rows = con.execute(
+        """SELECT t.repository, t.provider, t.hosted_name,
+               t.input_price::DOUBLE * fx.usd_rate, t.output_price::DOUBLE * fx.usd_rate,
+               st.last_success_at::DATE, t.snapshot_sha256
+           FROM core.token_price t
+           JOIN core.fx_usd fx ON fx.currency = t.currency
+           JOIN core.source_freshness f ON f.source = t.source AND f.is_usable
+           JOIN ops.source_state st ON st.source = t.source
+           WHERE t.valid_to IS NULL AND t.repository IS NOT NULL
+           ORDER BY t.provider, t.hosted_name"""
+    ).fetchall()
+    by_model: dict[str, list[Hosted]] = {}
+    for repository, provider, name, read, written, day, sha256 in rows:
+        one = Hosted(provider, name, Decimal(str(read)), Decimal(str(written)), day, sha256)
+        by_model.setdefault(canonical(repository) or repository.lower(), []).append(one)
+    return by_model
 
 
 def measurements(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) -> dict[str, Measurement]:
@@ -375,13 +459,4 @@ def electricity_usd(con: duckdb.DuckDBPyConnection, country: str) -> Decimal:
 
 
 def _evidence(row: tuple[Any, ...]) -> Evidence:
-    source, since, seen, url, sha256, is_stale, *market = row
-    return Evidence(
-        source=source,
-        price_since=since,
-        seen_at=seen,
-        url=url,
-        snapshot_sha256=sha256,
-        is_stale=is_stale,
-        market=market[0] if market else None,
-    )
+    return Evidence(*row)

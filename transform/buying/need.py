@@ -16,11 +16,12 @@ from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.tuning import PRECISIONS, Tuning, Way, tuning
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
 from gpuledger.transform.speed import memory
+from gpuledger.transform.speed.by_rate import pieces, training
 from gpuledger.transform.speed.engines import Embedding, Engine, default_engine, embedding_of, engines, loaded_as
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.transform.speed.offload import HostMemory, Offload, check_offload
-from gpuledger.transform.speed.peaks import matrix_tflops
-from gpuledger.transform.speed.predict import Job, Plan, Prediction, job_of, load_of, predict
+from gpuledger.transform.speed.predict import Prediction, job_of, load_of, predict
+from gpuledger.transform.speed.rules import Job, Plan, Rate
 
 #: The context if the user does not give one. A model with a shorter context has its own.
 DEFAULT_CONTEXT = 4096
@@ -49,14 +50,16 @@ class Usage:
     #: How the model is trained (None if it answers), and with how many sequences in a step of each card.
     train: Way | None = None
     batch: int = 1
+    #: The tokens of the whole training, None to speak of a million.
+    train_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
     """A model at one precision under a load.
 
-    `job` is the work of a model of text, and None for an image model. An image model needs `image_bytes` on each card. Each
-    card makes its own pictures, so `splits` is false.
+    `job` is the work of a model of text, and None for an image model (`diffusion`). An image model needs `image_bytes` on
+    each card. Each card makes its own pictures, so `splits` is false.
     """
 
     model_id: str
@@ -69,6 +72,7 @@ class Need:
     job: Job | None
     image_bytes: int
     offload: Offload = "none"
+    diffusion: DiffusionModel | None = None
     tuning: Tuning | None = None
     #: What the measurements of the warehouse say about the program.
     learned: Learned = NOTHING_LEARNED
@@ -86,6 +90,12 @@ class Need:
     def writes(self) -> bool:
         """Whether the model writes token by token."""
         return self.job is not None and self.job.decode_flops is not None
+
+    @property
+    def is_by_rate(self) -> bool:
+        """Whether its speed follows from the matrix rate alone: pictures, clips, training, speech."""
+        is_speech = self.job is not None and pieces.is_of_speech(self.job.shape)
+        return self.diffusion is not None or self.tuning is not None or is_speech
 
     def on(self, gpu: Gpu, count: int, host: HostMemory | None = None) -> Prediction | None:
         """The prediction for `count` GPUs in a machine with the memory `host`, None if that is not known.
@@ -111,19 +121,26 @@ class Need:
         if self.job is None:
             return self.image_bytes
         resident = self.job.size.on_cards if self.engine.embedding_on_host else self.job.size.total
-        return resident + self.job.cache + count * self.job.activations
+        return resident + self.job.cache_in(self.engine) + count * self.job.temporary_in(self.engine)
 
     def usable_bytes(self, gpu: Gpu, count: int) -> int:
         """Bytes that `count` GPUs have for the model."""
         driver = memory.driver_memory(gpu)
         return 0 if driver is None else memory.usable_bytes(driver.size, count, self.engine, self.assumptions)
 
-    def training_bound(self, gpu: Gpu, count: int) -> float | None:
-        """The most tokens a second in training on all cards, by their 16-bit matrix rate. None if that is not known."""
-        if self.tuning is None or not self.engine.runs_on(gpu, self.precision):
-            return None
-        rate = matrix_tflops(gpu, 16)
-        return None if rate is None else count * rate * 1e12 / self.tuning.flops
+    def trained(self, gpu: Gpu, count: int) -> Rate | None:
+        """The tokens a second in training on all cards, None if nothing is trained or the matrix rate is not known."""
+        return None if self.tuning is None else training.rate(gpu, count, self.tuning.way, self.tuning.flops)
+
+    def against(self, gpu: Gpu) -> Message | None:
+        """Why the model does not run on a card, None if it does or if nothing is known about that."""
+        if not self.engine.runs_on(gpu, self.precision):
+            return Message(
+                "speed.not_known_to_run", engine=self.engine.name, precision=self.precision, card=gpu.display_name
+            )
+        if self.diffusion is not None and self.diffusion.bf16 and gpu.architecture in pieces.WITHOUT_BF16:
+            return Message("speed.no_bf16", card=gpu.display_name, model=self.model_id)
+        return None
 
     def bound_of_empty_cache(self, bandwidth_gb_s: float) -> float:
         """Tokens a second of one sequence on one GPU while its cache is still empty, by the bandwidth alone."""
@@ -161,6 +178,7 @@ def need_of(
             assumptions=assumptions,
             job=None,
             image_bytes=sum(image_memory(shape, precision, 1, assumptions)),
+            diffusion=shape,
         )
     if usage.train is not None:
         return _training(model_id, shape, usage.train, usage, assumptions)

@@ -11,16 +11,16 @@ from typing import NamedTuple
 from gpuledger.extract.message import Message, Sum
 from gpuledger.transform.assumptions import Assumptions, with_value_kept
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.copies import HARDLY_FASTER, Copies
 from gpuledger.transform.buying.hosts import Host, host_for, host_with_room, hosts, outlet_watts
 from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement, Node, Pictures
 from gpuledger.transform.buying.need import Need
-from gpuledger.transform.buying.performance import utilisation
-from gpuledger.transform.buying.rent_or_buy import around
+from gpuledger.transform.buying.performance import HARDLY_FASTER, Copies, utilisation
+from gpuledger.transform.buying.rent_or_buy import machine_of
 from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.speed.by_rate import pieces
 from gpuledger.transform.speed.features import memory_kind
-from gpuledger.transform.speed.predict import MOST_CARDS, Prediction, Rate, with_ceiling, with_measurement
-from gpuledger.transform.speed.serving import Serving, serving
+from gpuledger.transform.speed.predict import MOST_CARDS, Prediction, Serving, serving, with_ceiling, with_measurement
+from gpuledger.transform.speed.rules import Rate
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 
 #: The numbers of equal cards that people put into one machine. If the heads do not divide among them, they share the layers.
@@ -42,15 +42,13 @@ class Limits:
     for_cards: bool = False
     #: Whether the user has a machine for the cards, and how many boards of which cards (by gpu_id).
     has_host: bool = False
+    #: How many cards of double width the machine of the user takes.
+    slots: int = 0
     owned: tuple[tuple[str, int], ...] = ()
     #: The tax on a machine, as a share, where the prices of the market include tax.
     machine_tax: Decimal = Decimal(0)
     min_tokens_per_s: float | None = None
     country: str | None = None
-    #: Leave out options that do not hold the model or do not run its precision, before their speed is calculated.
-    fitting: bool = False
-    #: Also load the model several times on the cards of a machine, if that serves users faster.
-    copies: bool = False
 
 
 class Power(NamedTuple):
@@ -161,23 +159,35 @@ class Option(NamedTuple):
         return self.needed_gb <= self.available_gb
 
     @property
+    def usd_at_worst(self) -> Decimal | None:
+        """What a thousand pictures cost at the low end of the range of their speed."""
+        made, usd = self.pictures, self.usd_per_thousand_images
+        return usd if usd is None or made is None or not made.low else usd * Decimal(made.per_s / made.low)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a speed of what does not write token by token: pictures, clips, speech, training."""
+        return bool(self.pictures or self.speed) or any(note.code == "speed.real_time" for note in self.notes)
+
+    @property
+    def each_a_second(self) -> float:
+        """The tokens a second that each user sees, or the pictures a second of all cards, 0 if not known."""
+        if self.pictures is not None:
+            return self.pictures.per_s * self.gpu_count
+        return 0.0 if self.speed is None else self.speed.each
+
+    @property
     def prefill_bound(self) -> float | None:
         """The most prompt tokens a second. None if a rate of the card is not known, or if the model reads no prompt."""
         bound = None if self.prediction is None else self.prediction.prefill.bound
         return None if bound is None else bound * self.copies
 
 
-def options(need: Need, limits: Limits, market: Market, assumptions: Assumptions) -> list[Option]:
-    """All options, the cheapest over the horizon first. Options of unknown cost come last.
-
-    If the market's `chips` do not have the chip of a card or instance, only memory and bandwidth count as known.
-    """
-    return list(first_options(need, limits, market, assumptions, 0).options)
-
-
 @dataclass(frozen=True, slots=True)
 class FirstOptions:
-    """The first options in their order, the number of answers after these (`more`), and the answers without a price.
+    """The options in their order, the cheapest over the horizon first and those of unknown cost last, up to some answer.
+
+    `more` is the number of answers after these, and `unpriced` the answers among them without a price.
 
     `rentals` are all rentals that hold and run the model, whatever they cost and how fast they are.
     """
@@ -217,9 +227,11 @@ def first_options(need: Need, limits: Limits, market: Market, assumptions: Assum
     )  # fmt: skip
 
 
-def measured_first(unordered: Sequence[Option]) -> list[Option]:
-    """The options of an image model with the measured ones first. Nobody knows how fast the others are."""
-    return sorted(unordered, key=lambda option: option.pictures is None)
+def by_piece(need: Need, options: Sequence[Option]) -> Sequence[Option]:
+    """The options of what follows from the matrix rate: pictures by what they cost at worst, those of unknown speed last."""
+    if not need.is_by_rate:
+        return options
+    return sorted(options, key=lambda option: (not option.is_known, option.usd_at_worst or Decimal(0)))
 
 
 def beside_measurements(
@@ -253,10 +265,21 @@ class _Question:
     copies: Copies
 
     def with_pictures(self, option: Option) -> Option:
-        """The option with the measured speed and the cost of a thousand pictures, if this image model was measured on it."""
-        measured = self.market.pictures.get(option.gpu_id or "")
-        if measured is None or not option.fits:
+        """The option with its speed in pictures, measured or by the matrix rate, and the cost of a thousand."""
+        model, gpu = self.need.diffusion, self.market.chips.get(option.gpu_id or "")
+        if model is None or model.steps is None or gpu is None or not option.fits:
             return option
+        measured, rate = self.market.pictures.get(gpu.gpu_id), pieces.pace(gpu, model)
+        if measured is None:
+            if rate is None or rate.expected is None:
+                return option
+            # As many steps as in the benchmark, where others were measured: who makes fewer is no faster.
+            steps = next((other.iterations for other in self.market.pictures.values()), model.steps)
+            low, high = (end and end * model.steps / steps for end in (rate.low, rate.high))
+            measured = Pictures(
+                gpu_id=gpu.gpu_id, iterations_per_s=rate.expected * model.steps, iterations=steps, workload=None,
+                url=None, snapshot_sha256=None, basis=rate.basis, low=low, high=high,
+            )  # fmt: skip
         cost = None
         if option.total_usd is not None:
             hours = self.assumptions.hours_per_day * costs.DAYS_A_YEAR * self.assumptions.horizon_years
@@ -265,17 +288,11 @@ class _Question:
                 cost = costs.cost_per_thousand_images(option.total_usd, busy, measured.per_s * option.gpu_count)
         return option._replace(pictures=measured, usd_per_thousand_images=cost)
 
-    def _leaves_out(self, gpu: Gpu, gpus: int) -> bool:
-        """Whether the limits ask only for cards that hold and run the model, and these cards do not."""
-        if not self.limits.fitting or self.need.offload != "none":
-            return False  # what stays with the processor depends on the machine
-        together = gpus if self.need.splits else 1
-        holds = self.need.needed_bytes(together) <= self.need.usable_bytes(gpu, together)
-        return not holds or not self.need.engine.runs_on(gpu, self.need.precision)
-
     def bought(self) -> Iterator[_Boards]:
         limits, owned = self.limits, dict(self.limits.owned)
-        key_of_setups = (self.assumptions, limits.country, limits.has_host, limits.owned, limits.machine_tax)
+        key_of_setups = (
+            self.assumptions, limits.country, limits.has_host, limits.slots, limits.owned, limits.machine_tax,
+        )  # fmt: skip
         setups = self.market.setups.setdefault(key_of_setups, {})
         for card in (*self.market.cards, *map(self._owned, owned)):
             if not card.memory_gb:
@@ -283,7 +300,7 @@ class _Question:
             gpu = self.chip(card.gpu_id, card.gpu, card.memory_gb, card.bandwidth_gb_s)
             for boards in NODES if self.need.splits else (1,):
                 gpus = boards * card.gpus_on_board
-                if gpus > MOST_CARDS or self._leaves_out(gpu, gpus):
+                if gpus > MOST_CARDS:
                     continue
                 if (boards <= owned.get(card.gpu_id, 0)) != (card.condition == OWNED):
                     continue  # nobody buys what is there, and what is there is not on sale
@@ -326,13 +343,12 @@ class _Question:
             own = costs.ownership(card.price_usd, card.tdp_w, assumed, count=boards, machine=machine)
             power = Power(card.tdp_w, boards, machine.watts)
         watts = (card.tdp_w or 0) * boards
-        without_machine = () if host is not None else (Message("buy.no_machine", boards=boards, watts=watts),)
-        return Setup(host, own, power, (*_without_power(own), *without_machine), self._power(card, boards, host))
-
-    def trained(self, gpu: Gpu, count: int) -> tuple[Message, ...]:
-        """A note with the largest possible speed of training. We have not measured the real speed."""
-        bound = self.need.training_bound(gpu, count)
-        return () if bound is None else (Message("buy.trains_at_most", speed=bound),)
+        no_place: tuple[Message, ...] = ()
+        if host is None:
+            no_place = (Message("buy.no_machine", boards=boards, watts=watts),)
+        elif self.limits.has_host and boards > self.limits.slots and host.lanes:
+            no_place = (Message("buy.too_few_slots", boards=boards, slots=self.limits.slots),)
+        return Setup(host, own, power, (*_without_power(own), *no_place), self._power(card, boards, host))
 
     def _power(self, card: Card, boards: int, host: Host | None) -> tuple[Message, ...]:
         """A note if the machine draws more than an outlet gives."""
@@ -348,8 +364,6 @@ class _Question:
             if not node.memory_gb or node.gpus > MOST_CARDS:
                 continue  # nobody knows whether anything fits on it
             gpu = self.chip(node.gpu_id, node.gpu, node.memory_gb, node.bandwidth_gb_s)
-            if self._leaves_out(gpu, node.gpus):
-                continue
             host = host_for(
                 gpu, max(1, round(node.gpus / gpu.gpus_on_board)), node.tdp_w and round(node.tdp_w / node.gpus)
             )
@@ -363,7 +377,7 @@ class _Question:
             prediction = self.need.on(
                 gpu, node.gpus, None if node.is_machine or host is None else host.memory(self.assumptions)
             )
-            speed = self.speed(prediction, node.gpu_id, node.bandwidth_gb_s)
+            speed = self.speed(prediction, gpu, node.gpus, node.bandwidth_gb_s)
             needed, available = _memory(self.need, gpu, node.gpus, prediction)
             written_usd, read_usd = self.per_million(total, own.busy_hours if own else None, speed)
             yield Option(
@@ -374,7 +388,8 @@ class _Question:
                 usd_per_million_read=read_usd, evidence=node.evidence,
                 against=(
                     *self.against(needed, available, outlay, node.price_usd), *self.too_slow(speed),
-                    *(() if memory_kind(gpu) == "shared" else _without_power(own)), *self.unsupported(gpu),
+                    *self.undivided(prediction), *self.unsupported(gpu),
+                    *(() if memory_kind(gpu) == "shared" else _without_power(own)),
                 ),
                 power=power,
             )  # fmt: skip
@@ -385,39 +400,51 @@ class _Question:
 
         If hosts.toml has no machine for the cards, the machine of the offer is assumed to draw as much as a desktop.
         """
-        machine = around(hosts()[0] if host is None else host, self.assumptions)
+        machine = machine_of(hosts()[0] if host is None else host, self.assumptions)
         is_there = is_machine or self.limits.has_host
         return machine._replace(usd=Decimal(0) if is_there else machine.usd * (1 + self.limits.machine_tax))
 
     def without_price(self) -> Iterator[Option]:
-        """Machines with shared memory that no shop here sells: whether they run the model and how fast, but no cost."""
-        for gpu in self.market.machines:
-            prediction = self.need.on(gpu, 1)
-            speed = self.speed(prediction, gpu.gpu_id, gpu.memory_bandwidth_gb_s)
+        """What no shop here sells: machines with shared memory, and more of a card that the user has. Whether it runs the
+        model and how fast, but no cost.
+        """
+        for gpu, boards in (*((machine, 1) for machine in self.market.machines), *self._more_of_owned()):
+            gpus = boards * gpu.gpus_on_board
+            prediction = self.need.on(gpu, gpus)
+            speed = self.speed(prediction, gpu, gpus, gpu.memory_bandwidth_gb_s)
             if speed is None:
                 continue  # a name with neither price nor speed helps nobody to choose
-            needed, available = _memory(self.need, gpu, 1, prediction)
+            needed, available = _memory(self.need, gpu, gpus, prediction)
             note = Message("buy.no_shop_price")
-            if gpu.msrp_usd is not None:
+            if gpu.msrp_usd is not None and boards == 1:
                 note = Message("buy.no_shop_price_but_launch_price", price=Sum(gpu.msrp_usd))
             yield Option(
-                way="buy", condition=None, what=gpu.display_name, gpu_id=gpu.gpu_id, gpu=gpu.display_name, gpu_count=1,
-                price_usd=None, outlay_usd=None, needed_gb=needed, available_gb=available, prediction=prediction,
-                speed=speed, host=host_for(gpu, 1, gpu.tdp_w), own=None, total_usd=None, usd_per_million_tokens=None,
+                way="buy", condition=None, what=gpu.display_name if boards == 1 else f"{boards} × {gpu.display_name}",
+                gpu_id=gpu.gpu_id, gpu=gpu.display_name, gpu_count=gpus, price_usd=None, outlay_usd=None,
+                needed_gb=needed, available_gb=available, prediction=prediction, speed=speed,
+                host=host_for(gpu, boards, gpu.tdp_w), own=None, total_usd=None, usd_per_million_tokens=None,
                 usd_per_million_read=None, evidence=None,
                 against=(*self.against(needed, available, None), *self.too_slow(speed), *self.unsupported(gpu)),
                 notes=(note,),
             )  # fmt: skip
 
+    def _more_of_owned(self) -> Iterator[tuple[Gpu, int]]:
+        """The least number of a card that holds the model, if the user has fewer and nobody sells one."""
+        sold = {card.gpu_id for card in self.market.cards}
+        for gpu_id, count in self.limits.owned if self.need.splits else ():
+            gpu = self.market.chips[gpu_id]
+            numbers = (boards for boards in NODES if boards > count and boards * gpu.gpus_on_board <= MOST_CARDS)
+            needed = (b for b in numbers if self.need.needed_bytes(b) <= self.need.usable_bytes(gpu, b))
+            if gpu_id not in sold and gpu.memory_gb and (boards := next(needed, None)) is not None:
+                yield gpu, boards
+
     def rented(self) -> Iterator[Option]:
         hours = self.assumptions.hours_per_day * costs.DAYS_A_YEAR * self.assumptions.horizon_years
         for rental in self.market.instances:
             gpu = self.chip(rental.gpu_id, rental.gpu, rental.memory_gb, rental.bandwidth_gb_s)
-            if self._leaves_out(gpu, rental.gpu_count):
-                continue
             total = costs.rent_per_used_hour(rental.hour_usd, rental.pricing_model, self.assumptions) * hours
             prediction = self.need.on(gpu, rental.gpu_count) if rental.gpu_count <= MOST_CARDS else None
-            speed = self.speed(prediction, rental.gpu_id, rental.bandwidth_gb_s)
+            speed = self.speed(prediction, gpu, rental.gpu_count, rental.bandwidth_gb_s)
             needed, available = _memory(self.need, gpu, rental.gpu_count, prediction)
             place = " ".join(filter(None, [rental.provider, rental.instance, rental.region]))
             gpus = rental.gpu if rental.gpu_count == 1 else f"{rental.gpu_count} × {rental.gpu}"
@@ -427,24 +454,20 @@ class _Question:
                 gpu_count=rental.gpu_count, price_usd=rental.hour_usd, outlay_usd=total, needed_gb=needed,
                 available_gb=available, prediction=prediction, speed=speed, host=None, own=None, total_usd=total,
                 usd_per_million_tokens=written_usd, usd_per_million_read=read_usd, evidence=rental.evidence,
-                against=(*self.against(needed, available, total), *self.too_slow(speed), *self.unsupported(gpu)),
+                against=(
+                    *self.against(needed, available, total), *self.too_slow(speed), *self.unsupported(gpu),
+                    *self.undivided(prediction),
+                ),
             )  # fmt: skip
 
     def runs(self, option: Option) -> bool:
         """Whether the engine runs the precision on the cards of an option."""
-        return option.prediction is None or not self.unsupported(option.prediction.plan.gpu)
+        made = option.prediction
+        return made is None or not (self.unsupported(made.plan.gpu) or self.undivided(made))
 
     def unsupported(self, gpu: Gpu) -> tuple[Message, ...]:
-        if self.need.engine.runs_on(gpu, self.need.precision):
-            return ()
-        return (
-            Message(
-                "speed.not_known_to_run",
-                engine=self.need.engine.name,
-                precision=self.need.precision,
-                card=gpu.display_name,
-            ),
-        )
+        reason = self.need.against(gpu)
+        return () if reason is None else (reason,)
 
     def chip(self, gpu_id: str | None, name: str, memory_gb: float, bandwidth: float | None) -> Gpu:
         known = self.market.chips.get(gpu_id or "")
@@ -452,11 +475,22 @@ class _Question:
             return known
         return Gpu(gpu_id=gpu_id or "", vendor="", name=name, memory_gb=memory_gb, memory_bandwidth_gb_s=bandwidth)
 
-    def speed(self, prediction: Prediction | None, gpu_id: str | None, bandwidth: float | None) -> Speed | None:
+    def undivided(self, prediction: Prediction | None) -> tuple[Message, ...]:
+        """The reason against a number of cards that a server for many users refuses, as it divides every layer."""
+        if prediction is None or self.need.users == 1 or prediction.plan.count == 1:
+            return ()
+        if prediction.split == prediction.plan.engine.split:
+            return ()
+        return (Message("buy.heads_not_divided", engine=prediction.plan.engine.name, cards=prediction.plan.count),)
+
+    def speed(self, prediction: Prediction | None, gpu: Gpu, count: int, bandwidth: float | None) -> Speed | None:
         """The speed of an option. None if the model does not write token by token, or if the bandwidth is not known."""
+        trained = self.need.trained(gpu, count)
+        if trained is not None:
+            return Speed(rate=trained, each=trained.expected or 0.0, verdict=None, measured=None, serving=None)
         if prediction is None or prediction.decode.expected is None or not bandwidth:
             return None
-        rate, own = beside_measurements(prediction, self.market.measured, gpu_id, bandwidth)
+        rate, own = beside_measurements(prediction, self.market.measured, gpu.gpu_id, bandwidth)
         verdict = None
         if own is not None:
             bound = self.need.bound_of_empty_cache(bandwidth)
@@ -577,8 +611,6 @@ class _Boards(NamedTuple):
 
     def _ways(self) -> tuple[int, ...]:
         """The numbers of copies: 1, and the number that serves each user fastest if that is faster than one copy."""
-        if not self.question.limits.copies:
-            return (1,)
         ways = [(_each(self._of_one(copies)), copies) for copies in self.question.copies.on(self.gpu, self.gpus)]
         if not ways:
             return (1,)
@@ -589,17 +621,22 @@ class _Boards(NamedTuple):
         question = self.question
         if question.against(*self._memory(copies), self.outlay, self.price):
             return False
+        if question.need.users > 1 and question.undivided(self._prediction(copies)):
+            return False
         return question.limits.min_tokens_per_s is None or not question.too_slow(self._of_one(copies))
 
     def _prediction(self, copies: int) -> Prediction | None:
         """The prediction for the cards of one of `copies` copies."""
         need, host = self.question.copies.of(copies), self.setup.host
-        room = None if host is None or need.offload == "none" else host.memory(self.question.assumptions)
-        return need.on(self.gpu, self.gpus // copies, room)
+        # One card alone uses neither the memory nor the slots.
+        alone = need.offload == "none" and self.gpus == copies
+        return need.on(
+            self.gpu, self.gpus // copies, None if host is None or alone else host.memory(self.question.assumptions)
+        )
 
     def _of_one(self, copies: int) -> Speed | None:
         """The speed of one of `copies` copies, which is the speed that a user sees."""
-        return self.question.speed(self._prediction(copies), self.card.gpu_id, self.card.bandwidth_gb_s)
+        return self.question.speed(self._prediction(copies), self.gpu, self.gpus, self.card.bandwidth_gb_s)
 
     def _of_all(self, copies: int) -> Speed | None:
         """The speed of all copies together."""
@@ -630,6 +667,7 @@ class _Boards(NamedTuple):
             what = f"{self.boards} × {card.gpu} ({copies} × {each})"
             notes = (*notes, Message("buy.copies", copies=copies, cards=each, users=users))
         written_usd, read_usd = question.per_million(total, setup.own.busy_hours if setup.own else None, speed)
+        heard = pieces.heard(self.gpu, question.need.job.shape) if question.need.job else ()
         return Option(
             way="buy", condition=card.condition, what=what,
             gpu_id=card.gpu_id, gpu=card.gpu, gpu_count=gpus, price_usd=price, outlay_usd=self.outlay, needed_gb=needed,
@@ -637,9 +675,9 @@ class _Boards(NamedTuple):
             usd_per_million_tokens=written_usd, usd_per_million_read=read_usd, evidence=card.evidence,
             against=(
                 *question.against(needed, available, self.outlay, price), *question.too_slow(speed), *setup.against,
-                *question.unsupported(self.gpu),
+                *question.unsupported(self.gpu), *question.undivided(prediction),
             ),
-            notes=(*notes, *question.trained(self.gpu, gpus), *setup.notes), power=setup.power, copies=copies,
+            notes=(*notes, *heard, *setup.notes), power=setup.power, copies=copies,
         )  # fmt: skip
 
 

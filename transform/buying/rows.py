@@ -11,11 +11,9 @@ from typing import Any
 from gpuledger.extract.message import Message, several
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.hosts import supply_w
+from gpuledger.transform.buying.market import OF_THE_USER
 from gpuledger.transform.buying.options import Option
-from gpuledger.transform.buying.wheel import LAUNCH_PRICE
-
-#: Sources that the user wrote: they are what they say also beside the pages of the sample.
-_OF_THE_USER = ("quotes", "own_rates", "measurements")
+from gpuledger.transform.buying.stock import LAUNCH_PRICE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +50,7 @@ def mark_of(option: Option, answer: Answer) -> str:
         return ""
     marks = [
         "stale" if evidence.is_stale else "",
-        "invented" if answer.stock.is_sample and evidence.source not in _OF_THE_USER else "",
+        "invented" if answer.stock.is_sample and evidence.source not in OF_THE_USER else "",
         LAUNCH_PRICE if evidence.source == LAUNCH_PRICE else "",
     ]
     return ", ".join(filter(None, marks))
@@ -87,6 +85,16 @@ def _of_speed(name: str) -> Callable[[Shown], Any]:
     return lambda shown: None if shown.option.speed is None else _rounded(getattr(shown.option.speed, name))
 
 
+def _images(name: str) -> Callable[[Shown], Any]:
+    """Pictures a second of all cards, of a field with those of one card."""
+
+    def of_all(shown: Shown) -> float | None:
+        one = shown.option.pictures and getattr(shown.option.pictures, name)
+        return None if one is None else float(f"{one * shown.option.gpu_count:.4g}")
+
+    return of_all
+
+
 def _plain(name: str) -> Callable[[Shown], Any]:
     return lambda shown: getattr(shown.option, name)
 
@@ -104,7 +112,7 @@ def _price_is(shown: Shown) -> str:
 
 def _speed_is(shown: Shown) -> str:
     speed = shown.option.speed
-    return "measured" if shown.option.pictures else speed.rate.basis if speed else "unknown"
+    return shown.option.pictures.basis if shown.option.pictures else speed.rate.basis if speed else "unknown"
 
 
 def _measured(shown: Shown) -> Any:
@@ -189,9 +197,7 @@ COLUMNS: Mapping[str, Callable[[Shown], Any]] = MappingProxyType(
         "host": lambda shown: shown.option.host and shown.option.host.name,
         "note": lambda shown: several(shown.option.notes) or "",
         "image_iterations_per_s": lambda shown: shown.option.pictures and shown.option.pictures.iterations_per_s,
-        "images_per_s": lambda shown: (
-            shown.option.pictures and round(shown.option.pictures.per_s * shown.option.gpu_count, 4)
-        ),
+        "images_per_s": _images("per_s"),
         "usd_per_thousand_images": _money("usd_per_thousand_images"),
         "image_workload": lambda shown: shown.option.pictures and shown.option.pictures.workload,
         "other_usd": _owned("other"),
@@ -202,6 +208,9 @@ COLUMNS: Mapping[str, Callable[[Shown], Any]] = MappingProxyType(
         "supply_w": lambda shown: supply_of(shown.option),
         "running_usd": _owned("running"),
         "kept_usd": _owned("kept"),
+        "low_images_per_s": _images("low"),
+        "high_images_per_s": _images("high"),
+        "seller": _of_evidence("vendor"),
         "price_mark": lambda shown: mark_of(shown.option, shown.answer),
     }
 )

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+import functools
+import tomllib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from pathlib import Path
 from typing import Protocol
 
 import duckdb
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import market
+from gpuledger.transform.buying.costs import electricity_prices
+from gpuledger.transform.buying.market import Card, Evidence, Hosted, Measurement, OfferFilter, Pictures
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Market
+from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.last_run import last_in
-from gpuledger.transform.speed.learned import Learned
+from gpuledger.transform.queries import last_in
+from gpuledger.transform.speed.features import memory_kind
+from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 
 
-class Stock(Protocol):
+@dataclass(slots=True, kw_only=True)
+class Stock(ABC):
     """What a question is answered from.
 
     `now` is the time from which ages of prices are counted. `market` is the code of the market whose prices these are, and
     `currency` is what money is shown in. `country` decides the outlet. `machine_tax` is the tax on a machine as a share,
     where the market's prices include tax, and `tax_missing` the name of a tax that they do not include. `is_sample` says
     that prices of shops are invented, and `from_wheel` that they are launch prices.
+
+    What models need is kept for the next question, because several questions about one model need the same.
     """
 
     assumptions: Assumptions
@@ -37,12 +49,23 @@ class Stock(Protocol):
     country: str | None
     machine_tax: Decimal
     tax_missing: str | None
-    is_sample: bool
-    from_wheel: bool
+    is_sample: bool = False
+    from_wheel: bool = False
+    needs: dict[tuple[object, ...], Need] = field(default_factory=dict, repr=False)
 
-    def offered(self, need: Need, conditions: Sequence[str], owned: Sequence[str]) -> Market:
-        """What is on offer in these conditions, with the figures of the cards in `owned`."""
+    @abstractmethod
+    def offered(self, need: Need, asked: OfferFilter) -> Market:
+        """What is on offer as `asked` in the market of the stock, with the figures of the cards that the user has."""
 
+    @abstractmethod
+    def shops(self) -> Sequence[str]:
+        """Whose offers these are: sources, and the sellers in them."""
+
+    def hosted(self, model_id: str) -> Sequence[Hosted]:
+        """What hosted interfaces ask for the tokens of a model, as far as it is known."""
+        return ()
+
+    @abstractmethod
     def known(self) -> Sequence[Gpu]:
         """Every card, the smallest first."""
 
@@ -68,40 +91,76 @@ class Place:
         return None if self.prices_include_tax else self.tax_name or "tax"
 
 
+class Taxed(Protocol):
+    """A row of the markets with its tax, of the warehouse or of the program."""
+
+    @property
+    def market(self) -> str:
+        """Its code."""
+
+    @property
+    def tax_name(self) -> str | None:
+        """The tax on goods, None if there is none."""
+
+    @property
+    def tax_rate(self) -> Decimal | None:
+        """Its rate as a share, None if not known."""
+
+    @property
+    def prices_include_tax(self) -> bool | None:
+        """Whether prices there include it."""
+
+
+def place_of(market: Taxed, currency: Currency = DOLLARS) -> Place:
+    """A market as a place to buy."""
+    return Place(
+        market=market.market, currency=currency, tax_name=market.tax_name, tax_rate=market.tax_rate,
+        prices_include_tax=bool(market.prices_include_tax),
+    )  # fmt: skip
+
+
 @dataclass(slots=True, kw_only=True)
-class Warehouse:
+class Warehouse(Stock):
     """The published tables (see Stock). What was read for a question is kept for the next one."""
 
     con: duckdb.DuckDBPyConnection
-    assumptions: Assumptions
-    learned: Learned
-    now: datetime
-    market: str
-    currency: Currency
-    country: str | None
-    machine_tax: Decimal
-    tax_missing: str | None
-    is_sample: bool
-    from_wheel: bool = False
-    _markets: dict[tuple[str, ...], Market]
+    _hosted: Mapping[str, Sequence[Hosted]] | None = field(default=None, repr=False)
+    _markets: dict[OfferFilter, Market] = field(default_factory=dict, repr=False)
+    _measured: dict[tuple[str, str], tuple[Mapping[str, Measurement], Mapping[str, Pictures]]] = field(
+        default_factory=dict, repr=False
+    )
 
-    def offered(self, need: Need, conditions: Sequence[str], owned: Sequence[str]) -> Market:
+    def offered(self, need: Need, asked: OfferFilter) -> Market:
         """See Stock."""
-        key = (*conditions, "", *owned)
-        if key not in self._markets:
-            self._markets[key] = self._read(conditions, owned)
-        measured = market.measurements(self.con, need.model_id, need.precision)
-        pictures = {} if need.splits else market.pictures(self.con, need.model_id, need.precision)
-        return replace(self._markets[key], measured=measured, pictures=pictures)
+        if asked not in self._markets:
+            self._markets[asked] = self._read(asked._replace(market=self.market))
+        model = (need.model_id, need.precision)
+        if model not in self._measured:
+            self._measured[model] = (
+                market.measurements(self.con, *model),
+                {} if need.splits else market.pictures(self.con, *model),
+            )
+        measured, pictures = self._measured[model]
+        return replace(self._markets[asked], measured=measured, pictures=pictures)
 
-    def _read(self, conditions: Sequence[str], owned: Sequence[str]) -> Market:
-        cards = market.cards(self.con, conditions, self.market)
-        nodes = market.nodes(self.con, conditions, self.market)
-        rented = market.instances(self.con)
+    def shops(self) -> Sequence[str]:
+        """See Stock."""
+        return market.shops(self.con)
+
+    def _read(self, asked: OfferFilter) -> Market:
+        cards, nodes = market.cards(self.con, asked), market.nodes(self.con, asked)
+        # Who asks for the offers of some shops is not asking for others.
+        rented = market.instances(self.con) if asked.shops is None else []
         sold = [*(card.gpu_id for card in cards), *(node.gpu_id for node in nodes)]
-        chips = market.chips(self.con, [*sold, *owned, *(instance.gpu_id or "" for instance in rented)])
-        machines = market.machines(self.con, sold)
+        chips = market.chips(self.con, [*sold, *asked.owned, *(instance.gpu_id or "" for instance in rented)])
+        machines = market.machines(self.con, sold) if asked.shops is None else []
         return Market(cards=cards, instances=rented, measured={}, chips=chips, nodes=nodes, machines=machines)
+
+    def hosted(self, model_id: str) -> Sequence[Hosted]:
+        """See Stock."""
+        if self._hosted is None:
+            self._hosted = market.hosted(self.con)
+        return self._hosted.get(model_id) or self._hosted.get(model_id.lower(), ())
 
     def known(self) -> Sequence[Gpu]:
         """See Stock."""
@@ -124,5 +183,98 @@ def warehouse(
     return Warehouse(
         con=con, assumptions=assumptions, learned=market.learned(con), now=market.now(con, clock),
         market=place.market, currency=place.currency, country=asked or place.market, machine_tax=place.machine_tax,
-        tax_missing=place.tax_missing, is_sample=last is not None and last.is_sample, _markets={},
+        tax_missing=place.tax_missing, is_sample=last is not None and last.is_sample,
+    )  # fmt: skip
+
+
+LAUNCH_PRICE = "launch price"
+#: Cards that came out longer before the newest one are no longer sold new, so their launch price says nothing.
+_YEARS_ON_SALE = 4
+_SOLD = ("consumer", "workstation", "integrated", "data_center")
+
+
+@functools.cache
+def _rates() -> tuple[date, Mapping[str, float]]:
+    """The day of the reference rates that the program brings, and the dollars for one unit of each currency."""
+    content = tomllib.loads(Path(__file__).with_name("exchange_rates.toml").read_text(encoding="utf-8"))
+    euros: dict[str, float] = content["units_for_a_euro"]
+    dollars = euros["USD"]
+    return content["day"], {"EUR": dollars, **{code: dollars / units for code, units in euros.items()}}
+
+
+def currency(code: str) -> Currency:
+    """A currency at the rate that the program brings. Raises LookupError, with the known currencies, for another one."""
+    day, rates = _rates()
+    if code == "USD":
+        return DOLLARS
+    if code not in rates:
+        raise LookupError(Message("headline.no_rate", currency=code, known=tuple(sorted(rates))))
+    return Currency(code, rates[code], day)
+
+
+def electricity_usd(country: str) -> Decimal:
+    """Dollars for a kilowatt-hour. Raises LookupError, with the known countries, for an unknown country."""
+    prices = electricity_prices()
+    if country.upper() not in prices:
+        raise LookupError(Message("headline.no_electricity", country=country, known=tuple(prices)))
+    price = prices[country.upper()]
+    return round(price.price * Decimal(str(currency(price.currency).usd)), 6)
+
+
+@dataclass(slots=True, kw_only=True)
+class Wheel(Stock):
+    """The stock of a program without a warehouse."""
+
+    def offered(self, need: Need, asked: OfferFilter) -> Market:
+        """See stock.Stock. The price of a card is its launch price, with the tax of the market."""
+        gpus = _gpus() if "new" in asked.conditions else []
+        cards = [_card(gpu, 1 + self.machine_tax) for gpu in gpus]
+        chips = {gpu.gpu_id: gpu for gpu in gpus} | {name: catalogue.by_id()[name] for name in asked.owned}
+        return Market(cards=cards, instances=[], measured={}, chips=chips)
+
+    def shops(self) -> Sequence[str]:
+        """See stock.Stock. No shop was read yet."""
+        return ()
+
+    def known(self) -> Sequence[Gpu]:
+        """See stock.Stock."""
+        cards = [g for g in catalogue.gpus() if g.memory_gb and g.segment in ("consumer", "workstation", "data_center")]
+        return sorted(cards, key=lambda gpu: (gpu.memory_gb or 0, -(gpu.released_on or date.min).toordinal()))
+
+
+def wheel(assumptions: Assumptions, place: Place, country: str | None, clock: datetime) -> Wheel:
+    """The stock of the program alone. Raises LookupError for a `country` without an electricity price."""
+    asked = country
+    if asked is None and place.market.upper() in electricity_prices():
+        country = place.market
+    if country is not None and assumptions.electricity_usd_per_kwh == Assumptions().electricity_usd_per_kwh:
+        assumptions = replace(assumptions, electricity_usd_per_kwh=electricity_usd(country))
+    return Wheel(
+        assumptions=assumptions, currency=place.currency, now=clock, market=place.market,
+        country=asked or place.market, machine_tax=place.machine_tax, tax_missing=place.tax_missing,
+        learned=NOTHING_LEARNED, from_wheel=True,
+    )  # fmt: skip
+
+
+def _gpus() -> list[Gpu]:
+    """The cards and machines whose launch price may still be near to what they cost."""
+    gpus = [gpu for gpu in catalogue.gpus() if gpu.msrp_usd is not None and gpu.released_on and gpu.segment in _SOLD]
+    newest = max(gpu.released_on.year for gpu in gpus if gpu.released_on)
+    return [
+        gpu
+        for gpu in gpus
+        if gpu.released_on
+        and newest - gpu.released_on.year <= _YEARS_ON_SALE
+        and (gpu.segment != "integrated" or memory_kind(gpu) == "shared")
+    ]
+
+
+def _card(gpu: Gpu, with_tax: Decimal) -> Card:
+    assert gpu.msrp_usd is not None
+    assert gpu.released_on is not None
+    day = datetime.combine(gpu.released_on, time(), UTC)
+    return Card(
+        gpu_id=gpu.gpu_id, gpu=gpu.display_name, condition="new", price_usd=gpu.msrp_usd * with_tax, memory_gb=gpu.memory_gb,
+        bandwidth_gb_s=gpu.memory_bandwidth_gb_s, tdp_w=gpu.tdp_w, gpus_on_board=gpu.gpus_on_board, value_kept=None,
+        history_years=None, evidence=Evidence(LAUNCH_PRICE, day, day, None, "", market=None),
     )  # fmt: skip

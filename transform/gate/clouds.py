@@ -12,7 +12,7 @@ from decimal import Decimal
 
 import duckdb
 
-from gpuledger.transform.gate.rules import Bounds
+from gpuledger.transform.gate import Bounds
 from gpuledger.transform.gate.tables import Market, Verdict, judge, times
 from gpuledger.warehouse.load.batch import Night
 

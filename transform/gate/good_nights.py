@@ -10,7 +10,7 @@ from statistics import median_high
 
 import duckdb
 
-from gpuledger.transform.gate.rules import Bounds
+from gpuledger.transform.gate import Bounds
 from gpuledger.warehouse.load.batch import Night
 from gpuledger.warehouse.load.stage import append
 

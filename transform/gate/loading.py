@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 
 import duckdb
 
-from gpuledger.transform.gate import clouds, good_nights, shops
+from gpuledger.transform.gate import Bounds, clouds, good_nights, shops
 from gpuledger.transform.gate.good_nights import Released
-from gpuledger.transform.gate.rules import Bounds
 from gpuledger.warehouse.load import offers, others
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Night
 

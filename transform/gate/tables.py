@@ -10,8 +10,8 @@ from typing import Any
 
 import duckdb
 
-from gpuledger.transform.gate import rules
-from gpuledger.transform.gate.rules import MAY_BE_PLACEHOLDER, Bounds, Compared, Held, Sighting, Tally
+from gpuledger.transform.gate import Bounds, rules
+from gpuledger.transform.gate.rules import MAY_BE_PLACEHOLDER, Compared, Held, Sighting, Tally
 from gpuledger.warehouse.load.batch import Night
 from gpuledger.warehouse.load.stage import append
 

@@ -1,11 +1,14 @@
-"""Aliases: names that mean one card in one source or everywhere, from `data/aliases.toml`."""
+"""Other names of cards: aliases in one source or everywhere (`data/aliases.toml`), and makers' part numbers
+(`data/part_numbers.toml`), which name a chip in the maker's own way and are translated into words that the reader knows.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Literal
 
 from gpuledger.extract.message import Message
@@ -15,7 +18,7 @@ from gpuledger.transform.identity.catalogue import DATA
 Context = Literal["shop", "benchmark", "cloud"]
 
 #: Words that are left out of the key of an alias, because not all titles have them.
-_LEFT_OUT = frozenset(("nvidia", "geforce", "amd", "radeon", "intel", "gpu", "graphics", "card"))
+_LEFT_OUT = frozenset(("nvidia", "geforce", "amd", "radeon", "intel", "gpu", "graphics", "card", *"(),/|"))
 
 
 class AliasError(ValueError):
@@ -42,9 +45,9 @@ class Aliases:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_longest", max((len(name) for _, name in self.by_key), default=0))
 
-    def find(self, title: str, source: str | None) -> Alias | None:
-        """The alias of `title` in `source`, or else the alias that holds everywhere; None if there is none."""
-        name = key(title, self._longest)
+    def find(self, pieces: Iterable[str], source: str | None) -> Alias | None:
+        """The alias of a title of these pieces in `source`, or else the one that holds everywhere; None if there is none."""
+        name = _joined(pieces, self._longest)
         return self.by_key.get((source or "", name)) or self.by_key.get(("", name))
 
     def check(self, meant_by: Callable[[str], set[str]]) -> None:
@@ -67,19 +70,20 @@ class Aliases:
         return None if source is None else self.contexts.get(source, "shop")
 
 
-def key(title: str, longest: int | None = None) -> str:
-    """The pieces of a name without spaces, brand words and marks: `GeForce RTX 3080` and `RTX3080` have the same key.
+def key(name: str) -> str:
+    """The pieces of a name without spaces, brand words and signs: `GeForce RTX 3080` and `RTX3080` have the same key."""
+    words = text.split_words(text.normalise(name))
+    return _joined((piece for word in words for piece in text.pieces(word)), len(name))
 
-    With `longest`, the key ends with the word that makes it longer than that. This saves time, because titles of shops are
-    rarely as short as an alias.
-    """
+
+def _joined(pieces: Iterable[str], longest: int) -> str:
+    """The key of these pieces up to the one that makes it longer than any alias: titles of shops are rarely as short."""
     joined_pieces = ""
-    for word in text.split_words(text.normalise(title)):
-        for piece in text.pieces(word):
-            if piece not in _LEFT_OUT:
-                joined_pieces += piece
-        if longest is not None and len(joined_pieces) > longest:
-            break
+    for piece in pieces:
+        if piece not in _LEFT_OUT:
+            joined_pieces += piece
+            if len(joined_pieces) > longest:
+                break
     return joined_pieces
 
 
@@ -102,3 +106,82 @@ def load() -> Aliases:
                     )
                 by_key[place] = Alias(gpu_id, group["reason"])
     return Aliases(by_key, raw["sources"])
+
+
+# ── makers' part numbers ────────────────────────────────────────────────────────────────────────────────────────────
+
+_SUFFIX = {"t": "ti", "s": "super", "ts": "ti super", "": ""}
+
+
+@dataclass(frozen=True)
+class Code:
+    """One pattern of `data/part_numbers.toml`."""
+
+    maker: str
+    pattern: re.Pattern[str]
+    spellings: str
+    example: str
+    says: str
+    #: The code is so reliable that it may contradict a chip that the title names in words.
+    checks: bool
+
+    @cached_property
+    def beginning(self) -> str:
+        """The letters with which the code begins: they are looked for first. Empty if it can begin in several ways."""
+        return _BEGINNING.match(self.pattern.pattern)[1]  # type: ignore[index]  # it matches any text
+
+
+_BEGINNING = re.compile(r"(?:\\b)?((?:[a-z\d -](?![?*{]))*)")
+
+
+@cache
+def codes() -> tuple[Code, ...]:
+    """The patterns, in the order of the file."""
+    with (DATA / "part_numbers.toml").open("rb") as file:
+        raw = tomllib.load(file)["code"]
+    return tuple(
+        Code(
+            row["maker"],
+            re.compile(row["pattern"]),
+            row["words"],
+            row["example"],
+            row["says"],
+            row.get("checks", False),
+        )
+        for row in raw
+    )
+
+
+#: Fast first checks: a title without any of the first has no code, without any of the second none with `checks`.
+_ANY = re.compile(r"\d{3}|gv-|vc|tcs|-4q")
+_CHECKED = re.compile(r"gv-[nr]\d\d|vcg|-4q")
+
+
+def to_check(title: str) -> bool:
+    """Whether the title may have a part number that is reliable enough to contradict it."""
+    return _CHECKED.search(title.lower()) is not None
+
+
+def readings(title: str, *, checks: bool = False) -> Iterator[tuple[str, str]]:
+    """The readings of the part numbers in `title`, most likely first, each with the maker of the code.
+
+    The caller takes the first reading that is a card: `VCGGT7102XPB` is no GeForce 7102, but a GT 710 with 2 GB. With
+    `checks`, only reliable codes are read.
+    """
+    spelled = text.normalise(title)
+    if not _ANY.search(spelled):
+        return
+    for code in codes():
+        if code.beginning not in spelled or (checks and not code.checks):
+            continue
+        if match := code.pattern.search(spelled):
+            groups = {name: value or "" for name, value in match.groupdict().items()}
+            for letter in ("s", "z"):
+                if letter in groups:
+                    groups[letter] = _SUFFIX[groups[letter]]
+            if groups.get("m"):
+                groups["m"] = f"{int(groups['m'])}gb"
+            if not code.spellings:
+                return
+            for words in code.spellings.format(**groups).split("|"):
+                yield " ".join(words.split()), code.maker

@@ -5,10 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity import aliases, catalogue
 from gpuledger.transform.identity.index import NUMBERED, Family, Index, Member
-from gpuledger.transform.identity.reader import letters_anywhere
-from gpuledger.transform.identity.reading import ARCHITECTURES, FORM_WORDS, Mention, Reading, cards_before
+from gpuledger.transform.identity.reader import (
+    ARCHITECTURES,
+    FORM_WORDS,
+    Mention,
+    Reader,
+    Reading,
+    cards_before,
+    letters_anywhere,
+)
+from gpuledger.transform.identity.resolution import Evidence
 from gpuledger.transform.identity.vocabulary import Vocabulary
 
 
@@ -36,36 +44,41 @@ class Choice:
 _TELLING = frozenset(FORM_WORDS) | {"pro", "quadro", "gtx"}
 #: Sockets of server modules, which names of cards have too: the V100 was made for SXM2 and for SXM3.
 _SOCKETS = frozenset(("sxm2", "sxm3", "sxm4", "sxm5", "sxm6"))
+#: All words by which a choice is narrowed. Most titles have none of them.
+_SAID = ARCHITECTURES | _TELLING | _SOCKETS | {"vega"}
 
 
 def by_words(choice: Choice, reading: Reading) -> None:
     """Narrow by maker, architecture and form factor. An architecture that no card of the name has is a conflict."""
-    if reading.makers:
+    if reading.makers and any(m.maker not in reading.makers for m in choice.members):
         made_by = ", ".join(sorted(reading.makers))
         remaining = [m for m in choice.members if m.maker in reading.makers]
-        if not remaining and choice.members:  # `NVIDIA RTX PRO 5500` is no Radeon Pro 5500
+        if not remaining:  # `NVIDIA RTX PRO 5500` is no Radeon Pro 5500
             choice.conflict, choice.unknown = f"{made_by} makes no such card", True
         choice.narrow(remaining, f"made by {made_by}")
-    stated = {"ada" if word == "lovelace" else word for word in reading.marks & ARCHITECTURES}
+    # FirePro M4000 is a laptop part, though its name does not show it; Quadro M4000 is a card.
+    choice.narrow([m for m in choice.members if m.gpu.segment != "mobile"], "sold as a card")
+    said = reading.marks & _SAID
+    if not said:
+        return
+    stated = {"ada" if word == "lovelace" else word for word in said & ARCHITECTURES}
     if stated:
         remaining = [m for m in choice.members if m.architecture in stated]
         if not remaining:
             choice.conflict = f"{', '.join(sorted(stated))} is not its architecture"
         choice.narrow(remaining, f"architecture {', '.join(sorted(stated))}")
-    # FirePro M4000 is a laptop part, though its name does not show it; Quadro M4000 is a card.
-    choice.narrow([m for m in choice.members if m.gpu.segment != "mobile"], "sold as a card")
-    if "vega" in reading.marks and not any("Vega" in m.name for m in choice.members):
+    if "vega" in said and not any("Vega" in m.name for m in choice.members):
         choice.conflict = choice.conflict or "vega is not its name"  # Radeon Pro Vega II Duo is no Radeon Pro Duo
-    forms = {FORM_WORDS[mark] for mark in reading.marks & FORM_WORDS.keys()}
+    forms = {FORM_WORDS[mark] for mark in said & FORM_WORDS.keys()}
     if {"sxm", "pcie"} <= forms and all(any(form in m.open_words for m in choice.members) for form in ("sxm", "pcie")):
         choice.conflict = (
             "states SXM and PCIe"  # an SXM module on an adapter board, or a card with a word of the other kind
         )
         return
-    if exact := reading.marks & _SOCKETS:
+    if exact := said & _SOCKETS:
         named = [m for m in choice.members if not exact.isdisjoint(m.name.lower().split())]
         choice.narrow(named, f"{', '.join(sorted(exact))} stands in the title")
-    for word in sorted({FORM_WORDS.get(mark, mark) for mark in reading.marks & _TELLING}):
+    for word in sorted({FORM_WORDS.get(mark, mark) for mark in said & _TELLING}):
         choice.narrow([m for m in choice.members if word in m.open_words], f"{word} stands in the title")
 
 
@@ -348,3 +361,133 @@ def _add_other_line(mention: Mention, choice: Choice, reading: Reading, index: I
                 if member.mobile is None and mention.suffixes <= member.suffixes <= mention.suffixes | strays
             ]
             choice.notes.append(f"{prefix} elsewhere in the title may belong to the name")
+
+
+# ── what the other fields of an item say ────────────────────────────────────────────────────────────────────────────
+
+
+def settle(choice: Choice, evidence: Evidence, reader: Reader, index: Index, vocabulary: Vocabulary) -> None:
+    """Narrow `choice` by the fields of `evidence`, the most certain field first.
+
+    The chip field and the memory field are about this card, so they can also contradict the title. A specification text or a
+    part number may have other numbers in it (a bus width, the memory of a whole system), so it only decides what is still
+    open.
+    """
+    if evidence.chipset:
+        # Part catalogues write the shader count behind a dash: "Radeon RX 560 - 1024".
+        _by_chip(
+            choice, choose(reader.read_title(evidence.chipset.split(" - ")[0]), index, vocabulary), evidence.chipset
+        )
+    if evidence.memory:
+        field = f"{evidence.memory} GB" if _is_number(evidence.memory) else evidence.memory
+        _by_memory(choice, reader.read_title(field), f"the memory field says {evidence.memory!r}", contradicts=True)
+    for name, text in (("part number", evidence.mpn), ("specification", evidence.specs)):
+        if not text:
+            continue
+        reading = reader.read_title(text)
+        if text == evidence.mpn:
+            _by_code(choice, text, reading, _Tools(reader, index, vocabulary))
+        if not choice.members:
+            _by_text(choice, reading, index, vocabulary, f"the {name} names it")
+        elif len(choice.members) > 1:
+            _by_memory(choice, reading, f"by the {name}", contradicts=False)
+            _by_type(choice, reading, f"memory type by the {name}")
+            _by_form(choice, reading, f"form factor by the {name}")
+
+
+def _is_number(text: str) -> bool:
+    return text.strip().replace(".", "", 1).isdigit()
+
+
+def _by_chip(choice: Choice, chip_choice: Choice, text: str) -> None:
+    if not chip_choice.members or chip_choice.conflict:
+        return  # "NVIDIA", "AMD": no chip
+    why = f"the chip field says {text!r}"
+    shared = [member for member in choice.members if member in chip_choice.members]
+    same_family = {mention.family.core for mention in choice.mentions} & {
+        mention.family.core for mention in chip_choice.mentions
+    }
+    if not choice.members or (choice.conflict and same_family and not shared):
+        # The title names nothing, or a name that is no card by itself (`RX 5600`, short for RX 5600 XT).
+        choice.members, choice.conflict, choice.unknown = list(chip_choice.members), None, False
+        choice.notes.append(why)
+    elif shared:
+        choice.narrow(shared, why)
+    else:
+        choice.members = choice.members + chip_choice.members
+        choice.conflict = f"{why}, the title another card"
+
+
+def _by_memory(choice: Choice, reading: Reading, why: str, *, contradicts: bool) -> None:
+    sizes = reading.sizes
+    remaining = [member for member in choice.members if member.sizes & sizes]
+    if sizes and not remaining and contradicts and any(member.sizes for member in choice.members):
+        choice.conflict = choice.conflict or f"{why}, which it was not sold with or the title contradicts"
+    choice.narrow(remaining, why)
+
+
+def _by_type(choice: Choice, reading: Reading, why: str) -> None:
+    if len({member.named_type for member in choice.members}) > 1:
+        choice.narrow([m for m in choice.members if m.gpu.memory_type in reading.memory_types], why)
+
+
+def _by_form(choice: Choice, reading: Reading, why: str) -> None:
+    """Narrow by form factor: `gpu_1x_h100_sxm5` is an SXM part. A text with two forms (an SXM machine with PCIe slots)
+    decides nothing.
+    """
+    forms = {FORM_WORDS[mark] for mark in reading.marks if mark in FORM_WORDS}
+    if len(forms) == 1:
+        choice.narrow([member for member in choice.members if forms <= member.open_words], why)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    """The objects that are needed to read a text."""
+
+    reader: Reader
+    index: Index
+    vocabulary: Vocabulary
+
+
+def _by_code(choice: Choice, mpn: str, whole: Reading, tools: _Tools) -> None:
+    """Narrow by a maker's part number that names a chip (`GV-N406TEAGLE OC-8GD`). It shows that the product is a card."""
+    reliable = [spelled for spelled, _ in aliases.readings(mpn, checks=True)]
+    for spelled, maker in aliases.readings(mpn):
+        reading = tools.reader.read_title(spelled)
+        sold = frozenset(size for mention in reading.mentions for size in mention.family.sizes)
+        reading.memory += [(size, inside) for size, inside in whole.memory if size in sold]
+        coded_choice = choose(reading, tools.index, tools.vocabulary)
+        if coded_choice.conflict or not coded_choice.members:
+            continue
+        shared = [member for member in choice.members if member in coded_choice.members]
+        why = f"{maker}'s part number says {spelled!r}"
+        if shared:
+            choice.narrow(shared, why)
+        elif not choice.members:
+            choice.members, choice.mentions, choice.conflict, choice.unknown = (
+                coded_choice.members,
+                coded_choice.mentions,
+                None,
+                False,
+            )
+            choice.notes += [why, *coded_choice.notes]
+        elif spelled in reliable:
+            choice.members, choice.conflict = choice.members + coded_choice.members, f"{why}, the title another card"
+        else:
+            continue
+        choice.coded = True
+        return
+
+
+def _by_text(choice: Choice, reading: Reading, index: Index, vocabulary: Vocabulary, why: str) -> None:
+    """Take the card from a text that names exactly one family. A text that names several only compares cards."""
+    if len({mention.family.core for mention in reading.mentions if not mention.weak}) == 1:
+        text_choice = choose(reading, index, vocabulary)
+        if text_choice.members and not text_choice.conflict:
+            choice.members, choice.conflict, choice.unknown, choice.mentions = (
+                text_choice.members,
+                None,
+                False,
+                text_choice.mentions,
+            )
+            choice.notes += [why, *text_choice.notes]

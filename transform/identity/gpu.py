@@ -20,6 +20,8 @@ Segment = Literal[
     "accelerator",
 ]
 SEGMENTS: tuple[str, ...] = get_args(Segment)
+#: The form factor of a chip that is sold only inside a machine. Titles of cards never mean it.
+MACHINE = "machine"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from gpuledger.transform.identity import catalogue, text
-from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.gpu import MACHINE, Gpu
 from gpuledger.transform.identity.text import MEMORY_TYPES
 
 #: Words that are separate from the number behind them: `rtx4090` is two words, but `a100` is one.
@@ -208,8 +208,6 @@ _SILENT = frozenset((
 _MOBILE = {"m": "m", "mobile": "m", "mobility": "m", "maxq": "maxq"}
 #: Segments whose cards a title may mean. A console, for example, is a product of its own.
 _READABLE = frozenset(("consumer", "workstation", "data_center", "mobile", "mining", "integrated", "embedded"))
-#: The form factor of a chip that is sold only inside a machine. Titles of cards never mean it.
-MACHINE = "machine"
 #: Cards of earlier years are left out: their names would match too many titles, and nobody asks for their prices.
 _OLDEST = 2003
 #: A bare number means a card called GeForce and a number (`GeForce 210`) only if the card is from this year or later.

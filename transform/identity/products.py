@@ -14,9 +14,9 @@ from functools import cache
 from itertools import pairwise
 from typing import Literal
 
-from gpuledger.transform.identity import from_machines, text
+from gpuledger.transform.identity import text
 from gpuledger.transform.identity.index import OPEN_WORDS
-from gpuledger.transform.identity.reading import FORM_WORDS, Reading
+from gpuledger.transform.identity.reader import FORM_WORDS, Reading
 from gpuledger.transform.identity.vocabulary import Vocabulary
 
 Kind = Literal["accessory", "service", "enclosure", "computer", "laptop", "other", "broken", "several", "bundle"]
@@ -59,10 +59,13 @@ _PROCESSOR = re.compile(
 _MAINBOARD = re.compile(
     r"\b((?:a[356]20|b[3-9][456]0|b365|h[34568][1-7]0|[hb]610|x299|x[34568]70|z[1-9][79]0|trx[45]0|wrx[89]0|w[678][89]0)[mei]{0,2})\b"
 )
+#: Memory of a computer: its type stands beside its size, and no card has DDR5.
+_RAM = re.compile(r"\b(?:ddr[45]\b(?=.*\d{4})|\d{1,3}\s?gb\s(?:of\s)?ddr[45]\b)")
 #: A code of letters and digits that may be a product's; no watts, sizes or clocks.
 _CODE = re.compile(r"\b(?=[a-z\d-]*\d)(?=[a-z\d-]*[a-z])(?!\d+(?:w|mm|mhz|bit|hz|p)\b|gddr|ddr)[a-z\d][a-z\d-]{4,}\b")
 _BESIDE = re.compile(r"[\s\])】][+＋]\s")
-_POWER = re.compile(r"\b\d{3,4}\s?w\b")
+#: The watts of a power supply, the inches of a screen.
+_POWER = re.compile(r"\b\d{3,4}\s?w\b|\b\d\d(?:\.\d)?\s?(?:\"|inch|zoll|tommer|tum\b|cali|palc|インチ|인치|吋|寸)")
 #: What a computer case says about what fits in: lengths, the height of a cooler, its form.
 _LENGTH = re.compile(r"\d\s?[mc]m\b|\bcpu\b|\batx\b")
 
@@ -183,7 +186,7 @@ def _for_a_card(product: Product) -> Set[str]:
         return frozenset()
     for mention in product.reading.mentions:
         start, end = mention.start, mention.end
-        while start and texts[start - 1] in words.board_maker | words.maker.keys() | _BEFORE_A_NAME:
+        while start and texts[start - 1] in words.board_maker | words.maker.keys() | words.graphics | _BEFORE_A_NAME:
             start -= 1
         is_for = start > 0 and texts[start - 1] in words.purpose_before
         # The word before "for" is the product sold. If "for" begins the title, any other word may be the product.
@@ -200,7 +203,7 @@ def _for_a_card(product: Product) -> Set[str]:
 
 
 #: Words that may stand between "for" and a chip's name, besides makers.
-_BEFORE_A_NAME = frozenset((*CARDS, "the", "your", "with", "graphics", "gpu", "video", "vga"))
+_BEFORE_A_NAME = frozenset((*CARDS, "the", "your", "with", "de", "placa", "scheda", "carte", "tarjeta", "karty"))
 
 
 def _is_of_memory(reading: Reading, place: int) -> bool:
@@ -213,7 +216,7 @@ def _is_of_memory(reading: Reading, place: int) -> bool:
 
 def _accessory(product: Product) -> Set[str]:
     words, reading, marks = product.words, product.reading, product.marks
-    if evidence := marks & words.accessory:
+    if evidence := product.standing(marks & words.accessory, product.comes_along):
         return evidence
     maybe = product.standing(marks & words.accessory_unless_card, lambda place: _is_feature(product, place))
     purpose, has_chip = marks & words.purpose, bool(reading.mentions) or product.chip_field
@@ -348,7 +351,12 @@ def _computer_phrase(product: Product) -> frozenset[str]:
     if not product.marks & words.computer_after:
         return frozenset()
     for place, (before, word) in enumerate(pairwise(product.texts), 1):
-        if word in words.computer_after and before in words.computer_before and not product.attributes(place):
+        is_for = not words.purpose_before.isdisjoint(product.texts[max(0, place - 3) : place - 1])
+        if (
+            word in words.computer_after
+            and before in words.computer_before
+            and not (is_for or product.attributes(place))
+        ):
             return frozenset((before, word))
     return frozenset()
 
@@ -362,11 +370,15 @@ def _in_a_list(product: Product) -> Set[str]:
 
 
 def _bundle(product: Product) -> Set[str]:
-    """A mainboard or another product of its own behind a plus, and notices of what a buyer of the card gets."""
-    if not product.reading.mentions:
+    """A mainboard, a console or another product of its own behind a plus, and notices of what a buyer of the card gets."""
+    reading, marks = product.reading, product.marks
+    if not reading.mentions:
         return frozenset()
-    named = {word for mention in product.reading.mentions for word in mention.family.core}
-    found = {*_MAINBOARD.findall(product.plain)} - named or product.words.notices.find(product.texts, product.marks)
+    strong = [mention for mention in reading.mentions if not mention.weak] or reading.mentions
+    named = {word for mention in strong for word in mention.family.core}
+    found = {*_MAINBOARD.findall(product.plain)} - named or product.words.notices.find(product.texts, marks)
+    if not found and marks.isdisjoint(product.words.purpose):
+        found = product.words.consoles.find(product.texts, marks)
     if found or ("+" not in product.plain and "＋" not in product.plain):
         return found
     numbers = {word for word in named if word.isdigit()}
@@ -375,10 +387,14 @@ def _bundle(product: Product) -> Set[str]:
     for place, part in enumerate(parts):
         if any(number in part for number in numbers):
             continue
+        if goods := {*_RAM.findall(part), *_POWER.findall(part)} | product.words.beside.intersection(
+            text.split_words(part)
+        ):
+            return goods
         codes = {code for code in _CODE.findall(part) if text.glued_memory(code) is None}
-        # Before the card it is what is sold first. Behind it, a code without a maker or watts may be a code of the card.
+        # Before the card it is what is sold first. Behind it, a code without a maker may be a code of the card.
         is_made = not product.words.board_maker.isdisjoint(text.split_words(part))
-        if codes and (place < card or is_made or _POWER.search(part)):
+        if codes and (place < card or is_made):
             return codes
     return frozenset()
 
@@ -417,30 +433,94 @@ def _telling(words: Vocabulary) -> frozenset[str]:
     phrases = (words.broken_phrases, words.enclosure_phrases, words.enclosure_boxes, words.service_phrases)
     return frozenset().union(
         *(found.words for found in phrases), words.broken, words.enclosure, words.service, words.purpose, words.accessory,
-        words.accessory_unless_card, words.accessory_maker, words.computer, words.other, words.laptop, words.laptop_series,
+        words.accessory_unless_card, words.accessory_maker, words.computer, words.other, words.laptop,
         words.processor, words.computer_after, words.several,
     )  # fmt: skip
+
+
+@cache
+def _series(words: Vocabulary) -> frozenset[str]:
+    """All series of laptops. Some are words of names of cards too (`a16`, `titan`), and then no marks."""
+    return frozenset().union(*words.laptop_series.values())
+
+
+@cache
+def _drives(words: Vocabulary) -> frozenset[str]:
+    """The words of computers that are sizes of drives."""
+    return frozenset(word for word in words.computer if word[0].isdigit())
 
 
 def not_a_card(reading: Reading, title: str, vocabulary: Vocabulary, *, chip_field: bool = False) -> NotACard | None:
     """What the product is if it is not a card, by the first rule that applies; None if nothing speaks against a card."""
     product = product_of(reading, title, vocabulary, chip_field=chip_field)
-    for rule in _READ_ALL if product.marks.isdisjoint(_telling(vocabulary)) else RULES:
+    is_plain = product.marks.isdisjoint(_telling(vocabulary)) and _series(vocabulary).isdisjoint(product.texts)
+    for rule in _READ_ALL if is_plain else RULES:
         if evidence := rule.find(product):
             return NotACard(rule.kind, tuple(sorted(evidence)))
     return None
 
 
+#: Words that may stand between the name of a line and the name of a chip, besides makers.
+_BETWEEN = frozenset(("oem", "genuine", "original", "factory"))
+
+
+def _lines_of_machines(reading: Reading, vocabulary: Vocabulary) -> frozenset[str]:
+    """The lines of machines in a title (`alienware`) that only say from which machine the card was taken; empty if there are
+    none.
+
+    Such words stand right before the chip's name or behind "from". The title must say that it sells a card, and must have
+    nothing else of a machine: no model (`Legion 5`), no processor, no memory size that the card does not have.
+    """
+    lines = vocabulary.machine_lines & reading.marks
+    if not lines or not reading.mentions:
+        return frozenset()
+    texts = [token.text for token in reading.tokens]
+    sold = texts[: _taken_from(texts, lines, vocabulary)]
+    name_start = min(mention.start for mention in reading.mentions)
+    makers = vocabulary.maker.keys() | vocabulary.board_maker | _BETWEEN
+    apart = any(
+        word in lines and not makers.issuperset(sold[place + 1 : name_start]) for place, word in enumerate(sold)
+    )
+    sizes = frozenset().union(*(mention.family.sizes for mention in reading.mentions))
+    if name_start >= len(sold) or apart or not reading.sizes <= sizes or not _says_card(sold, vocabulary):
+        return frozenset()
+    return (
+        lines if _of_more_than_a_card(vocabulary).isdisjoint(reading.marks.intersection(sold) - lines) else frozenset()
+    )
+
+
+def _taken_from(texts: list[str], lines: frozenset[str], vocabulary: Vocabulary) -> int:
+    """The position of "from" in `from Dell Alienware`; behind it, words name the machine. The end if there is none."""
+    for place, word in enumerate(texts):
+        behind = (following for following in texts[place + 1 :] if following not in vocabulary.board_maker)
+        if word == "from" and next(behind, "") in lines:
+            return place
+    return len(texts)
+
+
+def _says_card(texts: list[str], vocabulary: Vocabulary) -> bool:
+    """Whether the title has `graphics card`, or a word for graphics and one for parts that were taken out: `GPU pulled`."""
+    is_card = any(before in vocabulary.graphics and word in CARDS for before, word in pairwise(texts))
+    return is_card or not (vocabulary.graphics.isdisjoint(texts) or vocabulary.taken_out.isdisjoint(texts))
+
+
+def _of_more_than_a_card(vocabulary: Vocabulary) -> frozenset[str]:
+    machine = vocabulary.computer | vocabulary.laptop | vocabulary.processor | vocabulary.mobile
+    beside = vocabulary.computer_after | vocabulary.other | vocabulary.before_count | vocabulary.several
+    return machine | beside | vocabulary.accessory_unless_card
+
+
 def product_of(reading: Reading, title: str, vocabulary: Vocabulary, *, chip_field: bool = False) -> Product:
     """The title as the rules look at it."""
-    marks = reading.marks - from_machines.lines_of_machines(reading, vocabulary) - _sizes_of_names(reading)
-    texts = [token.text for token in reading.tokens]
-    return Product(reading, vocabulary, chip_field, text.normalise(title), texts, marks)
-
-
-def _sizes_of_names(reading: Reading) -> frozenset[str]:
-    """Memory sizes of the cards that the title names, as words: the 480 GB of a GH200 are not the size of a drive."""
-    return frozenset(f"{size:g}gb" for mention in reading.mentions for size in mention.family.sizes)
+    marks: Set[str] = reading.marks
+    if lines := _lines_of_machines(reading, vocabulary):
+        marks = marks - lines
+    if drives := marks & _drives(vocabulary):
+        # The 480 GB of a GH200 are not the size of a drive.
+        marks = marks - {
+            word for one in reading.mentions for size in one.family.sizes if (word := f"{size:g}gb") in drives
+        }
+    return Product(reading, vocabulary, chip_field, text.normalise(title), reading.words, marks)
 
 
 def shows_a_card(reading: Reading, vocabulary: Vocabulary) -> bool:

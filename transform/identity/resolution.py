@@ -28,7 +28,8 @@ class Evidence:
     brand: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Not frozen: that makes each of its fields three times as slow to set, and a night makes one for every title.
+@dataclass(slots=True, kw_only=True)
 class Resolution:
     """Which GPU a title means, or why it means none.
 

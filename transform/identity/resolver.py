@@ -14,20 +14,16 @@ from dataclasses import dataclass, field
 from gpuledger.transform.identity import (
     aliases,
     catalogue,
-    from_machines,
     index,
-    part_numbers,
     products,
     systems,
     vocabulary,
 )
-from gpuledger.transform.identity import evidence as fields
-from gpuledger.transform.identity.choosing import Choice, choose
+from gpuledger.transform.identity.added_cards import Names
+from gpuledger.transform.identity.choosing import Choice, choose, settle
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.identity.own import Names
 from gpuledger.transform.identity.pins import NOT_A_GPU, Pin
-from gpuledger.transform.identity.reader import Reader
-from gpuledger.transform.identity.reading import Reading, cards_before
+from gpuledger.transform.identity.reader import Reader, Reading, cards_before
 from gpuledger.transform.identity.resolution import Evidence, ProductKind, Resolution, Status
 
 __all__ = ["Evidence", "Resolution", "Resolver"]
@@ -108,12 +104,13 @@ class Resolver:
         """
         if self._pins and (pin := self._pin_of(title, source)):
             return _answer_of_pin(title, pin)
-        if (letters := max(map(len, _texts(title, evidence)))) > MOST_LETTERS:
+        letters = len(title) if evidence is None else max(map(len, _texts(title, evidence)))
+        if letters > MOST_LETTERS:
             why = f"{letters} letters are no title, nor a field of one item"
             return Resolution(title=title, status="unmatched", rule="too long", notes=(why,))
         reading = self._read(title)
         resolution = self._decide(title, reading, evidence, source)
-        if resolution.status != NOT_A_GPU and (added := self._own.find(title)):
+        if self._own.gpus and resolution.status != NOT_A_GPU and (added := self._own.find(title)):
             resolution = _answer_of_own(resolution, added)
         if explain:
             ignored = tuple(token.text for token in reading.tokens if not token.live)
@@ -131,7 +128,7 @@ class Resolver:
         if asked.is_sold and (answer := self._first(OF_PRODUCTS, asked)):
             return answer
         if evidence:
-            fields.settle(asked.choice, evidence, self._reader, self._index, self._vocabulary)
+            settle(asked.choice, evidence, self._reader, self._index, self._vocabulary)
         if reading.rented:
             _keep_data_center(asked.choice)
         return self._first(OF_CARDS, asked) or _answer(asked, "matched", "name", count=reading.count)
@@ -161,7 +158,7 @@ class Resolver:
         return dataclasses.replace(answer, product_kind="computer")
 
     def _card_for_a_machine(self, asked: Asked) -> Resolution | None:
-        cut = from_machines.without_its_machine(asked.title, self._vocabulary)
+        cut = systems.without_its_machine(asked.title, asked.reading, self._vocabulary)
         if cut is None or not self._choose(cut.product_part, self._read(cut.product_part)).members:
             return None
         short = cut.shortened_title
@@ -189,7 +186,7 @@ class Resolver:
         if sold is None and reason is not None:
             sold = systems.of_kind(reason, title, reading, self._vocabulary)
         # In a question, the name of a machine with one chip (DGX Spark) means the chip. A shop sells the machine.
-        if sold is None or (asked.context is None and self._aliases.find(title, None)):
+        if sold is None or (asked.context is None and self._aliases.find(reading.words, None)):
             return None
         rule, why = (reason.kind, str(reason)) if reason else (sold.kind, sold.why)
         return _answer_of_system(dataclasses.replace(asked, choice=self._card_inside(title, sold)), sold, rule, why)
@@ -211,7 +208,7 @@ class Resolver:
     def _alias(self, asked: Asked) -> Resolution | None:
         choice = asked.choice
         is_open = len(choice.members) != 1 and not (choice.conflict and choice.members)
-        alias = self._aliases.find(asked.title, asked.source) if is_open else None
+        alias = self._aliases.find(asked.reading.words, asked.source) if is_open else None
         if alias is None:
             return None
         where = f"alias of {asked.source}" if asked.source else "alias"
@@ -286,7 +283,7 @@ class Resolver:
         choice = self._choice_of(reading)
         if not choice.mentions:
             return self._by_part_number(title, reading) or choice
-        if part_numbers.to_check(title):
+        if aliases.to_check(title):
             coded = self._by_part_number(title, reading, checks=True)
             if coded and choice.members and not any(member in choice.members for member in coded.members):
                 choice.members = choice.members + coded.members
@@ -295,7 +292,7 @@ class Resolver:
 
     def _by_part_number(self, title: str, reading: Reading, *, checks: bool = False) -> Choice | None:
         """The card that a part number names, narrowed by the memory in the whole title; None if no part number names one."""
-        for spelled, maker in part_numbers.readings(title, checks=checks):
+        for spelled, maker in aliases.readings(title, checks=checks):
             coded = self._read(spelled)
             sold = frozenset(size for mention in coded.mentions for size in mention.family.sizes)
             coded.memory = reading.memory or [(size, inside) for size, inside in coded.memory if size in sold]
@@ -434,8 +431,7 @@ def _keep_data_center(choice: Choice) -> None:
         choice.narrow(parts, "a cloud's bare number is the data-center part")
 
 
-def _texts(title: str, evidence: Evidence | None) -> Iterator[str]:
+def _texts(title: str, evidence: Evidence) -> Iterator[str]:
     """All texts of an item that are read."""
     yield title
-    if evidence:
-        yield from filter(None, (getattr(evidence, one.name) for one in dataclasses.fields(evidence)))
+    yield from filter(None, (evidence.memory, evidence.specs, evidence.mpn, evidence.chipset, evidence.brand))

@@ -1,6 +1,7 @@
 """Products that hold cards but are not cards: their kind, the number of cards in them, and their other parts.
 
 A server is not a card, even if its title names the card exactly: the price is for eight cards, two processors and a chassis.
+A card that is for a machine (`L40S for Dell PowerEdge R750`) is no machine.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuledger.transform.identity import catalogue, text
 from gpuledger.transform.identity.catalogue import DATA
 from gpuledger.transform.identity.choosing import Choice
-from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.identity.index import MACHINE, Member
+from gpuledger.transform.identity.gpu import MACHINE, Gpu
+from gpuledger.transform.identity.index import Member
 from gpuledger.transform.identity.products import NotACard
-from gpuledger.transform.identity.reading import HOW_MANY, Reading, before_name
+from gpuledger.transform.identity.reader import HOW_MANY, Reading, before_name
 from gpuledger.transform.identity.resolution import ProductKind
 from gpuledger.transform.identity.vocabulary import Vocabulary
 from gpuledger.transform.identity.words import MOST_CARDS
@@ -89,11 +90,10 @@ def _by_chip() -> dict[str, list[Gpu]]:
     return gpus
 
 
-#: A first check that is cheaper than the other patterns: a title without any of these is no server and no workstation.
-_TRIGGER = re.compile(
-    r"serv|serw|station|\bnode|dgx|hgx|\bnvl|poweredge|proliant|rackmount|\bz[468] g\d|precision|\bgb10\b|system\b"
-    r"|\b(?:sys|as|ars|esc|nf|xe|xd|sr|dl|g)[ -]?n?\d|\dgp-t|\br\d{3}xa"
-)
+#: First checks that are cheaper than the other patterns: a title without any of these words and codes is no server and no
+#: workstation. They look for letters alone, and not for whole words, which takes a regular expression four times as long.
+_WORDS = re.compile(r"serv|serw|station|node|dgx|hgx|nvl|poweredge|proliant|rackmount|precision|gb10|system")
+_CODES = re.compile(r"(?:sys|as|ars|esc|nf|xe|xd|sr|dl|g)[ -]?n?\d|\dgp-t|r\d{3}xa|z[468] g\d")
 _COUNT_BEFORE = rf"(?:(?<!\w)\(?(\d{{1,2}})\s?x?\)?\s|(?<!\w)(\d{{1,2}})\s?x\s?|\b({'|'.join(HOW_MANY)})[\s-])?"
 #: Parts that count only in products with several cards. With one card they are a feature of that card.
 _ONLY_BESIDE_SEVERAL = frozenset(("nvlink_bridge",))
@@ -122,7 +122,7 @@ def find(title: str, reading: Reading, vocabulary: Vocabulary, *, is_edition: bo
     `is_edition`: the title may mean a card that has "server" in its own name.
     """
     plain = title.lower() if title.isascii() else text.normalise(title)
-    if not _TRIGGER.search(plain):
+    if not (_WORDS.search(plain) or _CODES.search(plain)):
         return None
     data = _data()
     for system in data.named_systems:
@@ -290,3 +290,55 @@ def _data() -> _Data:
         parts={name: re.compile(_COUNT_BEFORE + f"(?:{pattern})") for name, pattern in raw["parts"].items()},
         **{name: re.compile(pattern) for name, pattern in raw["words"].items()},
     )
+
+
+# ── cards for a machine ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+#: The end of a word, which a Korean syllable may follow: `R750용`.
+_END = r"(?![A-Za-z\d])"
+
+
+class Cut(NamedTuple):
+    """A title without the words that say which machine its product is for, and its part that names the product."""
+
+    shortened_title: str
+    product_part: str
+
+
+def without_its_machine(title: str, reading: Reading, vocabulary: Vocabulary) -> Cut | None:
+    """`L40S for Dell PowerEdge R750, 48GB` without `for Dell PowerEdge R750`; None if the title has no such words.
+
+    The caller must check that a card stands before these words: in `Riser for PowerEdge with L40S` none does.
+    """
+    if vocabulary.machines.isdisjoint(reading.words):
+        return None
+    before, behind = _phrases(vocabulary)
+    if match := before.search(title):
+        return Cut(f"{title[: match.start()]} {title[match.end() :]}", title[: match.start()])
+    if match := behind.search(title):
+        shortened = f"{title[: match.start()]} {title[match.end() :]}"
+        return Cut(shortened, shortened)
+    return None
+
+
+@cache
+def _patterns(machines: frozenset[str], before: frozenset[str], behind: frozenset[str]) -> tuple[re.Pattern[str], ...]:
+    """Two patterns: for a phrase that begins with "for", and for one that ends with it, with the makers and models in it."""
+    machine = rf"(?:{'|'.join(sorted(machines))}){_END}"
+    # A model has letters before its digits, unlike a memory size: R750xa, DL380 Gen10, SR650 V2.
+    model = rf"(?:[A-Za-z]{{1,3}}\d{{3,4}}[A-Za-z]{{0,3}}|G\d){_END}"
+    models = rf"(?:[\s/,&+]+{model}(?:\s+(?:Gen\s?\d{{1,2}}(?:\.\d)?|V\d|Plus)\b)*)*"
+    maker = r"(?:(?:the|your|use|in|with|mit|avec|con|dell|emc|hpe|hp|lenovo|ibm|supermicro|fujitsu|cisco)[\s/]+)*"
+    last = r"(?:\s+(?:rack |tower )?(?:servers?|workstations?)\b)?"
+    for_ = "|".join(sorted(before))
+    follows = "|".join(sorted(behind, key=len, reverse=True))
+    return (
+        re.compile(rf"[,(-]?\s*\b(?:{for_})\s+{maker}{machine}{models}{last}\)?", re.IGNORECASE),
+        re.compile(
+            rf"(?:(?:dell|델|hpe?|lenovo)\s+)?\b{machine}{models}\s*(?:서버)?(?:{follows})(?!\w)", re.IGNORECASE
+        ),
+    )
+
+
+def _phrases(vocabulary: Vocabulary) -> tuple[re.Pattern[str], ...]:
+    return _patterns(vocabulary.machines, vocabulary.purpose_before | {"für"}, vocabulary.purpose_behind)

@@ -36,7 +36,7 @@ _ACCENTED = re.compile("[\u00c0-\u017f]")
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe"})
 
 # Marks that NFKC would turn into letters (TM, SM), which would then stick to the word before.
-_MARKS = str.maketrans({"™": " ", "®": " ", "©": " ", "℠": " "})
+_MARKS = re.compile("[™®©℠]")
 _MARKS_IN_ASCII = re.compile(r"\((?:tm|r|c)\)")
 
 #: The slot as shops write it: `PCI-E`, `PCI Express`, `PCI-E4.0`.
@@ -61,7 +61,7 @@ def normalise(title: str) -> str:
     if title.isascii():
         text = title.lower()
     else:
-        text = unicodedata.normalize("NFKC", _MOJIBAKE.sub(" ", title).translate(_MARKS)).lower()
+        text = unicodedata.normalize("NFKC", _MARKS.sub(" ", _MOJIBAKE.sub(" ", title))).lower()
         if _ACCENTED.search(text):
             text = "".join(
                 unicodedata.normalize("NFKD", letter)[0] if _ACCENTED.match(letter) else letter
@@ -115,10 +115,12 @@ MEMORY_TYPES: dict[str, str] = {
     **{f"hbm{n}": f"HBM{n}" for n in ("", "2", "2e", "3", "3e")},
 }
 
-# A size glued to its unit. Vendors also glue letters before it (O = overclocked, A, T, P) and behind it (O, D, I, L, H are
-# codes; D5, D6X are the memory type). `gt`, as in MSI's `2GT`, counts only for small sizes: `16GT/s` is a bus rate.
+# A size glued to its unit, but not to a suffix (`Ti16G`). Vendors also glue letters before it (O = overclocked, A, T, P) and
+# behind it (O, D, I, L, H are codes; D5, D6X are the memory type). `gt`, as in MSI's `2GT`, counts only for small sizes:
+# `16GT/s` is a bus rate.
 _GLUED = re.compile(
-    r"(?:[a-z]{0,2}?)0?(\d{1,3}|\d\.\d+)(?:gt|g(?:b|o)?(?:[a-z]{0,3}?)(?:(?:gddr|ddr|d|k)([2-7]x?)|(hbm\d?e?))?[a-z]{0,3}?)"
+    r"(?:(?!ti|xt)[a-z]{0,2}?)0?(\d{1,3}|\d\.\d+)"
+    r"(?:gt|g(?:b|o)?(?:[a-z]{0,3}?)(?:(?:gddr|ddr|d|k)([2-7]x?)|(hbm\d?e?))?[a-z]{0,3}?)"
 )
 _NOT_MEMORY = re.compile(r"g(?:bps|bit|hz|tx|ts|en|bs|pu|fx|re|be)")
 _GLUED_MB = re.compile(r"(\d{2,4})m(b|d\d|d\d[a-z]|gd\d|ib)?")

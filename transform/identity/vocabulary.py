@@ -24,7 +24,7 @@ class Phrases:
 
     def find(self, texts: Sequence[str], marks: Set[str]) -> frozenset[str]:
         """The first phrase that stands in the title of these words; empty if there is none."""
-        for word in self.words & marks:
+        for word in sorted(self.words & marks):
             for phrase in self._by_word[word]:
                 ahead, length = phrase.index(word), len(phrase)
                 for place, found in enumerate(texts):
@@ -72,7 +72,7 @@ class Vocabulary:
     purpose_behind: frozenset[str]
     #: Both of these: the words for "for", wherever they stand.
     purpose: frozenset[str]
-    machines: tuple[str, ...]
+    machines: frozenset[str]
     broken: frozenset[str]
     broken_phrases: Phrases
     modified: frozenset[str]
@@ -85,6 +85,8 @@ class Vocabulary:
     fans_behind_name: frozenset[str]
     fans: frozenset[str]
     fan_counts: frozenset[str]
+    consoles: Phrases
+    beside: frozenset[str]
     notices: Phrases
     service: frozenset[str]
     service_phrases: Phrases
@@ -114,5 +116,5 @@ def load() -> Vocabulary:
     for name in ("lines_behind", "laptop_series"):
         raw[name] = {word: frozenset(words) for word, words in raw[name].items()}
     raw["purpose"] = raw["purpose_before"] + raw["purpose_behind"]
-    made = {"frozenset[str]": frozenset, "tuple[str, ...]": tuple, "Phrases": Phrases}
+    made = {"frozenset[str]": frozenset, "Phrases": Phrases}
     return Vocabulary(**{one.name: made.get(str(one.type), dict)(raw[one.name]) for one in fields(Vocabulary)})

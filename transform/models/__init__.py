@@ -1,5 +1,1 @@
 """Has a folder for every table, view and macro that is built. `transform/build/graph.py` reads the folders."""
-
-from pathlib import Path
-
-FOLDER = Path(__file__).parent

@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 import duckdb
 
 from gpuledger.extract.message import Message
+from gpuledger.transform.answers.markets import ALL
+from gpuledger.transform.answers.markets import market as market_named
 from gpuledger.transform.answers.price import market_parameters
 from gpuledger.transform.answers.procurement import CONTEXT_TOKENS, PRECISION, advice, beaten_by, own_total
 from gpuledger.transform.answers.value import values
@@ -44,16 +46,23 @@ TABLES = (
 )  # fmt: skip
 
 
-def contents(data: DataDir, origin: Origin, on_model: running.OnModel = running.no_progress) -> dict[str, Any]:
+def contents(
+    data: DataDir,
+    origin: Origin,
+    set_here: Mapping[str, str],
+    clock: datetime,
+    on_model: running.OnModel = running.no_progress,
+) -> dict[str, Any]:
     """The contents of the report on the version that is published now.
 
-    Raises NoWarehouse, NotAWarehouse, OlderWarehouse, and WarehouseError if no run was published.
+    `set_here` are the assumptions that this machine sets. Raises NoWarehouse, NotAWarehouse, OlderWarehouse, and
+    WarehouseError if no run was published.
     """
     with reader(data) as con:
         run = _rows(con, "run")
         if not run:
             raise WarehouseError(Message("question.no_run_warehouse_published_nothing"))
-        return _Contents(con, data, run[0], origin).all(on_model)
+        return _Contents(con, data, run[0], origin).all(set_here, clock, on_model)
 
 
 class _Contents:
@@ -64,7 +73,7 @@ class _Contents:
         self._pages: dict[str, int] = {}
         self._messages: dict[Message, int] = {}
 
-    def all(self, on_model: running.OnModel) -> dict[str, Any]:
+    def all(self, set_here: Mapping[str, str], clock: datetime, on_model: running.OnModel) -> dict[str, Any]:
         markets = _rows(self._con, "markets")
         if len(markets) == 2:  # one market and the table of all markets, which then show the same
             markets = markets[:1]
@@ -73,13 +82,18 @@ class _Contents:
         workloads = _rows(self._con, "workloads")
         cards = _rows(self._con, "cards")
         self._advise(cards, prices, value, workloads)
-        needs, ways = running.ways(
-            self._con, [name for name in names if name != "all"] or [self._run["home"]], self._data.models, on_model
-        )
+        places = [market_named(self._data, name) for name in names if name != ALL] or [
+            market_named(self._data, self._run["home"])
+        ]
+        stocks = running.stocks(self._con, places, set_here, clock)
+        models = _rows(self._con, "models")
+        asked = list(running.asked(stocks, self._data.models, {row["model_id"] for row in models}, on_model))
         sellers: dict[tuple[Any, ...], int] = {}
-        ways_rows = [
-            running.row(way) | {"seller": sellers.setdefault(tuple(running.seller(way).items()), len(sellers))}
-            for way in ways
+        ways = [
+            {"question": number, **{name: way[name] for name in (*running.SHOWN, "notes", "is_front")}}
+            | {"seller": sellers.setdefault(tuple(way[name] for name in running.SELLER), len(sellers))}
+            for number, question in enumerate(asked)
+            for way in running.kept(question.answer)
         ]
         content = {
             "run": {name: _plain(cell) for name, cell in self._run.items()},
@@ -89,9 +103,15 @@ class _Contents:
             "cards": self._table(cards),
             "prices": self._table([row for row in prices if row["market"] in names]),
             "value": self._table(value),
-            "models": self._table(_models(_rows(self._con, "models"), needs)),
-            "ways": self._table(ways_rows),
-            "sellers": self._table([dict(seller) for seller in sellers]),
+            "models": self._table(models),
+            "questions": self._table([_question(question) for question in asked]),
+            "ways": self._table(ways),
+            "sellers": self._table(
+                [
+                    dict(zip(("shop", "url", "price_since", "confirmed_at", "evidence"), seller, strict=True))
+                    for seller in sellers
+                ]
+            ),
             "history": {
                 gpu_id: packed(Day(*(day[name] for name in Day._fields)) for day in days)
                 for gpu_id, days in groupby(_rows(self._con, "daily"), key=lambda day: str(day["gpu_id"]))
@@ -99,7 +119,12 @@ class _Contents:
             "runs": self._table(
                 [_short(row) for row in _rows(self._con, "runs", precision=PRECISION, context=CONTEXT_TOKENS)]
             ),
-            "asked": {"precision": PRECISION, "context": CONTEXT_TOKENS, "loads": list(running.LOADS)},
+            "asked": {"precision": PRECISION, "context": CONTEXT_TOKENS},
+            "grid": dict(running.axes())
+            | {
+                "models": list(dict.fromkeys(question.model_id for question in asked)),
+                "market": list(stocks),
+            },
             "assumptions": {
                 name: _plain(getattr(market.assumptions(self._con), name))
                 for name in ("hours_per_day", "horizon_years", "utilisation", "electricity_usd_per_kwh")
@@ -198,18 +223,16 @@ def web(url: Any) -> str | None:
     return str(url) if parts.scheme in ("http", "https") and parts.hostname else None
 
 
-def _models(models: Iterable[Row], needs: Iterable[Any]) -> list[Row]:
-    """The models, with the memory that they need for one person if that is known."""
-    needs_by_id = {need.model_id: need for need in needs}
-    return [
-        row
-        | {
-            "precision": need and need.precision, "context_tokens": need and need.context_tokens,
-            "needed_gb": need and round(need.needed_bytes(1) / 1e9, 2),
-        }
-        for row in models
-        for need in (needs_by_id.get(row["model_id"]),)
-    ]  # fmt: skip
+def _question(asked: running.Asked) -> Row:
+    """A question of the grid with what the model needs, its sentences, and how many answers there are."""
+    need = asked.answer.need
+    return {
+        "model_id": asked.model_id, "people": asked.people, "context": asked.context, "precision": asked.precision,
+        "condition": asked.condition, "market": asked.market, "at_precision": need.precision,
+        "needed_gb": round(need.needed_bytes(1) / 1e9, 2), "answers": len(asked.answer.ranked(0)),
+        "said": tuple(asked.said),
+        "rent_curve": asked.rent_curve,
+    }  # fmt: skip
 
 
 def _short(row: Mapping[str, Any]) -> Row:

@@ -13,7 +13,7 @@ from pathlib import Path
 from gpuledger.transform import sizing
 from gpuledger.transform.seeds import models
 from gpuledger.transform.seeds.version import version_of
-from gpuledger.transform.sizing.own import OwnModel
+from gpuledger.transform.sizing.added_models import OwnModel
 
 FILE = Path(__file__).with_name("counted.json")
 _SIZING = Path(sizing.__file__).parent

@@ -19,8 +19,8 @@ import duckdb
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.costs import electricity_prices
 from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity.added_cards import OwnGpu
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.identity.own import OwnGpu
 from gpuledger.transform.seeds import markets
 from gpuledger.transform.seeds.version import version_of
 from gpuledger.transform.workloads import Workload, packaged
@@ -31,7 +31,7 @@ from gpuledger.warehouse.schema import content, hash_text
 
 if TYPE_CHECKING:
     from gpuledger.transform.identity.resolver import Resolver
-    from gpuledger.transform.sizing.own import OwnModel
+    from gpuledger.transform.sizing.added_models import OwnModel
 
 _TRANSFORM = Path(__file__).parents[1]
 _SIZING, _CLAIMS, _SPEED = _TRANSFORM / "sizing", _TRANSFORM / "claims", _TRANSFORM / "speed"

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.architecture import count_parameters, read_config
-from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, weights_bytes
+from gpuledger.transform.sizing.added_models import OwnModel
+from gpuledger.transform.sizing.architecture import count_parameters
+from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, shape_in, weights_bytes
 from gpuledger.transform.sizing.memory import activation_bytes, kv_bytes_per_token
-from gpuledger.transform.sizing.own import OwnModel
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, known_precisions, weights_at
 from gpuledger.warehouse.load.stage import Value
@@ -56,8 +56,11 @@ def own_rows(own: Iterable[OwnModel]) -> ModelRows:
 
 def _add_own(model_rows: ModelRows, own: Iterable[OwnModel]) -> None:
     for added in own:
-        origin = _Origin("own", added_on=added.added_on.isoformat())
-        _add(model_rows, added.model_id, read_config(added.config), origin)
+        origin, shape = _Origin("own", added_on=added.added_on.isoformat()), shape_in(added.config)
+        if isinstance(shape, DiffusionModel):
+            _add_image(model_rows, replace(shape, model_id=added.model_id), origin.added_on)
+        else:
+            _add(model_rows, added.model_id, shape, origin)
 
 
 class _Origin(NamedTuple):
@@ -80,6 +83,7 @@ def _add(model_rows: ModelRows, model_id: str, shape: Architecture, origin: _Ori
     model_rows.model.append(
         [
             model_id, shape.kind, origin.family, origin.repository, count.total, count.active,
+            sum(tensor.parameters for tensor in shape.extra),
             origin.published_parameters, origin.published_source, shape.context, shape.layers, shape.hidden,
             shape.attention[0].heads if shape.attention else None,
             min((layer.kv_heads for layer in shape.attention if layer.cached), default=None), shape.vocab,
@@ -98,7 +102,7 @@ def _add(model_rows: ModelRows, model_id: str, shape: Architecture, origin: _Ori
     model_rows.cache += [[model_id, window, elements] for window, elements in windows.items()]
 
 
-def _add_image(model_rows: ModelRows, image: DiffusionModel) -> None:
+def _add_image(model_rows: ModelRows, image: DiffusionModel, added_on: str | None = None) -> None:
     # If a model has two denoisers, only one works at a time.
     denoiser = max(part.parameters for part in image.parts if part.role == "denoiser")
     sizes = {name: weights_bytes(image, name) for name in _UNIFORM}
@@ -106,8 +110,8 @@ def _add_image(model_rows: ModelRows, image: DiffusionModel) -> None:
     kind, of_clip = ("diffusion", None) if image.clip is None else ("video", image.clip.activation_bytes)
     model_rows.model.append(
         [
-            image.model_id, kind, kind, image.repository, image.parameters, denoiser, None, None,
-            *[None] * 9, *shown, None, of_clip, image.steps, image.side, None,
+            image.model_id, kind, kind, image.repository, image.parameters, denoiser, None, None, None,
+            *[None] * 9, *shown, None, of_clip, image.steps, image.side, added_on,
         ]
     )  # fmt: skip
     model_rows.weights += [

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.speed import links, memory
+from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.accelerators import accelerator_of
 from gpuledger.transform.speed.calibration import calibrations
 from gpuledger.transform.speed.engines import engines
@@ -48,5 +48,4 @@ def rows(added: Iterable[Gpu] = ()) -> Iterator[Sequence[Value]]:
             *(calibration.card_deviation("decode", card, is_mixture) for is_mixture in (False, True)),
             calibration.spread["decode_cache"], calibration.other_models, "; ".join(calibration.shapes),
             matrix_tflops(gpu, 16), *(fastest_matrix_tflops(gpu, bits) for bits in (32, 16, 8, 4)),
-            links.fabric_gb_s(gpu), links.slot_gb_s(gpu),
         )  # fmt: skip

@@ -15,7 +15,6 @@ from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.families import bert, decoder, gguf, t5, whisper
-from gpuledger.transform.sizing.families.meaning import families
 from gpuledger.transform.sizing.files.quantised import of_files
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
@@ -48,11 +47,6 @@ class ParameterCount:
 def _own_readers() -> Mapping[str, Callable[[Config], Architecture]]:
     """The readers of what is no decoder alone, by `model_type`."""
     return MappingProxyType(bert.FAMILIES | t5.FAMILIES | whisper.FAMILIES | gguf.FAMILIES)
-
-
-def known_model_types() -> list[str]:
-    """Every `model_type` whose parameters are counted exactly from a config alone."""
-    return sorted([*_own_readers(), *families()])
 
 
 def read_config(config: Mapping[str, object]) -> Architecture:

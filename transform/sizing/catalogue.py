@@ -12,25 +12,26 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.architecture import read_config
-from gpuledger.transform.sizing.errors import UnknownModel, UnknownPrecision
+from gpuledger.transform.sizing.errors import UnknownModel
 from gpuledger.transform.sizing.tensors import Architecture
-from gpuledger.transform.sizing.weights import normalise_precision
+from gpuledger.transform.sizing.weights import precision_named
 
 #: A size as people write it ("13b"), and the size in an id. The size of a mixture is that of all its weights.
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)b")
 _SIZE_IN_NAME = re.compile(r"-(\d+(?:\.\d+)?)b\b")
 #: How many names an answer to an unknown name lists, and how many models of the next sizes.
 _MOST_LISTED, _NEXT = 12, 4
-_TUNED = frozenset({"instruct", "chat", "it", "hf", "base", "gguf"})
+_TUNED = frozenset({"instruct", "chat", "it", "hf", "base", "gguf", "meta", "thinking", "reasoning", "unsloth", "qat"})
 
 #: Words of the way in which weights are packed, which say nothing about their precision.
 _CARRIERS = frozenset(
-    {"exp", "gguf", "mlx", "bnb", "dynamic", "autoround", "quantized", "ud", "i1", "latest", "preview"}
+    {"exp", "gguf", "mlx", "bnb", "dynamic", "autoround", "quantized", "ud", "i1", "latest", "preview", "kv"}
 )
 #: A day as repositories write it (`-0528`, `-2507`), and the address of a page.
 _DAY = re.compile(r"-\d{4}\b")
@@ -98,11 +99,14 @@ def canonical(name: str) -> str | None:
     `name` may be an id, a repository (`meta-llama/Llama-3.1-8B-Instruct`) or an Ollama tag. A model that was tuned to follow
     instructions has the same shape as one that was not.
     """
-    if name in models():
-        return name
-    known, plain = _by_written_name(), without_address(name)
-    named = known.get(_untuned(plain)) or known.get(_untuned(_unpacked(plain)))
-    return named or known.get(_untuned(_DAY.sub("", _unpacked(plain))))
+    return name if name in models() else meant(name, _by_written_name())
+
+
+def meant(name: str, known: Mapping[str, str]) -> str | None:
+    """Which of `known`, by the names of `untuned`, a name means: with or without how it is packed, and its day."""
+    plain = without_address(name)
+    named = known.get(untuned(plain)) or known.get(untuned(_unpacked(plain)))
+    return named or known.get(untuned(_DAY.sub("", _unpacked(plain))))
 
 
 def without_address(name: str) -> str:
@@ -118,28 +122,24 @@ def slug(name: str) -> str:
 
 def precision_in(name: str) -> str | None:
     """The precision that a name says: Q4_K_M of `org/name:Q4_K_M`, awq-int4-g128 of `Qwen3-32B-AWQ`. None without one."""
-    for word in reversed(_pieces(without_address(name))):
-        if not word.isdigit() and word.lower() not in _CARRIERS and (found := _precision_of(word)):
+    words = _pieces(without_address(name))
+    # Two words first: `AWQ-INT4` is another format than `INT4`.
+    for said in [*map("-".join, pairwise(words)), *reversed(words)]:
+        if not said.isdigit() and said.lower() not in _CARRIERS and (found := precision_named(said.lower())):
             return found
     return None
 
 
 def _pieces(name: str) -> list[str]:
-    return re.split(r"[-:]", name.rpartition("/")[2])
-
-
-def _precision_of(word: str) -> str | None:
-    try:
-        return normalise_precision(word.lower())
-    except UnknownPrecision:
-        return None
+    return re.split(r"[-:]|(?<=quantized)\.", name.rpartition("/")[2])
 
 
 def _unpacked(name: str) -> str:
     """A name without the words that say how its weights are packed."""
     kept = [
         word for word in _pieces(name)
-        if word.lower() not in _CARRIERS and (word.isdigit() or word.lower() in ("16", "32") or _precision_of(word) is None)
+        if word.lower() not in _CARRIERS
+        and (word.isdigit() or word.lower() in ("16", "32") or precision_named(word.lower()) is None)
     ]  # fmt: skip
     return "-".join(kept)
 
@@ -150,11 +150,11 @@ def _by_written_name() -> Mapping[str, str]:
     ids_by_name: dict[str, set[str]] = {}
     for model in models().values():
         for name in (model.model_id, model.repository, *model.ollama):
-            ids_by_name.setdefault(_untuned(name), set()).add(model.model_id)
+            ids_by_name.setdefault(untuned(name), set()).add(model.model_id)
     return MappingProxyType({name: ids.pop() for name, ids in ids_by_name.items() if len(ids) == 1})
 
 
-def _untuned(name: str) -> str:
+def untuned(name: str) -> str:
     """A name without its owner, its punctuation, and the words that say how the model was tuned."""
     words = name.rpartition("/")[2].lower().replace(":", "-").replace("_", "-").split("-")
     return "".join(_plain(word) for word in words if word not in _TUNED)
@@ -166,18 +166,16 @@ def unknown(name: str, known: Iterable[str]) -> UnknownModel:
     for model in models().values():
         if model.model_id in ids_by_name.values():
             ids_by_name |= {_plain(alias): model.model_id for alias in (model.repository, *model.ollama)}
-    if meant := _of_size(name, ids_by_name.values()) or _of_line(name, ids_by_name.values()):
-        return UnknownModel(Message("model.no_model_called_2", name=name, meant=meant))
-    similar = dict.fromkeys(
-        ids_by_name[close] for close in difflib.get_close_matches(_plain(name), ids_by_name, n=5, cutoff=0.7)
-    )
-    if similar and "/" in name:
-        return UnknownModel(Message("model.no_repository_called_like", name=name, meant=tuple(list(similar)[:3])))
-    if similar:
-        return UnknownModel(Message("model.no_model_called_3", name=name, meant=tuple(list(similar)[:3])))
-    if "/" in name:
-        return UnknownModel(Message("model.no_repository_called", name=name))
-    return UnknownModel(Message("model.no_model_called", name=name, set=tuple(sorted(set(ids_by_name.values())))))
+    close = difflib.get_close_matches(_plain(name), ids_by_name, n=5, cutoff=0.7)
+    similar = tuple(dict.fromkeys(ids_by_name[one] for one in close))[:3]
+    meant = _of_size(name, ids_by_name.values()) or _of_line(name, ids_by_name.values())
+    if meant is None and similar:
+        meant = Message("model.did_you_mean", close=similar)
+    by_name = Message("model.fetch_folder") if "/" in name else Message("model.fetch_by_name")
+    fetch = Message("model.fetch_gguf") if ":" in name and "/" not in name else by_name
+    if meant is None:
+        return UnknownModel(Message("model.no_model_called", name=name, fetch=fetch))
+    return UnknownModel(Message("model.no_model_like", name=name, meant=meant, fetch=fetch))
 
 
 def _of_size(name: str, known: Iterable[str]) -> Message | None:

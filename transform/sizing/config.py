@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
+from gpuledger.extract import local_files
 from gpuledger.extract.message import Message
-from gpuledger.transform.sizing.errors import BadConfig
+from gpuledger.transform.sizing.errors import BadConfig, BadModelFile
 
 #: The most layers or experts that a config may have. No published model has a tenth of that. Without this limit a typing
 #: error could fill the memory with tensors.
@@ -13,6 +15,22 @@ _MOST_REPEATED = 20_000
 _REPEATED = ("layers", "layer", "experts")
 #: The largest other number that a config may have, far above any width, vocabulary or context.
 _MOST = 10**9
+
+
+def read_json(path: Path, *, follow: bool = True) -> Mapping[str, object]:
+    """The content of a `config.json`. Raises BadModelFile if it is not a JSON object.
+
+    With `follow` the file may be a link, because the local copies of model hubs are links.
+    """
+    try:
+        content = local_files.loads(local_files.read_bytes(path, follow=follow))
+    except OSError as error:
+        raise BadModelFile(Message("model.cannot_read_2", path=path, why=local_files.why(error))) from None
+    except ValueError as error:
+        raise BadModelFile(Message("model.not_json", path=path, error=error)) from None
+    if not isinstance(content, dict):
+        raise BadModelFile(Message("model.holds_no_json_object", path=path))
+    return content
 
 
 class Config:

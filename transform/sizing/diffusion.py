@@ -15,15 +15,16 @@ from typing import Any, Literal
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.architecture import count_parameters
-from gpuledger.transform.sizing.errors import UnknownModel, UnknownPrecision
+from gpuledger.transform.sizing.architecture import count_parameters, read_config
+from gpuledger.transform.sizing.config import Config
+from gpuledger.transform.sizing.errors import BadConfig, UnknownModel, UnknownPrecision
+from gpuledger.transform.sizing.files.pipeline import MODEL_TYPE, clip_of
+from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import UNIFORM_BITS
 
 Role = Literal["denoiser", "text", "vae"]
-
-_CHANNELS, _PATCH = 16, 2
-_TIME_WIDTH, _POOLED_WIDTH, _TEXT_WIDTH = 256, 2048, 4096
-_HEAD = 64
+#: Pixels of a side where the model's files do not say it.
+_USUAL_SIDE = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +84,19 @@ class Clip:
 class DiffusionModel:
     """A model of images, or of video if it has a `clip`.
 
-    `steps` and `side` (pixels) are its makers' defaults for one square picture, `also` other names of it.
+    `steps` and `side` (pixels) are its makers' defaults for one square picture, `also` other names of it. In each step the
+    denoiser runs `passes` times, each with `pass_tflop` × 10^12 operations (None: nothing says it). `bf16` says that it
+    needs the range of bf16.
     """
 
     model_id: str
     repository: str
-    steps: int
+    steps: int | None
     side: int | None
     parts: tuple[Part, ...]
+    pass_tflop: float | None
+    passes: int = 1
+    bf16: bool = False
     clip: Clip | None = None
     also: tuple[str, ...] = ()
 
@@ -121,12 +127,35 @@ def diffusion_models() -> Mapping[str, DiffusionModel]:
                 steps=entry["steps"],
                 side=entry.get("side"),
                 parts=tuple(_part(part) for part in entry["part"]),
+                pass_tflop=entry["pass_tflop"],
+                passes=entry.get("passes", 1),
+                bf16=entry.get("bf16", False),
                 clip=Clip(**entry["clip"]) if "clip" in entry else None,
                 also=tuple(entry.get("also", ())),
             )
             for entry in entries
         }
     )
+
+
+def shape_in(config: Mapping[str, object]) -> Architecture | DiffusionModel:
+    """The model that a config describes. Raises BadConfig."""
+    return of_parts(config) if config.get("model_type") == MODEL_TYPE else read_config(config)
+
+
+def of_parts(config: Mapping[str, object]) -> DiffusionModel:
+    """The model whose folder gave `config` (see files/pipeline.py), with a usual size of pictures if no part states it.
+
+    Raises BadConfig.
+    """
+    whole, clip, name = Config(config, MODEL_TYPE), clip_of(config), str(config.get("_name_or_path") or MODEL_TYPE)
+    listed = [part for part in whole.sequence("parts") or () if isinstance(part, list) and len(part) == 4]
+    parts = tuple(Part(*part) for part in listed if isinstance(part[2], int) and part[2] > 0)
+    if not any(part.role == "denoiser" for part in parts):
+        raise BadConfig(Message("model.no_denoiser"))
+    denoiser = whole.part("denoiser") or Config({}, MODEL_TYPE)
+    side = None if clip else 8 * denoiser.whole("sample_size", default=_USUAL_SIDE // 8)
+    return DiffusionModel(name, name, None, side, parts, None, clip=Clip(**clip) if clip else None)
 
 
 def meant(name: str) -> str | None:
@@ -176,70 +205,9 @@ def image_memory(model: DiffusionModel, precision: str, pictures: int, assumptio
     return resident, round(pictures * assumptions.image_activation_gb_per_megapixel * 1e3 * side**2)
 
 
-def _linear(inputs: int, outputs: int) -> int:
-    """Weights of one linear layer and its bias."""
-    return inputs * outputs + outputs
-
-
-def mmdit_parameters(*, hidden: int, layers: int, dual_layers: int = 0, qk_norm: bool = False) -> int:
-    """Weights of the transformer of Stable Diffusion 3 and 3.5.
-
-    For the picture and for the text, every layer has a modulation (6 × hidden outputs), four attention matrices and a
-    feed-forward of 4 × hidden, all with biases. The last layer has no text output. The first `dual_layers` layers have a
-    second attention on the picture (MMDiT-X). Source: Esser et al. 2024, "Scaling Rectified Flow Transformers",
-    section 4; diffusers, SD3Transformer2DModel.
-    """
-
-    attention, feed_forward = 4 * _linear(hidden, hidden), _linear(hidden, 4 * hidden) + _linear(4 * hidden, hidden)
-    norms = 4 * _HEAD if qk_norm else 0
-    stream = _linear(hidden, 6 * hidden) + attention + feed_forward
-    last_text = _linear(hidden, 2 * hidden) + 3 * _linear(hidden, hidden)
-    dual = _linear(hidden, 3 * hidden) + attention + (2 * _HEAD if qk_norm else 0)
-    pixels = _CHANNELS * _PATCH * _PATCH
-    ends = (
-        _linear(pixels, hidden)
-        + _linear(_TIME_WIDTH, hidden)
-        + _linear(hidden, hidden)
-        + _linear(_POOLED_WIDTH, hidden)
-        + _linear(hidden, hidden)
-        + _linear(_TEXT_WIDTH, hidden)
-        + _linear(hidden, 2 * hidden)
-        + _linear(hidden, pixels)
-    )
-    return (2 * layers - 1) * stream + last_text + layers * norms + dual_layers * dual + ends
-
-
-def wan_parameters(*, hidden: int, inner: int, layers: int, channels: int) -> int:
-    """Weights of Wan's transformer from text to video.
-
-    Every layer has attention within the clip and attention to the text (four matrices each, with norms of query and key), a
-    norm between the two, a feed-forward of two matrices, and a modulation of 6 × hidden. Source: Wan Team 2025, "Wan: Open
-    and Advanced Large-Scale Video Generative Models", section 4.1; Wan-Video/Wan2.1, wan/modules/model.py.
-    """
-
-    attention = 4 * _linear(hidden, hidden) + 2 * hidden
-    block = 2 * attention + 2 * hidden + _linear(hidden, inner) + _linear(inner, hidden) + 6 * hidden
-    pixels = channels * _PATCH * _PATCH
-    ends = (
-        _linear(pixels, hidden)
-        + _linear(_TEXT_WIDTH, hidden)
-        + _linear(hidden, hidden)
-        + _linear(_TIME_WIDTH, hidden)
-        + _linear(hidden, hidden)
-        + _linear(hidden, 6 * hidden)
-        + 2 * hidden
-        + _linear(hidden, pixels)
-    )
-    return layers * block + ends
-
-
 def _part(entry: dict[str, Any]) -> Part:
     role: Role = entry["role"]
-    if "wan" in entry:
-        return Part(role, entry["name"], wan_parameters(**entry["wan"]), entry["source"])
     if "model" in entry:
         count = count_parameters(catalogue.architecture(entry["model"])).total
         return Part(role, entry["model"], count, "counted from its shape")
-    if "parameters" in entry:
-        return Part(role, entry["name"], entry["parameters"], entry["source"])
-    return Part(role, entry["name"], mmdit_parameters(**entry["mmdit"]), "counted from its shape")
+    return Part(role, entry["name"], entry["parameters"], entry["source"])

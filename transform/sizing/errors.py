@@ -21,3 +21,7 @@ class UnknownPrecision(SizingError):
 
 class ContextTooLong(SizingError):
     """More tokens than the model was trained for."""
+
+
+class BadModelFile(SizingError):
+    """The file of an added model cannot be used. The message names the file and says what to do."""

@@ -50,8 +50,8 @@ def prefill_flops(
     check_context(architecture, tokens)
     causal = causal and architecture.kind == "decoder"
     scores = values = 0
-    for layer in architecture.attention:
-        pairs = _pairs(tokens, layer, causal=causal)
+    for layer, count in architecture.attention_kinds.items():
+        pairs = count * _pairs(tokens, layer, causal=causal)
         scores += 2 * layer.heads * layer.key_dim * pairs
         values += 2 * layer.heads * layer.value_dim * pairs
     output = _output_weights(architecture)
@@ -76,8 +76,8 @@ def decode_flops(architecture: Architecture, context: int, batch: int = 1) -> Fo
     if architecture.kind != "decoder":
         raise SizingError(Message("model.model_not_write_token_token", model_type=architecture.model_type))
     scores = values = 0
-    for layer in architecture.attention:
-        reach = min(context, layer.window) if layer.window else context
+    for layer, count in architecture.attention_kinds.items():
+        reach = count * (min(context, layer.window) if layer.window else context)
         scores += 2 * layer.heads * (layer.decode_key_dim or layer.key_dim) * reach
         values += 2 * layer.heads * (layer.decode_value_dim or layer.value_dim) * reach
     return ForwardFlops(
@@ -102,6 +102,7 @@ def _pairs(tokens: int, layer: AttentionLayer, *, causal: bool) -> int:
     return window * (window + 1) // 2 + (tokens - window) * window
 
 
+@functools.lru_cache(maxsize=256)
 def _output_weights(architecture: Architecture) -> int:
     if architecture.tied:
         return architecture.vocab * architecture.hidden

@@ -60,22 +60,22 @@ def kv_bytes_per_token(architecture: Architecture, bits: float = 16) -> int:
 
 def state_bytes(architecture: Architecture) -> int:
     """Bytes of state that each sequence keeps, whatever its length, at the precision that programs use for it."""
-    return sum(layer.state_bytes for layer in architecture.attention)
+    return sum(layer.state_bytes * count for layer, count in architecture.attention_kinds.items())
 
 
 def kv_cache_bytes(
-    architecture: Architecture, context: int, batch: int = 1, bits: float = 16, *, rolling_window: bool = True
+    architecture: Architecture, context: int, batch: int = 1, bits: float = 16, *, piece: int = 0
 ) -> int:
     """Bytes of the cache for `batch` sequences of `context` tokens.
 
-    A layer with a sliding window keeps only the window, and a layer with a state keeps only the state. If `rolling_window`
-    is False, layers with a window keep all tokens, as in runtimes without a rolling buffer. Raises ContextTooLong.
+    A layer with a sliding window keeps only the window, and a layer with a state keeps only the state. A program that reads
+    prompts in pieces of `piece` tokens keeps the piece beside the window. Raises ContextTooLong.
     """
     check_context(architecture, context)
     elements = 0
-    for layer in architecture.attention:
-        tokens_kept = min(context, layer.window) if layer.window and rolling_window else context
-        elements += layer.cached * tokens_kept
+    for layer, count in architecture.attention_kinds.items():
+        tokens_kept = min(context, layer.window + piece) if layer.window else context
+        elements += layer.cached * tokens_kept * count
     return int(elements * batch * bits // 8) + batch * state_bytes(architecture)
 
 

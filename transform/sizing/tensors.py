@@ -6,6 +6,8 @@ same list, so they cannot contradict each other.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -80,7 +82,7 @@ class AttentionLayer:
         return self.heads % cards == 0 and (kv_heads % cards == 0 or cards % kv_heads == 0)
 
 
-# Has no slots, so that `experts` can be cached: every prediction needs it, and a model has hundreds of tensors.
+# Has no slots, so that `experts` and the hash can be cached: every prediction needs them, and a model has many tensors.
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
     """Everything about a model that its sizing needs.
@@ -108,6 +110,18 @@ class Architecture:
     estimated: str = ""
     bound: str = ""
     stored_as: str = ""
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.model_type, self.layers, self.hidden, self.tensors, self.attention))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def attention_kinds(self) -> Mapping[AttentionLayer, int]:
+        """The different attention layers, each with how many there are of it. Most models have one or two kinds."""
+        return Counter(self.attention)
 
     @cached_property
     def experts(self) -> int:

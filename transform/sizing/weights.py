@@ -11,12 +11,12 @@ import functools
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from gpuledger.extract.message import Message
-from gpuledger.extract.near import near
+from gpuledger.extract.spelling import names_like
 from gpuledger.transform.sizing import gguf
 from gpuledger.transform.sizing.errors import UnknownPrecision
 from gpuledger.transform.sizing.gguf_mix import depends_on_layer
@@ -39,16 +39,16 @@ UNIFORM_BITS = {
 _ROUTER = ("ffn_gate_inp", "ffn_gate_inp_shexp")
 
 
-def _grouped(bits: int, group: int, *, index: bool) -> Callable[[Tensor], Fraction]:
-    """Bits of each weight in rows that are packed in groups. Each group has an fp16 scale and a packed zero point.
+def grouped(bits: int, group: int, *, index: bool, zeros: bool = True) -> Callable[[Tensor], Fraction]:
+    """Bits of each weight in rows that are packed in groups. Each group has an fp16 scale and, with `zeros`, a zero point.
 
     `index` adds the int32 that GPTQ keeps for each input column, shared by all rows. Source: the QuantLinear layers of
-    AutoGPTQ and AutoAWQ.
+    AutoGPTQ and AutoAWQ, and the compressors of compressed-tensors.
     """
 
     def bits_of(tensor: Tensor) -> Fraction:
         groups = -(-tensor.cols // group)
-        per_row = tensor.cols * bits + groups * (16 + bits)
+        per_row = tensor.cols * bits + groups * (16 + bits * zeros)
         shared = 32 * tensor.cols if index else 0
         return Fraction(tensor.rows * per_row + shared, tensor.rows * tensor.cols)
 
@@ -73,9 +73,9 @@ def _nf4(tensor: Tensor) -> Fraction:
 
 #: Formats that pack only the matrices of layers. Router, embedding, output and norms stay at 16 bits.
 _PACKED: dict[str, Callable[[Tensor], Fraction]] = {
-    "gptq-int4-g128": _grouped(4, 128, index=True),
-    "gptq-int8-g128": _grouped(8, 128, index=True),
-    "awq-int4-g128": _grouped(4, 128, index=False),
+    "gptq-int4-g128": grouped(4, 128, index=True),
+    "gptq-int8-g128": grouped(8, 128, index=True),
+    "awq-int4-g128": grouped(4, 128, index=False),
     "nf4": _nf4,
     "mxfp4": _mxfp4,
     "nvfp4": _nvfp4,
@@ -98,6 +98,7 @@ _ALSO = {
     "bfloat16": "bf16", "float16": "fp16", "half": "fp16", "float32": "fp32", "fp8_e4m3": "fp8", "fp8-e4m3": "fp8",
     "4bit": "int4", "4-bit": "int4", "8bit": "int8", "8-bit": "int8",
     "bnb-4bit": "nf4", "bnb-nf4": "nf4", "w4a4-nvfp4": "nvfp4", "fp4": "nvfp4",
+    "int4-autoround": "gptq-int4-g128",
 }  # fmt: skip
 
 
@@ -145,17 +146,26 @@ def known_precisions() -> list[str]:
     return [*UNIFORM_BITS, *_PACKED, *gguf.gguf_types()]
 
 
-def normalise_precision(precision: str) -> str:
-    """The name as this module writes it; upper and lower case are alike. Raises UnknownPrecision with the known names."""
+def precision_named(text: str) -> str | None:
+    """The precision that a text names, as this module writes it; upper and lower case are alike. None if it names none."""
     # `fp16` and `bf16` are names of both a uniform precision and, in capitals, a GGUF type that keeps norms at 32 bits.
-    known = known_precisions()
-    if precision.strip() in known:
-        return precision.strip()
-    by_lower = {**_ALSO, **{name.lower(): name for name in reversed(known)}}
-    lower_name = precision.strip().lower()
-    name = by_lower.get(lower_name) or _named_by_bits(lower_name)
+    if text.strip() in known_precisions():
+        return text.strip()
+    lower_name = text.strip().lower()
+    return _by_lower_name().get(lower_name) or _named_by_bits(lower_name)
+
+
+@functools.cache
+def _by_lower_name() -> Mapping[str, str]:
+    return {**_ALSO, **{name.lower(): name for name in reversed(known_precisions())}}
+
+
+def normalise_precision(precision: str) -> str:
+    """The name as this module writes it (see precision_named). Raises UnknownPrecision with the known names."""
+    name = precision_named(precision)
     if name is None:
-        close = near(precision, known)
+        known = known_precisions()
+        close = names_like(precision, known)
         meant = Message("model.did_you_mean_known", close=tuple(close)) if close else Message("model.known")
         raise UnknownPrecision(
             Message("model.precision_not_known", precision=precision, meant=meant, known=tuple(known))
@@ -248,10 +258,8 @@ def _added_up(architecture: Architecture, name: str, sized: Sequence[tuple[Tenso
     )
 
 
-def packed_bits(tensor: Tensor, name: str, bits: int, group: int | None) -> Fraction:
-    """Bits of a matrix that is stored at the precision `name`, in groups of `group` weights where the format has groups."""
-    if group is not None:
-        return _grouped(bits, group, index=name.startswith("gptq"))(tensor) * tensor.parameters
+def packed_bits(tensor: Tensor, name: str) -> Fraction:
+    """Bits of a matrix that is stored at the precision `name`."""
     if name in _PACKED:
         return _PACKED[name](tensor) * tensor.parameters
     return (UNIFORM_BITS[name] if name in UNIFORM_BITS else _bits_by_name(tensor, name)) * Fraction(tensor.parameters)

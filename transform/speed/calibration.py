@@ -5,13 +5,16 @@ Decoding on one card, or on several cards that each hold a share of the layers:
     seconds a token = card × (A × (weights + D × cache) / bandwidth + E × cache / clock + B × layers / clock
                               + H × (cards − 1))
 
-A says how many times longer the memory takes than its data sheet states. D and E say how much slower the cache is read than
-the weights. B is the time that starting the kernels of a layer takes, and H the time that handing over from card to card
-takes. Reading a prompt:
+A (`memory`, with the kind of memory and ECC) says how many times longer the memory takes than its data sheet states. D
+(`cache`) and E (`cache_clock`) say how much slower the cache is read than the weights. B (`layer`, of a mixture also
+`layer_mixture`) is the time that starting the kernels of a layer takes, and H (`handover`) the time that handing over from
+card to card takes. The values are natural logarithms of these. Reading a prompt:
 
     tera-operations a second = C × (16-bit rate)^p × bandwidth^q × watts^w × (hidden / 4096)^s × pipeline × cards^k × card
 
-at which the operations with weights are done; those of the attention take F times as long.
+at which the operations with weights are done; those of the attention take F (`prefill_attention`) times as long. C is
+`prefill_` with the kind of weights, p, q, w, s and k are `prefill_` with `rate`, `bandwidth`, `watts`, `hidden` and
+`cards`.
 
 The figures stand in `calibration.toml`, which `python -m tools.calibrate` writes from published measurements.
 """

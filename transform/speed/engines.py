@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from gpuledger.extract.message import Message
-from gpuledger.extract.near import near
+from gpuledger.extract.spelling import names_like
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.gguf import gguf_types
@@ -59,6 +59,8 @@ class Engine:
     overhead_gb: float
     shared_overhead_gb: float
     embedding_on_host: bool
+    piece_tokens: int
+    tower_overhead_gb: float
     loads: tuple[str, ...]
     architectures: tuple[str, ...]
     fp8_architectures: tuple[str, ...]
@@ -88,7 +90,8 @@ def engines() -> Mapping[str, Engine]:
                 name=name, split=entry["split"], calibrated_as=entry.get("calibrated_as"),
                 reads_as=entry.get("reads_as", entry.get("calibrated_as")), memory_share=entry["memory_share"],
                 overhead_gb=entry["overhead_gb"], shared_overhead_gb=entry["shared_overhead_gb"],
-                embedding_on_host=entry["embedding_on_host"], loads=tuple(entry["loads"]),
+                embedding_on_host=entry["embedding_on_host"], piece_tokens=entry.get("piece_tokens", 0),
+                tower_overhead_gb=entry.get("tower_overhead_gb", 0.0), loads=tuple(entry["loads"]),
                 architectures=tuple(entry.get("architectures", ())),
                 fp8_architectures=tuple(entry.get("fp8_architectures", ())),
                 mxfp4_architectures=tuple(entry.get("mxfp4_architectures", ())),
@@ -105,7 +108,7 @@ def engine_of(name: str) -> Engine:
     lower_name = name.strip().lower().replace("_", "-")
     engine = known.get(_ALSO.get(lower_name, lower_name))
     if engine is None:
-        close = near(lower_name, known)
+        close = names_like(lower_name, known)
         meant = Message("model.did_you_mean_known", close=tuple(close)) if close else Message("model.known")
         raise UnknownEngine(Message("model.no_engine_called", name=name, meant=meant, known=tuple(known)))
     return engine

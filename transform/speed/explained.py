@@ -15,8 +15,8 @@ from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions, settings
 from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
-from gpuledger.transform.speed.predict import Prediction, Rate, Writing, cache_copies
-from gpuledger.transform.speed.serving import Serving
+from gpuledger.transform.speed.predict import Prediction, Serving, cache_copies
+from gpuledger.transform.speed.rules import Rate, Writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,16 @@ def memory_steps(prediction: Prediction) -> Iterator[Step]:
         )  # fmt: skip
     yield from _cache(prediction)
     yield _activations(prediction)
-    copies = cache_copies(job, plan)
-    caches = f"{copies:.9g} × {number(job.cache / 1e9)}" if copies > 1 else number(job.cache / 1e9)
-    parts = f"{number(resident / 1e9)} + {caches} + {count} × {number(job.activations / 1e9)}"
+    copies, cache = cache_copies(job, plan), number(job.cache_in(plan.engine) / 1e9)
+    caches = f"{copies:.9g} × {cache}" if copies > 1 else cache
+    pictures = job.temporary_in(plan.engine) - job.activations
+    each = (
+        f"({number(job.activations / 1e9)} + {number(pictures / 1e9)})" if pictures else number(job.activations / 1e9)
+    )
+    parts = f"{number(resident / 1e9)} + {caches} + {count} × {each}"
     sources = [Message("speed.weights_cache_activations_each_card")]
+    if pictures:
+        sources.append(Message("speed.takes_for_pictures", engine=plan.engine.name, size=pictures / 1e9))
     if prediction.moved is not None:
         parts += f" − {number(prediction.moved.size / 1e9)}"
         moved = prediction.moved
@@ -116,10 +122,12 @@ def _activations(prediction: Prediction) -> Step:
 
 
 def _cache(prediction: Prediction) -> Iterator[Step]:
-    job = prediction.job
+    job, engine = prediction.job, prediction.plan.engine
     context, users, bits = job.load.context, job.load.users, job.assumptions.kv_cache_bits
     kinds = Counter(
-        (layer.cached, min(context, layer.window or context)) for layer in job.shape.attention if layer.cached
+        (layer.cached, min(context, layer.window + engine.piece_tokens) if layer.window else context)
+        for layer in job.shape.attention
+        if layer.cached
     )
     sums = [f"{layers} × {cached:,} × {reach:,}" for (cached, reach), layers in kinds.items()]
     joined = " + ".join(sums) or "0"
@@ -127,7 +135,7 @@ def _cache(prediction: Prediction) -> Iterator[Step]:
     states = f" + {state:,} × {users} ÷ 10^9" if state else ""
     whole = f"({joined}) × {bits:g} ÷ 8 × {users} ÷ 10^9{states}"
     yield Step(
-        "key-value cache", whole, job.cache / 1e9, "GB",
+        "key-value cache", whole, job.cache_in(engine) / 1e9, "GB",
         both(
             Message("speed.cache_and_state" if state else "speed.cache"),
             Message("speed.or_kv_bits", words=assumed(job.assumptions, "kv_cache_bits")),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.identity.index import MACHINE
+from gpuledger.transform.identity.gpu import MACHINE, Gpu
 from gpuledger.transform.speed.peaks import matrix_tflops
 
 #: The clock of a card for which the catalogue has none: the median of the cards that can run a language model.

@@ -33,6 +33,21 @@ _FABRIC_SHARE = 0.56
 _LANE_GB_S = {1: 0.25, 2: 0.5, 3: 0.985, 4: 1.969, 5: 3.938, 6: 7.563}
 
 
+_ASSUMED_GB_S = Assumptions().link_gb_s
+
+
+class Slot(NamedTuple):
+    """A PCIe slot: its generation and the lanes that are connected."""
+
+    generation: int
+    lanes: int
+
+    @property
+    def gb_s(self) -> float:
+        """GB/s in one direction."""
+        return _LANE_GB_S[self.generation] * self.lanes
+
+
 class Link(NamedTuple):
     """The connection between two cards, in one direction.
 
@@ -52,19 +67,26 @@ def is_module(gpu: Gpu) -> bool:
     return (gpu.form_factor or "").upper() in MODULES
 
 
-def link_between(gpu: Gpu, assumptions: Assumptions) -> Link:
-    """The fabric of a module, else the slot. A slot is at most as fast as `link_gb_s`, the assumed slot of the host."""
+def link_between(gpu: Gpu, assumptions: Assumptions, machine: Slot | None = None) -> Link:
+    """The fabric of a module, else the slots: those of the card and of the `machine`, as far as both are known.
+
+    A slot of a machine that is not known is assumed (`link_gb_s`), as is any slot if the user sets that assumption.
+    """
     fabric, share = fabric_gb_s(gpu), assumptions.slot_share
     if fabric is not None:
         source = Message("speed.fabric_nodes", fabric_share=_FABRIC_SHARE)
         return Link(fabric, assumptions.link_latency_us, source)
-    slot = slot_gb_s(gpu)
-    if slot is not None and slot < assumptions.link_gb_s:
+    own, latency = slot_of(gpu), assumptions.link_latency_us
+    if machine is not None and assumptions.link_gb_s == _ASSUMED_GB_S:
+        both = machine if own is None else Slot(min(own.generation, machine.generation), min(own.lanes, machine.lanes))
+        source = Message("speed.slot_of_machine", generation=both.generation, lanes=both.lanes)
+        return Link(both.gb_s * share, latency, source, is_ring=True)
+    if own is not None and own.gb_s < assumptions.link_gb_s:
         source = Message("speed.slot_share_slot", bus_interface=gpu.bus_interface)
-        return Link(slot * share, assumptions.link_latency_us, source, is_ring=True)
+        return Link(own.gb_s * share, latency, source, is_ring=True)
     # A bridge can join boards of this form (two H100 NVL, two or four H200 NVL), but it is bought separately.
     source = Message("speed.hosts_slots_without_bridge" if gpu.form_factor == "NVL" else "speed.hosts_slots")
-    return Link(assumptions.link_gb_s * share, assumptions.link_latency_us, source, is_ring=True)
+    return Link(assumptions.link_gb_s * share, latency, source, is_ring=True)
 
 
 def fabric_gb_s(gpu: Gpu) -> float | None:
@@ -80,12 +102,12 @@ def fabric_gb_s(gpu: Gpu) -> float | None:
 
 # Cached, because this is called for each card with each model and each number of cards.
 @lru_cache(maxsize=4096)
-def slot_gb_s(gpu: Gpu) -> float | None:
-    """GB/s of the card's slot in one direction, None if the catalogue does not state the slot."""
+def slot_of(gpu: Gpu) -> Slot | None:
+    """The card's own end of a slot, None if the catalogue does not state it."""
     match = re.fullmatch(r"PCIe (\d)\.\d x(\d+)", gpu.bus_interface or "")
     if match is None or int(match[1]) not in _LANE_GB_S:
         return None
-    return _LANE_GB_S[int(match[1])] * int(match[2])
+    return Slot(int(match[1]), int(match[2]))
 
 
 def amdahl_speedup(parallel_fraction: float, count: int, communication: float = 0) -> float:

@@ -14,6 +14,7 @@ from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import Weights
 from gpuledger.transform.speed.engines import Engine
+from gpuledger.transform.speed.links import Slot
 
 Offload = Literal["none", "experts", "layers"]
 OFFLOADS: tuple[str, ...] = get_args(Offload)
@@ -25,11 +26,12 @@ _MEMORY_SHARE = 0.9
 
 
 class HostMemory(NamedTuple):
-    """The memory of the machine around the cards: GB, GB/s of one processor, and where both figures come from."""
+    """The machine around the cards: its memory in GB, GB/s of one processor, where both figures come from, and its slots."""
 
     gb: float
     gb_s: float
     source: str
+    slot: Slot | None = None
 
 
 class Moved(NamedTuple):

@@ -65,11 +65,6 @@ _NO_NARROWER = {
     "Maxwell": (8, 4), "Maxwell 2.0": (8, 4), "Kepler": (8, 4), "Kepler 2.0": (8, 4), "Fermi": (8, 4), "Fermi 2.0": (8, 4),
 }  # fmt: skip
 
-#: Architectures with two multiply-adds in a cycle: RDNA from 3 on issues two, and Fermi's shading units run at twice the
-#: stated clock.
-_TWICE_PER_CYCLE = ("RDNA 3.0", "RDNA 4.0", "Fermi", "Fermi 2.0")
-_OWN_SHADER_CLOCK = ("Tesla", "Tesla 2.0")
-
 
 def peak_flops(clock_hz: float, units: int, operations_per_cycle: float) -> float:
     """Peak floating-point operations a second: clock × units × operations of a unit in one cycle.
@@ -77,17 +72,6 @@ def peak_flops(clock_hz: float, units: int, operations_per_cycle: float) -> floa
     A fused multiply-add counts as 2 operations. Source: the third source document; 1.3 GHz × 1 unit × 2 = 2.6 GFLOPS.
     """
     return clock_hz * units * operations_per_cycle
-
-
-def shader_tflops(shading_units: int, boost_clock_mhz: float, architecture: str | None = None) -> float | None:
-    """Peak 32-bit TFLOPS of a graphics card: one multiply-add for each shading unit and cycle, in some architectures two.
-
-    None for the Tesla architecture of 2006 to 2010: no catalogue states the clock of its shading units.
-    """
-    if architecture in _OWN_SHADER_CLOCK:
-        return None
-    operations = 4 if architecture in _TWICE_PER_CYCLE else 2
-    return peak_flops(boost_clock_mhz * 1e6, shading_units, operations) / 1e12
 
 
 def tensor_tflops(

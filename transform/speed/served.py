@@ -5,10 +5,10 @@ A step, in which every user gets one token, on n cards that each hold a part of 
     seconds = (A × (weights + G × further experts) + D × cache) / bandwidth + C × operations / matrix rate
             + E × exchange + n > 1: S × exchanges + B × layers (of a mixture: M more) + F
 
-each divided by what the server, the maker, the architecture and the card have in common. Weights, operations and the cache
-are those of one card: a card holds the whole of a latent cache, and no less than one key-value head. `further experts` are
-those that users reach beyond the experts of one token if every expert is as likely as any other; since text is not like
-that, G is below 1. Reading a prompt takes P × operations / matrix rate + E × exchange.
+each divided by what the server, the maker, the kind of memory, the architecture and the card have in common. Weights,
+operations and the cache are those of one card: a card holds the whole of a latent cache, and no less than one key-value
+head. `further experts` are those that users reach beyond the experts of one token if every expert is as likely as any
+other; since text is not like that, G is below 1. Reading a prompt takes P × operations / matrix rate + E × exchange.
 
 The figures stand in `calibration.toml` under `served`, which `python -m tools.calibrate` writes.
 """
@@ -94,9 +94,10 @@ def _common(calibration: Calibration, engine: str, card: CardTraits) -> float:
 
 
 def _effects(calibration: Calibration, engine: str, card: CardTraits) -> Iterator[float]:
-    names = {"engine": engine, "vendor": card.vendor, "architecture": card.architecture, "card": card.gpu_id}
+    of_card = {"vendor": card.vendor, "memory": card.memory, "architecture": card.architecture, "card": card.gpu_id}
+    names = {"engine": engine, **of_card}
     for group, name in names.items():
-        yield calibration.groups[f"served_{group}"].get(name, 0.0)
+        yield calibration.groups.get(f"served_{group}", {}).get(name, 0.0)
 
 
 def _rate(values: Mapping[str, float], work: ServedWork) -> float:

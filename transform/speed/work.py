@@ -69,7 +69,7 @@ def served_work(shape: Architecture, size: Weights, batch: Batch, gpu: Gpu, link
     """What each card of a batch does if every card holds a part of every layer (see ServedWork). Raises SizingError."""
     first, count = size.read_bytes(1), batch.count
     # Cards that are more than the heads of the cache hold copies of it.
-    kv_heads = min((layer.kv_heads for layer in shape.attention if layer.cached), default=1)
+    kv_heads = min((layer.kv_heads for layer in shape.attention_kinds if layer.cached), default=1)
     return ServedWork(
         weight_bytes=first / count,
         further_bytes=(size.read_bytes(batch.users) - first) / count,

@@ -1,4 +1,5 @@
-"""Load all items but offers: scores, values of charts, published prices, cloud offers and exchange rates."""
+"""Load all items but offers: scores, values of charts, published prices, cloud offers, prices of tokens and
+exchange rates."""
 
 from __future__ import annotations
 
@@ -9,7 +10,18 @@ from datetime import datetime
 
 import duckdb
 
-from gpuledger.extract.items import Chart, ChartValue, CloudOffer, FxRate, IndexPrice, Item, Offer, Score
+from gpuledger.extract.items import (
+    Chart,
+    ChartValue,
+    CloudOffer,
+    FxRate,
+    IndexPrice,
+    Item,
+    Offer,
+    OpenModel,
+    Score,
+    TokenPrice,
+)
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row
 from gpuledger.warehouse.load.spans import Spans, Staged, fresh_since, merge
 from gpuledger.warehouse.load.stage import Value, stage
@@ -60,6 +72,15 @@ def _cloud_offer(source: str, row: Row) -> Sequence[Value]:
     return (
         offer_id(source, c), source, c.provider, c.region, c.instance, c.gpu_name, c.gpu_count, c.gpu_memory_gb,
         c.pricing_model, c.price, c.currency, c.price_text, c.note, row.snapshot_sha256,
+    )  # fmt: skip
+
+
+def _token_price(source: str, row: Row) -> Sequence[Value]:
+    t = row.item
+    assert isinstance(t, TokenPrice)
+    return (
+        source, t.provider, t.model, t.repository, t.input_price, t.cached_input_price, t.output_price, t.currency,
+        t.price_text, row.snapshot_sha256,
     )  # fmt: skip
 
 
@@ -132,6 +153,19 @@ KINDS = (
             has_doubt=True,
         ),
     ),
+    Kind(
+        TokenPrice,
+        ("source", "provider", "hosted_name", "repository", "input_price", "cached_input_price", "output_price",
+         "currency", "price_text", "snapshot_sha256"),
+        _token_price,
+        Spans(
+            table="core.token_price",
+            key=("source", "provider", "hosted_name"),
+            state=("repository", "input_price", "cached_input_price", "output_price", "currency"),
+            extra=("price_text", "snapshot_sha256"),
+            scope="o.source = '{source}' AND o.valid_to IS NULL",
+        ),
+    ),
 )  # fmt: skip
 
 
@@ -146,8 +180,12 @@ def key_of(source: str, item: Item) -> tuple[Hashable, ...]:
             return ("index_price", item.gpu_name, item.table, item.column, item.period, item.condition)
         case CloudOffer():
             return ("cloud_offer", offer_id(source, item))
+        case TokenPrice():
+            return ("token_price", item.provider, item.model)
         case FxRate():
             return ("fx_rate", item.day, item.currency, item.base)
+        case OpenModel():
+            return ("open_model", item.repository, item.config is None)
         case Chart():
             return ("chart", item.article_url, item.image_url)
         case ChartValue():

@@ -47,7 +47,7 @@ class Figure:
     sha256: str | None = None
 
 
-def of(
+def profile_of(
     rows: Sequence[tuple[Item, str]],
     looked: Sequence[tuple[Looked, str]],
     issues: Sequence[tuple[Issue, str | None]],

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from gpuledger.warehouse.outputs.cells import cell, plain
+from gpuledger.warehouse.outputs.answer import cell, plain
 from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.outputs.sheet import Kind, Sheet
 from gpuledger.warehouse.paths import DataDir

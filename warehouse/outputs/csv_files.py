@@ -10,12 +10,13 @@ from pathlib import Path
 
 import duckdb
 
-from gpuledger.warehouse.outputs.cells import cell, field_sql, flat, safe_text
+from gpuledger.warehouse.outputs.answer import cell, field_sql, flat, safe_text
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
-from gpuledger.warehouse.outputs.tables import names, rows_of
+from gpuledger.warehouse.outputs.tables import MARKED, names, rows_of
 from gpuledger.warehouse.outputs.unchanged import Unchanged
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
+from gpuledger.warehouse.schema import hash_text
 
 
 def export(data: DataDir, folder: Path, *, currency: Currency = DOLLARS) -> list[Path]:
@@ -32,12 +33,16 @@ def export_recent(data: DataDir, contents: Mapping[str, str]) -> list[Path]:
     """Write the files of a run to the folder of exports; returns their paths. Growing tables have their newest days only.
 
     `contents` has the fingerprints of the tables whose changes are all tracked: if that of a table is unchanged, its file
-    stays. Raises OSError.
+    stays, unless the marks of its prices are others. Raises OSError.
     """
     _make(data.exports)
     written = []
-    unchanged = Unchanged(data.exported, contents)
     with reader(data) as con:
+        marks = repr(
+            con.execute("SELECT source, core.price_mark(source) FROM ops.source_state ORDER BY ALL").fetchall()
+        )
+        marked = {name: f"{contents[name]} {hash_text(marks)}" for name in MARKED if name in contents}
+        unchanged = Unchanged(data.exported, {**contents, **marked})
         for table in names(con):
             path = _file_of(data.exports, table)
             if not unchanged.keeps(path, table):

@@ -10,6 +10,7 @@ from typing import Any
 
 from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.outputs.sheet import Kind, Sheet
+from gpuledger.warehouse.outputs.tables import MARK, MARKED
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -96,6 +97,8 @@ def _tables(data: DataDir, currency: Currency) -> dict[str, tuple[str, list[dict
         if unit := _UNIT.search(comment):
             field["unit"] = unit[1]
         fields.setdefault(table, []).append(field)
+    for table in MARKED:
+        fields[table.partition(".")[2]].append({"name": "price_mark", "type": "string", "description": MARK})
     described = {name: text or "" for name, text in comments}
     return {name: (described.get(name, ""), table_fields) for name, table_fields in fields.items()}
 

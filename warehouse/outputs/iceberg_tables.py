@@ -92,7 +92,7 @@ def expire(target: Target, before: datetime) -> int:
     """Delete the snapshots from before that time, except the newest of each table, and the files that no other snapshot
     needs. Returns the number of files.
     """
-    store = objects.of(target.location)
+    store = objects.store_at(target.location)
     assert store is not None
     removed = 0
     with _catalog(target) as catalog:
@@ -212,7 +212,7 @@ def _rows(con: duckdb.DuckDBPyConnection, name: str) -> str:
 
 def _name(target: Target, night: str, places: Mapping[str, str]) -> None:
     """Record which state of each table belongs to this night, in a single write."""
-    store = objects.of(target.location)
+    store = objects.store_at(target.location)
     assert store is not None
     index = store.get(INDEX)
     content = json.dumps({"night": night, "tables": places}, indent=1).encode()

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import duckdb
 
-from gpuledger.warehouse.outputs.cells import cell, safe_text
+from gpuledger.warehouse.outputs.answer import cell, safe_text
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.schema import quote
 

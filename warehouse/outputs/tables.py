@@ -22,6 +22,18 @@ TOO_LARGE = ("mart.model_fit",)
 HISTORIES = {"mart.price_daily": ("day", 90), "core.price_change": ("changed_at", 30)}
 
 
+_OF_THE_CARD = "(SELECT p.source FROM mart.gpu_price p WHERE p.gpu_id = t.gpu_id)"
+#: Tables with prices of shops and clouds: the source of the price in a row `t`, by which core.price_mark says whether it is
+#: stale or invented. The mark may change although no price did.
+MARKED = {
+    **dict.fromkeys(("mart.gpu_price", "mart.market_price", "mart.node_offer", "mart.cloud_price"), "t.source"),
+    **dict.fromkeys(("mart.comparison", "mart.rent_vs_buy"), _OF_THE_CARD),
+    "mart.value": f"CASE WHEN t.price_basis = 'street' THEN {_OF_THE_CARD} END",
+}
+#: What the mark means.
+MARK = "What to know first about the price: stale if its source could not be read last time, invented if it is of the sample"
+
+
 def names(con: duckdb.DuckDBPyConnection) -> list[str]:
     """Schema-qualified names of the tables and views that are exported."""
     marts = con.execute(
@@ -40,7 +52,10 @@ def rows_of(con: duckdb.DuckDBPyConnection, table: str, currency: Currency = DOL
     if recent and table in HISTORIES:
         dated, days = HISTORIES[table]
         newest = f"FROM {table} WHERE {dated} > (SELECT max({dated}) FROM {table}) - INTERVAL {days} DAY"
-    return f"{currency.select(con, table, newest)} ORDER BY ALL"
+    rows = currency.select(con, table, newest)
+    if table in MARKED:
+        rows = f"SELECT t.*, core.price_mark({MARKED[table]}) AS price_mark FROM ({rows}) t"
+    return f"{rows} ORDER BY ALL"
 
 
 def tables(

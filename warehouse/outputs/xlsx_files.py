@@ -21,7 +21,7 @@ from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 
 from gpuledger.extract.message import Message
-from gpuledger.warehouse.outputs.cells import cell, flat, safe_text
+from gpuledger.warehouse.outputs.answer import cell, flat, safe_text
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.outputs.sheet import Kind, Sheet, is_number, lines, widest
 from gpuledger.warehouse.outputs.tables import HISTORIES, tables
@@ -64,20 +64,22 @@ class Words:
 
 
 def export(
-    data: DataDir, folder: Path, front: Sheet | None = None, *, history: bool = False, words: Words | None = None
+    data: DataDir, folder: Path, lists: Sequence[Sheet] = (), *, history: bool = False, words: Words | None = None
 ) -> list[Path]:
-    """Write `<folder>/gpuledger.xlsx`, with `front` as its first sheet and everything in its currency, and return its path.
+    """Write `<folder>/gpuledger.xlsx`, with `lists` as its first sheets and all in their currency, and return its path.
+
+    Only the lists are printed, each on one page.
 
     Tables that grow every night are left out unless `history` is set. Raises ValueError if a table has more rows than a
     sheet can hold.
     """
-    words, currency = words or Words(), front.currency if front else DOLLARS
+    words, currency = words or Words(), lists[0].currency if lists else DOLLARS
     folder.mkdir(parents=True, exist_ok=True)
     book = Workbook()
     book.remove(book.active)
-    if front is not None:
-        _front(book, front, words)
-    _definitions(book, data, front, words, currency)
+    for one in lists:
+        _list(book, one, words)
+    _definitions(book, data, lists, words, currency)
     _sources(book, data, words)
     grown = {name.partition(".")[2] for name in HISTORIES}
     for table, columns, rows in tables(data, without=() if history else tuple(grown), currency=currency):
@@ -91,7 +93,7 @@ def export(
     return [path]
 
 
-def _front(book: Any, front: Sheet, words: Words) -> None:
+def _list(book: Any, front: Sheet, words: Words) -> None:
     sheet = book.create_sheet(front.title[:31])
     sheet["A1"], sheet["A2"] = safe_text(front.title), safe_text(front.subtitle)
     sheet["A1"].font = Font(_FONT, bold=True, size=16)
@@ -151,16 +153,16 @@ def _front(book: Any, front: Sheet, words: Words) -> None:
 
 
 def _printed(sheet: Any, page: str) -> None:
-    """Print on landscape A4: one page wide, and as many pages high as needed."""
+    """Print on one page of landscape A4."""
     sheet.page_setup.orientation, sheet.page_setup.paperSize = "landscape", sheet.PAPERSIZE_A4
-    sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
+    sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 1
     sheet.sheet_properties.pageSetUpPr.fitToPage = True
     sheet.oddFooter.center.text = page
     sheet.page_margins.left = sheet.page_margins.right = 0.4
 
 
-def _definitions(book: Any, data: DataDir, front: Sheet | None, words: Words, currency: Currency) -> None:
-    rows = [(front.title, column.heading, column.kind, column.meaning) for column in front.columns] if front else []
+def _definitions(book: Any, data: DataDir, lists: Sequence[Sheet], words: Words, currency: Currency) -> None:
+    rows = [(one.title, column.heading, column.kind, column.meaning) for one in lists for column in one.columns]
     _, columns = query(
         data,
         """SELECT table_name, column_name, data_type, comment FROM duckdb_columns()
@@ -173,7 +175,6 @@ def _definitions(book: Any, data: DataDir, front: Sheet | None, words: Words, cu
     sheet = book.create_sheet(words.definitions)
     _plain(sheet, [words.table, words.column, words.unit, words.meaning], [*rows, *columns])
     sheet.column_dimensions["D"].width = 110
-    _printed(sheet, words.printed)
 
 
 def _sources(book: Any, data: DataDir, words: Words) -> None:
@@ -184,7 +185,6 @@ def _sources(book: Any, data: DataDir, words: Words) -> None:
     )
     sheet = book.create_sheet(words.sources)
     _plain(sheet, columns, rows)
-    _printed(sheet, words.printed)
 
 
 def _plain(sheet: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]], currency: Currency = DOLLARS) -> None:
@@ -202,6 +202,9 @@ def _plain(sheet: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]], cu
             for (target_cell,) in sheet.iter_rows(min_row=2, min_col=place + 1, max_col=place + 1):
                 target_cell.number_format = shape
     sheet.freeze_panes = "A2"
+    # Nobody reads a table of thousands of rows on paper. Without a print area it would be hundreds of pages.
+    nothing = f"{get_column_letter(len(columns) + 1)}1"
+    sheet.print_area = f"{nothing}:{nothing}"
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{len(rows) + 1}"
 
 

@@ -1,14 +1,12 @@
-"""The head of a store: the one object in it that changes. It says who may write, and which version is published.
+"""The head of a store: the one object in it that changes. It names the published version and all files that belong to it.
 
     <store>/head.json                          this; written only on the condition that it is as the writer last saw it
     <store>/versions/<run>-<sha256>.duckdb     published files, each written once
     <store>/blobs/ab/ab12….gz, ….json          the archive's pages and sidecars by hash, each written once
-    <store>/log/<epoch>/<source>/<time>-<sha256>.jsonl    segments of the log of fetches, each written once
-    <store>/files/<sha256>                     other files of a warehouse: the log of runs, decisions, quotes …
+    <store>/files/<sha256>                     other files of a warehouse: logs of fetches and runs, decisions, quotes …
 
-A machine that takes the lease writes its token, one higher than the last, into the head. So if the machine that held the
-lease before wakes up late, it knows an old head: its write fails, whatever its clock says. The expiry of a lease only says
-when another machine may try to take it.
+A writer replaces the head that it saw when it began. If another machine has published since, the write fails, whatever any
+clock says.
 """
 
 from __future__ import annotations
@@ -19,7 +17,6 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from gpuledger.extract import local_files
@@ -36,7 +33,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class Superseded(WarehouseError):
-    """Another machine took the lease, so this machine's write was refused."""
+    """Another machine wrote the head since this machine read it, so this machine's write was refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +56,11 @@ class Published:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The content of the head. `token` counts how often the lease was taken. `lease` is a random name for the last time, and
-    `expires_at` is None if nobody holds it.
+    """The content of the head.
 
-    `versions` are the kept versions, the published one last. `files` are by their path in a data directory. `epoch` counts
-    how often the archive was pruned: logs of an earlier epoch still hold what was deleted since.
+    `versions` are the kept versions, the published one last. `files` are by their path in a data directory.
     """
 
-    token: int = 0
-    lease: str = ""
-    holder: str = ""
-    expires_at: datetime | None = None
-    epoch: int = 0
     versions: tuple[Published, ...] = ()
     files: Mapping[str, File] = field(default_factory=dict)
 
@@ -100,38 +90,18 @@ def read_head(store: Objects) -> Seen:
 def write(store: Objects, head: Head, was: Seen) -> Seen:
     """Replace the head that was seen. Raises Superseded if another machine has written the head since, and StoreError.
 
-    The store may refuse a write because this very write, or one before it, had succeeded and only its answer was lost.
-    Nobody else writes under this `lease`, so a head with the same `lease` is replaced.
+    The store may refuse a write because this very write had succeeded and only its answer was lost.
     """
     # With a random number, as some stores distinguish two states only by their content.
-    content = json.dumps(
-        {"format": FORMAT, "nonce": secrets.token_hex(8), **_plain(head)}, ensure_ascii=False, indent=1
-    )
-    version = store.replace(KEY, content.encode(), was.version)
+    fields = {"format": FORMAT, "nonce": secrets.token_hex(8), **dataclasses.asdict(head)}
+    content = json.dumps(fields, ensure_ascii=False, indent=1).encode()
+    version = store.replace(KEY, content, was.version)
     if version is not None:
         return Seen(head, version)
     there = store.get(KEY)
-    if there is not None and there[0] == content.encode():
+    if there is not None and there[0] == content:
         return Seen(head, there[1])
-    present = read_head(store)
-    if present.head.lease == head.lease and present.version != was.version:
-        return write(store, head, present)
-    now = present.head
-    raise Superseded(
-        Message(
-            "warehouse.writes_since_token_had_nothing",
-            address=store.address,
-            what=now.holder or "another machine",
-            token=now.token,
-            token2=head.token,
-        )
-    )
-
-
-def _plain(head: Head) -> dict[str, Any]:
-    plain = dataclasses.asdict(head)
-    plain["expires_at"] = head.expires_at.isoformat() if head.expires_at else None
-    return plain
+    raise Superseded(Message("warehouse.another_published_since", address=store.address))
 
 
 def _parsed(content: bytes, place: str) -> Head:
@@ -140,22 +110,13 @@ def _parsed(content: bytes, place: str) -> Head:
         if fields["format"] > FORMAT:
             raise NewerWarehouse(Message("warehouse.written_newer_gpuledger", place=place))
         return Head(
-            token=int(fields["token"]), lease=str(fields["lease"]), holder=str(fields["holder"]),
-            expires_at=_time(fields["expires_at"]) if fields["expires_at"] else None,
-            epoch=int(fields["epoch"]), versions=tuple(_published(version) for version in fields["versions"]),
+            versions=tuple(_published(version) for version in fields["versions"]),
             files={str(path): File(*_object(file)) for path, file in fields["files"].items()},
-        )  # fmt: skip
+        )
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise StoreError(
             Message("warehouse.no_head_store", place=place, error=type(error).__name__, error2=error)
         ) from None
-
-
-def _time(text: str) -> datetime:
-    time = datetime.fromisoformat(text)
-    if time.tzinfo is None:
-        raise ValueError(f"{text!r} has no offset")
-    return time
 
 
 def _published(fields: Mapping[str, Any]) -> Published:

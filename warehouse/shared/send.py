@@ -1,143 +1,118 @@
-"""Send a warehouse to a store that several machines share: published versions, and the files that belong to them.
-
-Each file is written once, under a name with its SHA-256, and counts from the moment when the head names it.
-"""
+"""Publish a warehouse in a store that several machines share, on the condition that no other machine has published since."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from gpuledger.extract import local_files
+from gpuledger.extract.message import Message
 from gpuledger.extract.objects import Objects
-from gpuledger.warehouse import private
+from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.shared import lease as leases
-from gpuledger.warehouse.shared.head import File, Head, Published
-
-#: Folders of what people decide, add and drop. Without them no other machine could write the next night or replay old ones.
-OF_PEOPLE = ("decisions", "models", "gpus", "rates", "workloads", "measurements", "inbox", "charts")
-#: Files that runs write in addition to the warehouse and the archive.
-OF_RUNS = ("snapshots/runs.jsonl", "snapshots/baseline.duckdb", "state/iceberg.db")
-WATCHES = "watches.toml"
-#: Most bytes of a file's name, so that there is room for the longer name of a half written file.
-_LONGEST_NAME = 200
-#: Control characters, bytes that are no UTF-8, and the character that some systems read as a slash.
-_ODD = re.compile(r"[\x00-\x1f\x7f\\\ud800-\udfff]")
+from gpuledger.warehouse.shared import files
+from gpuledger.warehouse.shared import head as heads
+from gpuledger.warehouse.shared.head import Head, Published, Seen, Superseded
 
 
 @dataclass(slots=True)
-class Note:
-    """What was last the same in the directory and in the store `address`: the version, by hash, and the files' hashes by
-    path.
-    """
+class Writer:
+    """A machine that writes, with the head as it last saw it."""
 
-    address: str = ""
-    version: str = ""
-    files: dict[str, str] = field(default_factory=dict)
+    data: DataDir
+    store: Objects
+    seen: Seen
+    #: Whether another machine has published since, so that nothing of this one counts.
+    has_lost: bool = False
+
+    def replace(self, versions: tuple[Published, ...]) -> Head:
+        """Send changed files, and name them and the versions in the head.
+
+        Raises Superseded if another machine has published since this one began, and StoreError. If another machine has only
+        sent files since then, they are brought here first.
+        """
+        while True:
+            was = self.seen
+            sent = files.send(self.data, self.store, was.head)
+            if (versions, sent) == (was.head.versions, was.head.files):
+                return was.head
+            try:
+                self.seen = heads.write(self.store, Head(versions=versions, files=sent), was)
+            except Superseded:
+                self.seen = heads.read_head(self.store)
+                if self.seen.head.versions != was.head.versions:
+                    self.has_lost = True
+                    raise
+                note = files.note_of(self.data, self.store)
+                files.bring(self.data, self.store, self.seen.head.files, note)
+                files.keep(self.data, note, self.store, note.version)
+                continue
+            # Of a log every publish writes the whole, so the former one would only fill the store.
+            named = {file.sha256 for file in sent.values()}
+            former = {file.sha256 for path, file in was.head.files.items() if files.is_log(path)} - named
+            self.store.delete(files.key_of(sha256) for sha256 in former)
+            return self.seen.head
+
+
+#: The writers of this process, by data directory.
+_WRITERS: dict[DataDir, Writer] = {}
+
+
+@contextmanager
+def writer(data: DataDir, store: Objects) -> Iterator[Writer]:
+    """Read the head, and write under the condition that it is still the same while the block runs. Raises StoreError."""
+    _WRITERS[data] = Writer(data, store, heads.read_head(store))
+    try:
+        yield _WRITERS[data]
+    finally:
+        del _WRITERS[data]
+
+
+def _writer_of(data: DataDir) -> Writer:
+    try:
+        return _WRITERS[data]
+    except KeyError:
+        raise WarehouseError(Message("warehouse.nothing_published_before_head_read", store=data.store)) from None
 
 
 def commit(data: DataDir, version: Path, part: Path, sha256: str, keep_versions: int) -> None:
     """Publish a version for all machines: put it into the store, and then name it in the head. It still lies in `part`.
 
-    From then on every reader gets it. Raises Superseded if another machine took the lease, and StoreError; then nothing is
-    published.
+    From then on every reader gets it. Raises Superseded if another machine has published since this one began, and
+    StoreError; then nothing is published.
     """
-    lease = leases.of(data)
+    writer = _writer_of(data)
     run_id = version.parent.name
     key = f"versions/{run_id}-{sha256[:16]}.duckdb"
-    lease.store.upload(key, part)
     published = Published(run_id, key, sha256, part.stat().st_size)
-    files = _send_files(data, lease.store, lease.head)
-
-    def change(head: Head) -> Head:
-        return replace(head, versions=(*head.versions, published)[-keep_versions:], files=files)
-
-    before = lease.head.versions
-    head = lease.commit(change)
-    lease.store.delete(earlier.key for earlier in before if earlier not in head.versions)
+    before = writer.seen.head.versions
+    writer.store.upload(key, part)
+    try:
+        head = writer.replace((*before, published)[-keep_versions:])
+    except Superseded:
+        if published in writer.seen.head.versions:
+            return  # the answer was lost, and the next machine went on from this version
+        writer.store.delete([key])
+        raise
+    writer.store.delete(earlier.key for earlier in before if earlier not in head.versions)
 
 
 def settle(data: DataDir) -> None:
-    """Send changed files and note that directory and head are the same: after a publish, and after a run without one."""
-    lease = leases.of(data)
-    head = lease.head
-    files = _send_files(data, lease.store, head)
-    if files != head.files:
-        head = lease.commit(lambda now: replace(now, files=files))
-    note = note_of(data, lease.store)
-    note.files = {path: file.sha256 for path, file in files.items()}
-    keep(data, note, lease.store, head.published.sha256 if head.published else note.version)
+    """Send the files that changed without a publish: the record of a run that failed, and how the last one ended."""
+    writer = _writer_of(data)
+    if not writer.has_lost:
+        head = writer.replace(writer.seen.head.versions)
+        note = files.note_of(data, writer.store)
+        note.take(head.files)
+        files.keep(data, note, writer.store, head.published.sha256 if head.published else note.version)
 
 
-def forget(data: DataDir, epoch: int) -> None:
-    """Name a new epoch of the archive in the head, and remove the versions and files that the head no longer names."""
-    lease = leases.of(data)
-    files = _send_files(data, lease.store, lease.head)
-    head = lease.commit(lambda now: replace(now, epoch=epoch, files=files))
-    kept_keys = {version.key for version in head.versions} | {key_of(file.sha256) for file in files.values()}
-    for folder in ("versions/", "files/"):
-        lease.store.delete(entry.key for entry in lease.store.listed(folder) if entry.key not in kept_keys)
-
-
-def _send_files(data: DataDir, store: Objects, head: Head) -> Mapping[str, File]:
-    """Put the files of the warehouse that the store lacks into it. Returns all files by path."""
-    files = {path: File(digest(data.root / path), (data.root / path).stat().st_size) for path in files_of(data)}
-    known = {file.sha256 for file in head.files.values()}
-    for path, file in files.items():
-        if file.sha256 not in known and store.size(key_of(file.sha256)) is None:
-            store.upload(key_of(file.sha256), data.root / path)
-    return files
-
-
-def is_path(path: str) -> bool:
-    """Whether this is a path that a store may name: in letters that every machine has, and within its first folder."""
-    if _ODD.search(path):
-        return False
-    return all(part not in ("", ".", "..") and len(part.encode()) <= _LONGEST_NAME for part in path.split("/"))
-
-
-def files_of(data: DataDir) -> list[str]:
-    """The paths of the files that belong to a warehouse.
-
-    Links, half written files, files too large to read and names that no store can have are left out, as a head that names
-    one would stop every machine.
-    """
-    paths = [name for name in OF_RUNS if (data.root / name).is_file()]
-    for folder in OF_PEOPLE:
-        files = (path for path in sorted((data.root / folder).rglob("*")) if path.is_file() and not path.is_symlink())
-        whole = (path for path in files if not path.name.startswith(".") and path.suffix != ".part")
-        small = (path for path in whole if path.stat().st_size <= local_files.MAX_BYTES)
-        paths += [name for path in small if is_path(name := path.relative_to(data.root).as_posix())]
-    return [*paths, WATCHES] if (data.root / WATCHES).is_file() else paths
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def key_of(sha256: str) -> str:
-    """The key of the object that holds a file."""
-    return f"files/{sha256}"
-
-
-def note_of(data: DataDir, store: Objects) -> Note:
-    """The note on what was last the same in the directory and in this store; an empty note if there is none."""
-    try:
-        note = Note(**local_files.loads(data.shared.read_bytes()))
-    except (OSError, ValueError, TypeError):
-        return Note()
-    return note if note.address == store.address else Note()
-
-
-def keep(data: DataDir, note: Note, store: Objects, version: str) -> None:
-    """Note that the directory has the version of that hash from the store."""
-    note.address, note.version = store.address, version
-    private.make_folder(data.state)
-    private.write(data.shared, json.dumps(asdict(note), indent=1).encode())
+def forget(data: DataDir, pages: Iterable[str]) -> None:
+    """Remove the objects of `pages` from the store, and the versions and files that the head no longer names."""
+    writer = _writer_of(data)
+    head = writer.replace(writer.seen.head.versions)
+    writer.store.delete(pages)
+    kept_keys = {version.key for version in head.versions} | {files.key_of(file.sha256) for file in head.files.values()}
+    for folder in ("versions/", "files/", "handover/"):
+        writer.store.delete(entry.key for entry in writer.store.listed(folder) if entry.key not in kept_keys)

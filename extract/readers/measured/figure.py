@@ -21,7 +21,8 @@ class Figure:
     if one request was answered at a time, so that the figure is the speed of a card and not of a server. `is_written` is
     true if it counts the tokens that are written, for all requests together. `claim` says whose
     figure it is, if its row says so. `layers_on_card` is how many layers of the model were on the card, if the file says it;
-    the other layers ran on the processor.
+    the other layers ran on the processor. `device_gb` is the memory that the driver printed beside the card's name.
+    `missing` are the options of `measure import` without which the figure has no workload.
     """
 
     workload_id: str
@@ -44,7 +45,21 @@ class Figure:
     measured_by: str | None = None
     claim: str | None = None
     layers_on_card: int | None = None
+    device_gb: float | None = None
+    missing: tuple[str, ...] = ()
     where: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a person says of all runs of a file, for what the file leaves open. Lengths are in tokens of one request."""
+
+    model: str | None = None
+    precision: str | None = None
+    software: str | None = None
+    input: int | None = None
+    output: int | None = None
+    users: int | None = None
 
 
 @dataclass(slots=True)
@@ -58,6 +73,42 @@ class MeasurementFile:
     figures: list[Figure] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     claim: str = "own"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedRun:
+    """A run against a server, as its file says it: `rate` in tokens a second, and lengths of a request in tokens.
+
+    `load` says how requests came if no number of them is held at once, and `setting` says that in the workload's name.
+    """
+
+    server: str
+    rate: Any
+    where: str
+    model: str | None = None
+    read: int | None = None
+    written: int | None = None
+    users: int | None = None
+    precision: str | None = None
+    software: str | None = None
+    load: str = "as fast as possible"
+    setting: str = ""
+
+    def figure(self, said: Said, **more: Any) -> Figure:
+        """Return the rate at which the server writes for all requests together. What the file leaves open is as `said`."""
+        model, users = self.model or said.model, self.users or said.users
+        read, written = self.read or said.input, self.written or said.output
+        lengths = f"{read or 'any number of'} tokens read and {written or 'any number of'} written a request"
+        load = f"at most {users} at once" if users else self.load
+        named, asked = (model or "").rpartition("/")[2], f"c{users}" if users else self.setting
+        return Figure(
+            workload_id=slug(self.server, named, f"{read or 'any'}-{written or 'any'}", asked),
+            workload=f"{model or 'a model without a name'}, served by {self.server}: {lengths}, {load}",
+            unit="tokens/s", score=amount(self.rate, "the rate", self.where), model=model,
+            precision=self.precision or said.precision, software=self.software or said.software or self.server,
+            context_tokens=read + written if read and written else None, prompt_tokens=read, concurrent_users=users,
+            is_single_stream=users == 1, is_written=True, where=self.where, **more,
+        )  # fmt: skip
 
 
 def slug(*parts: object) -> str:

@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, amount, day, slug, whole
+from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, Said, amount, day, slug, whole
 
 FORMAT = "InferenceX"
 #: Cards that are sold in two forms, and the form that the benchmark runs on: https://inferencex.semianalysis.com/gpu-specs.
 FORMS = {"H100": "H100 SXM", "H200": "H200 SXM"}
+
+#: What the benchmark calls a program that has another name.
+_PROGRAMS = {"trt": "TensorRT-LLM", "trtllm": "TensorRT-LLM"}
 
 
 def is_json(rows: Any) -> bool:
@@ -24,14 +27,17 @@ def is_json(rows: Any) -> bool:
         isinstance(rows, list)
         and bool(rows)
         and all(
-            isinstance(row, dict) and {"isl", "osl", "conc"} <= row.keys() and ("hw" in row or "hardware" in row)
+            isinstance(row, dict)
+            and "conc" in row
+            and ("hw" in row or "hardware" in row)
+            and ("isl" in row or "output_tput_per_gpu" in row)
             for row in rows
         )
     )
 
 
-def read_json(rows: Sequence[Mapping[str, Any]]) -> MeasurementFile:
-    """Return for each row the rate of written tokens of all its cards together."""
+def read_json(rows: Sequence[Mapping[str, Any]], said: Said) -> MeasurementFile:
+    """Return for each row the rate of written tokens of all its cards together. Early runs do not state the lengths."""
     file = MeasurementFile(FORMAT, claim="published")
     for number, row in enumerate(rows, start=1):
         measures = {**row, **(row.get("metrics") or {})}
@@ -44,10 +50,12 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> MeasurementFile:
         model = str(row.get("model") or row.get("infmax_model_prefix"))
         prefix = str(row.get("infmax_model_prefix") or model).rpartition("/")[2]
         precision, framework = str(row.get("precision") or ""), str(row.get("framework") or "")
+        framework = _PROGRAMS.get(framework, framework)
         speculative = str(row.get("spec_decoding") or row.get("spec_method") or "none")
-        lengths, cards = f"{row['isl']}-{row['osl']}", f"{count} card{'s' if count > 1 else ''}"
+        read, written = whole(row.get("isl")) or said.input or 0, whole(row.get("osl")) or said.output or 0
+        missing = tuple(name for name, tokens in (("--input", read), ("--output", written)) if not tokens)
+        lengths, cards = f"{read}-{written}", f"{count} card{'s' if count > 1 else ''}"
         extra = None if speculative == "none" else speculative
-        read, written = whole(row["isl"]) or 0, whole(row["osl"]) or 0
         several = "" if str(row["conc"]) == "1" else "s"
         load = f"{read} tokens read and {written} written, {row['conc']} request{several} at once"
         file.figures.append(
@@ -59,7 +67,7 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> MeasurementFile:
                 is_single_stream=str(row["conc"]) == "1" and count == 1, is_written=True,
                 model=model, precision=precision or None, software=f"{framework} {row.get('image') or ''}".strip() or None,
                 context_tokens=read + written or None, prompt_tokens=read or None, concurrent_users=whole(row["conc"]),
-                measured_on=day(row.get("date")), measured_by="InferenceX", where=where,
+                measured_on=day(row.get("date")), measured_by="InferenceX", missing=missing, where=where,
             )
         )  # fmt: skip
     return file

@@ -36,6 +36,8 @@ _DEVICES = (
     re.compile(r"(?m)^ggml_vulkan: \d+ = (.+?) \([^()]*\) \|"),
     re.compile(r"(?m)^ggml_metal_\w*init: (?:picking default device|GPU name): +(.+?)\s*$"),
 )
+#: The memory of a device, as ggml prints it behind its name.
+_DEVICE_MIB = re.compile(r"(?m)^\s*Device \d+: .*\bVRAM: (\d+) MiB")
 #: Settings that make another workload if a file varies them: their names in the JSON and the Markdown, and their short
 #: names.
 _VARIED = {
@@ -72,10 +74,8 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> MeasurementFile:
             continue
         if not prompt and not answer:
             raise NotReadable(f"{where}: neither n_prompt nor n_gen is set")
-        if whole(row.get("n_gpu_layers")) == 0 or str(row.get("backends") or "GPU") in _NO_GPU:
-            is_zero = whole(row.get("n_gpu_layers")) == 0
-            why = "n_gpu_layers is 0" if is_zero else f"its backend is {row['backends']}"
-            file.left_out.append(f"{where}: {why}: it ran on the processor")
+        if why := _no_card(row.get("n_gpu_layers"), row.get("backends")):
+            file.left_out.append(f"{where}: {why}")
             continue
         name, count = _cards(row)
         test = f"pp{prompt}" if prompt else f"tg{answer}"
@@ -91,6 +91,17 @@ def read_json(rows: Sequence[Mapping[str, Any]]) -> MeasurementFile:
             )
         )  # fmt: skip
     return file
+
+
+def _no_card(layers: Any, backend: Any) -> str | None:
+    """Return why a row is no figure of cards in one machine, None if it is one."""
+    if whole(layers) == 0:
+        return "no layer was on the card: it ran on the processor"
+    if str(backend or "GPU") in _NO_GPU:
+        return f"its backend is {backend}: it ran on the processor"
+    if "RPC" in str(backend or "").split(","):
+        return f"its backend is {backend}: machines that share the model over a network, so the speed of no one machine"
+    return None
 
 
 def is_csv(text: str) -> bool:
@@ -216,6 +227,8 @@ def read_markdown(text: str) -> MeasurementFile:
     devices = [device.strip() for pattern in _DEVICES for device in pattern.findall(text)]
     # With several cards ggml lists all of them, even those that did not run.
     name, count = devices[0] if len(set(devices)) == 1 else None, 1 if len(devices) == 1 else None
+    printed = _DEVICE_MIB.search(text)
+    memory = int(printed[1]) / 1024 if printed else None
     build = re.search(r"(?m)^build: (\S+) \((\d+)\)", text)
     software = f"llama.cpp {build[2]} {build[1]}" if build else "llama.cpp"
     columns: dict[str, int] | None = None
@@ -242,15 +255,15 @@ def read_markdown(text: str) -> MeasurementFile:
             )
             continue
         row = {name: cells[at] for name, at in columns.items()}
-        if whole(row.get("ngl")) == 0 or row.get("backend", "GPU") in _NO_GPU:
-            why = "ngl is 0" if whole(row.get("ngl")) == 0 else f"its backend is {row['backend']}"
-            file.left_out.append(f"line {number}: {why}: it ran on the processor")
+        if why := _no_card(row.get("ngl"), row.get("backend")):
+            file.left_out.append(f"line {number}: {why}")
             continue
         model = row["model"]
         file.figures.append(
             _figure(
                 model=model, kind=model, test=(match[1] + match[2], int(match[3] or 0)), score=rate[1],
-                where=f"line {number}", gpu_name=name, gpu_count=count, software=software,
+                where=f"line {number}", gpu_name=name, gpu_count=1 if row.get("sm") == "none" else count,
+                software=software, device_gb=memory,
                 apart=(_settings(row, varied), _off_card(row)), layers_on_card=_layers(row.get("ngl")),
             )
         )  # fmt: skip
@@ -273,6 +286,12 @@ def _header(line: str) -> dict[str, int] | None:
     return {cell: at for at, cell in enumerate(cells)} if {"model", "test", "t/s"} <= set(cells) else None
 
 
+def precision_of_file(name: str) -> str | None:
+    """Return the quantisation that the name of a GGUF file says."""
+    match = _QUANTISATION.search(name.replace(" ", "_"))
+    return match[1].upper() if match else None
+
+
 def _figure(
     *, model: str, kind: str, test: tuple[str, int], score: Any, apart: tuple[Sequence[str], Sequence[str]], **more: Any
 ) -> Figure:
@@ -283,8 +302,7 @@ def _figure(
     """
     name, depth = test
     stem = re.sub(r"(?i)\.gguf$", "", model)
-    match = _QUANTISATION.search(stem.replace(" ", "_"))
-    precision = match[1].upper() if match else quantisation(kind)
+    precision = precision_of_file(stem) or quantisation(kind)
     is_prompt = name.startswith("pp")
     tokens = int(name[2:]) + depth
     settings, off_card = apart

@@ -45,6 +45,8 @@ _OTHER_NAMES = {
     "measured_by": ("by", "측정자"),
 }
 _NAMES = {other: name for name, others in _OTHER_NAMES.items() for other in others}
+#: Columns of which tables of this program with a `gpu_id` have one, and that nobody types.
+_OF_OURS = {"rank", "match_status", "price_basis"}
 #: A first line of a file, in which Excel may name the separator of columns.
 _SEPARATOR = re.compile(r"^sep=(.)\r?\n", re.IGNORECASE)
 
@@ -102,6 +104,8 @@ def _parts(text: str) -> tuple[str, str]:
 
 def read_csv(text: str) -> MeasurementFile:
     """Return the figures of a person's CSV. Raises NotReadable, naming the line."""
+    if "gpu_id" in _header(text) and _OF_OURS & set(_header(text)):
+        raise NotReadable("this is a table that this program wrote, and its figures are in the warehouse already")
     file = MeasurementFile(FORMAT)
     rows = [(number, row) for number, row in _rows(text) if any(row.values())]
     numbers = _Numbers([row["score"] for _, row in rows], _parts(text)[0])
@@ -116,7 +120,7 @@ def read_csv(text: str) -> MeasurementFile:
         file.figures.append(
             Figure(
                 workload_id=row["workload_id"], workload="", unit=row["unit"], score=numbers.amount(row["score"], where),
-                gpu_name=row["gpu_name"], gpu_count=_count(row, "gpu_count", where) or 1, model=row.get("model") or None,
+                gpu_name=row["gpu_name"], gpu_count=_count(row, "gpu_count", where), model=row.get("model") or None,
                 precision=row.get("precision") or None, software=row.get("software") or None,
                 batch_size=_count(row, "batch_size", where), context_tokens=_count(row, "context_tokens", where),
                 prompt_tokens=_count(row, "prompt_tokens", where),

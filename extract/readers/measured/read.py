@@ -6,42 +6,58 @@ import csv
 import json
 
 from gpuledger.extract import local_files
-from gpuledger.extract.readers.measured import inferencex, llama_bench, localscore, mlperf, plain, vllm_serve
-from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable
+from gpuledger.extract.readers.measured import (
+    aiperf,
+    inferencex,
+    llama_bench,
+    llmfit,
+    localscore,
+    mlperf,
+    ollama,
+    plain,
+    vllm_offline,
+    vllm_serve,
+)
+from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable, Said
 
-__all__ = ["Figure", "MeasurementFile", "NotReadable", "read_figures"]
+__all__ = ["Figure", "MeasurementFile", "NotReadable", "Said", "read_figures"]
 
 FORMATS = (
-    "llama-bench (all that it writes), vLLM bench serve, an MLPerf Inference summary, InferenceX, LocalScore, or a CSV with"
-    " columns"
+    "llama-bench (all that it writes), vLLM bench (serve, throughput, latency), SGLang bench_serving, aiperf, ollama run"
+    " --verbose, llmfit, an MLPerf Inference summary, InferenceX, LocalScore, or a CSV with columns"
 )
+_NOTHING = Said()
 #: When a Windows shell redirects output into a file, the file begins with one of these.
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_figures(content: bytes) -> MeasurementFile:
-    """Return the figures of a file.
+def read_figures(content: bytes, said: Said = _NOTHING) -> MeasurementFile:
+    """Return the figures of a file. What it leaves open is as `said`.
 
     Raises NotReadable if the file has no known format, or if one of its rows cannot be read.
     """
     try:
-        return _read(content)
+        return _read(content, said)
     except csv.Error as error:  # a cell longer than the csv module allows
         raise NotReadable(f"the CSV cannot be read ({error}); write the file again") from None
 
 
-def _read(content: bytes) -> MeasurementFile:
+def _read(content: bytes, said: Said) -> MeasurementFile:
     text = _text(content)
     if not text.strip():
         raise NotReadable("the file is empty; write it again")
     if text.lstrip()[:1] in ("[", "{"):
-        return _json(text)
+        return _json(text, said)
     if llama_bench.is_markdown(text):
         return llama_bench.read_markdown(text)
     if llama_bench.is_sql(text):
         return llama_bench.read_sql(text)
     if llama_bench.is_csv(text):
         return llama_bench.read_csv(text)
+    if vllm_serve.is_text(text):
+        return vllm_serve.read_text(text, said)
+    if ollama.is_text(text):
+        return ollama.read_text(text, said)
     if mlperf.is_csv(text):
         return mlperf.read_rows(mlperf.rows_of_csv(text))
     if plain.is_csv(text):
@@ -61,7 +77,7 @@ def _text(content: bytes) -> str:
         raise NotReadable(f"not UTF-8 ({error}); save the file as UTF-8") from None
 
 
-def _json(text: str) -> MeasurementFile:
+def _json(text: str, said: Said) -> MeasurementFile:
     rows = _rows(text)
     if mlperf.is_json(rows):
         return mlperf.read_rows(rows.values() if isinstance(rows, dict) else rows)
@@ -69,11 +85,17 @@ def _json(text: str) -> MeasurementFile:
     if llama_bench.is_json(listed):
         return llama_bench.read_json(listed)
     if vllm_serve.is_json(listed):
-        return vllm_serve.read_json(listed)
+        return vllm_serve.read_json(listed, said)
+    if aiperf.is_json(listed):
+        return aiperf.read_json(listed, said)
+    if vllm_offline.is_json(listed):
+        return vllm_offline.read_json(listed, said)
     if inferencex.is_json(listed):
-        return inferencex.read_json(listed)
+        return inferencex.read_json(listed, said)
     if localscore.is_json(listed):
         return localscore.read_json(listed)
+    if llmfit.is_json(listed):
+        return llmfit.read_json(listed)
     if not listed:
         raise NotReadable("the JSON is an empty list; write the file again")
     seen = ", ".join(list(listed[0])[:8]) if isinstance(listed[0], dict) else type(listed[0]).__name__

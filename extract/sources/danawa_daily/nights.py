@@ -29,6 +29,8 @@ def nights(pages: Iterable[Page]) -> list[tuple[datetime, list[tuple[Offer, str]
     products: dict[tuple[str, str], Offer] = {}
     for page in pages:
         for observation in observations(page):
+            # A crawl of which nothing can be read is a night too: without it, nothing would tell of it.
+            crawl = crawls[observation.observed_at]
             if observation.status in ("unreadable", "repeated"):
                 continue
             key = (observation.product_code, observation.name, observation.text)
@@ -36,7 +38,7 @@ def nights(pages: Iterable[Page]) -> list[tuple[datetime, list[tuple[Offer, str]
             if offer is None:
                 offer = known[key] = _offer(observation, products.get(key[:2]))
                 products.setdefault(key[:2], offer)
-            crawls[observation.observed_at].append((offer, page.sha256))
+            crawl.append((offer, page.sha256))
     return sorted(crawls.items())
 
 

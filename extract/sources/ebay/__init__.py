@@ -17,8 +17,10 @@ SOURCE = Source(
     parse=parser_in(__name__),
     kinds=("offer",),
     interface="ebay",
-    # Category 27386 holds graphics and video cards. The setting ebay_marketplaces names the marketplaces.
-    start=("https://api.ebay.com/buy/browse/v1/item_summary/search?category_ids=27386&limit=200&marketplace=EBAY_US",),
+    # Category 27386 holds graphics and video cards. One search for each marketplace of the setting.
+    start=(
+        "https://api.ebay.com/buy/browse/v1/item_summary/search?category_ids=27386&limit=200&marketplace={ebay_marketplaces}",
+    ),
     freshness_hours=48,
     max_pages=60,
     access=Access(

@@ -15,6 +15,8 @@ SOURCE = Source(
     title="Product pages of any shop",
     homepage="",
     parse=parser_in(__name__),
+    setting="product_urls",
+    way_in="set product_urls",
     kinds=("offer",),
     sample=(
         "/products/rtx-3060-ti/",

@@ -14,4 +14,6 @@ SOURCE = Source(
     parse=parser_in(__name__),
     kinds=("score",),
     freshness_hours=24 * 365 * 10,
+    drops={"measurements": {".csv": "text/csv"}},
+    way_in="gpuledger measure takes some in",
 )

@@ -11,6 +11,8 @@ SOURCE = Source(
     parse=parser_in(__name__),
     kinds=("cloud_offer",),
     freshness_hours=24 * 365 * 10,
+    drops={"rates": {".csv": "text/csv"}},
+    way_in="gpuledger rate add takes one in",
     # A contract ends without a change of its row, so unchanged bytes must be parsed again.
     keeps_parsed=False,
 )

@@ -85,8 +85,13 @@ def fields(headers: Sequence[str]) -> dict[str, list[int]]:
     return positions
 
 
+#: `cadauno`, each, is no Canadian dollar.
+_EACH = re.compile(r"\bcad\.", re.IGNORECASE)
+
+
 def stated_currency(header: str) -> str | None:
     """Return the currency that a price column's name states, as in `단가(원)`; None if it states none or several."""
+    header = _EACH.sub("", header)
     inside = " ".join(_BRACKETS.findall(header))
     codes = {code for word in (inside, header) if (code := currency.find(word))}
     return codes.pop() if len(codes) == 1 else None

@@ -6,7 +6,7 @@ has read them (`flows/night/charts.py`). The CSV files of the transcriptions are
 
 from __future__ import annotations
 
-from gpuledger.extract.source import Source, parser_in
+from gpuledger.extract.source import Source, in_pages, parser_in
 
 SOURCE = Source(
     name="toms_ai_articles",
@@ -14,6 +14,9 @@ SOURCE = Source(
     homepage="https://www.tomshardware.com/pc-components/gpus/stable-diffusion-benchmarks",
     parse=parser_in(__name__),
     kinds=("score", "chart", "chart_value"),
+    drops={"transcriptions": {".csv": "text/csv"}, "charts": {".toml": "application/toml"}},
+    bundled=in_pages(__name__, "bundled"),
+    named_in=in_pages(__name__, "articles_in"),
     # The host of the articles' pictures.
     hosts=("cdn.mos.cms.futurecdn.net",),
     start=(

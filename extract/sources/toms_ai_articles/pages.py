@@ -18,8 +18,12 @@ from gpuledger.extract.items import Chart, Link, Parsed
 from gpuledger.extract.markup.links import joined
 from gpuledger.extract.markup.tables import cell_text, clean
 from gpuledger.extract.readers import chart_plans, transcriptions
+from gpuledger.extract.readers.chart_plans import articles_in
 from gpuledger.extract.readers.toms import article, next_page
+from gpuledger.extract.readers.transcriptions import bundled
 from gpuledger.extract.source import Page
+
+__all__ = ["articles_in", "bundled", "parse"]
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup

@@ -74,12 +74,12 @@ def test_each_rule_of_words_takes_a_piece_of_its_case(rule: words.Rule) -> None:
     assert rule in used, [one.reason for one in used]
 
 
-def _rows() -> list[dict[str, str]]:
-    with Path(__file__).with_name("kinds.csv").open(encoding="utf-8", newline="") as file:
+def _rows(name: str) -> list[dict[str, str]]:
+    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
-@pytest.mark.parametrize("row", _rows(), ids=lambda row: row["title"])
+@pytest.mark.parametrize("row", _rows("kinds.csv"), ids=lambda row: row["title"])
 def test_title_of_a_kind(row: dict[str, str]) -> None:
     found = RESOLVER.resolve(row["title"], source="generic_shop")
     if row["gpu_id"]:
@@ -88,6 +88,24 @@ def test_title_of_a_kind(row: dict[str, str]) -> None:
         assert found.status != "matched", found.explanation
     if row["product_kind"]:
         assert found.product_kind == row["product_kind"], found.explanation
+
+
+def test_titles_of_public_lists() -> None:
+    """No title of another product is a card, no card is another one, and hardly any is missed."""
+    rows = _rows("public_titles.csv")
+    assert len(rows) > 250
+    wrong, missed = [], []
+    for row in rows:
+        card, is_open = row["gpu_id"].rstrip("*"), row["gpu_id"].endswith("*")
+        found = RESOLVER.resolve(row["title"], source="generic_shop")
+        if found.status == "matched" and not (card and (found.gpu_id or "").startswith(card)):
+            wrong.append(found)
+        elif found.status != "matched" and card and not (is_open and found.status == "ambiguous"):
+            missed.append(found)
+        elif found.status == "matched" and not is_open and found.gpu_id != card:
+            wrong.append(found)
+    assert not wrong
+    assert len(missed) <= 0.01 * len(rows), missed
 
 
 def test_phrases_are_found_as_words_and_not_inside_others() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.transform.identity import own
+from gpuledger.transform.identity import added_cards
+from gpuledger.transform.identity.added_cards import BadGpu, OwnGpu, new_gpu
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.identity.own import BadGpu, OwnGpu, new_gpu
 from gpuledger.transform.identity.resolver import Resolver
 
 DAY = date(2026, 11, 2)
@@ -90,12 +90,12 @@ def test_figures_that_are_missing_or_cannot_be_are_refused(stated: dict[str, str
 
 def test_a_file_comes_back_as_it_was_kept_and_a_bad_one_stops_no_other(tmp_path: Path, doubled: Gpu) -> None:
     kept = OwnGpu(doubled, DAY, "the seller's page")
-    path = own.save(tmp_path, kept)
+    path = added_cards.save(tmp_path, kept)
     (tmp_path / "bad.json").write_text("{")
     stored = json.loads(path.read_text("utf-8"))
     stored["gpu"]["memory_gb"] = "-4"
     (tmp_path / "worse.json").write_text(json.dumps(stored))
-    found, wrong = own.load(tmp_path)
+    found, wrong = added_cards.load(tmp_path)
     assert found == [kept]
     assert [str(error).split(":")[0] for error in wrong] == [
         str(tmp_path / "bad.json"),
@@ -106,7 +106,7 @@ def test_a_file_comes_back_as_it_was_kept_and_a_bad_one_stops_no_other(tmp_path:
 
 def test_a_card_of_the_catalogue_and_one_without_a_source_are_refused(tmp_path: Path, doubled: Gpu) -> None:
     with pytest.raises(BadGpu, match="the catalogue already has 'nvidia-geforce-rtx-4090'"):
-        own.save(tmp_path, OwnGpu(by_id()["nvidia-geforce-rtx-4090"], DAY, "a page"))
+        added_cards.save(tmp_path, OwnGpu(by_id()["nvidia-geforce-rtx-4090"], DAY, "a page"))
     with pytest.raises(BadGpu, match="say where the figures of NVIDIA RTX 4090 48GB are from"):
-        own.save(tmp_path, OwnGpu(doubled, DAY, " "))
+        added_cards.save(tmp_path, OwnGpu(doubled, DAY, " "))
     assert list(tmp_path.iterdir()) == []

@@ -6,18 +6,18 @@ from itertools import combinations
 
 import pytest
 
-from gpuledger.transform.identity import catalogue, part_numbers, text, vocabulary
-from gpuledger.transform.identity.part_numbers import Code
+from gpuledger.transform.identity import aliases, catalogue, text, vocabulary
+from gpuledger.transform.identity.aliases import Code
 from gpuledger.transform.identity.resolver import Resolver
 
 RESOLVER = Resolver.load()
 WORDS = vocabulary.load()
 
 
-@pytest.mark.parametrize("code", part_numbers.codes(), ids=lambda code: code.example)
+@pytest.mark.parametrize("code", aliases.codes(), ids=lambda code: code.example)
 def test_a_part_number_says_what_its_example_says(code: Code) -> None:
     assert code.pattern.search(code.example.lower()), "the pattern does not fit its own example"
-    tries = [words for words, maker in part_numbers.readings(code.example) if maker == code.maker]
+    tries = [words for words, maker in aliases.readings(code.example) if maker == code.maker]
     if not code.says:
         assert not tries
         return

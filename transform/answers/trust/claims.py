@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuledger.transform.asking import Rows
+from gpuledger.transform.queries import Rows
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 

@@ -19,7 +19,7 @@ class Drifting:
     before: str | None
 
 
-def of(data: DataDir, source: str) -> list[Drifting]:
+def drifting_of(data: DataDir, source: str) -> list[Drifting]:
     """What drifted on the newest night of a source, fields before selectors. Raises NoWarehouse."""
     _, rows = query(
         data,

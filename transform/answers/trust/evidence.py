@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuledger.transform.asking import Rows
+from gpuledger.transform.queries import Rows
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -27,6 +27,10 @@ def figures(data: DataDir, sha256: str) -> Rows:
            SELECT 'rate', instance, ', ' || concat_ws(', ', provider, region, pricing_model),
                price::DOUBLE::VARCHAR || ' ' || currency, price_text, valid_from
            FROM core.cloud_offer_history WHERE snapshot_sha256 = $page
+           UNION ALL
+           SELECT 'token price', hosted_name, ', ' || provider,
+               concat(input_price::DOUBLE, ' + ', output_price::DOUBLE, ' ', currency), price_text, valid_from
+           FROM core.token_price WHERE snapshot_sha256 = $page
            UNION ALL
            SELECT 'published price', gpu_name, ', ' || period, price::DOUBLE::VARCHAR || ' ' || currency, price_text,
                valid_from

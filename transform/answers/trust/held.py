@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from gpuledger.transform.asking import columns_of, view
+from gpuledger.transform.queries import columns_of, view
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 

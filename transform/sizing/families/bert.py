@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.families import _blocks as blocks
-from gpuledger.transform.sizing.tensors import Architecture, ArchitectureKind, AttentionLayer, Tensor
+from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, Tensor
 
 
 def _layer(layer: int, hidden: int, heads: int, head_dim: int, inner: int) -> Iterator[Tensor]:
@@ -26,89 +26,47 @@ def _layer(layer: int, hidden: int, heads: int, head_dim: int, inner: int) -> It
     yield from blocks.norm("layer_output_norm", layer, hidden, bias=True)
 
 
-def _encoder(
-    config: Config,
-    *,
-    context: int,
-    first: tuple[Tensor, ...],
-    last: tuple[Tensor, ...],
-    kind: ArchitectureKind = "encoder",
-) -> Architecture:
-    hidden, layers = config.whole("hidden_size"), config.whole("num_hidden_layers")
-    heads, inner = config.whole("num_attention_heads"), config.whole("intermediate_size")
-    head_dim = config.head_dim(hidden, heads)
-    body = tuple(tensor for layer in range(layers) for tensor in _layer(layer, hidden, heads, head_dim, inner))
+def _encoder(config: Config) -> Architecture:
+    """DistilBERT has other keys in its config, and neither token types nor a pooler. CLIP has a norm at the end instead."""
+    hidden, layers = config.whole("hidden_size", "dim"), config.whole("num_hidden_layers", "n_layers")
+    heads, inner = config.whole("num_attention_heads", "n_heads"), config.whole("intermediate_size", "hidden_dim")
+    head_dim, positions, vocab = (
+        config.head_dim(hidden, heads),
+        config.whole("max_position_embeddings"),
+        config.whole("vocab_size"),
+    )
+    is_clip, is_bert = config.model_type == "clip_text_model", config.model_type in ("bert", "roberta", "xlm-roberta")
+
+    def tensors() -> Iterator[Tensor]:
+        yield blocks.embedding("token_embd", vocab, hidden)
+        yield blocks.embedding("position_embd", positions, hidden)
+        if is_bert:
+            yield blocks.embedding("token_types", config.whole("type_vocab_size"), hidden)
+        if not is_clip:
+            yield from blocks.norm("token_embd_norm", None, hidden, bias=True)
+        for layer in range(layers):
+            yield from _layer(layer, hidden, heads, head_dim, inner)
+        if is_bert:
+            yield from blocks.matrix("pooler", None, hidden, hidden, bias=True)
+        if is_clip:
+            yield from blocks.norm("final_norm", None, hidden, bias=True)
+        if "CLIPTextModelWithProjection" in (config.sequence("architectures") or ()):
+            yield from blocks.matrix("text_projection", None, config.whole("projection_dim"), hidden)
+
     return Architecture(
         model_type=config.model_type,
-        kind=kind,
+        kind="encoder",
         hidden=hidden,
         layers=layers,
-        vocab=config.whole("vocab_size"),
-        context=context,
+        vocab=vocab,
+        # RoBERTa counts positions from 2: its 514 rows hold 512 tokens.
+        context=positions - (2 if "roberta" in config.model_type else 0),
         # There is no output projection over the vocabulary that could be tied to the embedding.
         tied=False,
         ffn=inner,
-        tensors=(*first, *body, *last),
+        tensors=tuple(tensors()),
         attention=(AttentionLayer(heads=heads, key_dim=head_dim, value_dim=head_dim, cached=0),) * layers,
     )
 
 
-def _bert_like(config: Config, *, reserved_positions: int) -> Architecture:
-    hidden, positions = config.whole("hidden_size"), config.whole("max_position_embeddings")
-    first = (
-        blocks.embedding("token_embd", config.whole("vocab_size"), hidden),
-        blocks.embedding("position_embd", positions, hidden),
-        blocks.embedding("token_types", config.whole("type_vocab_size"), hidden),
-        *blocks.norm("token_embd_norm", None, hidden, bias=True),
-    )
-    pooler = tuple(blocks.matrix("pooler", None, hidden, hidden, bias=True))
-    return _encoder(config, context=positions - reserved_positions, first=first, last=pooler)
-
-
-def _bert(config: Config) -> Architecture:
-    return _bert_like(config, reserved_positions=0)
-
-
-def _roberta(config: Config) -> Architecture:
-    # RoBERTa counts positions from 2: its 514 rows hold 512 tokens.
-    return _bert_like(config, reserved_positions=2)
-
-
-def _distilbert(config: Config) -> Architecture:
-    """Has BERT's layers, with other keys in its config, and neither token types nor a pooler."""
-    own_keys = {
-        "hidden_size": "dim",
-        "num_hidden_layers": "n_layers",
-        "num_attention_heads": "n_heads",
-        "intermediate_size": "hidden_dim",
-    }
-    numbers = {name: config.whole(name, own_key) for name, own_key in own_keys.items()}
-    config = Config({**config.values, **numbers}, config.model_type)
-    hidden, positions = numbers["hidden_size"], config.whole("max_position_embeddings")
-    first = (
-        blocks.embedding("token_embd", config.whole("vocab_size"), hidden),
-        blocks.embedding("position_embd", positions, hidden),
-        *blocks.norm("token_embd_norm", None, hidden, bias=True),
-    )
-    return _encoder(config, context=positions, first=first, last=())
-
-
-def _clip_text(config: Config) -> Architecture:
-    hidden, positions = config.whole("hidden_size"), config.whole("max_position_embeddings")
-    first = (
-        blocks.embedding("token_embd", config.whole("vocab_size"), hidden),
-        blocks.embedding("position_embd", positions, hidden),
-    )
-    last = tuple(blocks.norm("final_norm", None, hidden, bias=True))
-    if "CLIPTextModelWithProjection" in (config.sequence("architectures") or ()):
-        last += tuple(blocks.matrix("text_projection", None, config.whole("projection_dim"), hidden))
-    return _encoder(config, context=positions, first=first, last=last)
-
-
-FAMILIES = {
-    "bert": _bert,
-    "roberta": _roberta,
-    "xlm-roberta": _roberta,
-    "distilbert": _distilbert,
-    "clip_text_model": _clip_text,
-}
+FAMILIES = dict.fromkeys(("bert", "roberta", "xlm-roberta", "distilbert", "clip_text_model"), _encoder)

@@ -179,6 +179,6 @@ class Meaning:
             if not experts:
                 yield "dense"
             elif types is not None and layer < len(types):
-                yield "moe" if types[layer] in ("sparse", "moe", 1) else "dense"
+                yield "moe" if types[layer] in ("sparse", "moe", "hash_moe", 1) else "dense"
             else:
                 yield "dense" if layer < first or layer in dense or layer % step != offset else "moe"

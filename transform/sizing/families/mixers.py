@@ -88,6 +88,8 @@ class Mixers:
         """What a layer computes and keeps."""
         if mixer in ("full", "window"):
             yield self._kept_by_attention(layer, mixer)
+        elif mixer in ("sparse", "heavy"):
+            yield from self._compressed(layer, mixer)
         elif mixer == "conv":
             kernel = self.meaning.number("kernel")
             yield _state(1, kernel, 0, 0, self.hidden * kernel)
@@ -128,9 +130,21 @@ class Mixers:
         cached = 0 if layer >= self.first_shared else kv_heads * (key + value) + index
         return AttentionLayer(heads=heads, key_dim=key, value_dim=value, cached=cached, window=window)
 
+    def _compressed(self, layer: int, mixer: str) -> Iterator[AttentionLayer]:
+        """A window whose keys are the values too, and behind it one entry for several tokens, with a key to choose it by."""
+        rates = self.meaning.config.part("compress_rates") or self.meaning.config
+        rate = rates.whole(f"{'compressed_sparse' if mixer == 'sparse' else 'heavily_compressed'}_attention", default=1)
+        heads, _, key, value = self._attention(layer, "window")
+        index = (self.meaning.maybe("index_head") or 0) if mixer == "sparse" else 0
+        window = self.meaning.maybe("window") or 1
+        yield AttentionLayer(heads=heads, key_dim=key, value_dim=value, cached=key, window=window)
+        yield AttentionLayer(
+            heads=heads, key_dim=-(-key // rate), value_dim=-(-value // rate), cached=-(-(key + index) // rate)
+        )
+
     def tensors(self, layer: int, mixer: str) -> Iterator[Tensor]:
         """The weight tensors of a layer's mixer."""
-        if mixer in ("full", "window"):
+        if mixer in ("full", "window", "sparse", "heavy"):
             yield from self._latent_attention(layer) if self.latent is not None else self._grouped(layer, mixer)
         elif mixer == "conv":
             yield from blocks.matrix("shortconv_in", layer, 3 * self.hidden, self.hidden)
@@ -153,20 +167,32 @@ class Mixers:
                 "attn_qkv", layer, queries * key + kv_heads * (key + value), self.hidden, bias=bias
             )
         else:
-            yield from blocks.matrix("attn_q", layer, queries * key, self.hidden, bias=bias)
+            query_rank = meaning.maybe("query_latent")
+            if query_rank is not None:
+                yield from blocks.matrix("attn_q_a", layer, query_rank, self.hidden)
+                yield from blocks.norm("attn_q_a_norm", layer, query_rank)
+            yield from blocks.matrix(
+                "attn_q_b" if query_rank else "attn_q", layer, queries * key, query_rank or self.hidden, bias=bias
+            )
             if layer < self.first_shared:
                 yield from blocks.matrix("attn_k", layer, kv_heads * key, self.hidden, bias=bias)
-                if mixer == "window" or not meaning.config.flag(
-                    "attention_k_eq_v", default=False
-                ):  # else keys are values
+                # else keys are values
+                if mixer not in ("sparse", "heavy") and (
+                    mixer == "window" or not meaning.config.flag("attention_k_eq_v", default=False)
+                ):
                     yield from blocks.matrix("attn_v", layer, kv_heads * value, self.hidden, bias=bias)
-        yield from blocks.matrix("attn_output", layer, self.hidden, heads * value, bias=meaning.has("output_bias"))
+        groups, rank = meaning.maybe("output_groups"), meaning.maybe("output_latent")
+        if groups and rank:  # groups of heads, each with a matrix into a narrow space
+            yield from blocks.matrix("attn_output_a", layer, groups * rank, heads * value // groups)
+        width = groups * rank if groups and rank else heads * value
+        yield from blocks.matrix("attn_output", layer, self.hidden, width, bias=meaning.has("output_bias"))
         if meaning.has("qk_norm_switch", default=True) and "qk_norm" in meaning.family:
             times = {"head": (1, 1), "each head": (heads, kv_heads), "all heads": (heads, kv_heads)}[
                 meaning.family["qk_norm"]
             ]
             yield blocks.vector("attn_q_norm", layer, times[0] * key)
-            yield blocks.vector("attn_k_norm", layer, times[1] * key)
+            if layer < self.first_shared:
+                yield blocks.vector("attn_k_norm", layer, times[1] * key)
         if meaning.has("head_gate"):
             yield from blocks.matrix("attn_gate", layer, heads, self.hidden)
         if meaning.has("sinks"):

@@ -7,6 +7,7 @@ Sources: Zhai et al. 2023 (SigLIP), Bai et al. 2025 (Qwen2.5-VL), Meta 2025 (Lla
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -77,8 +78,8 @@ def _ends(part: Config, v: str, hidden: int, form: Mapping[str, Any]) -> Iterato
 
 def _positions(part: Config, patch: int, form: Mapping[str, Any]) -> int:
     kind = form.get("positions", 0)
-    if isinstance(kind, str):
-        return part.whole(kind)
+    if isinstance(kind, list):
+        return math.prod(part.whole(name) for name in kind)
     size = part.values.get("image_size")
     side = (size if isinstance(size, int) else 0) // patch
     return side * side + kind if kind >= 0 and side else 0
@@ -98,7 +99,9 @@ def _bridge(part: Config, whole: Config, widths: tuple[int, int, int], form: Map
             if form.get("merger_norm"):
                 yield from blocks.norm("mm.norm", None, merged if number else hidden, bias=form.get("norm_bias", False))
             yield from blocks.matrix("mm.0", None, merged, merged, bias=True)
-            yield from blocks.matrix("mm.2", None, part.whole("out_hidden_size"), merged, bias=True)
+            yield from blocks.matrix(
+                "mm.2", None, part.whole("out_hidden_size", default=text_hidden), merged, bias=True
+            )
     elif kind == "pixel shuffle":  # Llama 4's: four patches become one
         yield from blocks.matrix("mm.model.fc1", None, part.whole("projector_input_dim"), inner)
         yield from blocks.matrix(

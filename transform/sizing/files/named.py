@@ -5,11 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.architecture import read_config
-from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, meant
-from gpuledger.transform.sizing.files.source import described, is_path
-from gpuledger.transform.sizing.own import load, own_model
+from gpuledger.transform.sizing.added_models import MOST_USED, load, own_model
+from gpuledger.transform.sizing.architecture import count_parameters
+from gpuledger.transform.sizing.config import read_json
+from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, meant, shape_in
 from gpuledger.transform.sizing.tensors import Architecture
+
+
+def is_path(name: str) -> bool:
+    """Whether a name of a model is meant as a file or folder, and not as `org/name` or an Ollama tag."""
+    is_file = name.endswith((".json", ".gguf", ".safetensors")) and "://" not in name
+    return is_file or name.startswith((".", "/", "~")) or ("/" in name and Path(name).is_dir())
+
+
+def parameters_of(shape: Architecture | DiffusionModel) -> int:
+    """The number of its weights."""
+    return shape.parameters if isinstance(shape, DiffusionModel) else count_parameters(shape).total
 
 
 def shape_of(name: str, own: Path) -> Architecture | DiffusionModel:
@@ -18,18 +29,24 @@ def shape_of(name: str, own: Path) -> Architecture | DiffusionModel:
     Raises UnknownModel, with names like it and the way to any other model, if there is none.
     """
     if is_path(name):
-        return read_config(described(Path(name)))
+        from gpuledger.transform.sizing.files.source import described  # most models are named and no file is read
+
+        return shape_in(described(Path(name)))
     if name in catalogue.models():
         return catalogue.architecture(name)
     plain = catalogue.without_address(name)
     added = own_model(own, plain) or own_model(own, catalogue.slug(plain))
     if added is not None:
-        return read_config(added.config)
+        return shape_in(added.config)
     pictures, known_id = meant(plain), catalogue.canonical(plain)
     if pictures is not None:
         return diffusion_models()[pictures]
     if known_id is not None:
         return catalogue.architecture(known_id)
+    listed = read_json(own / MOST_USED, follow=False) if (own / MOST_USED).is_file() else {}
+    repository = catalogue.meant(plain, {catalogue.untuned(name): name for name in listed})
+    if repository is not None:
+        return shape_in(dict(listed[repository]))  # type: ignore[call-overload]
     added_ids = (model.model_id for model in load(own)[0])
     raise catalogue.unknown(name, [*catalogue.models(), *diffusion_models(), *added_ids])
 

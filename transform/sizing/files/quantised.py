@@ -7,7 +7,7 @@ Sources: the quantization configs of transformers 5.24.0 (utils/quantization_con
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -17,22 +17,25 @@ from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.families.gguf import tensors_of
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
-from gpuledger.transform.sizing.weights import packed_bits
+from gpuledger.transform.sizing.weights import grouped, packed_bits
 
 #: Where a part of the model is named in lists of what stays as it is.
 _NAMES = {
-    "output": ("lm_head",), "attn": ("self_attn", "attention"), "ssm": ("linear_attn", "mamba", "mixer"),
+    "attn": ("self_attn", "attention"), "ssm": ("linear_attn", "mamba", "mixer"),
     "shexp": ("shared_expert",), "exps": (".experts",), "ffn": ("mlp", "feed_forward"),
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """One way of packing: its precision, bits and group (None where the format has its own), and the parts left alone."""
+    """One way of packing: its precision, its bits, those of a weight with its group, and the parts left alone.
+
+    `in_group` is None where the format has groups of its own, or none.
+    """
 
     precision: str
     bits: int
-    group: int | None
+    in_group: Callable[[Tensor], Fraction] | None
     left: tuple[str, ...]
 
 
@@ -58,8 +61,14 @@ def packing(config: Mapping[str, object]) -> Packing | None:
     name = _precision(method, stated, weights, bits, group)
     if name is None:
         raise BadConfig(Message("model.quant_method_not_known", method=method))
-    of_groups = name.startswith(("gptq", "awq"))
-    return Packing(name, bits, int(group) if of_groups and isinstance(group, int) and group > 0 else None, left)
+    in_group = None
+    if name.startswith(("gptq", "awq")) and isinstance(group, int) and group > 0:
+        is_compressed = method == "compressed-tensors"  # which keeps no index, and a zero point only where it needs one
+        zeros = not is_compressed or weights.get("symmetric") is False
+        in_group = grouped(bits, group, index=name.startswith("gptq") and not is_compressed, zeros=zeros)
+    if name == "nf4" and not stated.get("bnb_4bit_use_double_quant"):  # whose blocks of 64 have a scale of 32 bits each
+        return Packing(name, bits, lambda _: Fraction(9, 2), left)
+    return Packing(name, bits, in_group, left)
 
 
 def _precision(
@@ -116,7 +125,9 @@ def of_files(architecture: Architecture, config: Mapping[str, object]) -> Archit
 def _bits(tensor: Tensor, packed: Packing) -> int:
     if tensor.kind != "matrix" or _is_left(tensor, packed.left):
         return 16 * tensor.parameters
-    return math.ceil(Fraction(packed_bits(tensor, packed.precision, packed.bits, packed.group)))
+    if packed.in_group is not None:
+        return math.ceil(packed.in_group(tensor) * tensor.parameters)
+    return math.ceil(packed_bits(tensor, packed.precision))
 
 
 def _is_left(tensor: Tensor, left: tuple[str, ...]) -> bool:

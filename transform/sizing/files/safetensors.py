@@ -31,18 +31,9 @@ _PACKED = re.compile(r"[._](qweight|weight_packed|blocks)$")
 _LAYER = re.compile(r"(?:layers|h|blocks|block|layer)\.(\d+)\.")
 _EXPERT = re.compile(r"experts\.(\d+)\.")
 _TOWERS = (
-    "visual",
-    "vision",
-    "audio",
-    "multi_modal",
-    "mm_projector",
-    "image_newline",
-    "connector",
-    "aligner",
-    "talker",
-    "code2wav",
-    "token2wav",
-)
+    "visual", "vision", "audio", "multi_modal", "mm_projector", "image_newline", "connector", "aligner", "talker",
+    "code2wav", "token2wav",
+)  # fmt: skip
 #: llama.cpp's names of what the last words of a tensor's name mean.
 _ROLES = {
     "q_proj": "attn_q", "k_proj": "attn_k", "v_proj": "attn_v", "o_proj": "attn_output", "out_proj": "attn_output",
@@ -64,9 +55,10 @@ def head_of(path: Path) -> Mapping[str, Any]:
     try:
         with path.open("rb") as file:
             (length,) = struct.unpack("<Q", file.read(8))
-            if length > _LONGEST_HEAD:
-                raise ValueError
-            head = json.loads(file.read(length))
+            content = file.read(min(length, _LONGEST_HEAD + 1))
+        if len(content) != length:
+            raise ValueError
+        head = json.loads(content)
     except OSError as error:
         raise BadSafetensors(Message("model.cannot_read_2", path=path, why=error.strerror)) from None
     except (struct.error, ValueError, RecursionError):
@@ -74,6 +66,11 @@ def head_of(path: Path) -> Mapping[str, Any]:
     if not isinstance(head, dict):
         raise BadSafetensors(Message("model.no_safetensors", path=path))
     return {name: entry for name, entry in head.items() if name != "__metadata__"}
+
+
+def counted(head: Mapping[str, Any]) -> int:
+    """The number of weights that a head lists, packed or not."""
+    return sum(math.prod(_entry(name, entry)[1]) for name, entry in head.items() if not _BESIDE.search(name))
 
 
 def rows(heads: Iterable[Mapping[str, Any]], bits: int, layers: int) -> list[list[Any]]:
@@ -109,12 +106,15 @@ def rows(heads: Iterable[Mapping[str, Any]], bits: int, layers: int) -> list[lis
 
 
 def _entry(name: str, entry: Any) -> tuple[str, list[int], int]:
+    """Type, shape and bits of a tensor. Raises BadSafetensors, also where its place in the file has another size."""
     kind, shape = (entry.get("dtype"), entry.get("shape")) if isinstance(entry, dict) else (None, None)
-    if kind not in _BITS or not isinstance(shape, list) or not all(type(n) is int and 0 <= n < 10**12 for n in shape):
-        raise BadSafetensors(
-            Message("model.tensor_not_understood", name=name[:80], kind=str(kind)[:20], shape=str(shape)[:80])
-        )
-    return kind, shape, math.prod(shape) * _BITS[kind]
+    if kind in _BITS and isinstance(shape, list) and all(type(n) is int and 0 <= n < 10**12 for n in shape):
+        bits, place = math.prod(shape) * _BITS[kind], entry.get("data_offsets")
+        if not (isinstance(place, list) and len(place) == 2) or place[1] - place[0] == -(-bits // 8):
+            return kind, shape, bits
+    raise BadSafetensors(
+        Message("model.tensor_not_understood", name=name[:80], kind=str(kind)[:20], shape=str(shape)[:80])
+    )
 
 
 def _unpacked(name: str, kind: str, shape: list[int], bits: int) -> list[int]:

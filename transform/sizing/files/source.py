@@ -7,17 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from gpuledger.extract.message import Message
+from gpuledger.transform.sizing.config import read_json
+from gpuledger.transform.sizing.errors import BadModelFile
 from gpuledger.transform.sizing.files.gguf_file import config_of, is_gguf
+from gpuledger.transform.sizing.files.pipeline import INDEX, of_pipeline
 from gpuledger.transform.sizing.files.quantised import packing
 from gpuledger.transform.sizing.files.safetensors import head_of, rows
-from gpuledger.transform.sizing.own import BadModelFile, read_json
 
 _INDEX = "model.safetensors.index.json"
-
-
-def is_path(name: str) -> bool:
-    """Whether a name of a model is meant as a file or folder, and not as `org/name` or an Ollama tag."""
-    return name.endswith((".json", ".gguf", ".safetensors")) or name.startswith((".", "/", "~"))
 
 
 def described(path: Path) -> dict[str, Any]:
@@ -30,13 +27,15 @@ def described(path: Path) -> dict[str, Any]:
         return _of_folder(path)
     if is_gguf(path) or path.suffix == ".gguf":
         return config_of(path)
-    if path.suffix == ".safetensors" or path.name == _INDEX:
+    if path.suffix == ".safetensors" or path.name in (_INDEX, INDEX):
         return _of_folder(path.parent)
     return _with_tensors(dict(read_json(path)), path.parent) if path.name == "config.json" else dict(read_json(path))
 
 
 def _of_folder(folder: Path) -> dict[str, Any]:
     config = folder / "config.json"
+    if (folder / INDEX).is_file():
+        return of_pipeline(folder)
     if config.is_file():
         return _with_tensors(dict(read_json(config)), folder)
     parts = sorted(part for part in folder.glob("*.gguf") if not part.name.startswith("mmproj"))

@@ -18,7 +18,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from gpuledger.extract.message import said
+from gpuledger.extract.message import Sum, Words, said
 from gpuledger.warehouse.outputs.report import words
 
 NAME = "index.html"
@@ -71,7 +71,7 @@ def render(
         )
         | {
             "said": {
-                code: [said(message, code) for message in contents.get("messages", ())]
+                code: [said(message, code, Words(_Marked)) for message in contents.get("messages", ())]
                 for code in dict.fromkeys(["en", *translations])
             },
         },
@@ -80,6 +80,16 @@ def render(
         scripts=[Markup(script) for script in scripts],
         script_hashes=Markup(" ".join(f"'sha256-{_hash(script)}'" for script in scripts)),
     )
+
+
+class _Marked(Sum):
+    """A sum in a sentence as the page reads it: dollars between marks, which it shows in the currency in use."""
+
+    def __init__(self, amount: Sum) -> None:
+        super().__init__(amount.amount, amount.currency, amount.exact)
+
+    def __format__(self, spec: str) -> str:
+        return f"⟦{self.amount:.{2 if self.exact or spec.endswith('.2f') else 0}f}⟧"
 
 
 def _words(

@@ -40,14 +40,14 @@ def values(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
         },
         "kind": {
             "listing": _("listing"), "score": _("score"), "index_price": _("published price"),
-            "cloud_offer": _("cloud offer"),
+            "token_price": _("token price"), "cloud_offer": _("cloud offer"),
         },
         "claim": {"own": _("own"), "published": _("as published"), "vendor": _("vendor's claim")},
         "verdict": {
             "agrees": _("agrees"), "erratum": _("known erratum"), "differs": _("differs"),
             "not verifiable": _("not verifiable"), "input missing": _("input missing"),
         },
-        # The reasons why an offer does not count (core.offer), and the conditions that do not count as a new card.
+        # Why an offer does not count (core.offer, mart.node_offer), and the conditions that do not count as a new card.
         "left_out": {
             "several GPUs in one product": _("several GPUs in one product"),
             "condition not stated": _("condition not stated"), "source too old": _("source too old"),
@@ -58,7 +58,11 @@ def values(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
             "from price": _("starting price"), "list price": _("list price"), "monthly price": _("monthly price"),
             "bundle price": _("price of a bundle"), "no exchange rate": _("no exchange rate"),
             "far above launch price": _("far above launch price"), "far below launch price": _("far below launch price"),
+            "suspect price": _("suspect price"),
             "beyond what a card costs": _("beyond what a card costs"),
+            "GPU not certain": _("GPU not certain"), "number of GPUs not stated": _("number of GPUs not stated"),
+            "a card with other goods, no machine": _("a card with other goods, no machine"),
+            "far above any price": _("far above any price"),
             "used": _("used"), "refurbished": _("refurbished"), "open_box": _("open box"),
         },
         "condition": {
@@ -78,5 +82,6 @@ def values(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
             "measured": _("measured"), "calibrated": _("reckoned from measurements"), "bound": _("reckoned from a bound"),
         },
         "fit": {"fits": _("fits"), "tight": _("fits tightly"), "no": _("does not fit")},
+        "mark": {"stale": _("stale"), "invented": _("invented"), "launch price": _("launch price")},
         "cheaper": {"buy": _("owning"), "rent": _("renting")},
     }  # fmt: skip

@@ -11,7 +11,7 @@ from gpuledger.transform import assumptions
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.speed import engines, learned, predict, serving
+from gpuledger.transform.speed import engines, learned, predict, rules, stored
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,8 +29,6 @@ _CARD = (
 _UNITS = ("tokens/s", "token/s", "tok/s", "t/s")
 #: Tokens of a sequence if a publication does not state them: as many as benchmarks write and read.
 _CONTEXT = 512
-#: Types of models that came out in MXFP4.
-_IN_MXFP4 = ("gpt_oss",)
 _COLUMNS = {
     "engine": "string", "for_several": "boolean", "level": "string", "name": "string", "effect": "float64",
     "deviation": "Float64", "measurements": "int32",
@@ -94,7 +92,7 @@ def _point(row: Mapping[str, Any], gpu: Gpu, assumed: Assumptions) -> Iterator[l
     """The measurement of a row, if its model, precision and program are known and its speed is possible."""
     engine = learned.engine_named(row["software"] or row["software_asked"])
     model_id = catalogue.canonical(row["model_id"] or "")
-    precision = _published_as(row["precision"] or row["precision_asked"], model_id)
+    precision = stored.published_as(row["precision"] or row["precision_asked"], model_id)
     if engine is None or model_id is None or precision is None:
         return
     users = int(row["concurrent_users"] or row["batch_size"] or 1)
@@ -105,12 +103,12 @@ def _point(row: Mapping[str, Any], gpu: Gpu, assumed: Assumptions) -> Iterator[l
         prompt = int(row["prompt_tokens"]) if row["prompt_tokens"] else None
         job = predict.job_of(shape, precision, predict.load_of(shape, context, users, prompt, assumed), assumed)
         program = engines.engine_of(engine)
-        plan = predict.Plan(gpu=gpu, count=count, engine=program, split=program.split)
+        plan = rules.Plan(gpu=gpu, count=count, engine=program, split=program.split)
         prediction, measured = predict.predict(job, plan), float(row["score"])
         rate, expected = prediction.decode, prediction.decode.expected
         # What a server writes in all is less than what it writes while it reads nothing.
         if row["output"] == "served_token":
-            together = serving.serving(prediction, max(1, context - job.load.prompt))
+            together = predict.serving(prediction, max(1, context - job.load.prompt))
             expected = together and together.all_tokens_per_s
         if expected and rate.bound and measured <= rate.bound:
             load = f"{users} at once, " if users > 1 else ""
@@ -118,13 +116,6 @@ def _point(row: Mapping[str, Any], gpu: Gpu, assumed: Assumptions) -> Iterator[l
             kind = learned.Kind(engine, users > 1)
             ratio = math.log(measured / expected)
             yield learned.Point(kind, gpu.gpu_id, gpu.architecture or "", model_id, ratio, name)
-
-
-def _published_as(precision: str | None, model_id: str | None) -> str | None:
-    """The precision as it is known here. Publications call two formats fp4: MXFP4 if the model itself came out in it."""
-    if (precision or "").lower() != "fp4" or model_id is None:
-        return precision
-    return "mxfp4" if catalogue.get(model_id).config.get("model_type") in _IN_MXFP4 else "nvfp4"
 
 
 def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:

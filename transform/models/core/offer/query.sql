@@ -21,11 +21,14 @@ WITH priced AS (
 )
 SELECT
     p.* EXCLUDE (printed_usd),
-    core.offer_exclusion(
+    coalesce(core.offer_exclusion(
         p.gpu_count, p.condition, f.is_usable, p.availability, p.seller_kind, p.seller, h.listing_id IS NOT NULL,
         p.confirmed_until IS NULL OR p.confirmed_until >= p.valid_from AND a.listing_id IS NULL, p.price, p.price_kind, p.price_usd, p.msrp_usd, p.channel
-    ) AS exclusion
+    ), CASE WHEN n.gpu_id IS NOT NULL THEN 'suspect price' END) AS exclusion
 FROM priced p
 LEFT JOIN core.source_freshness f ON f.source = p.source
 LEFT JOIN core.held_price h ON h.listing_id = p.listing_id
 LEFT JOIN core.aged_out a ON a.listing_id = p.listing_id
+CROSS JOIN core.home_market home
+LEFT JOIN core.suspect_price n ON n.gpu_id = p.gpu_id AND n.market = coalesce(p.market, home.market)
+    AND p.condition = 'new' AND p.price_usd NOT BETWEEN n.least_usd AND n.most_usd

@@ -31,12 +31,6 @@ priced AS (
         AND h.match_status = 'matched' AND s.condition = 'new'
         AND (NOT measured_only OR h.gpu_id IN (SELECT gpu_id FROM core.benchmark_score))
         AND a.market IN ('all', coalesce(l.market, a.home), m.market_region)
-),
--- The cards whose last daily price by then is suspect, as mart.price_daily marks it: a day that counts for no low there counts
--- here neither. The mark looks at the two weeks after the day too, so this alone may take a card out of a past day later.
-suspect AS (
-    SELECT gpu_id, market FROM core.price_day WHERE day BETWEEN as_of_day::DATE - 14 AND as_of_day::DATE
-    GROUP BY gpu_id, market HAVING arg_max(suspect, day)
 )
 SELECT
     p.gpu_id, CASE WHEN p.is_net THEN p.net_usd ELSE p.price_usd END AS price_usd, p.price, p.currency, p.fx_day, p.source, p.listing_no,
@@ -46,7 +40,9 @@ SELECT
 FROM priced p
 LEFT JOIN source_freshness_as_of(as_of_day) f ON f.source = p.source
 LEFT JOIN core.gpu g ON g.gpu_id = p.gpu_id
-ANTI JOIN suspect s ON s.gpu_id = p.gpu_id AND s.market = p.offered_in
+-- What is suspect looks at the two weeks after the day too, so this alone may take an offer out of a past day later.
+ANTI JOIN suspect_price_as_of(as_of_day) s ON s.gpu_id = p.gpu_id AND s.market = p.offered_in
+    AND p.price_usd NOT BETWEEN s.least_usd AND s.most_usd
 WHERE core.offer_exclusion(
     p.gpu_count, 'new', f.is_usable, p.availability, p.seller_kind, p.seller, false,
     p.confirmed_until IS NULL OR p.confirmed_until >= p.valid_from

@@ -45,6 +45,7 @@ work AS (
         m.used_experts,
         m.attention_heads,
         m.key_value_heads,
+        m.tower_parameters,
         -- Nobody here measured a model whose layers keep a state.
         n.model_id IN (SELECT k.model_id FROM core.model_cache k WHERE k.window_tokens = 1) AS has_state,
         -- What llama.cpp does not load, or what several people are served with, runs on a server that divides every layer.
@@ -93,8 +94,11 @@ timed AS (
     SELECT
         *,
         (CASE WHEN on_server OR model_kind IN ('diffusion', 'video') THEN resident_bytes ELSE on_card_bytes END
-            + cache_bytes * CASE WHEN in_parts THEN greatest(1, cards / key_value_heads) ELSE 1 END
-            + activation_bytes * together) / 1e9 AS needed_gb,
+            + CASE WHEN on_server THEN server_cache_bytes ELSE cache_bytes END
+                * CASE WHEN in_parts THEN greatest(1, cards / key_value_heads) ELSE 1 END
+            -- A server tries a model that sees pictures with pictures: tower_overhead_gb in transform/speed/engines.toml.
+            + (activation_bytes + CASE WHEN on_server AND tower_parameters > 0 THEN 2.7e9 ELSE 0 END) * together)
+            / 1e9 AS needed_gb,
         core.usable_gb(driver_gb, together, on_server) AS available_gb,
         -- Nothing is written token by token where no bytes are read for it.
         CASE WHEN weights_read_bytes IS NULL THEN NULL ELSE sequences END * CASE WHEN in_parts THEN cards ELSE 1 END / greatest(

@@ -7,6 +7,9 @@ cache AS (
     SELECT k.model_id, a.tokens,
         coalesce(sum(k.cache_elements_per_token * least(a.tokens, coalesce(k.window_tokens, a.tokens)))
             FILTER (k.window_tokens IS DISTINCT FROM 1), 0) AS elements,
+        -- A server reads prompts in pieces, and keeps a piece beside the window: piece_tokens in transform/speed/engines.toml.
+        coalesce(sum(k.cache_elements_per_token * least(a.tokens, coalesce(k.window_tokens + 8191, a.tokens)))
+            FILTER (k.window_tokens IS DISTINCT FROM 1), 0) AS server_elements,
         -- While an answer is written a share of the context is held.
         coalesce(sum(k.cache_elements_per_token * least(a.written, coalesce(k.window_tokens, a.written)))
             FILTER (k.window_tokens IS DISTINCT FROM 1), 0) AS written_elements,
@@ -25,6 +28,7 @@ SELECT
     w.weights_bytes AS resident_bytes,
     w.always_read_bytes + w.expert_bytes AS on_card_bytes,
     (floor(c.elements * sequences * bits.kv / 8) + c.state_bytes * sequences)::BIGINT AS cache_bytes,
+    (floor(c.server_elements * sequences * bits.kv / 8) + c.state_bytes * sequences)::BIGINT AS server_cache_bytes,
     ((floor(c.written_elements * bits.kv / 8) + c.state_bytes) * sequences)::BIGINT AS written_cache_bytes,
     sequences * (least(a.tokens, bits.chunk) * m.activation_bytes_per_token + m.activation_bytes_per_sequence)
         AS activation_bytes,
@@ -48,6 +52,7 @@ SELECT
     NULL,
     round(w.weights_bytes - (1 - core.assumed('text_encoders_on_card')) * w.text_encoder_bytes)::BIGINT,
     w.weights_bytes,
+    0,
     0,
     0,
     -- Of a clip it is counted.

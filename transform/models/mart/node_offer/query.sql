@@ -46,7 +46,12 @@ SELECT
     core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from) AS last_seen_at,
     p.snapshot_sha256,
     coalesce(
-        CASE WHEN p.gpu_id IS NULL THEN 'GPU not certain' WHEN p.gpu_count IS NULL THEN 'number of GPUs not stated' END,
+        CASE
+            WHEN p.gpu_id IS NULL THEN 'GPU not certain'
+            WHEN p.gpu_count IS NULL THEN 'number of GPUs not stated'
+            -- A card with a mainboard, a console or a gift is no machine, and its price not that of the card.
+            WHEN p.product_kind = 'kit' AND p.gpu_count = 1 THEN 'a card with other goods, no machine'
+        END,
         core.offer_exclusion(
             1, p.condition, f.is_usable, p.availability, p.seller_kind, p.seller, h.listing_id IS NOT NULL,
             p.confirmed_until IS NULL OR p.confirmed_until >= p.valid_from AND a.listing_id IS NULL, p.price, CASE p.price_kind WHEN 'bundle' THEN 'now' ELSE p.price_kind END,

@@ -18,7 +18,7 @@ measured AS (
         arg_max(d.low, d.day) FILTER (d.day BETWEEN l.day - 37 AND l.day - 30) AS low_30d,
         arg_max(d.low, d.day) FILTER (d.day BETWEEN l.day - 97 AND l.day - 90) AS low_90d,
         count(*) FILTER (d.day > l.day - 365 AND d.low < l.low) AS days_below,
-        count(*) FILTER (d.day > l.day - 365 AND d.low > l.low) AS days_above,
+        min(d.low) FILTER (d.day > l.day - 30) AS lowest_30d,
         count(*) FILTER (d.day > l.day - 365) AS days_of_year,
         min(d.low) AS lowest,
         -- The first day with that price, so that two builds choose the same day.
@@ -30,9 +30,13 @@ measured AS (
 trend AS (
     SELECT *, low / low_7d - 1 AS change_7d, low / low_30d - 1 AS change_30d, low / low_90d - 1 AS change_90d,
         days_below / days_of_year AS percentile,
-        days_above / days_of_year AS share_above,
+        low / lowest_30d - 1 AS above_low_30d,
         ((SELECT max(seen_at) FROM core.source_night) AT TIME ZONE 'UTC')::DATE - day AS days_ago
     FROM measured
+),
+hinted AS (
+    SELECT *, CASE WHEN days_ago > 7 THEN 'unknown' ELSE core.price_hint(days, change_30d, above_low_30d) END AS hint
+    FROM trend
 )
 SELECT
     t.gpu_id,
@@ -47,23 +51,19 @@ SELECT
     t.lowest_on AS all_time_low_on,
     t.volatility::DECIMAL(18, 6) AS volatility_90d,
     t.days,
-    CASE
-        WHEN t.days_ago > 7 THEN 'unknown'
-        WHEN t.days < 30 THEN 'unknown'
-        WHEN t.change_30d <= -0.1 THEN 'wait'
-        WHEN t.share_above >= 0.9 THEN 'buy'
-        WHEN t.percentile >= 0.8 THEN 'wait'
-        ELSE 'neutral'
-    END AS hint,
+    t.hint,
     CASE
         WHEN t.days_ago > 7 THEN 'no judgement on whether it is low: no price was seen for ' || t.days_ago || ' days'
         WHEN t.days < 30
             THEN 'no judgement on whether it is low: its price is known on ' || t.days || ' of the 30 days that takes'
         WHEN t.change_30d <= -0.1 THEN 'it fell by ' || round(-100 * t.change_30d)::INTEGER || '% in 30 days and may go on'
-        WHEN t.share_above >= 0.9 THEN 'lower than on ' || round(100 * t.share_above)::INTEGER || '% of the days of a year'
-        WHEN t.percentile >= 0.8 THEN 'it was lower on ' || round(100 * t.percentile)::INTEGER || '% of the days of a year'
-        ELSE 'neither low nor falling: ' || round(100 * t.percentile)::INTEGER || '% of the days of a year were cheaper'
-    END AS reason
-FROM trend t
+        WHEN t.hint = 'buy' THEN 'near its lowest of 30 days, and not falling'
+        ELSE 'neither near its lowest of 30 days nor falling fast: ' || round(100 * t.percentile)::INTEGER || '% of the days of a year were cheaper'
+    END AS reason,
+    r.given AS hint_given,
+    r.was_right AS hint_was_right,
+    r.right_on_any AS hint_right_on_any
+FROM hinted t
 JOIN core.gpu g USING (gpu_id)
+LEFT JOIN core.hint_record r ON r.gpu_id = t.gpu_id AND r.hint = t.hint
 ORDER BY t.gpu_id

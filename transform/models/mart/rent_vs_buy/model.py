@@ -59,7 +59,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
                 "value_kept_per_year": float(with_value_kept(base, pair.value_kept).value_kept_per_year),
                 "value_kept_is_observed": pair.value_kept is not None,
                 "other_usd": float(round(own.other, 2)),
-                "machine": pair.host.name if pair.host else None,
+                "machine": "the machine itself" if pair.is_machine else pair.host and pair.host.name,
             }
         )
     columns = _NAMES | _COMPUTED
@@ -81,13 +81,15 @@ def pair_of(row: Mapping[Any, Any], observed: Mapping[str, Decimal]) -> Pair | N
         gpu_id=row["gpu_id"], vendor="", name=row["gpu"], segment=_text(row["segment"]) or "consumer",  # type: ignore[arg-type]
         form_factor=_text(row["form_factor"]), memory_type=_text(row["memory_type"]),
     )  # fmt: skip
-    host = hosts.host_for(gpu, int(row["cards"]), round(row["tdp_w"]))
+    cards, is_machine = int(row["cards"]), row["comparability"] == "same node"
+    host = hosts.host_for(gpu, cards, round(row["tdp_w"] / cards if is_machine else row["tdp_w"]))
     if host is None:
         return None
     return Pair(
         price_usd=Decimal(str(row["price_usd"])),
         tdp_w=round(row["tdp_w"]),
-        cards=int(row["cards"]),
+        cards=1 if is_machine else cards,
+        is_machine=is_machine,
         hour_usd=Decimal(str(row["instance_hour_usd"])),
         pricing_model=row["pricing_model"],
         value_kept=observed.get(row["gpu_id"]),

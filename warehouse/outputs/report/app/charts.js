@@ -102,16 +102,16 @@ const labelled = (svg, points, lines, edge) => {
   }
 };
 
-/** Score against price, with the Pareto front: { gpu_id, price_usd, score, is_front }. */
-const scatter = (name, title, unit, list) => {
+/** Score against price, with the Pareto front: { gpu_id, price_usd, score, is_front }, and `name` if it is not the card's. */
+const scatter = (name, title, unit, list, paid = _("price")) => {
   const rate = rates().get(currency());
-  const points = list.map((row) => ({ ...row, price: row.price_usd / rate, label: short_name(cards().get(row.gpu_id).gpu) }));
+  const points = list.map((row) => ({ ...row, price: row.price_usd / rate, name: row.name ?? cards().get(row.gpu_id).gpu, label: short_name(row.name ?? cards().get(row.gpu_id).gpu) }));
   const front = points.filter((row) => row.is_front).sort((a, b) => a.price - b.price);
   const wide = Math.max(...points.map((row) => row.price)) / Math.min(...points.map((row) => row.price)) > 12;
-  const tip_text = (row) => `${cards().get(row.gpu_id).gpu}\n${money(row.price_usd)} · ${short(row.score)} ${unit}${row.is_front ? `\n${_("nobody else is at least as fast for no more money")}` : ""}`;
+  const tip_text = (row) => `${row.name}\n${money(row.price_usd)} · ${short(row.score)} ${unit}${row.is_front ? `\n${_("nobody else is at least as fast for no more money")}` : ""}`;
   const plot = Plot.plot({
     width: widthOf(), height: Math.min(420, Math.max(300, widthOf() * 0.55)), marginLeft: 52, marginBottom: 40, marginTop: 24, marginRight: 24, style,
-    x: { label: `${_("price")}, ${currency()} →`, type: wide ? "log" : "linear", grid: true, nice: true, zero: !wide, ticks: Math.round(widthOf() / (Math.max(...points.map((row) => row.price)) > 1e5 ? 170 : 110)), tickFormat: (tick) => number(tick, 0) },
+    x: { label: `${paid}, ${currency()} →`, type: wide ? "log" : "linear", grid: true, nice: true, zero: !wide, ticks: Math.round(widthOf() / (Math.max(...points.map((row) => row.price)) > 1e5 ? 170 : 110)), tickFormat: (tick) => number(tick, 0) },
     y: { label: `↑ ${unit}`, grid: true, nice: true, zero: true, tickFormat: (tick) => number(tick, 3) },
     marks: [
       front.length > 1 ? Plot.line(front, { x: "price", y: "score", curve: "step-after", stroke: "var(--accent)", strokeWidth: 1.5 }) : null,
@@ -124,10 +124,33 @@ const scatter = (name, title, unit, list) => {
     const [ax, ay, bx, by] = [x.apply(front[n].price), y.apply(front[n].score), x.apply(row.price), y.apply(row.score)];
     return [[ax, ay, bx, ay], [bx, ay, bx, by]];
   });
-  plot.querySelectorAll("circle").forEach((dot, n) => { dot.dataset.place = address(["card", points[n].gpu_id]); dot.dataset.front = points[n].is_front; });
+  plot.querySelectorAll("circle").forEach((dot, n) => { if (cards().has(points[n].gpu_id)) dot.dataset.place = address(["card", points[n].gpu_id]); dot.dataset.front = points[n].is_front; });
   labelled(plot.matches("svg") ? plot : plot.querySelector("svg"), placed, steps, [x.range[0], 4, x.range[1] + 20, y.range[0]]);
   return figure(name, title, plot, [mark("var(--accent)", _("Pareto front: nobody else is at least as fast for no more money"))],
-    () => [["gpu", `price_${currency().toLowerCase()}`, `score_${unit}`, "on_front"], ...points.map((row) => [cards().get(row.gpu_id).gpu, row.price.toFixed(2), row.score, row.is_front])]);
+    () => [["gpu", `price_${currency().toLowerCase()}`, `score_${unit}`, "on_front"], ...points.map((row) => [row.name, row.price.toFixed(2), row.score, row.is_front])]);
+};
+
+/** What owning and renting cost a month by the hours of use: two straight lines, and where they cross. All from the question's row. */
+const rent_lines = (name, title, [rental, idle, owned, rented, below], own) => {
+  const rate = rates().get(currency());
+  const all = 24 * 365 / 12;
+  const cross = below !== null && below > 0 && below < all ? below : null;
+  // Where they cross stands in the first third, also where that is after a few hours.
+  const shown = cross === null ? all : Math.min(all, 4 * cross);
+  const at = (from, to, hours) => (from + (to - from) * (hours / all)) / rate;
+  const line = (what, colour, from, to) => ({ what, colour, ends: [[0, at(from, to, 0)], [shown, at(from, to, shown)]] });
+  const lines = [line(own, "var(--accent)", idle, owned), line(rental, "var(--amber)", 0, rented)];
+  const plot = Plot.plot({
+    width: widthOf(), height: Math.min(320, Math.max(240, widthOf() * 0.4)), marginLeft: 64, marginBottom: 40, marginTop: 24, marginRight: 24, style,
+    x: { label: `${_("hours of use a month")} →`, grid: true, tickFormat: (tick) => number(tick, 0) },
+    y: { label: `↑ ${currency()} ${_("a month")}`, grid: true, nice: true, zero: true, tickFormat: (tick) => number(tick, 0) },
+    marks: [
+      lines.map((one) => Plot.line(one.ends, { stroke: one.colour, strokeWidth: 2 })),
+      cross === null ? null : Plot.dot([[cross, at(0, rented, cross)]], { r: 5, fill: "var(--accent)", ariaLabel: () => _("{hours} hours a month cost the same", { hours: number(cross, 0) }) }),
+    ],
+  });
+  return figure(name, title, plot, lines.map((one) => mark(one.colour, one.what)),
+    () => [["what", "hours_a_month", `a_month_${currency().toLowerCase()}`], ...lines.flatMap((one) => one.ends.map(([hours, paid]) => [one.what, hours, paid.toFixed(2)]))]);
 };
 
 /** The days of a card's history: { date, low, median, high } in dollars; they are null if no price is known from that day on. */

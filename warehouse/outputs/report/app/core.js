@@ -30,7 +30,8 @@ const workloads = once(() => new Map(rows("workloads").map((row) => [row.workloa
 const models = once(() => new Map(rows("models").map((row) => [row.model_id, row])));
 const scores = once(() => new Map(rows("scores").map((row) => [`${row.workload_id} ${row.gpu_id}`, row])));
 const sellers = once(() => rows("sellers"));
-const ways = once(() => group(rows("ways"), "model_id"));
+const questions = once(() => group(rows("questions").map((row, number) => ({ ...row, number })), "model_id"));
+const ways = once(() => group(rows("ways"), "question"));
 const value = once(() => group(rows("value"), (row) => `${row.market} ${row.workload_id} ${row.price_basis}`));
 const sources = once(() => rows("sources"));
 const markets = once(() => rows("markets"));
@@ -78,8 +79,8 @@ const rate_words = () => {
 /** `text` in the language in use, with its gaps in braces filled in. */
 const _ = (text, filled = {}) =>
   ((WORDS.translations[language()] || {})[text] || text).replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
-/** The sentence of a message, by its number. */
-const say = (number) => WORDS.said[language()][number];
+/** The sentence of a message, by its number. Its sums are dollars between marks. */
+const say = (number) => WORDS.said[language()][number].replace(/⟦(-?[\d.]+)⟧/g, (whole, usd) => money(Number(usd)));
 /** A code of the warehouse in words. */
 const word = (kind, code) => (code === null || code === undefined ? "" : _(WORDS.values[kind]?.[code] ?? String(code)));
 
@@ -139,7 +140,7 @@ const h = (name, attributes, ...children) => {
 const raw = (text) => (text === null || text === undefined ? null : h("span", { translate: "no" }, String(text)));
 const link = (text, url) => (url && /^https?:/.test(url) ? h("a", { href: url, rel: "noreferrer noopener", translate: "no" }, text) : raw(text));
 const page = (text, place, more) => h("a", { href: address(place, more), translate: "no" }, text);
-const short_name = (gpu) => gpu.replace(/^(?:NVIDIA|AMD|Intel) (?:GeForce |Radeon )?/, "");
+const short_name = (gpu) => gpu.replace(/(?:NVIDIA|AMD|Intel) (?:GeForce |Radeon )?/, "");
 const card = (gpu_id, whole = true) => {
   const row = cards().get(gpu_id);
   return row ? page(whole ? row.gpu : short_name(row.gpu), ["card", gpu_id]) : raw(gpu_id);

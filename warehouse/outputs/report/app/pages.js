@@ -22,27 +22,29 @@ const why_not = (row) => (row && row.excluded ? h("small", null, _("no offer of 
 // ---- The answer -------------------------------------------------------------------------------------------------------------
 
 const TASKS = () => [...workloads().values()].map((row) => ["w", row.workload_id, row.workload]);
-const runnable = once(() => [...models().values()].filter((row) => row.precision));
 const task_of = () => {
   const choice = parameters.get("for") || "";
-  const [kind, id] = [choice.slice(0, 1), choice.slice(2)];
-  if (kind === "m" && models().has(id)) return ["m", id];
-  if (kind === "w" && workloads().has(id)) return ["w", id];
-  const first = [...workloads().values()].find((row) => value().has(`${market()} ${row.workload_id} street`));
-  if (first) return ["w", first.workload_id];
-  return ["m", models().has("llama-3-8b") ? "llama-3-8b" : runnable()[0]?.model_id];
+  if (/^[mw]:/.test(choice)) return [choice.slice(0, 1), choice.slice(2)];
+  return DATA.grid.models.length ? ["m", DATA.grid.models[0]] : ["w", TASKS()[0]?.[1]];
 };
 const budget = () => { const amount = parseFloat(parameters.get("budget")); return amount > 0 ? amount * rates().get(currency()) : Infinity; };
 const least_speed = () => { const speed = parseFloat(parameters.get("speed")); return speed > 0 ? speed : 0; };
 
-/** What the address asks and this report does not hold: it shows something else, and says so with the command that answers. */
-const not_held = () => {
-  const held = { market: markets().map((row) => row.market), users: DATA.asked.loads.map(String), cur: [...rates().keys()] };
-  const odd = Object.keys(held).filter((name) => parameters.get(name) && !held[name].includes(parameters.get(name)));
-  const choice = parameters.get("for") || "";
-  if (choice && !(choice.startsWith("m:") ? models() : workloads()).has(choice.slice(2))) odd.push("for");
-  return odd.length ? none(_("This report does not hold {asked}, and shows another question; {command} answers it.", { asked: odd.map((name) => `${name}=${parameters.get(name)}`).join(", "), command: "gpuledger buy --model … --users … --market …" })) : null;
+/** An argument of the question: what the address says, else what the report shows first. */
+const asked = (name) => parameters.get(name === "people" ? "users" : name) || (name === "market" ? DATA.run.home : String(DATA.grid[name][0]));
+/** The arguments that the address asks and this report does not hold. It then answers nothing instead of something else. */
+const not_held = (kind, id) => {
+  const held = { cur: [...rates().keys()], market: kind === "m" ? DATA.grid.market : markets().map((row) => row.market) };
+  if (kind === "m") for (const name of ["people", "context", "precision", "condition"]) held[name === "people" ? "users" : name] = DATA.grid[name].map(String);
+  const odd = Object.entries(held).filter(([name, values]) => parameters.get(name) && !values.includes(parameters.get(name))).map(([name]) => `${name}=${parameters.get(name)}`);
+  if (!(kind === "m" ? questions() : workloads()).has(id)) odd.unshift(id);
+  return odd.length ? none([_("This report does not hold {asked}. This command answers it:", { asked: odd.join(", ") }), " ", h("code", { translate: "no" }, kind === "m" ? command(id) : `gpuledger value ${id}`)]) : null;
 };
+/** The command that asks what the address asks about a model. */
+const command = (id) => ["gpuledger buy --model", id, ...Object.entries({ users: "--users", context: "--context", precision: "--precision", condition: "--condition", market: "--market", cur: "--currency", budget: "--budget", speed: "--min-tokens-per-s" })
+  .filter(([name]) => parameters.get(name) && parameters.get(name) !== "usual").map(([name, option]) => `${option} ${parameters.get(name)}`)].join(" ");
+const choice = (name, text, values, words = (one) => one) =>
+  values.length > 1 ? h("label", null, text, h("select", { name, onchange: (event) => ask({ [name]: event.target.value }) }, values.map((one) => option(String(one), words(one), asked(name === "users" ? "people" : name))))) : null;
 
 const home_page = () => {
   const [kind, id] = task_of();
@@ -50,15 +52,21 @@ const home_page = () => {
   const set = (name) => (event) => ask({ [name]: event.target.value });
   return [
     heading(_("What to buy or rent")),
-    not_held(),
     h("form", { class: "asking", onsubmit: (event) => event.preventDefault() },
       h("label", null, _("To run"), h("select", { onchange: set("for"), name: "for" },
-        workloads().size ? h("optgroup", { label: _("Measured workloads") }, TASKS().map(([task, one, text]) => option(`${task}:${one}`, text, chosen))) : null,
-        h("optgroup", { label: _("Models") }, runnable().map((row) => option(`m:${row.model_id}`, row.model_id, chosen))))),
+        h("optgroup", { label: _("Models") }, DATA.grid.models.map((one) => option(`m:${one}`, one, chosen))),
+        workloads().size ? h("optgroup", { label: _("Measured workloads") }, TASKS().map(([task, one, text]) => option(`${task}:${one}`, text, chosen))) : null)),
       h("label", null, _("Budget, {currency}", { currency: currency() }), h("input", { type: "number", min: 0, step: "any", name: "budget", value: parameters.get("budget"), placeholder: _("any"), onchange: set("budget") })),
-      kind === "m" ? h("label", null, _("People at once"), h("select", { name: "users", onchange: set("users") }, DATA.asked.loads.map((one) => option(String(one), number(one), String(users()))))) : null,
-      kind === "m" ? h("label", null, _("Tokens/s for each, at least"), h("input", { type: "number", min: 0, step: "any", name: "speed", value: parameters.get("speed"), placeholder: _("any"), onchange: set("speed") })) : null),
-    kind === "w" ? for_workload(id) : for_model(id),
+      kind === "m" ? [
+        choice("users", _("People at once"), DATA.grid.people, number),
+        choice("context", _("Tokens of context"), DATA.grid.context, number),
+        choice("precision", _("Precision"), DATA.grid.precision, (one) => (one === "usual" ? _("usual") : one)),
+        choice("condition", _("Condition"), DATA.grid.condition, (one) => (one === "any" ? _("new or used") : word("condition", one))),
+        h("label", null, _("Tokens/s for each, at least"), h("input", { type: "number", min: 0, step: "any", name: "speed", value: parameters.get("speed"), placeholder: _("any"), onchange: set("speed") })),
+      ] : null),
+    not_held(kind, id) ?? (kind === "w" ? for_workload(id) : for_model(id)),
+    h("h2", null, _("What changed in seven days"), " ", h("small", null, page(_("all changes"), ["changes"]))),
+    changes_grid(rows("changes").slice(0, 5), false),
   ];
 };
 
@@ -144,112 +152,104 @@ const ranking = (id, list = null, most = 50) => {
 
 // ---- Models -----------------------------------------------------------------------------------------------------------------
 
-const users = () => (DATA.asked.loads.includes(Number(parameters.get("users"))) ? Number(parameters.get("users")) : 1);
-/** The market whose prices the ways to run a model have. For several people at once, and for all markets, it is the home market. */
-const ways_market = (load = users()) => (load === 1 && market() !== "all" ? market() : DATA.run.home);
-/** The ways to run a model: those with a fresh price first, of these the cheapest over the whole time. */
-const ways_of = (id, load = users()) => (ways().get(id) || []).filter((row) => row.users === load && row.market === ways_market(load));
-const what = (row, whole = false) =>
-  row.what !== null ? raw(row.what) : h("span", null, row.boards > 1 ? `${row.boards} × ` : "", card(row.gpu_id, whole));
-const speed_of = (row) => (row.images_per_s ? _("{rate} images/s", { rate: short(row.images_per_s) }) : row.tokens_per_s === null ? "" : _("{rate} tokens/s", { rate: short(row.tokens_per_s) }));
-const range_of = (row) => (row.low !== null && row.basis !== "measured" ? _("{low} to {high}", { low: short(row.low), high: short(row.high) }) : row.basis === "measured" ? _("measured") : "");
-const per_output = (row) => (row.usd_per_thousand !== null ? _("{price} per 1000 images", { price: money(row.usd_per_thousand) }) : row.usd_per_million !== null ? _("{price} per million tokens", { price: money(row.usd_per_million) }) : "");
+/** The question that the address asks about a model, undefined if the report does not hold it. */
+const question_of = (id, people = asked("people")) => (questions().get(id) || []).find((row) =>
+  String(row.people) === people && (row.context === null || String(row.context) === asked("context")) && row.precision === asked("precision") && row.condition === asked("condition") && row.market === asked("market"));
+/** The answers to it in their order: those with a fresh price first, of these the cheapest over the whole time. */
+const ways_of = (question) => (question && ways().get(question.number)) || [];
+const bought = (list) => list.find((row) => row.way === "buy");
+const rented = (list) => list.find((row) => row.way !== "buy");
+const what = (row) => [row.way === "buy" && cards().has(row.gpu_id) ? page(row.what, ["card", row.gpu_id]) : raw(row.what), row.condition && row.condition !== "new" ? ` (${word("condition", row.condition)})` : ""];
+const mark_of = (row) => (row.price_mark ? h("small", { class: "bad" }, " ", row.price_mark.split(", ").map((one) => word("mark", one)).join(", ")) : null);
+const rate_of = (row) => row.images_per_s ?? row.each_tokens_per_s ?? null;
+const speed_of = (row) => (row.images_per_s ? _("{rate} images/s", { rate: short(row.images_per_s) }) : row.tokens_per_s === null ? "" : _("{rate} tokens/s", { rate: short(row.each_tokens_per_s) }));
+const range_of = (row) => (row.speed_is === "measured" ? _("measured") : row.low_tokens_per_s !== null ? _("{low} to {high}", { low: short((row.low_tokens_per_s * row.each_tokens_per_s) / row.tokens_per_s), high: short((row.high_tokens_per_s * row.each_tokens_per_s) / row.tokens_per_s) }) : "");
 const hour = (row) => (row.way === "buy" ? money(row.price_usd) : _("{price} an hour", { price: money(row.price_usd) }));
 const assumed = () => _("{hours} hours a day for {years} years, in use {share} % of them, electricity at {price} a kWh", {
   hours: number(DATA.assumptions.hours_per_day), years: number(DATA.assumptions.horizon_years), share: number(DATA.assumptions.utilisation * 100), price: money(DATA.assumptions.electricity_usd_per_kwh) });
+const asked_words = (question) => `${_("{model} at {precision}", { model: question.model_id, precision: question.at_precision })}${question.context ? `, ${_("{count} tokens of context", { count: number(question.context) })}` : ""}, ${_("people at once")}: ${number(question.people)} · ${assumed()} · ${market_words(question.market)}`;
 
 const for_model = (id) => {
-  const all = ways_of(id);
-  if (!all.length) return [none(_("Nothing on sale or for rent in this market runs {model}, as far as is known.", { model: id })), need_of(models().get(id))];
-  const within = all.filter((row) => row.outlay_usd <= budget() && (!least_speed() || (row.each ?? 0) >= least_speed()));
+  const question = question_of(id);
+  if (!question) return none([_("This report does not hold {asked}. This command answers it:", { asked: id }), " ", h("code", { translate: "no" }, command(id))]);
+  const all = ways_of(question);
+  const said = question.said.map(say);
+  if (!all.length) return said.map(none);
+  const within = all.filter((row) => row.outlay_usd <= budget() && (!least_speed() || (row.each_tokens_per_s ?? 0) >= least_speed()));
   if (!within.length) {
     const cheapest = all.reduce((a, b) => (b.outlay_usd < a.outlay_usd ? b : a));
-    const fastest = all.reduce((a, b) => ((b.each ?? 0) > (a.each ?? 0) ? b : a));
-    return [none(_("Nothing does as asked. The cheapest costs {price}, the fastest gives each {rate} tokens/s.", { price: money(cheapest.outlay_usd), rate: short(fastest.each ?? 0) })), ways_grid(id, all)];
+    const fastest = all.reduce((a, b) => ((b.each_tokens_per_s ?? 0) > (a.each_tokens_per_s ?? 0) ? b : a));
+    return [none(_("Nothing does as asked. The cheapest costs {price}, the fastest gives each {rate} tokens/s.", { price: money(cheapest.outlay_usd), rate: short(fastest.each_tokens_per_s ?? 0) })), ways_grid(id, all)];
   }
-  const bought = within.find((row) => row.way === "buy");
-  const rented = within.find((row) => row.way !== "buy");
-  const rate = (row) => row.images_per_s ?? row.tokens_per_s ?? 0;
-  const fastest = within.reduce((a, b) => (rate(b) > rate(a) ? b : a));
-  const answer_of = (kind, row) => {
-    const seller = sellers()[row.seller];
-    return answer(kind, what(row, true),
-      h("p", { class: "price" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url)),
+  const [row] = within;
+  const seller = sellers()[row.seller];
+  // The sentence is of the question without a budget. With one, the first of the rows is the answer, and the command says it.
+  const is_first = row === all[0];
+  return [
+    is_first ? h("p", { class: "sentence" }, said.join(" ")) : null,
+    h("div", { class: "answers" }, answer(is_first ? _("First answer") : _("First answer within that"), what(row),
+      h("p", { class: "price" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url), mark_of(row)),
       h("p", null, shop(seller.shop), " · ", confirmed(seller.confirmed_at, seller.shop)),
       h("p", null, speed_of(row), range_of(row) ? h("small", null, ` (${range_of(row)})`) : null),
-      row.way === "buy" && row.outlay_usd !== null ? h("p", null, _("{price} on day one, with the machine; shipping is not in it", { price: money(row.outlay_usd) })) : null,
-      h("p", null, _("{price} in all over the years", { price: money(row.total_usd) }), per_output(row) ? ` · ${per_output(row)}` : ""),
-      row.notes ? h("p", null, h("small", null, row.notes.map(say).join("; "))) : null);
-  };
-  const answers = [];
-  if (bought) answers.push([_("Cheapest to own"), bought]);
-  if (rented) answers.push([_("Cheapest to rent"), rented]);
-  if (fastest !== bought && fastest !== rented && rate(fastest)) answers.push([_("Fastest within the budget"), fastest]);
-  return [
-    h("div", { class: "answers" }, answers.map(([kind, row]) => answer_of(kind, row))),
-    h("p", { class: "soft" }, `${_("{model} at {precision}", { model: id, precision: models().get(id).precision })}${models().get(id).context_tokens ? `, ${_("{count} tokens of context", { count: number(models().get(id).context_tokens) })}` : ""} · ${assumed()} · ${market_words(ways_market())}`),
+      row.way === "buy" ? h("p", null, _("{price} on day one, with the machine; shipping is not in it", { price: money(row.outlay_usd) })) : null,
+      h("p", null, _("{price} in all over the years", { price: money(row.total_usd) })),
+      row.notes ? h("p", null, h("small", null, row.notes.map(say).join("; "))) : null)),
+    within.length > 1 && within.some(rate_of) ? scatter(`${id}-ways`, _("What it does against what is paid on day one, or as rent: {model}", { model: id }), row.images_per_s ? _("images/s") : _("tokens/s for each"),
+      within.filter((one) => rate_of(one) && one.outlay_usd).map((one) => ({ gpu_id: one.gpu_id, name: one.what, price_usd: one.outlay_usd, score: rate_of(one), is_front: one.is_front })), _("day one or rent")) : null,
+    is_first && question.rent_curve ? rent_lines(`${id}-rent`, _("Owning or renting, by the hours of use"), question.rent_curve, row.what) : null,
     h("h2", null, _("Ways to run it"), " ", h("small", null, page(_("more about this model"), ["model", id]))),
     ways_grid(id, within),
+    h("p", { class: "soft" }, asked_words(question), " · ", _("{count} answers in all; the command shows them:", { count: number(question.answers) }), " ", h("code", { translate: "no" }, command(id))),
   ];
 };
 const per_heading = (id) => `${["diffusion", "video"].includes(models().get(id).model_kind) ? _("per 1000 images") : _("per million tokens")}, ${currency()}`;
 const ways_grid = (id, list) =>
   grid("ways", list, [
-    { key: "what", head: _("what"), value: (row) => row.what ?? `${row.boards} × ${cards().get(row.gpu_id)?.gpu}`, cell: (row) => what(row) },
+    { key: "what", head: _("what"), value: (row) => row.what, cell: (row) => what(row) },
     { key: "way", head: _("how"), value: (row) => (row.way === "buy" ? _("owning") : word("pricing", row.way)), filter: true },
-    { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.price_usd, cell: (row) => { const seller = sellers()[row.seller]; return h("span", { class: "nowrap" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url)); } },
-    { key: "speed", head: _("speed"), kind: "r", value: (row) => row.images_per_s ?? row.tokens_per_s, cell: (row) => [speed_of(row), range_of(row) ? h("small", null, ` ${range_of(row)}`) : null] },
+    { key: "outlay", head: `${_("day one")}, ${currency()}`, kind: "r", value: (row) => row.outlay_usd, cell: (row) => money(row.outlay_usd) },
     { key: "total", head: _("total over the years"), kind: "r", value: (row) => row.total_usd, cell: (row) => money(row.total_usd) },
-    { key: "per", head: per_heading(id), kind: "r", value: (row) => row.usd_per_million ?? row.usd_per_thousand, cell: (row) => money(row.usd_per_million ?? row.usd_per_thousand) },
+    { key: "mark", head: _("mark"), kind: "tight", value: (row) => row.price_mark, cell: mark_of },
+    { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.price_usd, cell: (row) => { const seller = sellers()[row.seller]; return h("span", { class: "nowrap" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url)); } },
+    { key: "speed", head: _("speed for each"), kind: "r", value: rate_of, cell: (row) => [speed_of(row), range_of(row) ? h("small", null, ` ${range_of(row)}`) : null] },
+    { key: "per", head: per_heading(id), kind: "r", value: (row) => row.usd_per_million_tokens ?? row.usd_per_thousand_images, cell: (row) => money(row.usd_per_million_tokens ?? row.usd_per_thousand_images) },
     { key: "memory", head: _("memory it has, GB"), kind: "r", value: (row) => row.available_gb, cell: (row) => number(row.available_gb, 1) },
     { key: "shop", head: _("shop"), value: (row) => sellers()[row.seller].shop, filter: true, cell: (row) => shop(sellers()[row.seller].shop) },
-  ], { sort: "total", search: false });
-const need_of = (row) => facts(
+  ], { search: false });
+const need_of = (row, question) => facts(
   [_("parameters"), `${number(row.parameters / 1e9, 2)} B`],
   [_("of them at work for a token"), row.active_parameters !== row.parameters ? `${number(row.active_parameters / 1e9, 2)} B` : null],
   [_("longest context"), row.max_context_tokens ? _("{count} tokens", { count: number(row.max_context_tokens) }) : null],
   [_("weights at 16 bits"), row.weights_fp16_gb === null ? null : `${number(row.weights_fp16_gb, 1)} GB`],
   [_("weights at 8 bits"), row.weights_int8_gb === null ? null : `${number(row.weights_int8_gb, 1)} GB`],
   [_("weights at 4 bits"), row.weights_int4_gb === null ? null : `${number(row.weights_int4_gb, 1)} GB`],
-  [_("needed on one card at {precision}", { precision: row.precision || "" }), row.needed_gb === null ? null : `${number(row.needed_gb, 1)} GB`],
-  [_("with a context of"), row.context_tokens ? _("{count} tokens", { count: number(row.context_tokens) }) : null]);
+  [_("needed on one card at {precision}", { precision: question?.at_precision ?? "" }), question ? `${number(question.needed_gb, 1)} GB` : null]);
 
 const models_page = () => [
   heading(_("Models")),
-  h("p", { class: "soft" }, `${assumed()} · ${market_words(ways_market(1))}`),
+  h("p", { class: "soft" }, _("The report answers for {count} of them; for any other ask `gpuledger buy --model`.", { count: number(DATA.grid.models.length) })),
   grid("models", [...models().values()].map((row) => {
-    const model_ways = ways_of(row.model_id, 1);
-    return { ...row, bought: model_ways.find((one) => one.way === "buy"), rented: model_ways.find((one) => one.way !== "buy") };
+    const list = ways_of(question_of(row.model_id));
+    return { ...row, bought: bought(list), rented: rented(list) };
   }), [
     { key: "model_id", head: _("model"), cell: (row) => page(row.model_id, ["model", row.model_id]) },
     { key: "family", head: _("family"), filter: true, cell: (row) => raw(row.family) },
     { key: "model_kind", head: _("kind"), filter: true, value: (row) => word("model_kind", row.model_kind) },
     { key: "parameters", head: _("parameters"), kind: "r", cell: (row) => `${number(row.parameters / 1e9, 2)} B` },
-    { key: "needed_gb", head: _("memory needed, GB"), kind: "r", cell: (row) => number(row.needed_gb, 1) },
-    { key: "card", head: _("cheapest to own"), kind: "wide", value: (row) => (row.bought ? `${row.bought.boards} × ${cards().get(row.bought.gpu_id)?.gpu}` : null), cell: (row) => (row.bought ? what(row.bought) : null) },
-    { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.bought?.price_usd ?? null, cell: (row) => money(row.bought?.price_usd) },
-    { key: "speed", head: _("speed"), kind: "r", value: (row) => (row.bought ? row.bought.images_per_s ?? row.bought.tokens_per_s : null), cell: (row) => (row.bought ? speed_of(row.bought) : null) },
+    { key: "weights_int4_gb", head: _("weights at 4 bits"), kind: "r", cell: (row) => number(row.weights_int4_gb, 1) },
+    { key: "card", head: _("cheapest to own"), kind: "wide", value: (row) => row.bought?.what ?? null, cell: (row) => (row.bought ? what(row.bought) : null) },
+    { key: "outlay", head: `${_("day one")}, ${currency()}`, kind: "r", value: (row) => row.bought?.outlay_usd ?? null, cell: (row) => money(row.bought?.outlay_usd) },
+    { key: "speed", head: _("speed"), kind: "r", value: (row) => (row.bought ? rate_of(row.bought) : null), cell: (row) => (row.bought ? speed_of(row.bought) : null) },
     { key: "rent", head: _("cheapest hour"), kind: "r", value: (row) => row.rented?.price_usd ?? null, cell: (row) => (row.rented ? money(row.rented.price_usd) : null) },
   ], { sort: "parameters", most: 150 }),
 ];
 const model_page = (id) => {
   const row = models().get(id);
-  if (!row) return missing();
-  const loads = DATA.asked.loads.map((load) => [load, ways_of(id, load).filter((one) => one.usd_per_million !== null || one.usd_per_thousand !== null)]).filter(([, list]) => list.length);
-  const model_ways = ways_of(id, 1);
+  if (!row) return [...missing(), not_held("m", id)];
   return [
     heading(id), h("p", { class: "soft" }, word("model_kind", row.model_kind), row.repository ? [" · ", link(row.repository, `https://huggingface.co/${row.repository}`)] : null),
-    h("h2", null, _("What it needs")), need_of(row),
-    h("h2", null, _("Cheapest that fits")), h("p", { class: "soft" }, `${assumed()} · ${market_words(ways_market(1))}`),
-    model_ways.length ? ways_grid(id, model_ways) : none(row.precision ? _("Nothing on sale or for rent in this market runs {model}, as far as is known.", { model: id }) : _("How fast a model of this kind runs is not reckoned.")),
-    loads.length ? [h("h2", null, _("What a million tokens cost, by load")), grid("loads", loads.flatMap(([load, list]) => [...list].sort((a, b) => (a.usd_per_million ?? a.usd_per_thousand) - (b.usd_per_million ?? b.usd_per_thousand)).slice(0, 3).map((one) => ({ ...one, load }))), [
-      { key: "load", head: _("people at once"), kind: "r", cell: (one) => number(one.load) },
-      { key: "what", head: _("what"), value: (one) => one.what ?? `${one.boards} × ${cards().get(one.gpu_id)?.gpu}`, cell: (row) => what(row) },
-      { key: "way", head: _("how"), value: (one) => (one.way === "buy" ? _("owning") : word("pricing", one.way)) },
-      { key: "each", head: _("tokens/s for each"), kind: "r", cell: (one) => short(one.each) },
-      { key: "all", head: _("tokens/s of all"), kind: "r", value: (one) => one.tokens_per_s, cell: (one) => short(one.tokens_per_s) },
-      { key: "cost", head: per_heading(id), kind: "r", value: (one) => one.usd_per_million ?? one.usd_per_thousand, cell: (one) => money(one.usd_per_million ?? one.usd_per_thousand) },
-    ], { sort: "load", search: false, first: 1 })] : null,
+    h("h2", null, _("What it needs")), need_of(row, question_of(id)),
+    h("h2", null, _("Cheapest that fits")), for_model(id),
   ];
 };
 
@@ -305,7 +305,7 @@ const card_page = (id) => {
         h("p", null, page(_("compare with others"), ["compare"], { cards: id }))),
       price ? answer(_("advice"), advice(price.advice),
         price.beaten_by ? h("p", null, card(price.beaten_by), ` ${_("is at least as fast for no more money")} (${workloads().get(price.beaten_in)?.workload ?? ""})`) : null,
-        price.advice === "unjudged" ? h("p", null, h("small", null, unjudged(row))) : market() === DATA.run.home && row.hint_reason ? h("p", null, h("small", null, _(row.hint_reason))) : null,
+        price.advice === "unjudged" ? h("p", null, h("small", null, unjudged(row))) : market() === DATA.run.home && row.hint_reason ? h("p", null, h("small", null, _(row.hint_reason), row.hint_given ? ` (${_("such a hint was right {right} of {given} times in the last year; {share} of all weeks", { right: row.hint_was_right, given: row.hint_given, share: percent(row.hint_right_on_any).replace("+", "") })})` : "")) : null,
         price.own_total_usd ? h("p", null, h("small", null, `${_("{price} in all over the years", { price: money(price.own_total_usd) })}: ${assumed()}`)) : null) : null,
       price?.used_usd ? answer(_("used"), h("span", { class: "price" }, link(money(price.used_usd), price.used_url), evidence(price.used_evidence, price.used_url)), h("p", null, raw(price.used_shop), ` · ${word("left_out", price.used_condition)}`)) : null),
     facts([_("launch price"), money(row.msrp_usd)], [_("over launch price"), percent(price?.premium_over_msrp)],
@@ -388,7 +388,7 @@ const workload_page = (id) => {
 
 const compare_page = () => {
   // Without a choice it starts with three cards, so that a reader sees what a comparison is.
-  const first = () => [...cards().keys()].filter((id) => price_of(id)?.price_usd).slice(0, 3);
+  const first = () => ([...workloads().keys()].map((id) => value_of(id)).find((list) => list.length > 2) ?? [...cards().values()].filter((row) => price_of(row.gpu_id)?.price_usd)).slice(0, 3).map((row) => row.gpu_id);
   const ids = (parameters.has("cards") ? parameters.get("cards").split(",") : first()).filter((id) => cards().has(id)).slice(0, 4);
   const put = (list) => ask({ cards: list.join(",") });
   const ordered = [...cards().values()].filter((row) => !ids.includes(row.gpu_id));
@@ -436,12 +436,7 @@ const rent_page = () => [heading(_("Renting")), DATA.cloud.rows.length ? cloud_g
 
 // ---- What changed, sources, claims, dictionary ------------------------------------------------------------------------------
 
-const changes_page = () => {
-  const list = rows("changes");
-  const total = list[0]?.total ?? 0;
-  return [
-    heading(_("What changed in seven days")),
-    list.length ? grid("changes", list, [
+const changes_grid = (list, whole = true) => (list.length ? grid("changes", list, [
       { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu ?? "", cell: (row) => [row.gpu_id ? card(row.gpu_id, false) : "", h("span", { class: "narrow soft" }, shop(row.shop))] },
       { key: "new", head: _("now"), kind: "r", value: (row) => row.new_price, cell: (row) => [row.new_price == null ? h("span", { class: "soft" }, word("change", row.change)) : printed(row.new_price, row.currency), evidence(row.evidence, row.url, row.title)] },
       { key: "ratio", head: "%", kind: "r", value: (row) => row.change_ratio, cell: (row) => percent(row.change_ratio) },
@@ -451,7 +446,13 @@ const changes_page = () => {
       { key: "changed_at", head: _("when"), kind: "tight", cell: (row) => day(row.changed_at) },
       { key: "stock", head: _("stock"), value: (row) => (row.old_availability === row.new_availability ? "" : word("availability", row.new_availability)) },
       { key: "title", head: _("title"), kind: "wide spare", cell: (row) => link(row.title, row.url) },
-    ], { most: 60 }) : none(_("Nothing changed.")),
+    ], { most: 60, search: whole }) : none(_("Nothing changed.")));
+const changes_page = () => {
+  const list = rows("changes");
+  const total = list[0]?.total ?? 0;
+  return [
+    heading(_("What changed in seven days")),
+    changes_grid(list),
     total > list.length ? h("p", { class: "soft" }, _("The newest {count} of {all}; `gpuledger changes` has the rest.", { count: number(list.length), all: number(total) })) : null,
   ];
 };

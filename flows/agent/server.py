@@ -1,0 +1,119 @@
+"""The library's server for agents with three additions: it answers every message, accepts only its own host name, and over
+HTTP refuses requests without its token, because every user and program of a machine can reach 127.0.0.1.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import anyio
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.message import SessionMessage
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, CallToolResult, ErrorData, InputRequiredResult, JSONRPCError
+from pydantic import ValidationError
+
+from gpuledger.extract.message import Message
+
+_Received = SessionMessage | Exception
+#: Types as ASGI names them.
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Server(MCPServer[Any]):
+    """A server that also answers lines that it cannot parse."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool. Refuse arguments that it does not have: the library drops them and answers another question."""
+        tool = self._tool_manager.get_tool(name)
+        known = tool.parameters.get("properties", {}) if tool else arguments
+        unknown = [argument for argument in arguments if argument not in known]
+        if unknown:
+            raise ToolError(str(Message("question.no_argument", tool=name, unknown=tuple(unknown), known=tuple(known))))
+        return await super().call_tool(name, arguments, context)
+
+    async def run_stdio_async(self) -> None:
+        """Answer over standard input and output until the input ends.
+
+        For a line that cannot be parsed (half an emoji, or JSON nested deeper than the parser allows) the library passes on
+        an exception, logs it and sends the client no answer. Here such a line gets an error as its answer.
+        """
+        async with stdio_server() as (lines, answers):
+            parsed, readable = anyio.create_memory_object_stream[_Received]()
+
+            async def sort() -> None:
+                async with parsed:
+                    async for message in lines:
+                        if isinstance(message, Exception):
+                            await answers.send(SessionMessage(_refusal(message)))
+                        else:
+                            await parsed.send(message)
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(sort)
+                await self._lowlevel_server.run(
+                    readable, answers, self._lowlevel_server.create_initialization_options()
+                )
+
+
+def _refusal(error: Exception) -> JSONRPCError:
+    """The answer to a line that is not a message."""
+    (problem, *_) = error.errors() if isinstance(error, ValidationError) else [{"type": "json_invalid"}]
+    is_json = problem["type"] != "json_invalid"
+    code, message = (INVALID_REQUEST, "Invalid Request") if is_json else (PARSE_ERROR, "Parse error")
+    return JSONRPCError(jsonrpc="2.0", id=_id(problem.get("input")), error=ErrorData(code=code, message=message))
+
+
+def _id(line: object) -> int | str | None:
+    """The id of the question in a line, None if it has none or cannot be read: JSON-RPC then wants null.
+
+    Python's parser reads lines that the library refuses, such as those with half an emoji.
+    """
+    try:
+        message = json.loads(line) if isinstance(line, str) else line
+    except (ValueError, RecursionError):
+        return None
+    message_id = message.get("id") if isinstance(message, dict) else None
+    # An id with half an emoji in it could not be written into the answer.
+    is_usable = type(message_id) is int or (isinstance(message_id, str) and message_id.isascii())
+    return message_id if is_usable else None
+
+
+def this_machine_only(port: int) -> TransportSecuritySettings:
+    """The host names and origins that a request may carry.
+
+    The rule of the library itself would accept any text behind `127.0.0.1:` as a port.
+    """
+    names = [f"{name}:{port}" for name in ("127.0.0.1", "localhost")]
+    return TransportSecuritySettings(allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names])
+
+
+def require_token(token: str, app: ASGIApp) -> ASGIApp:
+    """`app`, but requests without the header `Authorization: Bearer <token>` get the answer 401."""
+    expected = f"Bearer {token}".encode()
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})  # no answer here uses websockets
+            return
+        if scope["type"] == "http":
+            header = dict(scope["headers"]).get(b"authorization", b"")
+            if not secrets.compare_digest(header, expected):
+                headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain")]
+                await send({"type": "http.response.start", "status": 401, "headers": headers})
+                await send({"type": "http.response.body", "body": b"the token of `gpuledger mcp --http` is missing\n"})
+                return
+        await app(scope, receive, send)
+
+    return guarded

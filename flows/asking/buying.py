@@ -1,0 +1,130 @@
+"""A question about buying: its answer, from the published warehouse, or from the program alone if there is none yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from gpuledger.extract.message import Message
+from gpuledger.flows.asking.assume import assumption, with_texts
+from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.settings.settings import texts
+from gpuledger.flows.showing.money import Money
+from gpuledger.flows.words import wrong_use
+from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
+from gpuledger.transform.answers import markets
+from gpuledger.transform.assumptions import ImpossibleAssumption
+from gpuledger.warehouse.paths import DataDir
+
+if TYPE_CHECKING:
+    from gpuledger.transform.assumptions import Assumptions
+    from gpuledger.transform.buying.answer import Answer
+    from gpuledger.transform.buying.stock import Stock
+
+
+def years_of(days: float) -> str:
+    """Days as a part of a year, as text."""
+    from gpuledger.transform.buying import costs
+
+    return str(round(Decimal(str(days)) / costs.DAYS_A_YEAR, 6))
+
+
+def ask(
+    data: DataDir, offered: Stock, limit: int, *, owned: Sequence[str] = (), texts: Sequence[str] = (), **question: Any
+) -> Answer:
+    """The answer to a question of a door, of which the first `limit` ways are shown, all for 0.
+
+    `owned` has names of cards as people write them, and `texts` the values of --assume. A usage error for a question that
+    makes no sense.
+    """
+    from gpuledger.flows.asking.from_hub import bring
+    from gpuledger.transform.buying.answer import ImpossibleQuestion, Question
+    from gpuledger.transform.buying.answer import ask as answer
+    from gpuledger.transform.sizing.errors import SizingError
+
+    there = _cards(data, owned) if owned else ()
+    assumed = {**question.pop("assumed", {}), **dict(assumption(text) for text in texts)}
+    bring(question["model"], data)
+    try:
+        return answer(Question(owned=there, assumed=assumed, **question), offered, data.models, limit)
+    except (SizingError, ImpossibleQuestion, ImpossibleAssumption) as error:
+        raise click.UsageError(say(error)) from None
+
+
+def _cards(data: DataDir, names: Sequence[str]) -> tuple[str, ...]:
+    """The ids of cards as people write them, `2x rtx 3090` twice."""
+    from gpuledger.flows.asking import card_names
+
+    counted = (card_names.count_and_name(data, text) for text in names)
+    return tuple(card_names.gpu_of(data, name).gpu_id for count, name in counted for _ in range(count))
+
+
+class Where(NamedTuple):
+    """The market (None: the home market), the currency (None: dollars) and the country of an answer."""
+
+    market: str | None
+    currency: str | None
+    country: str | None
+
+
+@contextmanager
+def stock(data: DataDir, where: Where, *, clock: datetime, may_be_wheel: bool) -> Iterator[Stock]:
+    """The stock of the warehouse in `data`, of a market and with money in a currency.
+
+    Without a warehouse it is the stock of the program if it `may_be_wheel`; otherwise raises NoWarehouse. A usage error for
+    a market, a currency or a country that is not known.
+    """
+    from gpuledger.transform.assumptions import Assumptions
+    from gpuledger.transform.buying import market as tables
+    from gpuledger.transform.buying import stock as stocks
+    from gpuledger.warehouse.read import reader
+
+    set_here = texts(settings_module.load({}).assumptions_given)
+    if may_be_wheel and not data.published.exists():
+        yield _wheel(with_texts(Assumptions(), set_here), where, clock)
+        return
+    with reader(data) as con:
+        base = with_texts(tables.assumptions(con), set_here)
+        try:
+            place = stocks.place_of(markets.market(data, where.market), _money(data, where.currency))
+            yield stocks.warehouse(con, base, place, where.country, clock)
+        except LookupError as error:
+            raise click.UsageError(say(error)) from None
+
+
+def _money(data: DataDir, code: str | None) -> Money:
+    if code in (None, "USD"):
+        return Money("USD", 1.0, None)
+    assert code is not None
+    rate = markets.rate(data, code, None)
+    if rate is None:
+        message = gettext("there is no exchange rate for {currency}").format(currency=code)
+        raise click.UsageError(wrong_use.unknown(message, code, markets.known(data, None)))
+    return Money(code, rate.usd, rate.day)
+
+
+def _wheel(base: Assumptions, where: Where, clock: datetime) -> Stock:
+    from gpuledger.transform.buying import stock
+    from gpuledger.transform.buying.stock import Place, place_of
+    from gpuledger.transform.seeds.markets import markets as seeded
+
+    name = where.market or settings_module.load({}).market or "us"
+    known = {row.market: row for row in seeded(clock.date())}
+    if name != markets.ALL and name not in known:
+        raise click.UsageError(
+            wrong_use.unknown(say(Message("headline.no_market", market=name)), name, [*known, markets.ALL])
+        )
+    row = known.get(name)
+    try:
+        shown = stock.currency(where.currency or "USD")
+        money = Money(shown.code, shown.usd, shown.rate_day)
+        place = Place(market=name, currency=money) if row is None else place_of(row, money)
+        return stock.wheel(base, place, where.country, clock)
+    except LookupError as error:
+        raise click.UsageError(say(error)) from None

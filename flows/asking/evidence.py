@@ -1,0 +1,60 @@
+"""The archived page that a person names by its hash, and where in it a figure stands."""
+
+from __future__ import annotations
+
+import html
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuledger.flows.words.lang import gettext
+
+if TYPE_CHECKING:
+    from gpuledger.extract.archive.snapshots import Archive
+
+#: How many letters of the page are shown on each side of a figure.
+_AROUND = 40
+#: The most places of a figure that are looked at. In a page with more places the others are ignored.
+_MOST_PLACES = 10_000
+
+
+def whole_hash(archive: Archive, start: str) -> str:
+    """The hash of the one archived page whose hash begins with `start`. A usage error if no page fits, or several do."""
+    start = start.strip().lower()
+    if len(start) < 8 or not all(letter in "0123456789abcdef" for letter in start):
+        raise click.UsageError(gettext("a page is named by at least 8 letters of its SHA-256, 0-9 and a-f"))
+    matches = sorted({sha256 for sha256 in archive.pages() if sha256.startswith(start)})
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise click.UsageError("\n  ".join([gettext("several pages begin so:"), *matches[:10]]))
+    raise click.UsageError(gettext("the archive has no page {hash}; vacuum may have removed it").format(hash=start))
+
+
+def place_in(text: str, figure: dict[str, Any]) -> str:
+    """The place of the figure in the page: line, column, and the text around it."""
+    printed = (figure["printed"] or "").strip()
+    if not printed:
+        return gettext("the page prints no text for it")
+    # Shops split one price over several elements ("<b>749</b><sup>.99</sup>"), so tags may stand between its letters. The
+    # length of a tag is limited and it has no other tag in it, so that a page full of angle brackets is not searched from
+    # each of them.
+    pattern = r"(?:<[^<>]{0,300}>|&nbsp;|\s){0,100}".join(
+        re.escape(letter) for letter in printed if not letter.isspace()
+    )
+    name = figure["name"]
+    name_at = max(map(text.find, (name, html.escape(name), html.escape(name, quote=False))))
+    places = [match.span() for match in islice(re.finditer(pattern, text), _MOST_PLACES)]
+    # The same amount may also stand beside another card. Only the place behind the name, or the only place, is certain.
+    behind = [place for place in places if name_at >= 0 and place[0] >= name_at]
+    if not behind and len(places) != 1:
+        return gettext(
+            "printed as {text!r}; it stands {count} times in the page, none of them certainly this one"
+        ).format(text=printed, count=len(places))
+    start, end = behind[0] if behind else places[0]
+    around = " ".join(text[max(start - _AROUND, 0) : end + _AROUND].split())
+    return gettext("line {line}, column {column}: {around}").format(
+        line=text.count("\n", 0, start) + 1, column=start - text.rfind("\n", 0, start), around=around
+    )

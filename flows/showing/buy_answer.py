@@ -1,0 +1,275 @@
+"""Show the answer of `gpuledger buy`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from gpuledger.extract.message import Message, Words, said
+from gpuledger.flows.showing import terminal
+from gpuledger.flows.showing.explained import as_objects, show_steps
+from gpuledger.flows.showing.money import Money, market_heading
+from gpuledger.flows.showing.show import no_rows, show_rows
+from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say, spoken
+from gpuledger.transform.buying.advice import without_prices
+from gpuledger.transform.buying.answer import Answer
+from gpuledger.transform.buying.headline import horizon, sentences, why_nothing
+from gpuledger.transform.buying.options import Option
+from gpuledger.transform.buying.rows import COLUMNS, Shown, row_of
+from gpuledger.warehouse.paths import DataDir
+
+if TYPE_CHECKING:
+    from gpuledger.transform.speed.explained import Step
+
+
+def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain: bool = False) -> int:
+    """Print the options that keep to the limits, with `explain` each with its arithmetic. Returns the exit status.
+
+    If there is no such option, print to standard error what would give one.
+    """
+    columns, values = table_of(answer, data, limit, to_people=form == "table")
+    if form != "table":
+        if explain:
+            explanations = [as_objects(_steps(option, answer)) for option, _ in answer.ranked(limit)]
+            columns = [*columns, "explanation"]
+            values = [[*row, explanation] for row, explanation in zip(values, explanations, strict=True)]
+        show_rows(columns, values, form)
+    elif values:
+        rows = [dict(zip(COLUMNS, row, strict=True)) for row in values]
+        _table(answer, rows, data, explain=explain)
+        if explain:
+            for rank, (option, _) in enumerate(answer.ranked(limit), 1):
+                click.echo(f"{rank}  {option.what}")
+                show_steps(_steps(option, answer))
+    if values:
+        return 0
+    return no_rows("\n  ".join(say(line, cast("Money", answer.stock.currency).sum) for line in why_nothing(answer)))
+
+
+def table_of(
+    answer: Answer, data: DataDir, limit: int, *, to_people: bool = False
+) -> tuple[list[str], list[list[Any]]]:
+    """The columns, and the first `limit` options that keep to the limits (0: all), in the currency of the answer.
+
+    Sentences are in the language in use for people, and in English for programs.
+    """
+    currency = cast("Money", answer.stock.currency)
+    rows = [
+        row_of(
+            Shown(
+                rank=rank, option=option, ruled_out=why, answer=answer,
+                origin=lambda sha256: _origin(sha256, data),
+            )
+        )
+        for rank, (option, why) in enumerate(answer.ranked(limit), 1)
+    ]  # fmt: skip
+    said_rows = [
+        [
+            say(value, currency.sum) if to_people and isinstance(value, Message) else in_english(value, answer)
+            for value in row.values()
+        ]
+        for row in rows
+    ]
+    return currency.table(list(COLUMNS), said_rows)
+
+
+def in_english(value: Any, answer: Answer) -> Any:
+    """The value, a message as its English sentence, which has its sums in the currency of the answer."""
+    return said(value, "en", Words(cast("Money", answer.stock.currency).sum)) if isinstance(value, Message) else value
+
+
+def _steps(option: Option, answer: Answer) -> Iterator[Step]:
+    """The arithmetic of an option. The module that knows it is imported here, so that other answers do not wait for it."""
+    from gpuledger.transform.buying.explained import steps
+
+    return steps(option, answer.need, answer.limits.country)
+
+
+def _origin(sha256: str, data: DataDir) -> str | None:
+    """The address of an archived page. The row itself may have none."""
+    from gpuledger.extract import objects
+    from gpuledger.extract.archive.snapshots import Archive
+
+    snapshot = Archive(data.snapshots, objects.store_at(data.store)).origin(sha256)
+    return None if snapshot is None else snapshot.url
+
+
+def _table(answer: Answer, rows: Sequence[dict[str, Any]], data: DataDir, *, explain: bool) -> None:
+    need, currency = answer.need, cast("Money", answer.stock.currency)
+    terminal.say(" ".join(say(line, currency.sum) for line in sentences(answer)))
+    columns = _of_pictures if need.diffusion is not None else _of_text
+    lines = [list(columns(row).values()) for row in rows]
+    # The title is printed in a pipe too, because the answer is incomplete without what its figures are for.
+    terminal.say(currency.title(_title(answer, data)))
+    headings = list(columns(rows[0]))
+    worth = {currency.heading(name): currency.heading(name) for name in (*_WORTH, *headings) if name in headings}
+    show_rows([currency.heading(heading) for heading in headings], lines, "table", headings=worth)
+    for line in _footnotes(rows, evidence=explain):
+        terminal.say(line)
+    if need.tuning is not None:
+        terminal.say(say(need.tuning.description))
+    for message in without_prices(answer.options):
+        terminal.say(say(message))
+    left_out = [option for option, _ in answer.ranked(0)[len(rows) :]]
+    if hidden := len(left_out) + answer.more:
+        click.echo(gettext("{count} more with --limit 0; evidence and arithmetic with --explain").format(count=hidden))
+    for line in _without_price([*left_out, *answer.unpriced]):
+        terminal.say(line)
+
+
+def _title(answer: Answer, data: DataDir) -> str:
+    """The question and what its figures are for."""
+    need, assumed, stock = answer.need, answer.assumptions, answer.stock
+    question = gettext("{model} at {precision}").format(model=need.model_id, precision=need.precision)
+    if need.context_tokens is not None:
+        question += ", " + gettext("{count} tokens of context").format(count=need.context_tokens)
+    if need.users > 1 and need.job is not None:
+        question += ", " + gettext("{users} at once, {read} tokens read and {written} written each").format(
+            users=need.users, read=need.job.load.prompt, written=need.answer_tokens
+        )
+    elif need.job is not None:
+        question += ", " + gettext("one user")
+    if need.tuning is not None:
+        question = gettext("{model}, trained ({way})").format(model=need.model_id, way=need.tuning.way)
+    market = gettext("market {market}").format(market=stock.market) if stock.from_wheel else market_heading(data)
+    parts = [
+        question,
+        gettext("{hours} h a day for {years}").format(
+            hours=f"{assumed.hours_per_day.normalize():f}", years=say(horizon(answer))
+        ),
+        market,
+        f"{assumed.electricity_usd_per_kwh.normalize():f} USD/kWh",
+    ]
+    if not stock.from_wheel:
+        parts.append(gettext("prices as of {time} UTC").format(time=f"{stock.now:%Y-%m-%d %H:%M}"))
+    return " · ".join(parts)
+
+
+#: The columns that a narrow screen keeps, the most important first.
+_WORTH = (
+    "#", "what", "way", "day one USD", "in all USD", "tokens/s", "seconds each", "mark", "each user", "range",
+    "machine", "USD (an hour, if rented)", "speed is", "USD per M tokens", "USD per 1000 pictures", "GB needed",
+    "price since",
+)  # fmt: skip
+
+#: The most machines without a price that are named below the table.
+_MACHINES = 5
+
+
+def _without_price(left_out: Sequence[Option]) -> Iterator[str]:
+    """Lines that name the fastest machines without a price. Of each chip only the machine with the least memory counts."""
+    unpriced = sorted((o for o in left_out if o.price_usd is None), key=lambda option: option.available_gb)
+    chips: dict[str, Option] = {}
+    for option in unpriced:
+        chips.setdefault(option.gpu.rpartition(" ")[0] or option.gpu, option)
+    fastest = sorted(chips.values(), key=lambda option: -(option.speed.each if option.speed else 0))[:_MACHINES]
+    if fastest:
+        yield gettext("could run it too, but no price is known here:")
+    for option in fastest:
+        speed = option.speed
+        assert speed is not None, "a machine without price and speed is no option"
+        low, high = (f"{value:.4g}" for value in (speed.rate.low or 0, speed.rate.high or 0))
+        each = gettext(", {speed:.3g} for each").format(speed=speed.each) if speed.each < speed.expected else ""
+        yield "   " + gettext("{what}: {needed} of {usable} GB, {speed} tokens/s ({low}–{high}, {basis}){each}").format(
+            what=option.what, needed=f"{option.needed_gb:.1f}", usable=f"{option.available_gb:.1f}",
+            speed=f"{speed.expected:.4g}", low=low, high=high, basis=spoken(speed.rate.basis), each=each,
+        )  # fmt: skip
+
+
+def _offer(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "#": row["rank"], "what": row["what"], "way": _way(row), "day one USD": row["outlay_usd"],
+        "in all USD": row["total_usd"], "mark": spoken(row["price_mark"]), "market": row["market"] or "",
+        "USD (an hour, if rented)": row["price_usd"], "price since": _day(row["price_since"]),
+        "last confirmed": _day(row["last_seen_at"]),
+        "GB needed": gettext("{done} of {known}").format(done=row["needed_gb"], known=row["available_gb"]),
+    }  # fmt: skip
+
+
+def _label(row: dict[str, Any]) -> str:
+    label: str = row["speed_is"]
+    return spoken(label)
+
+
+def _day(time: datetime | None) -> str:
+    return "" if time is None else f"{time:%Y-%m-%d}"
+
+
+def _of_text(row: dict[str, Any]) -> dict[str, Any]:
+    """A row for people, by its headings, for a model that writes text."""
+    return _offer(row) | {
+        "tokens/s": row["expected_tokens_per_s"], "range": _range(row), "speed is": _label(row),
+        **({} if row["users"] in (1, None) else {"each user": row["each_tokens_per_s"]}),
+        "reads tokens/s": row["prefill_tokens_per_s"],
+        "first token s": row["first_token_s"],
+        "USD per M tokens": row["usd_per_million_tokens"], "machine": spoken(row["host"] or ""),
+    }  # fmt: skip
+
+
+def _of_pictures(row: dict[str, Any]) -> dict[str, Any]:
+    """A row for people, by its headings, for an image model."""
+    return _offer(row) | {
+        "seconds each": _seconds(row["images_per_s"], row), "range": _range_of_pictures(row), "speed is": _label(row),
+        "USD per 1000 pictures": row["usd_per_thousand_images"], "machine": spoken(row["host"] or ""),
+    }  # fmt: skip
+
+
+def _seconds(images_per_s: float | None, row: dict[str, Any]) -> str:
+    """How long one picture or clip takes on one of the cards."""
+    seconds = row["gpu_count"] / images_per_s if images_per_s else 0
+    return f"{seconds:,.0f}" if seconds >= 100 else f"{seconds:.3g}" if seconds else ""
+
+
+def _range_of_pictures(row: dict[str, Any]) -> str:
+    low, high = (_seconds(row[f"{name}_images_per_s"], row) for name in ("high", "low"))
+    return f"{low}–{high}" if low else ""
+
+
+def _way(row: dict[str, Any]) -> str:
+    """`buy`, `buy used`, `on demand`, `reserved 1y`."""
+    way = spoken(row["way"].replace("_", " "))
+    return way if row["condition"] in (None, "new") else f"{way} {spoken(_condition(row['condition']))}"
+
+
+def _condition(condition: str | None) -> str:
+    return (condition or "").replace("_", " ")
+
+
+def _range(row: dict[str, Any]) -> str:
+    if row["low_tokens_per_s"] is None:
+        return ""
+    return f"{row['low_tokens_per_s']:g}–{row['high_tokens_per_s']:g}"
+
+
+def _footnotes(rows: Sequence[dict[str, Any]], *, evidence: bool) -> Iterator[str]:
+    for row in rows if evidence else ():
+        if row["snapshot_sha256"]:
+            yield f"{row['rank']}  {row['source']}  snapshot {row['snapshot_sha256'][:12]}  {row['url'] or ''}"
+        if row["speed_url"]:
+            verdict = row["speed_verdict"] or row["image_workload"]
+            measured = gettext("measured")
+            yield f"   {measured}: {verdict}; snapshot {row['speed_snapshot_sha256'][:12]}  {row['speed_url']}"
+    picture_row = next((row for row in rows if row["image_workload"]), None)
+    if picture_row is not None:
+        steps = round(picture_row["image_iterations_per_s"] * picture_row["gpu_count"] / picture_row["images_per_s"])
+        yield gettext("a picture is {steps} iterations, as in that benchmark; each GPU makes its own").format(
+            steps=steps
+        )
+    if any(row["condition"] not in (None, "new") and row["what"] != row["gpu"] for row in rows):
+        yield gettext("a used card is often a single piece: ask how many there are")
+    notes: dict[str, list[str]] = {}
+    for row in rows:
+        if row["note"]:
+            notes.setdefault(row["note"], []).append(str(row["rank"]))
+    for note, ranks in notes.items():
+        yield f"{', '.join(ranks)}  {say(note)}"
+    engines = sorted({row["engine"] for row in rows if row["engine"] and row["tokens_per_s"] is not None})
+    if engines:
+        message = gettext("speeds are for {engines}; a calibrated speed lies within its range in 8 of 10 cases")
+        yield message.format(engines=", ".join(engines))
+    if any(row["speed_is"] == "bound" for row in rows):
+        yield gettext("bound: nobody measured this, so it is a share of what physics allows (expected_utilisation)")

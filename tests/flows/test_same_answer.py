@@ -1,0 +1,230 @@
+"""One question, asked at every door in one night's data: the same first answer, to the cent, and what a page bears out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from itertools import cycle, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from openpyxl import load_workbook
+
+from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.flows.agent.tools import Tools
+from gpuledger.flows.cli import cli
+from gpuledger.transform.report import running
+from gpuledger.warehouse.paths import DataDir
+from tests.command import rows
+from tests.flows.reports import shown, table, tree
+from tests.nights import Night
+
+#: Market and currency of each question in turn, so that all three are asked about every model.
+PLACES = (("us", "USD"), ("kr", "KRW"), ("us", "EUR"))
+MODELS = ("llama-3.1-8b", "gpt-oss-20b", "qwen3-32b", "llama-3.3-70b", "gpt-oss-120b")
+QUESTIONS = [
+    (*question, *place)
+    for question, place in zip(product(MODELS, (1, 8), (4096, 32768), ("new", "any")), cycle(PLACES), strict=False)
+]
+#: Each model, place, number of people, length and condition among them; the others are further combinations of these.
+FEW = QUESTIONS[::5]
+Question = tuple[str, int, int, str, str, str]
+
+
+@pytest.fixture(scope="module")
+def data(nights: dict[int, Night]) -> Path:
+    return nights[2].data
+
+
+@pytest.fixture(scope="module")
+def page(report_file: Path) -> dict[str, Any]:
+    return shown(tree(report_file))
+
+
+@pytest.fixture(scope="module")
+def in_workbook(workbook_of: Callable[[str, str], Path]) -> Callable[[Question], dict[str, Any]]:
+    """The row of a question in the workbook of its market and currency."""
+    lines: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for market, currency in PLACES:
+        sheet = load_workbook(workbook_of(market, currency)).worksheets[1]
+        head = [cell.value for cell in sheet[4]]
+        lines[market, currency] = [
+            dict(zip(head, line, strict=True)) for line in sheet.iter_rows(min_row=5, values_only=True)
+        ]
+
+    def row(question: Question) -> dict[str, Any]:
+        model, people, context, condition, market, currency = question
+        wanted = (model, people, context, condition)
+        (found,) = (
+            line
+            for line in lines[market, currency]
+            if (line["model"], line["people"], line["context"], line["condition"]) == wanted
+        )
+        return found
+
+    return row
+
+
+def in_report(page: dict[str, Any], question: Question) -> dict[str, Any] | None:
+    """The first answer of the page, None if it says that there is none."""
+    model, people, context, condition, market, _ = question
+    (place,) = (
+        place
+        for place, row in enumerate(table(page, "questions"))
+        if (row["model_id"], row["people"], row["context"], row["precision"], row["condition"], row["market"])
+        == (model, people, context, running.USUAL, condition, market)
+    )
+    return next((row for row in table(page, "ways") if row["question"] == place), None)
+
+
+def agent(data: Path, question: Question, **more: Any) -> dict[str, Any]:
+    model, people, context, condition, market, currency = question
+    return Tools(DataDir(data)).buy(
+        model, users=people, context=context, condition=condition, market=market, currency=currency, limit=1, **more
+    )
+
+
+def rounded(usd: float | None, currency: str, page: dict[str, Any]) -> Decimal:
+    """Dollars of the page as it shows them in a currency."""
+    rates = {"USD": 1.0} | {row["currency"]: row["usd_rate"] for row in table(page, "rates")}
+    return round(Decimal((usd or 0) / rates[currency]), -2 if currency == "KRW" else 2)
+
+
+def test_forty_questions_are_asked() -> None:
+    assert len(QUESTIONS) == len(set(QUESTIONS)) == 40
+    for few, all_ in zip(zip(*FEW, strict=True), zip(*QUESTIONS, strict=True), strict=True):
+        assert set(few) == set(all_)
+    assert {question[4:] for question in FEW} == set(PLACES)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [pytest.param(one, marks=[pytest.mark.slow_combination] * (one not in FEW)) for one in QUESTIONS],
+    ids=["-".join(map(str, question)) for question in QUESTIONS],
+)
+def test_report_workbook_and_agent_give_the_same_first_answer(
+    data: Path, page: dict[str, Any], in_workbook: Callable[[Question], dict[str, Any]], question: Question
+) -> None:
+    currency = question[-1]
+    told = agent(data, question)
+    in_page, in_book = in_report(page, question), in_workbook(question)
+    if not told["rows"]:
+        assert in_page is None
+        assert in_book["first answer"] is None
+        assert in_book["in a sentence"]
+        return
+    (first,) = told["rows"]
+    assert in_page is not None
+    assert first["what"] == in_page["what"] == in_book["first answer"]
+    for name, heading in (("outlay", "day one"), ("total", "in all")):
+        amount = Decimal(str(first[f"{name}_{currency.lower()}"]))
+        assert amount == Decimal(str(in_book[f"{heading}, {currency}"]))
+        near = 100 if currency == "KRW" else Decimal("0.01") if currency != "USD" else 0
+        assert abs(amount - rounded(in_page[f"{name}_usd"], currency, page)) <= near
+    assert told["sentence"] == in_book["in a sentence"]
+    assert (first["price_mark"] or None) == in_book["mark"]
+
+
+@pytest.mark.parametrize("question", FEW, ids=lambda question: "-".join(map(str, question)))
+def test_the_command_says_it_in_every_form(data: Path, question: Question) -> None:
+    model, people, context, condition, market, currency = question
+    words = [
+        "buy", "--model", model, "--users", people, "--context", context, "--condition", condition, "--market", market,
+        "--currency", currency, "--limit", 1, "--data-dir", data,
+    ]  # fmt: skip
+
+    def asked(form: str) -> str:
+        done = CliRunner().invoke(cli, [*map(str, words), "--format", form], catch_exceptions=False)
+        return done.stdout
+
+    told = agent(data, question)
+    assert json.loads(asked("json")) == told["rows"]
+    lines = list(csv.DictReader(io.StringIO(asked("csv"))))
+    assert [line["what"] for line in lines] == [row["what"] for row in told["rows"]]
+    for line, row in zip(lines, told["rows"], strict=True):
+        name = f"outlay_{currency.lower()}"
+        assert Decimal(line[name]) == Decimal(str(row[name]))
+    if told["rows"]:
+        assert asked("table").startswith(told["sentence"])
+
+
+@pytest.mark.parametrize(
+    ("budget", "speed"),
+    [
+        (3000, 20),
+        pytest.param(1500, None, marks=pytest.mark.slow_combination),
+        pytest.param(6000, 40, marks=pytest.mark.slow_combination),
+        (None, 60),
+    ],
+)
+def test_a_smaller_budget_and_a_least_speed_find_in_the_report_what_the_command_finds(
+    data: Path, page: dict[str, Any], budget: int | None, speed: int | None
+) -> None:
+    """The page keeps every answer that is the first for some budget and some speed, and only filters."""
+    place = table(page, "questions")
+    for number, row in enumerate(place):
+        if row["people"] != 1 or row["market"] != "us" or row["condition"] != "any" or not row["context"]:
+            continue
+        kept = [way for way in table(page, "ways") if way["question"] == number]
+        question = (row["model_id"], 1, row["context"], "any", "us", "USD")
+        within = [
+            way
+            for way in kept
+            if (budget is None or way["outlay_usd"] <= budget)
+            and (speed is None or (way["each_tokens_per_s"] or 0) >= speed)
+        ]
+        told = agent(data, question, budget=budget, min_tokens_per_s=speed)["rows"]
+        assert [way["what"] for way in within[:1]] == [one["what"] for one in told], question
+
+
+@pytest.mark.parametrize("question", QUESTIONS[::8], ids=lambda question: "-".join(map(str, question)))
+def test_the_first_answer_is_what_its_archived_page_and_plain_arithmetic_give(data: Path, question: Question) -> None:
+    """Recomputed from the bytes of the page and the assumptions by the sums of docs/guides/decide.md, in dollars."""
+    told = agent(data, (*question[:-1], "USD"))["rows"]
+    if not told or told[0]["way"] != "buy":
+        pytest.skip("there is no card to buy in the first answer")
+    (first,) = told
+    ((title, price, currency, rate),) = rows(
+        data,
+        f"""SELECT title, price, currency, usd_rate FROM core.market_offer o LEFT JOIN core.fx_usd f USING (currency)
+           WHERE gpu_id = '{first["gpu_id"]}' AND snapshot_sha256 = '{first["snapshot_sha256"]}' AND exclusion IS NULL
+           ORDER BY o.price_usd LIMIT 1""",
+    )
+    text = Archive(data / "snapshots").content_of(first["snapshot_sha256"]).decode("utf-8", errors="replace")
+    printed = f"{price:,.0f}" if currency == "KRW" else f"{price:,.2f}"
+    places = [at for at in range(len(text)) if text.startswith(title, at)]
+    assert places, "the page names it"
+    assert any(printed in text[at : at + 1500].replace("<strong>", "").replace("</strong><sup>", "") for at in places)
+    card = round(Decimal(price) * (1 if currency == "USD" else Decimal(str(rate))), 2)
+    assumed = {name: Decimal(amount) for name, amount in rows(data, "SELECT assumption, amount FROM core.assumption")}
+    boards = round(first["price_usd"] / float(card))
+    assert Decimal(str(first["price_usd"])) == card * boards
+    machine = Decimal(str(first["machine_usd"]))
+    assert abs(card * boards + machine - Decimal(str(first["outlay_usd"]))) <= Decimal("0.01")
+    years = assumed["horizon_years"]
+    of_card = (
+        f"SELECT observed_value_kept_per_year FROM mart.resale WHERE is_long_enough AND gpu_id = '{first['gpu_id']}'"
+    )
+    a_year = next((Decimal(str(seen)) for (seen,) in rows(data, of_card)), assumed["value_kept_per_year"])
+    share = min(a_year**years, 1 - assumed["first_drop_share"])
+    resale = card * boards * share * (1 - assumed["selling_cost_share"])
+    assert abs(resale - Decimal(str(first["resale_usd"]))) <= Decimal("0.01")
+    assert abs(
+        Decimal(str(first["total_usd"]))
+        - (Decimal(str(first["outlay_usd"])) + Decimal(str(first["running_usd"])) - Decimal(str(first["kept_usd"])))
+    ) <= Decimal("0.02")
+    hours = assumed["hours_per_day"] * 365 * years
+    ((tdp,),) = rows(data, f"SELECT tdp_w FROM core.gpu WHERE gpu_id = '{first['gpu_id']}'")
+    if first["host"] == "desktop" and question[4] == "us":
+        watts = [
+            (Decimal(round(tdp)) * assumed[share_of] * boards + assumed["host_power_w"]) / assumed["supply_efficiency"]
+            for share_of in ("load_power_share", "idle_power_share")
+        ]
+        busy = assumed["utilisation"]
+        electricity = hours * (watts[0] * busy + watts[1] * (1 - busy)) / 1000 * assumed["electricity_usd_per_kwh"]
+        assert abs(electricity - Decimal(str(first["electricity_usd"]))) <= Decimal("0.01")

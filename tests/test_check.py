@@ -1,0 +1,85 @@
+"""`make check`: one source or one table is proved, and nothing else runs."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.command import ROOT, environment
+
+
+def check(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tools.check", *words], cwd=root, env=environment({"PYTHONPATH": str(root)}),
+        check=False, capture_output=True, text=True, encoding="utf-8", timeout=120,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy that a test may break."""
+    to = tmp_path_factory.mktemp("checkout")
+    for folder in ("gpuledger", "extract", "expectations", "flows", "transform", "warehouse", "tests", "tools"):
+        shutil.copytree(ROOT / folder, to / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", to)
+    return to
+
+
+@pytest.mark.parametrize(
+    ("folder", "file", "right", "wrong", "told"),
+    [
+        ("extract/sources/danawa", "contract.toml", "reason =", "why =", "test_every_source_has_a_contract[danawa]"),
+        ("extract/sources/ebay", "__init__.py", "fixed price", "fixed cost", "test_what_a_source_is_called_is_korean"),
+        (
+            "transform/models/mart/value",
+            "cases/frontier_and_ties.toml",
+            "dear   | D   | 110",
+            "dear   | D   | 90 ",
+            "mart.value/frontier_and_ties",
+        ),
+        ("transform/models/mart/value", "table.toml", "Score over price", "A ratio", "words_of_a_table_are_korean"),
+    ],
+)
+def test_a_fault_of_one_folder_is_found_there_and_not_next_to_it(
+    checkout: Path, folder: str, file: str, right: str, wrong: str, told: str
+) -> None:
+    path = checkout / folder / file
+    sound = path.read_text("utf-8")
+    assert right in sound
+    path.write_text(sound.replace(right, wrong, 1), "utf-8")
+    try:
+        done = check(checkout, folder)
+    finally:
+        path.write_text(sound, "utf-8")
+    assert done.returncode == 1, done.stdout
+    assert told in done.stdout
+    failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
+    name = folder.rpartition("/")[2]
+    assert all(name in line for line in failed), failed
+
+
+def test_a_sound_source_passes_alone() -> None:
+    done = check(ROOT, "extract/sources/danawa/")
+    assert done.returncode == 0, done.stdout
+    assert "deselected" not in done.stdout
+    assert 5 < int(re.findall(r"(\d+) passed", done.stdout)[0]) < 30
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["extract/sources/nevegg"], "did you mean: extract/sources/newegg"),
+        (["transform/models/mart/valeu"], "transform/models/mart/value"),
+        (["flows"], "all of them:\n  extract/sources/amazon\n"),
+        ([], "WHAT= is not the folder of a source or of a table"),
+    ],
+)
+def test_what_there_is_not_is_said(words: list[str], told: str) -> None:
+    done = check(ROOT, *words)
+    assert done.returncode == 2
+    assert told in done.stderr

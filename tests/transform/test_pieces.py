@@ -1,0 +1,71 @@
+"""How fast pictures, clips and speech are made: against cards that were left out, and who is out of the question."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.need import Need, Usage, need_of
+from gpuledger.transform.identity.catalogue import by_id
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.diffusion import diffusion_models, get
+from gpuledger.transform.speed.by_rate import pieces
+from tools.calibrate import of_pieces
+
+
+def need(model: str, precision: str = "fp16") -> Need:
+    return need_of(model, get(model), precision, Usage(), Assumptions())
+
+
+def test_cards_that_were_left_out_make_pictures_within_the_range() -> None:
+    found = list(of_pieces())
+    assert len({gpu_id for gpu_id, _, _ in found}) >= 20
+    assert 0.9 < statistics.median(ratio for _, ratio, _ in found) < 1.1
+    assert 0.75 <= statistics.mean(is_inside for _, _, is_inside in found) <= 0.9
+
+
+def test_a_card_that_was_measured_with_the_model_has_a_narrower_range() -> None:
+    model = get("stable-diffusion-xl")
+    own, other = (pieces.pace(by_id()[f"nvidia-a100-{name}-80gb"], model) for name in ("sxm4", "pcie"))
+    assert own is not None
+    assert other is not None
+    assert (own.high or 0) / (own.low or 1) < (other.high or 0) / (other.low or 1)
+
+
+@pytest.mark.parametrize(("model", "card", "runs"), [
+    ("flux.1-dev", "nvidia-tesla-v100-pcie-32gb", False), ("wan-2.2-5b", "nvidia-quadro-rtx-8000", False),
+    ("flux.1-dev", "nvidia-tesla-p40", False), ("stable-diffusion-xl", "nvidia-tesla-t4", True),
+    ("flux.1-dev", "nvidia-geforce-rtx-3090", True),
+])  # fmt: skip
+def test_who_does_not_multiply_bf16_is_out_with_that_reason(model: str, card: str, runs: bool) -> None:
+    reason = need(model, "fp8").against(by_id()[card])
+    assert (reason is None) == runs
+    assert runs or (reason is not None and reason.code == "speed.no_bf16")
+
+
+def test_the_operations_of_a_clip_follow_from_its_tokens() -> None:
+    layers = {"wan-2.1-1.3b": 30, "wan-2.1-14b": 40, "wan-2.2-5b": 30, "wan-2.2-a14b": 40}
+    clips = {name: model for name, model in diffusion_models().items() if model.clip is not None}
+    layers |= {"ltx-video": 28, "ltx-2": 48}
+    assert set(clips) == set(layers)
+    for name, model in clips.items():
+        assert model.clip is not None
+        tokens = model.clip.tokens
+        weights = next(part.parameters for part in model.parts if part.role == "denoiser")
+        if name == "ltx-2":  # a smaller stream is for the few tokens of sound
+            weights = 14_000_000_000
+        counted = 2 * weights * tokens + 4 * tokens**2 * model.clip.hidden * layers[name]
+        assert model.pass_tflop == pytest.approx(counted / 1e12, rel=0.02), name
+
+
+def test_speech_has_a_range_around_the_cards_that_were_measured() -> None:
+    large = catalogue.architecture("whisper-large-v3")
+    for card, measured in (("nvidia-tesla-v100s-pcie", 14.4), ("nvidia-geforce-rtx-3070-ti", 12.4),
+                           ("nvidia-a100-sxm4-80gb", 16.0)):  # fmt: skip
+        rate = pieces.times_real_time(by_id()[card], large)
+        assert rate is not None
+        assert (rate.low or 0) < measured < (rate.high or 0)
+        assert rate.basis == "estimated"
+    assert pieces.times_real_time(by_id()["nvidia-tesla-t4"], catalogue.architecture("llama-3.1-8b")) is None

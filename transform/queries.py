@@ -1,0 +1,66 @@
+"""What all answers share: their type, the SQL of views, and the newest published run, whose prices these are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
+
+#: Has a folder for every table, view and macro that is built.
+FOLDER_OF_MODELS = Path(__file__).with_name("models")
+
+#: The column names and the rows of an answer.
+Rows = tuple[list[str], list[tuple[Any, ...]]]
+
+
+def view(name: str) -> str:
+    """The SELECT of a view, to use in its place. A file that an earlier program published may not have the view yet."""
+    return f"({select_of(name)})"
+
+
+def select_of(name: str) -> str:
+    """The SELECT of a model (`mart.value`), so that a caller can replace a relation that it reads with another."""
+    schema, _, table = name.partition(".")
+    return (FOLDER_OF_MODELS / schema / table / "query.sql").read_text(encoding="utf-8")
+
+
+def columns_of(row: type) -> str:
+    """The fields of a row's class as a list of columns."""
+    return ", ".join(row.__annotations__)
+
+
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    """The row of ops.last_run. The comments of that table explain each column."""
+
+    run_id: str
+    status: str
+    reason: str | None
+    started_at: datetime
+    as_of: datetime
+    live_as_of: datetime | None
+    sample_as_of: datetime | None
+    sample_night: int | None
+    is_sample: bool
+
+
+def last(data: DataDir) -> LastRun | None:
+    """The newest published run, None if every run failed. Raises NoWarehouse if there is no published file."""
+    rows = query(data, _last())[1]
+    return LastRun(*rows[0]) if rows else None
+
+
+def last_in(con: duckdb.DuckDBPyConnection) -> LastRun | None:
+    """The newest published run of an open warehouse, None if every run failed."""
+    row = con.execute(_last()).fetchone()
+    return LastRun(*row) if row else None
+
+
+def _last() -> str:
+    return f"SELECT {columns_of(LastRun)} FROM {view('ops.last_run')}"

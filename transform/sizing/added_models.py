@@ -1,0 +1,110 @@
+"""Models that a user added. Each has a file with its `config.json` and the day on which the user added it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from gpuledger.extract.message import Message
+from gpuledger.transform.sizing.config import read_json
+from gpuledger.transform.sizing.errors import BadModelFile
+
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
+#: The file of the models that are used most, with their configs by repository: every night writes it.
+MOST_USED = Path("most-used", "models.json")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnModel:
+    """One added model."""
+
+    model_id: str
+    added_on: date
+    config: Mapping[str, object]
+
+
+def suggest_id(config: Mapping[str, object], path: Path) -> str | None:
+    """An id made from the name in the config, else from the name of its folder. None if neither gives one."""
+    for name in (config.get("_name_or_path"), path.resolve().parent.name):
+        slug = re.sub(r"[^a-z0-9._-]+", "-", str(name or "").split("/")[-1].lower()).strip("-._")
+        if slug:
+            return slug
+    return None
+
+
+def save(folder: Path, model_id: str, config: Mapping[str, object], day: date) -> Path:
+    """Saves `config` as the model `model_id` and returns its file.
+
+    Raises BadModelFile if the id is not valid or belongs to another model. Raises what `shape_in` raises if the
+    config cannot be counted.
+    """
+    if not _ID.fullmatch(model_id):
+        raise BadModelFile(Message("model.id_small_letters_digits_dots", model_id=model_id))
+    if _is_in_catalogue(model_id):
+        raise BadModelFile(Message("model.catalogue_already_model", model_id=model_id))
+    _refuse_uncountable(config)
+    path = folder / f"{model_id}.json"
+    if path.exists() and _own_model_in(path).config != config:
+        raise BadModelFile(Message("model.another_model_name", path=path))
+    folder.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    stored = {"model_id": model_id, "added_on": day.isoformat(), "config": dict(config)}
+    part.write_text(json.dumps(stored, ensure_ascii=False, indent=1), encoding="utf-8")
+    part.replace(path)
+    return path
+
+
+# The shapes of models are imported only here: every night looks for added models, and most data directories have none.
+
+
+def _is_in_catalogue(model_id: str) -> bool:
+    from gpuledger.transform.sizing import catalogue
+    from gpuledger.transform.sizing.diffusion import diffusion_models
+
+    return model_id in catalogue.models() or model_id in diffusion_models()
+
+
+def _refuse_uncountable(config: Mapping[str, object]) -> None:
+    """Raises what `shape_in` raises, if the parameters of the model cannot be counted from `config`."""
+    from gpuledger.transform.sizing.diffusion import shape_in
+
+    shape_in(config)
+
+
+def own_model(folder: Path, model_id: str) -> OwnModel | None:
+    """The added model with that id, None if there is none. Raises BadModelFile if its file cannot be used."""
+    path = folder / f"{model_id}.json"
+    return _own_model_in(path) if _ID.fullmatch(model_id) and path.exists() else None
+
+
+def load(folder: Path) -> tuple[list[OwnModel], list[BadModelFile]]:
+    """The added models, and an error for each file that cannot be used. A bad file does not stop the others."""
+    own_models: list[OwnModel] = []
+    wrong: list[BadModelFile] = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            own_models.append(_own_model_in(path))
+        except BadModelFile as error:
+            wrong.append(error)
+    return own_models, wrong
+
+
+def _own_model_in(path: Path) -> OwnModel:
+    stored = read_json(path, follow=False)
+    config = stored.get("config")
+    try:
+        model = OwnModel(str(stored["model_id"]), date.fromisoformat(str(stored["added_on"])), dict(config))  # type: ignore[call-overload]
+        if model.model_id != path.stem or _is_in_catalogue(model.model_id):
+            raise BadModelFile(Message("model.model_id_none_catalogue", path=path, stem=path.stem))
+        _refuse_uncountable(model.config)
+    except BadModelFile:
+        raise
+    except Exception as error:  # noqa: BLE001  one bad file must not stop the others
+        raise BadModelFile(
+            Message("model.remove_file_add_model_gpuledger", path=path, error=type(error).__name__, error2=error)
+        ) from None
+    return model

@@ -1,0 +1,83 @@
+"""A model of pictures or clips from its folder: `model_index.json` names the parts, and each has its weights in a folder.
+
+Source: huggingface/diffusers 0.42.1, pipelines/pipeline_utils.py (the index) and pipelines/pipeline_loading_utils.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from gpuledger.extract.message import Message
+from gpuledger.transform.sizing.config import Config, read_json
+from gpuledger.transform.sizing.errors import BadModelFile
+from gpuledger.transform.sizing.files.safetensors import counted, head_of
+
+INDEX, MODEL_TYPE = "model_index.json", "diffusers"
+#: Weights that are loaded if nobody asks for a variant (`.fp16.`, `.non_ema.`), whole or in parts.
+MAIN = re.compile(r"(?:diffusion_pytorch_model|model)(?:-\d{5}-of-\d{5})?\.safetensors")
+#: What a part does by its name; every other part denoises. What has no weights, or is not needed for a picture.
+_TEXT = ("text", "image_encoder", "connector", "prompt")
+_VAE = ("vae", "audio_vae", "vocoder", "movq", "vqgan")
+_NO_PART = re.compile(r"scheduler|tokenizer|feature_extractor|processor|safety_checker|guider")
+
+
+def part_names(index: Mapping[str, Any]) -> list[str]:
+    """The parts with weights that a `model_index.json` names."""
+    return [name for name, of in index.items() if isinstance(of, list) and len(of) == 2 and all(of)
+            and name.isidentifier() and not _NO_PART.search(name)]  # fmt: skip
+
+
+def main_files(names: Iterable[str]) -> list[str]:
+    """The files of a part's weights that are loaded: without a variant, or all where there are none such."""
+    all_names = sorted(name for name in names if name.endswith(".safetensors"))
+    return [name for name in all_names if MAIN.fullmatch(name)] or all_names
+
+
+def of_pipeline(folder: Path) -> dict[str, Any]:
+    """The parts as a config, with what the denoiser and the decoder say of themselves. Raises SizingError."""
+    parts: list[list[Any]] = []
+    configs: dict[str, Any] = {}
+    for name in part_names(read_json(folder / INDEX)):
+        role = "vae" if name.startswith(_VAE) else "text" if name.startswith(_TEXT) else "denoiser"
+        parts.append([role, name, *_weights(folder / name)])
+        path = folder / name / "config.json"
+        if path.is_file() and role != "text":
+            configs.setdefault(role, dict(read_json(path)))
+    return {"model_type": MODEL_TYPE, "_name_or_path": folder.resolve().name, "parts": parts, **configs}
+
+
+def _weights(folder: Path) -> tuple[int, str]:
+    """The number of weights of a part, and where it is from."""
+    files = [folder / name for name in main_files(path.name for path in folder.glob("*.safetensors"))]
+    if files:
+        return sum(counted(head_of(file)) for file in files), "counted from its files"
+    for index in sorted(folder.glob("*.safetensors.index.json")):
+        metadata = read_json(index).get("metadata")
+        total = metadata.get("total_size") if isinstance(metadata, Mapping) else None
+        if isinstance(total, int) and total > 0:
+            return total // 2, "size of its files, at 16 bits a weight"
+    raise BadModelFile(Message("model.part_without_weights", path=folder))
+
+
+def clip_of(config: Mapping[str, Any]) -> dict[str, int] | None:
+    """What a pipeline's own configs say of a clip (see diffusion.Clip), None if it makes pictures.
+
+    How long and large a clip is, no file says: the usual 81 frames of 832 × 480 are assumed.
+    """
+    denoiser, vae = (Config(config.get(name) or {}, MODEL_TYPE) for name in ("denoiser", "vae"))
+    width = (denoiser.optional_whole("num_attention_heads") or 0) * (denoiser.optional_whole("attention_head_dim") or 0)
+    if "3D" not in denoiser.text("_class_name", default="") or not width:
+        return None
+    patch, channels = denoiser.values.get("patch_size"), (vae.sequence("block_out_channels") or [None])[0]
+    side = patch[-1] if isinstance(patch, list) and patch else patch
+    pixels = vae.whole("spatial_compression_ratio", "scale_factor_spatial", default=8)
+    return {
+        "frames": 81, "width": 832, "height": 480, "per_second": 16, "hidden": width,
+        "stride": vae.whole("temporal_compression_ratio", "scale_factor_temporal", default=4),
+        "pixel_stride": pixels * (side if isinstance(side, int) else 1),
+        "inner": denoiser.whole("ffn_dim", default=4 * width),
+        "channels": channels if isinstance(channels, int) else vae.whole("base_dim", default=128),
+    }  # fmt: skip

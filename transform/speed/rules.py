@@ -1,0 +1,529 @@
+"""How fast a model runs on cards: what is asked, and the rules that answer, in their order and each with its reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
+
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.sizing.memory import kv_cache_bytes
+from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.weights import Weights
+from gpuledger.transform.speed.accelerators import accelerator_of
+from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, Calibration, DecodeTimes, calibrations
+from gpuledger.transform.speed.engines import Engine, Split
+from gpuledger.transform.speed.features import CardTraits, Work, pipeline_speedup, traits
+from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned, Shift
+from gpuledger.transform.speed.links import Link, amdahl_speedup, exchange_seconds, link_between
+from gpuledger.transform.speed.offload import HostMemory, Moved, Offload
+from gpuledger.transform.speed.peaks import fastest_matrix_tflops, matrix_tflops
+from gpuledger.transform.speed.served import SERVED, ServedWork, prompt_seconds, step_parts
+from gpuledger.transform.speed.served import deviation as served_deviation
+from gpuledger.transform.speed.work import Batch, served_work
+
+Basis = Literal["measured", "calibrated", "estimated", "bound", "unknown"]
+_Given = TypeVar("_Given")
+_Answer = TypeVar("_Answer")
+#: Standard deviations (natural logarithm) that are added to the calibrated speed of one sequence: for several sequences at
+#: once, which the measurements behind the calibration do not cover, and for anything that nobody measured with the program
+#: at all. Own choice, wide on purpose.
+_SEVERAL_AT_ONCE = 0.3
+_UNMEASURED = 0.4
+#: What is added to _UNMEASURED for mixtures, because their programs became several times faster within a year.
+_MIXTURE_UNMEASURED = 0.4
+#: What is added for the reading of servers, which was measured together with their writing alone. Own choice.
+_READING_SERVED = 0.2
+#: The largest share of its peak that a calibrated card without matrix units reaches. No such card is in the fit,
+#: which would promise more than the peak without this limit.
+_SHADERS_AT_BEST = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """The load of the machine: `users` sequences at once, each of `context` tokens. The first `prompt` of these are read.
+    While the others are written, `held` are there on average.
+    """
+
+    context: int
+    users: int
+    prompt: int
+    held: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Cards and the program on them.
+
+    `offload` says which part of a model that does not fit may stay with the processor. This needs the memory of the machine
+    (`host`). `learned` is what the measurements of a warehouse say about the program.
+    """
+
+    gpu: Gpu
+    count: int
+    engine: Engine
+    split: Split
+    offload: Offload = "none"
+    host: HostMemory | None = None
+    learned: Learned = NOTHING_LEARNED
+
+
+class Rate(NamedTuple):
+    """Tokens a second of all users together: the expected speed, its 80% range, the speed that physics allows at most, and
+    the basis of the expectation.
+
+    A field that is not known is None. `basis` is `unknown` if `expected` is None.
+    """
+
+    expected: float | None
+    low: float | None
+    high: float | None
+    bound: float | None
+    basis: Basis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A model at a precision under a load: everything that does not depend on the cards, counted only once.
+
+    Memory is in bytes. `decode_flops` are the operations to write a token, None if the model does not write token by token.
+    `prefill_flops` are the operations to read a prompt. Speeds of writing hold while each user's cache has `written_at`
+    tokens.
+    """
+
+    shape: Architecture
+    size: Weights
+    load: Load
+    assumptions: Assumptions
+    cache: int
+    cache_written: int
+    activations: int
+    #: The state that each sequence keeps, whatever its length. It is a part of `cache` too.
+    state: int
+    written_at: int
+    work: Work
+    decode_flops: int | None
+    prefill_flops: int | None
+
+    def cache_in(self, engine: Engine) -> int:
+        """Bytes of the cache of all users in a program, by what it keeps of layers with a window."""
+        if not engine.piece_tokens:
+            return self.cache
+        load, bits = self.load, self.assumptions.kv_cache_bits
+        return kv_cache_bytes(self.shape, load.context, load.users, bits, piece=engine.piece_tokens)
+
+    def temporary_in(self, engine: Engine) -> int:
+        """Bytes that a program takes on each card beside weights and cache: activations, and pictures if the model sees."""
+        return self.activations + (round(engine.tower_overhead_gb * 1e9) if self.shape.extra else 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writing:
+    """The parts of the time of a step, in which every user gets one token, in seconds, and the figures behind them.
+
+    `alone_s` is the time of the step if the cards do not share it: reading `card_bytes`, computing, and the reading of the
+    processor. If the cards share the step, they exchange data for `exchange_s` and are `speedup` times faster. `times` come
+    from the calibration, None without one. `layers_s` is the time of the layers of a mixture on any number of cards; it is 0
+    with a calibration, whose times include it. `parts` are those of a server's step, by name. `shift` is what the
+    warehouse's measurements say in addition, None if they say nothing. `held_reading_s` is the time to read everything with
+    the cache that is held on average.
+
+    The bound divides `at_work` (users, or users × cards that share every layer) by a time: the longer of `bound_reading_s`
+    and `bound_computing_s`, plus the time of the processor to read its part at full bandwidth (`bound_host_s`).
+    """
+
+    card_bytes: float
+    computing_s: float
+    times: DecodeTimes | None
+    host_bytes: float
+    host_s: float
+    alone_s: float
+    exchange_s: float
+    speedup: float
+    parts: Mapping[str, float]
+    layers_s: float
+    shift: Shift | None
+    deviation: float
+    at_work: int
+    bound_reading_s: float
+    held_reading_s: float
+    bound_computing_s: float
+    bound_host_s: float
+
+    @property
+    def seconds(self) -> float:
+        """The time of the whole step."""
+        return (self.alone_s / self.speedup + self.layers_s) / (self.shift.factor if self.shift else 1.0)
+
+    @property
+    def bound_of_held_cache(self) -> float | None:
+        """The bound for one user while a share of the context is held. None for several users, whose `bound` covers this."""
+        return None if self.at_work > 1 else 1 / (self.held_reading_s + self.bound_host_s)
+
+    @property
+    def bound(self) -> float:
+        """The largest possible number of tokens a second of all users together."""
+        return self.at_work / (max(self.bound_reading_s, self.bound_computing_s) + self.bound_host_s)
+
+
+NOTHING = Rate(None, None, None, None, "unknown")
+
+
+def share_layers(shape: Architecture, cards: int) -> bool:
+    """Whether each of the cards can hold a part of every layer."""
+    return bool(shape.attention) and all(layer.divides_among(cards) for layer in shape.attention_kinds)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A job on a plan, which gives the bound and the expectation of both speeds. Facts that both need are looked up once."""
+
+    #: The share of the matrix rate that a program reaches if it was not measured. Own choice: half, as servers report for
+    #: long prompts.
+    COMPUTE_SHARE: ClassVar = 0.5
+
+    job: Job
+    plan: Plan
+    moved: Moved | None
+
+    @cached_property
+    def split(self) -> Split:
+        """How the model is really divided. If its heads do not divide evenly among the cards, it is divided by layers."""
+        is_uneven = self.plan.split == "tensor" and not share_layers(self.job.shape, self.plan.count)
+        return "pipeline" if is_uneven else self.plan.split
+
+    @cached_property
+    def card(self) -> CardTraits | None:
+        """What is known about one GPU of the card, None if its bandwidth is not."""
+        return traits(self.plan.gpu)
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """The measurements of the engine, None if it now divides the model in another way than when it was measured."""
+        return self._fitted(self.plan.engine.calibrated_as)
+
+    @cached_property
+    def served(self) -> Calibration | None:
+        """The measurements of servers, if the engine is one and the cards share every layer as they did there."""
+        is_same = self.plan.count == 1 or self.split == "tensor"
+        is_server = self.plan.engine.calibrated_as == SERVED and is_same and not self.is_accelerator
+        return calibrations()[SERVED] if is_server and self.job.decode_flops and not self.job.state else None
+
+    @cached_property
+    def served_work(self) -> ServedWork:
+        """What each of the cards does for a server."""
+        job = self.job
+        batch = Batch(users=job.load.users, held=job.written_at, prompt=job.load.prompt, count=self.plan.count,
+                      kv_bits=job.assumptions.kv_cache_bits)  # fmt: skip
+        return served_work(job.shape, job.size, batch, self.plan.gpu, self.link)
+
+    @property
+    def read_calibration(self) -> Calibration | None:
+        """The measurements of reading prompts. For Ollama these are llama.cpp's, which is its library."""
+        calibration = self._fitted(self.plan.engine.reads_as)
+        return calibration if calibration is not None and calibration.reads_prompts else None
+
+    def _fitted(self, name: str | None) -> Calibration | None:
+        is_same = self.plan.count == 1 or self.split in ("layer", "pipeline")
+        return calibrations()[name] if name and name != SERVED and is_same and not self.is_accelerator else None
+
+    @cached_property
+    def shift(self) -> Shift | None:
+        """What the warehouse's measurements of this program say about this card."""
+        return self.plan.learned.shift(self.plan.engine.name, self.plan.gpu, self.job.load.users)
+
+    @property
+    def is_uncovered(self) -> bool:
+        """Whether no measurement covers this kind of work: weights with the processor, or layers that keep a state."""
+        return self.moved is not None or bool(self.job.state)
+
+    @property
+    def runs(self) -> bool:
+        """Whether the program runs on the card at this precision."""
+        return self.plan.engine.runs_on(self.plan.gpu, self.job.size.precision)
+
+    @cached_property
+    def is_accelerator(self) -> bool:
+        """Whether the cards are no GPUs. We have not measured any such card."""
+        return accelerator_of(self.plan.gpu) is not None
+
+    @cached_property
+    def tflops(self) -> float | None:
+        """The highest matrix rate that programs may use for these weights."""
+        return fastest_matrix_tflops(self.plan.gpu, self.job.size.bits_per_weight)
+
+    @cached_property
+    def link(self) -> Link:
+        """How the cards exchange data."""
+        return link_between(self.plan.gpu, self.job.assumptions, self.plan.host and self.plan.host.slot)
+
+    @property
+    def moved_bytes(self) -> float:
+        """Bytes that the processor reads for a token, of the part of the model that stays with it."""
+        return self.moved.bytes_a_token if self.moved else 0.0
+
+    @property
+    def weights_read(self) -> float:
+        """Bytes of weights that the cards read in a step."""
+        return self.job.size.read_bytes(self.job.load.users) - self.moved_bytes
+
+    @property
+    def cache_read(self) -> int:
+        """Bytes of the cache that the cards read in a step."""
+        return self.job.load.users * self.job.cache_written
+
+    @property
+    def computing_s(self) -> float:
+        """Seconds of a step that operations take. One user's take no longer than the reading beside them."""
+        users, flops = self.job.load.users, self.job.decode_flops or 0
+        return 0.0 if users == 1 else users * flops / self.flops_reached(self.COMPUTE_SHARE)
+
+    def writing(self) -> Writing | None:
+        """The parts of the time of a step (see Writing)."""
+        card, job, flops = self.card, self.job, self.job.decode_flops
+        if card is None or flops is None or (self.is_accelerator and not self.runs):
+            return None
+        users, count, split, host = job.load.users, self.plan.count, self.split, self.plan.host
+        rate, bandwidth, moved = self.tflops, card.bandwidth_gb_s * 1e9, self.moved_bytes
+        # Cards that each hold some of the layers can work at the same time only on different sequences.
+        group = users / (1 if split == "tensor" else min(count, users))
+        step = _answer(STEPS, self, card)
+        host_s = moved / (host.gb_s * 1e9 * job.assumptions.host_memory_utilisation) if host and moved else 0.0
+        alone_s = step.seconds + host_s
+        is_shared = split == "tensor" and not step.is_fitted
+        exchange_s, speedup = self.divided(alone_s, users) if is_shared else (0.0, 1.0)
+        # A bound may count only the cache that is always held, and the cache of one user is empty at first. Of a mixture all
+        # users may reach the same experts.
+        held_cache = job.cache_written if users > 1 else 0
+        bytes_read = self.weights_read + self.cache_read
+        return Writing(
+            card_bytes=bytes_read,
+            computing_s=step.computing_s,
+            times=step.times,
+            host_bytes=moved,
+            host_s=host_s,
+            alone_s=alone_s,
+            exchange_s=exchange_s,
+            speedup=speedup,
+            parts=step.parts,
+            layers_s=step.layers_s,
+            shift=self.shift,
+            deviation=self._deviation(step),
+            at_work=users * (count if split == "tensor" else 1),
+            bound_reading_s=(job.size.read_bytes(1) + group * held_cache - moved) / bandwidth,
+            held_reading_s=bytes_read / bandwidth,
+            bound_computing_s=group * flops / (rate * 1e12) if rate else 0.0,
+            bound_host_s=moved / (host.gb_s * 1e9) if host and moved else 0.0,
+        )
+
+    def _deviation(self, step: Step) -> float:
+        """The standard deviation of a step's time, with what the warehouse's measurements say."""
+        if self.is_uncovered:
+            return math.hypot(step.deviation, _UNMEASURED) if self.calibration is not None else step.deviation
+        return step.deviation if self.shift is None else min(step.deviation, self.shift.nearest.deviation)
+
+    @property
+    def read_bound(self) -> float | None:
+        """The largest possible number of prompt tokens a second, None if the matrix rate of the card is not known."""
+        card, job, flops = self.card, self.job, self.job.prefill_flops
+        if card is None or flops is None or not self.tflops:
+            return None
+        reading = job.size.read_bytes(1) / (card.bandwidth_gb_s * 1e9)
+        return self.plan.count * job.load.prompt / max(flops / (self.tflops * 1e12), reading)
+
+    def decode(self) -> Rate:
+        """The speed of writing."""
+        timed = self.writing()
+        return NOTHING if timed is None else _answer(DECODING, self, timed)
+
+    def prefill(self) -> Rate:
+        """The speed of reading a prompt."""
+        return NOTHING if self.card is None or not self.job.prefill_flops else _answer(READING, self, self.card)
+
+    def with_transfers(self, tokens_per_s: float) -> float:
+        """Prompt tokens a second, if weights that stay with the processor pass the slot once for each piece of it."""
+        if self.moved is None:
+            return tokens_per_s
+        chunk, slot = self.job.assumptions.prefill_chunk_tokens, self.job.assumptions.link_gb_s * 1e9
+        pieces = -(-self.job.load.prompt // chunk)
+        return self.job.load.prompt / (self.job.load.prompt / tokens_per_s + pieces * self.moved.size / slot)
+
+    def divided(self, seconds: float, tokens: int) -> tuple[float, float]:
+        """Seconds in which the cards exchange data, and how many times faster all cards together are than one.
+
+        They divide all of the work except the part that Amdahl's law leaves, and exchange data in every layer.
+        """
+        count, exchange = self.plan.count, exchange_seconds(self.job.shape, tokens, self.plan.count, self.link)
+        return exchange, amdahl_speedup(self.job.assumptions.parallel_fraction, count, exchange / seconds)
+
+    def flops_reached(self, share: float) -> float:
+        """Operations a second of one card at a share of its 16-bit rate, since programs unpack weights to 16 bits.
+
+        Infinite if the rate is not known: then operations take no time.
+        """
+        rate = matrix_tflops(self.plan.gpu, 16)
+        return rate * 1e12 * share if rate else math.inf
+
+
+class Rule(NamedTuple, Generic[_Given, _Answer]):
+    """One way to an answer: its reason, and the function that gives the answer, None where the rule does not apply."""
+
+    name: str
+    why: str
+    ask: Callable[[Question, _Given], _Answer | None]
+
+
+def _answer(rules: Sequence[Rule[_Given, _Answer]], asked: Question, given: _Given) -> _Answer:
+    return next(answer for rule in rules if (answer := rule.ask(asked, given)) is not None)
+
+
+class Step(NamedTuple):
+    """The time of a step on one card, before the cards share it and the processor adds its part.
+
+    `layers_s` is what the layers of a mixture take on any number of cards. A measured time includes it, and the exchange of
+    data between cards. Then `is_fitted` is true.
+    """
+
+    seconds: float
+    computing_s: float
+    deviation: float
+    is_fitted: bool = True
+    times: DecodeTimes | None = None
+    parts: Mapping[str, float] = {}
+    layers_s: float = 0.0
+
+
+def _calibrated_step(asked: Question, card: CardTraits) -> Step | None:
+    fitted, job = asked.calibration, asked.job
+    if fitted is None:
+        return None
+    times = fitted.decode_times(card, job.work)
+    cache_s = times.a_cached_byte * asked.cache_read
+    reading_s = times.a_byte * asked.weights_read + cache_s + times.a_layer * job.shape.layers
+    reading_s += times.a_handover * (asked.plan.count - 1)
+    measured = fitted.deviation("decode", card, job.work, cache_s / reading_s)
+    deviation = math.hypot(measured, _SEVERAL_AT_ONCE * (job.load.users > 1))
+    return Step(reading_s + asked.computing_s, asked.computing_s, deviation, times=times)
+
+
+def _served_step(asked: Question, card: CardTraits) -> Step | None:
+    if asked.served is None:
+        return None
+    parts = step_parts(asked.served, asked.plan.engine.name, card, asked.served_work)
+    return Step(sum(parts.values()), 0.0, served_deviation(asked.served, card, asked.served_work), parts=parts)
+
+
+def _usual_step(asked: Question, card: CardTraits) -> Step:
+    job, is_mixture = asked.job, asked.job.shape.experts > 1
+    reached = card.bandwidth_gb_s * 1e9 * job.assumptions.expected_utilisation
+    return Step(
+        seconds=(asked.weights_read + asked.cache_read) / reached + asked.computing_s,
+        computing_s=asked.computing_s,
+        deviation=math.hypot(_UNMEASURED, _MIXTURE_UNMEASURED if is_mixture else 0.0),
+        is_fitted=False,
+        layers_s=job.shape.layers * job.assumptions.mixture_layer_us * 1e-6 if is_mixture else 0.0,
+    )
+
+
+#: How long a step takes.
+STEPS: tuple[Rule[CardTraits, Step], ...] = (
+    Rule("calibrated", "the program was measured on cards that divide a model as these do", _calibrated_step),
+    Rule("served", "servers were measured, by the parts of their steps", _served_step),
+    Rule("usual share", "nobody measured it: programs reach a usual share of a card's bandwidth", _usual_step),
+)
+
+
+def _only_bound(asked: Question, timed: Writing) -> Rate | None:
+    return Rate(None, None, None, timed.bound, "unknown") if asked.is_accelerator else None
+
+
+def _processor_of_several(asked: Question, timed: Writing) -> Rate | None:
+    return Rate(None, None, None, timed.bound, "unknown") if timed.host_bytes and asked.job.load.users > 1 else None
+
+
+def _expected(asked: Question, timed: Writing) -> Rate:
+    is_known = timed.times is not None or timed.parts or (timed.shift is not None and timed.shift.is_near)
+    basis: Basis = "calibrated" if is_known and not asked.is_uncovered else "bound"
+    return _rate(asked.job.load.users / timed.seconds, timed.deviation, timed.bound, basis)
+
+
+#: How fast it writes.
+DECODING: tuple[Rule[Writing, Rate], ...] = (
+    Rule("no GPU", "no such card was measured, so only what physics allows is known", _only_bound),
+    Rule("processor", "nobody measured how a processor with a part of the model serves several", _processor_of_several),
+    Rule("step", "every user gets one token in each step", _expected),
+)
+
+
+def _bound_of_reading(asked: Question, _: CardTraits) -> Rate | None:
+    if not asked.is_accelerator:
+        return None
+    return Rate(None, None, None, asked.read_bound, "unknown") if asked.runs else NOTHING
+
+
+def _served_reading(asked: Question, card: CardTraits) -> Rate | None:
+    if asked.served is None:
+        return None
+    each = prompt_seconds(asked.served, asked.plan.engine.name, card, asked.served_work)
+    if not each:
+        return None
+    deviation = math.hypot(served_deviation(asked.served, card, asked.served_work), _READING_SERVED)
+    return _rate(asked.job.load.prompt / each, deviation, asked.read_bound, "calibrated")
+
+
+def _calibrated_reading(asked: Question, card: CardTraits) -> Rate | None:
+    fitted, job, count = asked.read_calibration, asked.job, asked.plan.count
+    if fitted is None or job.prefill_flops is None:
+        return None
+    expected = fitted.prefill_tokens_per_s(card, job.work, count, job.assumptions.prefill_chunk_tokens)
+    if expected is None:
+        return None
+    best = count * asked.flops_reached(_SHADERS_AT_BEST) * job.load.prompt / job.prefill_flops
+    reached, deviation = min(expected, best), fitted.deviation("prefill", card, job.work)
+    if asked.is_uncovered:
+        return _rate(asked.with_transfers(reached), math.hypot(deviation, _UNMEASURED), asked.read_bound, "bound")
+    return _rate(reached, deviation, asked.read_bound, "calibrated")
+
+
+def _unknown_rate(asked: Question, _: CardTraits) -> Rate | None:
+    return NOTHING if asked.read_bound is None else None
+
+
+def _usual_reading(asked: Question, _: CardTraits) -> Rate:
+    job, tokens = asked.job, asked.job.load.prompt
+    seconds = (job.prefill_flops or 0) / asked.flops_reached(asked.COMPUTE_SHARE)
+    if asked.split == "tensor":
+        seconds /= asked.divided(seconds, tokens)[1]
+    elif asked.split == "pipeline":
+        # The prompts of several users pass the cards one after another.
+        pieces = job.assumptions.prefill_chunk_tokens
+        seconds /= pipeline_speedup(tokens * job.load.users, asked.plan.count, pieces)
+    return _rate(asked.with_transfers(tokens / seconds), _UNMEASURED, asked.read_bound, "bound")
+
+
+#: How fast it reads a prompt.
+READING: tuple[Rule[CardTraits, Rate], ...] = (
+    Rule("no GPU", "no such card was measured, so only what physics allows is known", _bound_of_reading),
+    Rule("served", "servers were measured reading, together with their writing", _served_reading),
+    Rule(
+        "calibrated", "the program was measured reading on cards that divide a model as these do", _calibrated_reading
+    ),
+    Rule("unknown rate", "nothing was measured, and the card's data sheet does not say its matrix rate", _unknown_rate),
+    Rule("usual share", "nobody measured it: programs reach a usual share of the matrix rate", _usual_reading),
+)
+
+
+def _rate(expected: float, deviation: float, bound: float | None, basis: Basis) -> Rate:
+    value = expected if bound is None else min(expected, bound)
+    low, high = range_of(value, deviation, bound)
+    return Rate(value, low, high, bound, basis)
+
+
+def range_of(value: float, deviation: float, bound: float | None) -> tuple[float, float]:
+    """The range that holds in 8 of 10 cases; it ends at the bound."""
+    factor = math.exp(EIGHTY_PERCENT * deviation)
+    high = value * factor
+    return value / factor, high if bound is None else min(high, bound)
