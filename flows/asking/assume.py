@@ -25,6 +25,11 @@ def assume_option(function: F) -> F:
     )(function)  # fmt: skip
 
 
+explain_option = click.option(
+    "--explain", is_flag=True, help="Each figure as arithmetic, to the last step, with its sources."
+)
+
+
 def with_assumed(base: Assumptions, assumed: Iterable[str]) -> Assumptions:
     """`base` with the values of the option --assume. A usage error for an unknown name or an impossible value."""
     return with_texts(base, dict(assumption(text) for text in assumed))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.extract.hub.named import Wanted, own_machines, wanted
 from gpuledger.extract.message import Message, reason_of
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.say import say
@@ -19,6 +18,7 @@ from gpuledger.transform.sizing.files.named import is_path, shape_of
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
+    from gpuledger.extract.hub.named import Wanted
     from gpuledger.flows.settings.settings import Settings
 
 
@@ -28,13 +28,17 @@ def bring(name: str, data: DataDir, model_id: str | None = None) -> None:
     The hub is never asked for a path, a plain name, or a model that the catalogue or the data directory has. Raises
     UsageError if the hub is of no help, and says why and what does as well.
     """
-    settings = settings_module.load({})
-    named = None if is_path(name) else wanted(name, settings.hub, settings.ollama)
-    if named is None:
+    if is_path(name):
         return
     try:
         shape_of(name, data.models)
     except UnknownModel as error:
+        from gpuledger.extract.hub.named import wanted
+
+        settings = settings_module.load({})
+        named = wanted(name, settings.hub, settings.ollama)
+        if named is None:
+            return
         why = _fetched(named, data, model_id or catalogue.slug(catalogue.without_address(name)), settings)
         if why is not None:
             raise click.UsageError(say(Message("model.from_hub", unknown=reason_of(error), why=why))) from None
@@ -53,6 +57,7 @@ def _fetched(named: Wanted, data: DataDir, model_id: str, settings: Settings) ->
     from gpuledger.extract.archive.snapshots import Archive
     from gpuledger.extract.fetch.http import Client, HttpSettings
     from gpuledger.extract.hub.hub import MAX_BODY_BYTES, Hub, HubError
+    from gpuledger.extract.hub.named import own_machines
     from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.sizing.files.source import described
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.asking.assume import assume_option, serving_options
+from gpuledger.flows.asking.assume import assume_option, explain_option, serving_options
 from gpuledger.flows.asking.options import (  # fmt: skip
     Amount,
     Whole,
@@ -20,15 +20,14 @@ from gpuledger.flows.asking.options import (  # fmt: skip
     read_from,
 )
 from gpuledger.flows.showing import chosen
-from gpuledger.flows.showing.explained import FIRST, explain_option
 from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
     from gpuledger.transform.buying.answer import Condition
     from gpuledger.transform.buying.need import Usage
 
-#: How many options a person reads; `--limit` shows more.
-MOST_SHOWN = 8
+#: How many options a person reads, and how many of them with their arithmetic; `--limit` shows more.
+MOST_SHOWN, _EXPLAINED = 8, 3
 
 
 @click.command()
@@ -114,7 +113,7 @@ def command(
         "horizon_years": horizon_years if days is None else years_of(days),
     }  # fmt: skip
     amount = None if budget is None else Decimal(str(budget))
-    count = (FIRST if explain else MOST_SHOWN) if limit is None else limit
+    count = (_EXPLAINED if explain else MOST_SHOWN) if limit is None else limit
     # The answer and its headings are read from one version, and only one connection is opened.
     where = Where(chosen.market(), chosen.currency(), country)
     with stock(data, where, clock=datetime.now(UTC), may_be_wheel=data_dir is None) as offered:

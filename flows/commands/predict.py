@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from gpuledger.extract.message import Message
-from gpuledger.flows.asking.assume import assume_option, of_settings, serving_options, with_texts
+from gpuledger.flows.asking.assume import assume_option, explain_option, of_settings, serving_options, with_texts
 from gpuledger.flows.asking.card_names import ambiguous_name, count_and_name, gpus_of
 from gpuledger.flows.asking.options import Whole, complete_cards, complete_models, data_dir_option, read_from
 from gpuledger.flows.showing import terminal
-from gpuledger.flows.showing.explained import as_objects, explain_option, show_steps
+from gpuledger.flows.showing.explained import as_objects, show_steps
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 

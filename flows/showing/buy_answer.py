@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import click
 
 from gpuledger.extract.message import Message, Words, said
 from gpuledger.flows.showing import terminal
-from gpuledger.flows.showing.explained import as_objects, show_steps
 from gpuledger.flows.showing.money import Money, market_heading
 from gpuledger.flows.showing.show import no_rows, show_rows
 from gpuledger.flows.words.lang import gettext
@@ -22,9 +21,6 @@ from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.rows import COLUMNS, Shown, row_of
 from gpuledger.warehouse.paths import DataDir
 
-if TYPE_CHECKING:
-    from gpuledger.transform.speed.explained import Step
-
 
 def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain: bool = False) -> int:
     """Print the options that keep to the limits, with `explain` each with its arithmetic. Returns the exit status.
@@ -32,19 +28,24 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
     If there is no such option, print to standard error what would give one.
     """
     columns, values = table_of(answer, data, limit, to_people=form == "table")
+    if explain:  # other answers do not wait for the modules that know the arithmetic
+        from gpuledger.flows.showing.explained import as_objects, show_steps
+        from gpuledger.transform.buying.explained import steps
+
+        country = answer.limits.country
+        explained = [(option.what, steps(option, answer.need, country)) for option, _ in answer.ranked(limit)]
     if form != "table":
         if explain:
-            explanations = [as_objects(_steps(option, answer)) for option, _ in answer.ranked(limit)]
             columns = [*columns, "explanation"]
-            values = [[*row, explanation] for row, explanation in zip(values, explanations, strict=True)]
+            values = [[*row, as_objects(of)] for row, (_, of) in zip(values, explained, strict=True)]
         show_rows(columns, values, form)
     elif values:
         rows = [dict(zip(COLUMNS, row, strict=True)) for row in values]
         _table(answer, rows, data, explain=explain)
         if explain:
-            for rank, (option, _) in enumerate(answer.ranked(limit), 1):
-                click.echo(f"{rank}  {option.what}")
-                show_steps(_steps(option, answer))
+            for rank, (what, of) in enumerate(explained, 1):
+                click.echo(f"{rank}  {what}")
+                show_steps(of)
     if values:
         return 0
     return no_rows("\n  ".join(say(line, cast("Money", answer.stock.currency).sum) for line in why_nothing(answer)))
@@ -80,13 +81,6 @@ def table_of(
 def in_english(value: Any, answer: Answer) -> Any:
     """The value, a message as its English sentence, which has its sums in the currency of the answer."""
     return said(value, "en", Words(cast("Money", answer.stock.currency).sum)) if isinstance(value, Message) else value
-
-
-def _steps(option: Option, answer: Answer) -> Iterator[Step]:
-    """The arithmetic of an option. The module that knows it is imported here, so that other answers do not wait for it."""
-    from gpuledger.transform.buying.explained import steps
-
-    return steps(option, answer.need, answer.limits.country)
 
 
 def _origin(sha256: str, data: DataDir) -> str | None:

@@ -1,24 +1,15 @@
-"""--explain: show each figure as arithmetic, and say where its numbers come from."""
+"""What --explain shows: each figure as arithmetic, and where its numbers come from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from gpuledger.flows.showing import terminal
 from gpuledger.flows.words.say import say
 
 if TYPE_CHECKING:
     from gpuledger.transform.speed.explained import Step
-
-#: How many options `buy` explains if --limit is not given.
-FIRST = 3
-
-explain_option = click.option(
-    "--explain", is_flag=True, help="Each figure as arithmetic, to the last step, with its sources."
-)
 
 
 def as_objects(steps: Iterable[Step]) -> list[dict[str, Any]]:

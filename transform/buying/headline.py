@@ -17,7 +17,6 @@ from gpuledger.transform.buying.options import OWNED, Option
 from gpuledger.transform.buying.rows import machine_usd, mark_of, supply_of
 from gpuledger.transform.buying.stock import LAUNCH_PRICE
 from gpuledger.transform.sizing.diffusion import DiffusionModel
-from gpuledger.transform.speed.by_rate import training
 from gpuledger.transform.speed.rules import Rate
 
 #: Seconds up to which a time is shown in seconds.
@@ -299,6 +298,8 @@ class _Said(NamedTuple):
 
     def _training(self, rate: Rate) -> Iterator[Message]:
         """How long the training takes, and what those hours cost if somebody says how many tokens it has."""
+        from gpuledger.transform.speed.by_rate import training
+
         option, tokens = self.found.option, self.answer.question.usage.train_tokens
         yield training.said(rate, tokens)
         if tokens is None or not rate.expected or option.price_usd is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
@@ -13,15 +14,18 @@ from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.files.named import shape_of
 from gpuledger.transform.sizing.tensors import Architecture
-from gpuledger.transform.sizing.tuning import PRECISIONS, Tuning, Way, tuning
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
 from gpuledger.transform.speed import memory
-from gpuledger.transform.speed.by_rate import pieces, training
+from gpuledger.transform.speed.by_rate import pieces
 from gpuledger.transform.speed.engines import Embedding, Engine, default_engine, embedding_of, engines, loaded_as
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.transform.speed.offload import HostMemory, Offload, check_offload
 from gpuledger.transform.speed.predict import Prediction, job_of, load_of, predict
 from gpuledger.transform.speed.rules import Job, Plan, Rate
+
+# Training is loaded where it is asked for: most questions are about answers.
+if TYPE_CHECKING:
+    from gpuledger.transform.sizing.tuning import Tuning, Way
 
 #: The context if the user does not give one. A model with a shorter context has its own.
 DEFAULT_CONTEXT = 4096
@@ -130,7 +134,11 @@ class Need:
 
     def trained(self, gpu: Gpu, count: int) -> Rate | None:
         """The tokens a second in training on all cards, None if nothing is trained or the matrix rate is not known."""
-        return None if self.tuning is None else training.rate(gpu, count, self.tuning.way, self.tuning.flops)
+        if self.tuning is None:
+            return None
+        from gpuledger.transform.speed.by_rate import training
+
+        return training.rate(gpu, count, self.tuning.way, self.tuning.flops)
 
     def against(self, gpu: Gpu) -> Message | None:
         """Why the model does not run on a card, None if it does or if nothing is known about that."""
@@ -206,6 +214,8 @@ def need_of(
 def _training(model_id: str, shape: Architecture, way: Way, usage: Usage, assumptions: Assumptions) -> Need:
     if usage.offload != "none" or usage.embedding is not None or usage.users > 1:
         raise SizingError(Message("model.trains_serves_nobody"))
+    from gpuledger.transform.sizing.tuning import PRECISIONS, tuning
+
     tokens = min(_TRAINED_TOKENS, shape.context) if usage.context is None else usage.context
     return Need(
         model_id=catalogue.canonical(model_id) or model_id,

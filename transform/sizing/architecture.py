@@ -7,17 +7,22 @@ families differ, is in `families/meaning.toml`. What is no decoder alone (BERT, 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
+from importlib import import_module
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
-from gpuledger.transform.sizing.families import bert, decoder, gguf, t5, whisper
+from gpuledger.transform.sizing.families import decoder
 from gpuledger.transform.sizing.files.quantised import of_files
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
+#: The module in `families/` of what is no decoder alone, by `model_type`. Only the one that is asked for is loaded.
+_FAMILIES = {
+    **dict.fromkeys(("bert", "roberta", "xlm-roberta", "distilbert", "clip_text_model"), "bert"),
+    "t5": "t5", "mt5": "t5", "whisper": "whisper", "gguf": "gguf",
+}  # fmt: skip
 #: Families whose makers do not count the embedding table among the active parameters, since a token uses only one row of it.
 #: Source: OpenAI 2025, gpt-oss-120b & gpt-oss-20b model card, table 1 (5.13B and 3.61B active).
 _WITHOUT_EMBEDDING = ("gpt_oss",)
@@ -43,12 +48,6 @@ class ParameterCount:
     other: int
 
 
-@functools.cache
-def _own_readers() -> Mapping[str, Callable[[Config], Architecture]]:
-    """The readers of what is no decoder alone, by `model_type`."""
-    return MappingProxyType(bert.FAMILIES | t5.FAMILIES | whisper.FAMILIES | gguf.FAMILIES)
-
-
 def read_config(config: Mapping[str, object]) -> Architecture:
     """The architecture that a `config.json` describes.
 
@@ -58,7 +57,9 @@ def read_config(config: Mapping[str, object]) -> Architecture:
     model_type = config.get("model_type")
     if not isinstance(model_type, str):
         raise BadConfig(Message("model.config_no_model_type"))
-    architecture = _own_readers().get(model_type, decoder.read)(Config(config, model_type))
+    family = _FAMILIES.get(model_type)
+    reader = import_module(f"gpuledger.transform.sizing.families.{family}") if family else decoder
+    architecture: Architecture = reader.read(Config(config, model_type))
     return architecture if model_type == "gguf" else of_files(architecture, config)
 
 

@@ -18,10 +18,11 @@ from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.architecture import count_parameters, read_config
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig, UnknownModel, UnknownPrecision
-from gpuledger.transform.sizing.files.pipeline import MODEL_TYPE, clip_of
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import UNIFORM_BITS
 
+#: The type of a config that was made from a folder of parts (see files/pipeline.py).
+MODEL_TYPE = "diffusers"
 Role = Literal["denoiser", "text", "vae"]
 #: Pixels of a side where the model's files do not say it.
 _USUAL_SIDE = 1024
@@ -148,7 +149,7 @@ def of_parts(config: Mapping[str, object]) -> DiffusionModel:
 
     Raises BadConfig.
     """
-    whole, clip, name = Config(config, MODEL_TYPE), clip_of(config), str(config.get("_name_or_path") or MODEL_TYPE)
+    whole, clip, name = Config(config, MODEL_TYPE), _clip_of(config), str(config.get("_name_or_path") or MODEL_TYPE)
     listed = [part for part in whole.sequence("parts") or () if isinstance(part, list) and len(part) == 4]
     parts = tuple(Part(*part) for part in listed if isinstance(part[2], int) and part[2] > 0)
     if not any(part.role == "denoiser" for part in parts):
@@ -156,6 +157,27 @@ def of_parts(config: Mapping[str, object]) -> DiffusionModel:
     denoiser = whole.part("denoiser") or Config({}, MODEL_TYPE)
     side = None if clip else 8 * denoiser.whole("sample_size", default=_USUAL_SIDE // 8)
     return DiffusionModel(name, name, None, side, parts, None, clip=Clip(**clip) if clip else None)
+
+
+def _clip_of(config: Mapping[str, Any]) -> dict[str, int] | None:
+    """What a pipeline's own configs say of a clip (see Clip), None if it makes pictures.
+
+    How long and large a clip is, no file says: the usual 81 frames of 832 × 480 are assumed.
+    """
+    denoiser, vae = (Config(config.get(name) or {}, MODEL_TYPE) for name in ("denoiser", "vae"))
+    width = (denoiser.optional_whole("num_attention_heads") or 0) * (denoiser.optional_whole("attention_head_dim") or 0)
+    if "3D" not in denoiser.text("_class_name", default="") or not width:
+        return None
+    patch, channels = denoiser.values.get("patch_size"), (vae.sequence("block_out_channels") or [None])[0]
+    side = patch[-1] if isinstance(patch, list) and patch else patch
+    pixels = vae.whole("spatial_compression_ratio", "scale_factor_spatial", default=8)
+    return {
+        "frames": 81, "width": 832, "height": 480, "per_second": 16, "hidden": width,
+        "stride": vae.whole("temporal_compression_ratio", "scale_factor_temporal", default=4),
+        "pixel_stride": pixels * (side if isinstance(side, int) else 1),
+        "inner": denoiser.whole("ffn_dim", default=4 * width),
+        "channels": channels if isinstance(channels, int) else vae.whole("base_dim", default=128),
+    }  # fmt: skip
 
 
 def meant(name: str) -> str | None:

@@ -26,7 +26,7 @@ def _layer(layer: int, hidden: int, heads: int, head_dim: int, inner: int) -> It
     yield from blocks.norm("layer_output_norm", layer, hidden, bias=True)
 
 
-def _encoder(config: Config) -> Architecture:
+def read(config: Config) -> Architecture:
     """DistilBERT has other keys in its config, and neither token types nor a pooler. CLIP has a norm at the end instead."""
     hidden, layers = config.whole("hidden_size", "dim"), config.whole("num_hidden_layers", "n_layers")
     heads, inner = config.whole("num_attention_heads", "n_heads"), config.whole("intermediate_size", "hidden_dim")
@@ -67,6 +67,3 @@ def _encoder(config: Config) -> Architecture:
         tensors=tuple(tensors()),
         attention=(AttentionLayer(heads=heads, key_dim=head_dim, value_dim=head_dim, cached=0),) * layers,
     )
-
-
-FAMILIES = dict.fromkeys(("bert", "roberta", "xlm-roberta", "distilbert", "clip_text_model"), _encoder)

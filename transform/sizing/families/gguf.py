@@ -10,12 +10,11 @@ from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.families.meaning import Meaning, families
 from gpuledger.transform.sizing.families.mixers import Mixers
-from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, Tensor
-
-_MOST_TENSORS = 1_000_000
+from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, Tensor, tensors_of
 
 
-def _gguf(config: Config) -> Architecture:
+def read(config: Config) -> Architecture:
+    """Weights by the list of tensors, what is kept by the keys. Raises BadConfig."""
     family = families().get(str(config.values.get("architecture")).replace("-", "_"), {})
     meaning = Meaning(config, family)
     hidden, layers = meaning.number("hidden"), meaning.number("layers")
@@ -41,24 +40,6 @@ def _gguf(config: Config) -> Architecture:
         bound=", ".join(meaning.cache_notes),
         stored_as=config.text("stored_as", default="") if all(tensor.stored_bits for tensor in tensors) else "",
     )
-
-
-def tensors_of(config: Config, used: int) -> tuple[Tensor, ...]:
-    """The tensors that a config lists. Raises BadConfig for a list that cannot be one."""
-    tensors = []
-    for row in (config.sequence("tensors") or [])[:_MOST_TENSORS]:
-        if not (isinstance(row, list) and len(row) in (6, 7) and isinstance(row[0], str)):
-            raise BadConfig(Message("model.tensors_model_type_gguf_role"))
-        role, layer, *sizes, kind, bits = row if len(row) == 7 else [*row, 0]
-        if kind not in ("matrix", "embedding", "vector") or any(
-            isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes
-        ):
-            raise BadConfig(Message("model.tensor_model_type_gguf_impossible", role=role))
-        experts = sizes[2]
-        if used > experts > 1:
-            raise BadConfig(Message("model.token_cannot_use_experts", used=used, experts=experts))
-        tensors.append(Tensor(role, layer, sizes[0], sizes[1], kind, experts, used if experts > 1 else 1, bits))
-    return tuple(tensors)
 
 
 def _kept(meaning: Meaning, hidden: int, layers: int, tensors: tuple[Tensor, ...]) -> list[AttentionLayer]:
@@ -103,6 +84,3 @@ def _state(meaning: Meaning, hidden: int) -> list[AttentionLayer]:
             heads=heads, key_dim=state * state, value_dim=state * state, cached=0, window=1, state_bytes=size
         )
     ]
-
-
-FAMILIES = {"gguf": _gguf}

@@ -33,7 +33,8 @@ def _stack(config: Config, prefix: str, layers: int, *, cross: bool) -> Iterator
     yield from blocks.norm(f"{prefix}.output_norm", None, hidden)
 
 
-def _t5(config: Config) -> Architecture:
+def read(config: Config) -> Architecture:
+    """T5 and mT5, whole or the encoder alone. Raises BadConfig."""
     hidden, layers, vocab = config.whole("d_model"), config.whole("num_layers"), config.whole("vocab_size")
     heads, head_dim = config.whole("num_heads"), config.whole("d_kv")
     encoder_only = "T5EncoderModel" in (config.sequence("architectures") or ())
@@ -63,6 +64,3 @@ def _t5(config: Config) -> Architecture:
         + (AttentionLayer(heads=heads, key_dim=head_dim, value_dim=head_dim, cached=2 * heads * head_dim),)
         * (2 * decoder_layers),
     )
-
-
-FAMILIES = {"t5": _t5, "mt5": _t5}

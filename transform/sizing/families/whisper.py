@@ -26,7 +26,8 @@ def _attention(role: str, layer: int, hidden: int) -> Iterator[Tensor]:
     yield from blocks.matrix(f"{role}_output", layer, hidden, hidden, bias=True)
 
 
-def _whisper(config: Config) -> Architecture:
+def read(config: Config) -> Architecture:
+    """Both halves, and the spectrogram's convolutions. Raises BadConfig."""
     hidden, vocab = config.whole("d_model"), config.whole("vocab_size")
     encoder, decoder = config.whole("encoder_layers"), config.whole("decoder_layers")
     heads = config.whole("decoder_attention_heads")
@@ -67,6 +68,3 @@ def _whisper(config: Config) -> Architecture:
         tensors=tuple(tensors()),
         attention=(self_attention,) * decoder + (cross_attention,) * decoder,
     )
-
-
-FAMILIES = {"whisper": _whisper}

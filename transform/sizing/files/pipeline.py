@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from gpuledger.extract.message import Message
-from gpuledger.transform.sizing.config import Config, read_json
+from gpuledger.transform.sizing.config import read_json
+from gpuledger.transform.sizing.diffusion import MODEL_TYPE
 from gpuledger.transform.sizing.errors import BadModelFile
 from gpuledger.transform.sizing.files.safetensors import counted, head_of
 
-INDEX, MODEL_TYPE = "model_index.json", "diffusers"
+INDEX = "model_index.json"
 #: Weights that are loaded if nobody asks for a variant (`.fp16.`, `.non_ema.`), whole or in parts.
 MAIN = re.compile(r"(?:diffusion_pytorch_model|model)(?:-\d{5}-of-\d{5})?\.safetensors")
 #: What a part does by its name; every other part denoises. What has no weights, or is not needed for a picture.
@@ -60,24 +61,3 @@ def _weights(folder: Path) -> tuple[int, str]:
         if isinstance(total, int) and total > 0:
             return total // 2, "size of its files, at 16 bits a weight"
     raise BadModelFile(Message("model.part_without_weights", path=folder))
-
-
-def clip_of(config: Mapping[str, Any]) -> dict[str, int] | None:
-    """What a pipeline's own configs say of a clip (see diffusion.Clip), None if it makes pictures.
-
-    How long and large a clip is, no file says: the usual 81 frames of 832 × 480 are assumed.
-    """
-    denoiser, vae = (Config(config.get(name) or {}, MODEL_TYPE) for name in ("denoiser", "vae"))
-    width = (denoiser.optional_whole("num_attention_heads") or 0) * (denoiser.optional_whole("attention_head_dim") or 0)
-    if "3D" not in denoiser.text("_class_name", default="") or not width:
-        return None
-    patch, channels = denoiser.values.get("patch_size"), (vae.sequence("block_out_channels") or [None])[0]
-    side = patch[-1] if isinstance(patch, list) and patch else patch
-    pixels = vae.whole("spatial_compression_ratio", "scale_factor_spatial", default=8)
-    return {
-        "frames": 81, "width": 832, "height": 480, "per_second": 16, "hidden": width,
-        "stride": vae.whole("temporal_compression_ratio", "scale_factor_temporal", default=4),
-        "pixel_stride": pixels * (side if isinstance(side, int) else 1),
-        "inner": denoiser.whole("ffn_dim", default=4 * width),
-        "channels": channels if isinstance(channels, int) else vae.whole("base_dim", default=128),
-    }  # fmt: skip

@@ -15,8 +15,7 @@ from typing import Any
 from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
-from gpuledger.transform.sizing.families.gguf import tensors_of
-from gpuledger.transform.sizing.tensors import Architecture, Tensor
+from gpuledger.transform.sizing.tensors import Architecture, Tensor, tensors_of
 from gpuledger.transform.sizing.weights import grouped, packed_bits
 
 #: Where a part of the model is named in lists of what stays as it is.
