@@ -394,7 +394,7 @@ class _Said(NamedTuple):
 
     def _marks(self) -> Iterator[Message]:
         option = self.found.option
-        mark = mark_of(option, self.answer)
+        mark = mark_of(option)
         if "stale" in mark and option.evidence is not None:
             yield Message("headline.stale", shop=option.evidence.shop)
         if "invented" in mark:

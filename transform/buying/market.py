@@ -18,10 +18,8 @@ from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Learned
 from gpuledger.transform.speed.rules import Basis
 
-#: Sources that the user wrote: they are what they say also beside the pages of the sample.
-OF_THE_USER = ("quotes", "own_rates", "measurements")
-#: Whether the last attempt to read the source of a price failed, as mart.source_status says it.
-IS_STALE = "coalesce(st.status IN ('failed', 'refused'), false)"
+#: Whether the last attempt to read the source of a price failed. Prices of such a source come behind others.
+_IS_STALE = "coalesce(contains(mark, 'stale'), false)"
 _VENDOR = "CASE WHEN {listing}.seller_kind IN ('quote', 'marketplace') THEN {listing}.seller END"
 #: Whether a listing is of one of the shops that were asked for: sources or sellers, in small letters.
 _IN_SHOPS = (
@@ -33,8 +31,9 @@ class Evidence(NamedTuple):
     """Where a price comes from.
 
     `source` is the shop or the cloud, `seen_at` the time at which the price was last confirmed, and `snapshot_sha256` the
-    archived page. `market` is the market of the offer, None for a cloud. `vendor` is who sells it, where that is not the
-    source itself: the vendor of a quote, or a seller of a marketplace.
+    archived page. `mark` is what core.price_mark says of the source, None if nothing. `market` is the market of the offer,
+    None for a cloud. `vendor` is who sells it, where that is not the source itself: the vendor of a quote, or a seller of a
+    marketplace.
     """
 
     source: str
@@ -42,9 +41,14 @@ class Evidence(NamedTuple):
     seen_at: datetime
     url: str | None
     snapshot_sha256: str
-    is_stale: bool = False
+    mark: str | None = None
     market: str | None = None
     vendor: str | None = None
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the last attempt to read the source failed."""
+        return self.mark is not None and "stale" in self.mark
 
     @property
     def shop(self) -> str:
@@ -242,7 +246,7 @@ def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> l
         f"""SELECT p.gpu_id, g.gpu, p.condition, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s, g.tdp_w, g.gpus_on_board,
                r.observed_value_kept_per_year, r.history_years,
                p.source, p.valid_from, core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from), p.url,
-               p.snapshot_sha256, {IS_STALE}, p.market, {_VENDOR.format(listing="p")}
+               p.snapshot_sha256, core.price_mark(p.source) AS mark, p.market, {_VENDOR.format(listing="p")}
            FROM core.market_offer p
            JOIN core.gpu g ON g.gpu_id = p.gpu_id
            LEFT JOIN ops.source_state st ON st.source = p.source
@@ -253,7 +257,7 @@ def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> l
                AND p.in_market = coalesce($market, (SELECT market FROM core.home_market))
                AND {_IN_SHOPS.format(listing="p")}
            QUALIFY row_number() OVER (
-               PARTITION BY p.gpu_id, p.condition = 'new' ORDER BY {IS_STALE}, p.price_usd, p.valid_from, p.listing_id
+               PARTITION BY p.gpu_id, p.condition = 'new' ORDER BY {_IS_STALE}, p.price_usd, p.valid_from, p.listing_id
            ) = 1
            ORDER BY p.gpu_id, p.condition""",
         asked.parameters | {"owned": list(asked.owned), "any": list(CONDITIONS["any"])},
@@ -278,17 +282,16 @@ def nodes(con: duckdb.DuckDBPyConnection, asked: OfferFilter) -> list[Node]:
            SELECT n.product_kind, n.title, n.gpu_id, n.gpu, n.gpus, n.contents, n.condition,
                CASE WHEN a.market IN ('eu', 'all') THEN n.net_usd ELSE n.price_usd END AS paid_usd, g.memory_gb,
                g.memory_bandwidth_gb_s, (g.tdp_w * n.gpus / coalesce(g.gpus_on_board, 1))::INTEGER, n.source,
-               n.price_since, n.last_seen_at, n.url, n.snapshot_sha256, {IS_STALE}, n.market,
+               n.price_since, n.last_seen_at, n.url, n.snapshot_sha256, core.price_mark(n.source) AS mark, n.market,
                {_VENDOR.format(listing="l")}
            FROM {view("mart.node_offer")} n CROSS JOIN asked a JOIN core.gpu g ON g.gpu_id = n.gpu_id
            JOIN core.listing l ON l.listing_id = n.listing_id
-           LEFT JOIN ops.source_state st ON st.source = n.source
            WHERE n.exclusion IS NULL AND list_contains($conditions, n.condition)
                AND a.market IN ('all', n.market, n.market_region) AND paid_usd IS NOT NULL
                AND {_IN_SHOPS.format(listing="l")}
            QUALIFY row_number() OVER (
                PARTITION BY n.product_kind, n.gpu_id, n.gpus, n.condition = 'new'
-               ORDER BY {IS_STALE}, paid_usd, n.price_since, n.listing_id
+               ORDER BY {_IS_STALE}, paid_usd, n.price_since, n.listing_id
            ) = 1
            ORDER BY n.product_kind, n.gpu_id, n.gpus, n.condition""",
         asked.parameters,
@@ -326,7 +329,7 @@ def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
         f"""SELECT r.offer_id, r.gpu_id, coalesce(g.gpu, r.gpu_name), r.gpu_count, r.provider, coalesce(r.region, ''),
                coalesce(r.instance, ''), r.pricing_model, r.instance_hour_usd, r.gpu_memory_gb, r.gpu_bandwidth_gb_s,
                r.source, r.price_since, core.last_seen_at(h.confirmed_until, st.last_success_at, r.price_since), NULL,
-               r.snapshot_sha256, {IS_STALE}
+               r.snapshot_sha256, core.price_mark(r.source) AS mark
            FROM core.rental r
            LEFT JOIN core.cloud_offer_history h ON h.offer_id = r.offer_id AND h.valid_to IS NULL
            LEFT JOIN core.gpu g ON g.gpu_id = r.gpu_id
@@ -334,7 +337,7 @@ def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
            QUALIFY row_number() OVER (
                PARTITION BY coalesce(r.gpu_id, r.gpu_name), r.gpu_memory_gb, r.gpu_bandwidth_gb_s, r.gpu_count,
                    r.pricing_model
-               ORDER BY {IS_STALE}, r.instance_hour_usd, r.offer_id
+               ORDER BY {_IS_STALE}, r.instance_hour_usd, r.offer_id
            ) = 1
            ORDER BY r.offer_id"""
     ).fetchall()

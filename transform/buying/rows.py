@@ -11,7 +11,6 @@ from typing import Any
 from gpuledger.extract.message import Message, several
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.hosts import supply_w
-from gpuledger.transform.buying.market import OF_THE_USER
 from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.stock import LAUNCH_PRICE
 
@@ -43,17 +42,12 @@ def supply_of(option: Option) -> int | None:
     )
 
 
-def mark_of(option: Option, answer: Answer) -> str:
+def mark_of(option: Option) -> str:
     """What a reader must know about the price before all else: `stale`, `invented`, `launch price`, empty if nothing."""
     evidence = option.evidence
     if evidence is None:
         return ""
-    marks = [
-        "stale" if evidence.is_stale else "",
-        "invented" if answer.stock.is_sample and evidence.source not in OF_THE_USER else "",
-        LAUNCH_PRICE if evidence.source == LAUNCH_PRICE else "",
-    ]
-    return ", ".join(filter(None, marks))
+    return LAUNCH_PRICE if evidence.source == LAUNCH_PRICE else evidence.mark or ""
 
 
 def row_of(shown: Shown) -> dict[str, Any]:
@@ -211,6 +205,6 @@ COLUMNS: Mapping[str, Callable[[Shown], Any]] = MappingProxyType(
         "low_images_per_s": _images("low"),
         "high_images_per_s": _images("high"),
         "seller": _of_evidence("vendor"),
-        "price_mark": lambda shown: mark_of(shown.option, shown.answer),
+        "price_mark": lambda shown: mark_of(shown.option),
     }
 )

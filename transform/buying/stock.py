@@ -23,7 +23,6 @@ from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Market
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.queries import last_in
 from gpuledger.transform.speed.features import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
@@ -35,8 +34,8 @@ class Stock(ABC):
 
     `now` is the time from which ages of prices are counted. `market` is the code of the market whose prices these are, and
     `currency` is what money is shown in. `country` decides the outlet. `machine_tax` is the tax on a machine as a share,
-    where the market's prices include tax, and `tax_missing` the name of a tax that they do not include. `is_sample` says
-    that prices of shops are invented, and `from_wheel` that they are launch prices.
+    where the market's prices include tax, and `tax_missing` the name of a tax that they do not include. `from_wheel`
+    says that they are launch prices.
 
     What models need is kept for the next question, because several questions about one model need the same.
     """
@@ -49,7 +48,6 @@ class Stock(ABC):
     country: str | None
     machine_tax: Decimal
     tax_missing: str | None
-    is_sample: bool = False
     from_wheel: bool = False
     needs: dict[tuple[object, ...], Need] = field(default_factory=dict, repr=False)
 
@@ -179,11 +177,10 @@ def warehouse(
         country = market.country_of(con, place.market)
     if country is not None:
         assumptions = replace(assumptions, electricity_usd_per_kwh=market.electricity_usd(con, country))
-    last = last_in(con)
     return Warehouse(
         con=con, assumptions=assumptions, learned=market.learned(con), now=market.now(con, clock),
         market=place.market, currency=place.currency, country=asked or place.market, machine_tax=place.machine_tax,
-        tax_missing=place.tax_missing, is_sample=last is not None and last.is_sample,
+        tax_missing=place.tax_missing,
     )  # fmt: skip
 
 
