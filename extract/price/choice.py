@@ -28,8 +28,6 @@ class Money:
     """An amount above zero. `currency` is ISO 4217, or None if neither text nor country names one; `text` is as printed.
 
     `signed` says whether the text itself shows that it is money, by a currency or a dash for the cents. If the text names no
-
-
     currency, `currency` is the one that the caller knows. `number` is the amount's own digits as printed, to find it again
     in a longer text. `list_amount` is the old price that the same text names beside it. If the text is a range, `amount` is
     its lower end and `high_amount` its upper end.
