@@ -122,7 +122,8 @@ _MEMBER_BEFORE = at_word_start(
     (?:für|nur) mitglieder | mitglieder zahlen | pour les (?:membres|adhérents) | para soci[oa]s | para membros | per i soci
     voor leden | (?:för|for) medlem\w+ | cena (?:dla|pro) (?:klubow\w+|członk\w+|člen\w+) | dla (?:klubowicz\w*|członków)
     pro členy | для (?:членов|участников) клуба | 会員(?:様|限定|特価)
-    цена (?:по|с) карт\w+ | 회원가 | 멤버십가 | 와우\s?(?:회원)?가 | 会員価格 | 會員價 | 会员价
+    цена (?:по|с) карт\w+ | (?:회원|멤버[십쉽]|와우)\s?(?:회원|전용|특별)?\s?(?:할인)?가(?!입) | 会員価格
+    會員價 | 会员价
     """
 )
 # Words before a colon or another amount describe what follows: `$549.99 Shipping: $9.99`.
