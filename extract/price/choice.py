@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
+from gpuledger.extract import words
 from gpuledger.extract.items import PriceKind
-from gpuledger.extract.price import amounts
+from gpuledger.extract.price import amounts, vat
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import words as price_words
 from gpuledger.extract.price.numbers import MONEY_LIKE, PrintedNumber
@@ -165,6 +166,8 @@ def choose(text: str, printed: list[PrintedNumber], locale: Locale) -> Money | A
         if in_brackets and all(one.token in in_brackets for readings, one in values.items() if readings not in at_home):
             # `4 299,00 zł (999,00 €)`: the money in brackets is a conversion.
             values, codes = at_home, {home}
+    if len(values) == 2 and len(codes) == 1:
+        values = _with_tax(values, locale)
     if len(values) > 1 or len(codes) > 1:
         several = tuple(dict.fromkeys(value for readings in values for value in readings))
         return Ambiguous(text, "several prices", several)
@@ -188,7 +191,23 @@ def choose(text: str, printed: list[PrintedNumber], locale: Locale) -> Money | A
 
 
 #: A part of a text in brackets.
-_BRACKETS = re.compile(r"\(([^)]*)\)")
+_BRACKETS = re.compile(r"[(（]([^)）]*)[)）]")
+
+
+def _with_tax(
+    values: dict[tuple[Decimal, ...], PrintedNumber], locale: Locale
+) -> dict[tuple[Decimal, ...], PrintedNumber]:
+    """The readings without a price that is repeated with tax, in brackets that say so: `49,800円（税込54,780円）`."""
+    low, high = sorted(values)
+    is_said = any(
+        values[high].token in inside and values[low].token not in inside and words.tax_included(inside)
+        for inside in _BRACKETS.findall(locale.tidy_text)
+    )
+    if is_said and len(low) == len(high) == 1 and vat.is_before_tax(low[0], high[0], locale.country):
+        return {high: values[high]}
+    return values
+
+
 #: Either price may be the rounded one.
 _CENT = Decimal("0.01")
 

@@ -29,6 +29,19 @@ def rates(country: str | None) -> tuple[int | Decimal, ...]:
     return _RATES.get(country or "", ())
 
 
+def is_before_tax(net: Decimal, gross: Decimal, country: str | None) -> bool:
+    """Whether `gross` is `net` plus a value-added tax of the country, as shops round it.
+
+    From a thousand on, a shop may round a price to whole crowns or yen before it takes off the tax.
+    """
+    is_whole = gross >= _IN_WHOLE and net == net.to_integral_value() and gross == gross.to_integral_value()
+    rounding = Decimal(1) if is_whole else Decimal("0.01")
+    return any(abs(net * (100 + rate) / 100 - gross) <= rounding for rate in rates(country) if gross > net)
+
+
+_IN_WHOLE = 1_000
+
+
 def included(text: str, price: Decimal) -> bool | None:
     """Whether the words of a text say that VAT or sales tax is in the price that the text prints; None if they do not say.
 

@@ -154,8 +154,11 @@ _UNIT_AFTER = re.compile(
 )
 _NET = words.net_source()
 _NET_BEFORE = re.compile(rf"(?:{_NET}|{words.source('tax', 'net_before')})[\s:.：）]*$", re.IGNORECASE)
-# `40.00 € excl. VAT: 36.53 €`: the words before a colon describe what follows.
-_NET_AFTER = re.compile(rf"\W{{0,3}}{_NET}(?!\s*:)", re.IGNORECASE)
+# `40.00 € excl. VAT: 36.53 €`: the words before a colon describe what follows, as those in brackets before an amount do:
+# `54,780円（税抜49,800円）`, but not `100 € (ohne 19 % MwSt.)`.
+_NET_AFTER = re.compile(
+    rf"(?!\W{{0,2}}[(（]\s?{_NET}[^\w)）]{{0,4}}\d(?![\d.,]*\s?%))\W{{0,3}}{_NET}(?!\s*:)", re.IGNORECASE
+)
 _BUNDLE_BEFORE = re.compile(
     r"""\bbundle\b|\bcombo\b|\btogether\b|\bset\sof\b|\bzestaw\b|\bpacks?\sfor\b
         |^\s*(?!buy\s)(?:\w+\s)?(?:for|für|pour|za|за)\b(?:\s(?:nur|only|just|seulement))?\W*$""",

@@ -192,7 +192,7 @@ def _old_price(q: Question) -> Decision | None:
 
 
 def _before_tax(q: Question) -> Decision | None:
-    is_net = q.amount in q.seen.net or _is_before_tax(q.page, q.amount, q.main.amount)
+    is_net = q.amount in q.seen.net or vat.is_before_tax(q.amount, q.main.amount, q.page.country)
     if not is_net or q.main.score < q.limits.alone:
         return None
     return _settled(q.page, _Evidence([], q.prices), q.main.amount, q.main)
@@ -287,7 +287,7 @@ OF_DISAGREEING: tuple[Rule, ...] = (
 
 
 def _gross_of_old(q: Question) -> Decision | None:
-    by_tax = [one for one in q.prices if any(_is_before_tax(q.page, net, one.amount) for net in q.seen.net)]
+    by_tax = [one for one in q.prices if any(vat.is_before_tax(net, one.amount, q.page.country) for net in q.seen.net)]
     return _settled(q.page, _Evidence([], by_tax), by_tax[0].amount, by_tax[0]) if len(by_tax) == 1 else None
 
 
@@ -357,26 +357,13 @@ OF_SIGHT: tuple[Rule, ...] = (
     Rule("the price before tax stands beside the asked one", "39,00 zł netto, 47,97 zł brutto", _gross_aside),
     Rule("one price is clearly that of the goods", "$549 beside the title and the button", _clear),
     Rule("a percentage proves which of two is the old price", "₹29,799 ₹52,000 42% off", _discount),
-    Rule("words say which of two is with tax", "12,800円（税込14,080円）", _taxed),
+    Rule("words say which of two is with tax", "12,800円 税込14,080円", _taxed),
     Rule("all scripts name one of the prices", "$549 and $499 on the page, 499 in a script", _agreeing),
     Rule("nothing says which of the prices", "$549 and $499", _several_prices),
 )
 
 
 # ── what the rules need ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _is_before_tax(page: Context, net: Decimal, gross: Decimal) -> bool:
-    """Whether `gross` is `net` plus a value-added tax of the page's country, as shops round it.
-
-    From a thousand on, a shop may round a price to whole crowns or yen before it takes off the tax.
-    """
-    is_whole = gross >= _IN_WHOLE and net == net.to_integral_value() and gross == gross.to_integral_value()
-    rounding = Decimal(1) if is_whole else Decimal("0.01")
-    return any(abs(net * (100 + rate) / 100 - gross) <= rounding for rate in vat.rates(page.country) if gross > net)
-
-
-_IN_WHOLE = 1_000
 
 
 def _common(claims: list[Claim]) -> set[Decimal] | None:
@@ -441,7 +428,7 @@ def _is_beside_another(page: Context, main: VisiblePrice, seen: Visible) -> bool
     own = {*money.tokens(main.money.text), format(main.amount, ",f").partition(".")[0], str(int(main.amount))}
     if "net" in amounts.values():
         # `15 990,- bez DPH 13 215,-`: whichever amount the words describe, the lower one is this price without tax.
-        explained += [token for token in amounts if _is_before_tax(page, vat.value_of(token), main.amount)]
+        explained += [token for token in amounts if vat.is_before_tax(vat.value_of(token), main.amount, page.country)]
     return any(
         label in ("now", "bundle", "from")
         and token not in own
@@ -482,12 +469,12 @@ def _by_share(payable: list[VisiblePrice]) -> tuple[VisiblePrice, VisiblePrice] 
 def _with_tax(page: Context, payable: list[VisiblePrice]) -> VisiblePrice | None:
     """The price whose words say that it is with tax, if the only other price is the same without tax.
 
-    `12,800円（税込14,080円）`
+    `12,800円 税込14,080円`
     """
     if len(payable) != 2 or any(price.kind != "now" for price in payable):
         return None
     low, high = sorted(payable, key=lambda price: price.amount)
-    if not _is_before_tax(page, low.amount, high.amount):
+    if not vat.is_before_tax(low.amount, high.amount, page.country):
         return None
     return high if vat.included(visible_text(high.element, MAX_TEXT), high.amount) else None
 
@@ -503,7 +490,7 @@ def _with_tax_aside(page: Context, net: VisiblePrice, seen: Visible) -> VisibleP
         for element in seen.set_aside
         if len(text := visible_text(element, MAX_TEXT + 1)) <= MAX_TEXT
         for token in money.tokens(text)
-        if _is_before_tax(page, net.amount, amount := vat.value_of(token))
+        if vat.is_before_tax(net.amount, amount := vat.value_of(token), page.country)
         and (vat.included(text, amount) or not any(map(str.isalpha, text)))
     }
     if len(candidates) != 1:

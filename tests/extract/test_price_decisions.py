@@ -299,7 +299,7 @@ PAGES: dict[str, tuple[str, str, str]] = {
         '<div><span class="price">$450.00</span> <span class="price">$600.00</span> 25% off</div>' + CART, "", "",
     ),
     "words say which of two is with tax": (
-        '<div class="price"><span>12,800円</span>（<span>税込14,080円</span>）</div>' + CART, "", "",
+        '<div class="price"><span>12,800円</span> <span>税込14,080円</span></div>' + CART, "", "",
     ),
     "all scripts name one of the prices": (two("$549.99", "$499.99"), "", '<script>var product_price = "549.99";</script>'),
     "nothing says which of the prices": (two("$549.99", "$499.99"), "", ""),
