@@ -189,9 +189,6 @@ def _places(data: DataDir, workloads: Iterable[str], market: str | None) -> dict
 
 
 def _prices(data: DataDir, market: str | None) -> tuple[list[str], list[tuple[Any, ...]]]:
-    parameters: dict[str, object] = {**market_parameters(None, market)}
-    # A hint is there for the home market alone.
-    trend = "LEFT JOIN mart.price_trend t ON t.gpu_id = p.gpu_id" + (" AND false" if market else "")
     return query(
         data,
         f"""SELECT p.gpu_id, p.gpu, g.memory_gb, g.tdp_w, p.price_usd,
@@ -200,6 +197,9 @@ def _prices(data: DataDir, market: str | None) -> tuple[list[str], list[tuple[An
                l.mpn, p.price_since, p.last_seen_at, p.offers, p.msrp_usd, p.premium_over_msrp, p.used_price_usd, t.hint,
                t.reason AS hint_reason, t.change_30d, p.excluded, p.snapshot_sha256
            FROM {street_prices(None, market)} p JOIN core.gpu g ON g.gpu_id = p.gpu_id
-           LEFT JOIN core.listing l ON l.listing_id = p.listing_id {trend} ORDER BY p.gpu_id""",
-        parameters,
+           CROSS JOIN core.home_market home
+           LEFT JOIN core.listing l ON l.listing_id = p.listing_id
+           -- A hint is there for the home market alone.
+           LEFT JOIN mart.price_trend t ON t.gpu_id = p.gpu_id AND p.market = home.market ORDER BY p.gpu_id""",
+        {**market_parameters(None, market)},
     )
