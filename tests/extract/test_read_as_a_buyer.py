@@ -212,15 +212,6 @@ def test_offers_in_a_list_of_lists_and_under_a_capital(name: str, nested: bool) 
     assert (offer.price, offer.availability) == (Decimal("999.00"), "in_stock")
 
 
-def test_a_dollar_at_a_shop_whose_country_is_known() -> None:
-    body = f'<html><body><h1>{CARD}</h1><p class="price">$999.00</p>{CART}</body></html>'
-    known, _ = offer_on("https://www.microcenter.com/product/1/card", body)
-    assert (known.price, known.currency) == (Decimal("999.00"), "USD")
-    unknown, issues = offer_on("https://cards.example.com/product/1/card", body)
-    assert unknown.price is None
-    assert [issue.code for issue in issues] == ["no_currency"]
-
-
 @pytest.mark.parametrize("printed", ["1 328,85 € / 2 599,00 лв.", "2 599,00 лв. (1 328,85 €)"])
 def test_a_price_in_the_euro_and_in_the_money_that_it_replaced(printed: str) -> None:
     offer, _ = read(
