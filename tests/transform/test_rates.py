@@ -1,14 +1,29 @@
-"""Speeds that follow from the matrix rate: those of training."""
+"""Speeds that follow from the matrix rate: those of training, and what the hours cost."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
 import pytest
 
+from gpuledger.extract.message import Sum
 from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.answer import Question, ask
+from gpuledger.transform.buying.headline import sentences
+from gpuledger.transform.buying.market import Evidence, Instance, OfferFilter
+from gpuledger.transform.buying.need import Need, Usage
+from gpuledger.transform.buying.options import Market
+from gpuledger.transform.buying.stock import Stock
 from gpuledger.transform.identity.catalogue import by_id
+from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.tuning import tuning
 from gpuledger.transform.speed.by_rate import training
+from gpuledger.transform.speed.learned import NOTHING_LEARNED
+from gpuledger.warehouse.outputs.currency import DOLLARS
 
 
 @pytest.mark.parametrize(("way", "measured"), [("full", 1650), ("lora", 3083), ("qlora", 2413)])
@@ -21,3 +36,42 @@ def test_training_of_the_measured_model_takes_as_long_as_it_did(way: str, measur
     assert found.low < found.expected < found.high
     assert training.said(found).values["hours"] == pytest.approx(1e6 / measured / 3600)
     assert training.said(found, 20_000_000).values["hours"] == pytest.approx(2e7 / measured / 3600)
+
+
+class _OneRental(Stock):
+    """An RTX 4090 at a dollar an hour, and nothing else."""
+
+    way = "on_demand"
+
+    def offered(self, need: Need, asked: OfferFilter) -> Market:
+        gpu, seen = by_id()["nvidia-geforce-rtx-4090"], datetime(2026, 1, 2, tzinfo=UTC)
+        rental = Instance(
+            offer_id="x", gpu_id=gpu.gpu_id, gpu=gpu.display_name, gpu_count=1, provider="cloud", region="", instance="x",
+            pricing_model=self.way, hour_usd=Decimal(1), memory_gb=gpu.memory_gb,
+            bandwidth_gb_s=gpu.memory_bandwidth_gb_s, evidence=Evidence("cloud", seen, seen, None, "0" * 64),
+        )  # fmt: skip
+        return Market(cards=[], instances=[rental], measured={}, chips={gpu.gpu_id: gpu})
+
+    def shops(self) -> Sequence[str]:
+        return ()
+
+    def known(self) -> Sequence[Gpu]:
+        return ()
+
+
+@pytest.mark.parametrize(("way", "paid_per_used"), [("on_demand", 1), ("reserved_1y", 24 / 8)])
+def test_a_reservation_is_paid_around_the_clock_in_training_too(
+    way: str, paid_per_used: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_OneRental, "way", way)
+    stock = _OneRental(
+        assumptions=Assumptions().with_text({"hours_per_day": "8", "horizon_years": "1"}), learned=NOTHING_LEARNED,
+        now=datetime(2026, 1, 2, tzinfo=UTC), market="us", currency=DOLLARS, country="US", machine_tax=Decimal(0),
+        tax_missing=None,
+    )  # fmt: skip
+    usage = Usage(train="lora", train_tokens=20_000_000)
+    said = sentences(ask(Question(model="llama-3.1-8b", usage=usage), stock, tmp_path, 1))
+    hours = next(one for one in said if one.code == "speed.trains_about").values["hours"]
+    (cost,) = (one.values["cost"] for one in said if one.code == "headline.training_rented")
+    assert isinstance(cost, Sum)
+    assert float(cost.amount) == pytest.approx(hours * paid_per_used, rel=1e-6)

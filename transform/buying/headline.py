@@ -304,7 +304,10 @@ class _Said(NamedTuple):
         yield training.said(rate, tokens)
         if tokens is None or not rate.expected or option.price_usd is None:
             return
-        hour = option.price_usd if option.own is None else option.own.running_per_hour
+        if option.own is None:
+            hour = costs.rent_per_used_hour(option.price_usd, option.way, self.answer.assumptions)
+        else:
+            hour = option.own.running_per_hour
 
         def paid(each: float | None) -> Sum | None:
             return _paid(hour * Decimal(tokens / each / costs.SECONDS_AN_HOUR)) if each else None

@@ -11,16 +11,12 @@ from urllib.parse import urljoin, urlsplit
 
 from gpuledger.extract import local_files
 from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.hub.weight_types import WEIGHT_BITS
 from gpuledger.extract.items import Issue, Link, OpenModel, Parsed
 from gpuledger.extract.source import Page
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _CONFIG = "/resolve/main/config.json"
-#: Bits of a weight by the names that the hub gives the types. A type that is not here makes the bytes unknown.
-_BITS = {
-    "F64": 64, "F32": 32, "F16": 16, "BF16": 16, "F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "F4": 4, "I64": 64, "I32": 32,
-    "I16": 16, "I8": 8, "U8": 8, "U32": 32, "BOOL": 8,
-}  # fmt: skip
 
 
 def parse(page: Page) -> Iterable[Parsed]:
@@ -61,6 +57,7 @@ def _bytes(stated: Any) -> Decimal | None:
     numbers = stated.get("parameters") if isinstance(stated, dict) else None
     if not isinstance(numbers, dict) or not numbers or not all(type(number) is int for number in numbers.values()):
         return None
-    if not numbers.keys() <= _BITS.keys():
+    # A type that is not known makes the bytes unknown.
+    if not numbers.keys() <= WEIGHT_BITS.keys():
         return None
-    return Decimal(sum(number * _BITS[kind] for kind, number in numbers.items()) // 8) or None
+    return Decimal(sum(number * WEIGHT_BITS[kind] for kind, number in numbers.items()) // 8) or None

@@ -13,15 +13,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from gpuledger.extract.hub.weight_types import WEIGHT_BITS
 from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.errors import SizingError
 
 #: The longest head that is read. That of the largest model published has a tenth of it.
 _LONGEST_HEAD = 100_000_000
-_BITS = {
-    "F64": 64, "I64": 64, "U64": 64, "F32": 32, "I32": 32, "U32": 32, "F16": 16, "BF16": 16, "I16": 16, "U16": 16,
-    "F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "I8": 8, "U8": 8, "BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6,
-}  # fmt: skip
 #: Endings of what belongs to a packed matrix, and of the matrix itself.
 _BESIDE = re.compile(
     r"[._](qzeros|scales|g_idx|scales_and_zeros|weight_scale|weight_scale_2|weight_scale_inv|weight_global_scale|input_scale"
@@ -108,8 +105,8 @@ def rows(heads: Iterable[Mapping[str, Any]], bits: int, layers: int) -> list[lis
 def _entry(name: str, entry: Any) -> tuple[str, list[int], int]:
     """Type, shape and bits of a tensor. Raises BadSafetensors, also where its place in the file has another size."""
     kind, shape = (entry.get("dtype"), entry.get("shape")) if isinstance(entry, dict) else (None, None)
-    if kind in _BITS and isinstance(shape, list) and all(type(n) is int and 0 <= n < 10**12 for n in shape):
-        bits, place = math.prod(shape) * _BITS[kind], entry.get("data_offsets")
+    if kind in WEIGHT_BITS and isinstance(shape, list) and all(type(n) is int and 0 <= n < 10**12 for n in shape):
+        bits, place = math.prod(shape) * WEIGHT_BITS[kind], entry.get("data_offsets")
         if not (isinstance(place, list) and len(place) == 2) or place[1] - place[0] == -(-bits // 8):
             return kind, shape, bits
     raise BadSafetensors(
@@ -119,7 +116,7 @@ def _entry(name: str, entry: Any) -> tuple[str, list[int], int]:
 
 def _unpacked(name: str, kind: str, shape: list[int], bits: int) -> list[int]:
     """The shape of the weights that a packed tensor holds."""
-    per = _BITS[kind] // bits if kind in ("I32", "U8", "U32", "I8") and bits < _BITS[kind] else 1
+    per = WEIGHT_BITS[kind] // bits if kind in ("I32", "U8", "U32", "I8") and bits < WEIGHT_BITS[kind] else 1
     if per == 1 or not (_PACKED.search(name) or name.endswith((".weight", "_proj"))):
         return shape
     if name.endswith("qweight") and len(shape) == 2:  # stored with the inputs first; AWQ and GPTQ pack different sides
