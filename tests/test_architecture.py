@@ -35,7 +35,14 @@ MAY_USE = {
         "extract.sealed",
     },
     "expectations": {"extract.items", "extract.message", "extract.source", "warehouse.dictionary"},
-    "transform": {"warehouse", "extract.local_files", "extract.message", "extract.sealed", "extract.spelling"},
+    "transform": {
+        "warehouse",
+        "extract.local_files",
+        "extract.message",
+        "extract.sealed",
+        "extract.spelling",
+        "extract.hub.weight_types",
+    },
     "extract": set(),
 }
 
