@@ -1,4 +1,4 @@
-"""Reading the daily price tables: a million cells from archived bytes to rows that a bulk load takes."""
+"""Reading the daily price tables: a million cells from archived bytes to rows."""
 
 from __future__ import annotations
 
@@ -20,13 +20,9 @@ def run() -> list[tuple[str, str, str]]:
     started = time.perf_counter()
     cells = sum(1 for page in pages for _ in danawa_daily.observations(page))
     read_s = time.perf_counter() - started
-    started = time.perf_counter()
-    rows = sum(len(danawa_daily.frame(page)) for page in pages)
-    frame_s = time.perf_counter() - started
     million = 1_000_000 / cells
     return [
         (f"read {cells:,} Danawa cells of {len(pages)} months, a million of them", f"{read_s * million:.1f} s", "20 s"),
-        (f"read {rows:,} Danawa cells into frames for a bulk load, a million", f"{frame_s * million:.1f} s", "20 s"),
     ]
 
 

@@ -72,11 +72,11 @@ class Kept:
         part.write_text(json.dumps(self._known), encoding="utf-8")
         part.replace(self.path)
 
-    def read_words(self, picture: Pixels, left: float = 0, top: float = 0, times: float | None = None) -> list[Word]:
+    def read_words(self, picture: Pixels, times: float | None = None) -> list[Word]:
         """As the reader's, with the errors put in."""
-        key = _hash(picture) + repr((left, top, times))
+        key = _hash(picture) + repr(times)
         if key not in self._known:
-            self._known[key] = [asdict(word) for word in self._real().read_words(picture, left, top, times)]
+            self._known[key] = [asdict(word) for word in self._real().read_words(picture, times)]
         words = (Word(**{**one, "box": tuple(one["box"])}) for one in self._known[key])
         return [replace(word, text=self._wrong(word.text)) for word in words if self._wrong(word.text)]
 

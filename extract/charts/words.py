@@ -86,8 +86,8 @@ class Reader:
             }
         )
 
-    def read_words(self, picture: Pixels, left: float = 0, top: float = 0, times: float | None = None) -> list[Word]:
-        """All words of a picture, or of a part whose corner is at `left` and `top`. `times` enlarges it first."""
+    def read_words(self, picture: Pixels, times: float | None = None) -> list[Word]:
+        """All words of a picture. `times` enlarges it first."""
         height, width = picture.shape[:2]
         times = min(times or (2.0 if width < _SMALL else 1.0), (_MOST_AT_ONCE / (height * width)) ** 0.5)
         enlarged = cv2.resize(picture, None, fx=times, fy=times, interpolation=cv2.INTER_CUBIC)
@@ -98,7 +98,7 @@ class Reader:
             _word(corners / times, text, float(score))
             for corners, text, score in zip(result.boxes, result.txts, result.scores, strict=True)
         )
-        return [_moved(part, left, top) for word in words for part in without_share(word, picture)]
+        return [part for word in words for part in without_share(word, picture)]
 
     def read_lines(self, crops: list[Pixels]) -> list[tuple[str, float]]:
         """The text of each crop, which shows one line, with the model's own certainty."""
@@ -167,11 +167,6 @@ def without_share(word: Word, picture: Pixels) -> list[Word]:
     ends = (column + at + min(2, wide // 2), column + at + wide - 1)
     number = replace(word, text=match["number"].strip(), box=(left, top, float(ends[0]), bottom))
     return [number, replace(word, text=match["share"], box=(float(ends[1]), top, right, bottom))]
-
-
-def _moved(word: Word, right: float, down: float) -> Word:
-    box = word.box
-    return replace(word, box=(box[0] + right, box[1] + down, box[2] + right, box[3] + down))
 
 
 def _word(corners: Any, text: str, score: float) -> Word:

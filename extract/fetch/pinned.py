@@ -156,10 +156,10 @@ class _PinnedTLS(_Pinned, HTTPSConnection):
 class PinnedAdapter(HTTPAdapter):
     """Carries requests over connections that follow `route`. Uses no proxy, because behind one the peer is unknown."""
 
-    def __init__(self, route: Route, *, hosts: int = 64) -> None:
+    def __init__(self, route: Route) -> None:
         self._route = route
         # One connection per host stays open. The client's turns ensure that there is never a second one.
-        super().__init__(pool_connections=hosts, pool_maxsize=1, max_retries=0)
+        super().__init__(pool_connections=64, pool_maxsize=1, max_retries=0)
 
     def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **kwargs: Any) -> None:
         """Make the pools. requests calls this method."""

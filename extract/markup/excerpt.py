@@ -75,11 +75,11 @@ def block_around(element: HtmlElement) -> HtmlElement:
     )
 
 
-def outline(element: HtmlElement | None, most: int = MOST_LINES) -> list[str]:
-    """The markup of an element, one indented line per tag, without scripts and without lines after the first `most`."""
+def outline(element: HtmlElement | None) -> list[str]:
+    """The markup of an element, one indented line per tag, without scripts and without lines after the first MOST_LINES."""
     lines: list[str] = []
     for line in [] if element is None else _lines(element, 0):
-        if len(lines) == most:
+        if len(lines) == MOST_LINES:
             lines.append("…")
             break
         lines.append(line if len(line) <= MOST_LETTERS else f"{line[: MOST_LETTERS - 1]}…")

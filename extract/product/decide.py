@@ -112,10 +112,10 @@ class Question:
         """The claimed price."""
         return _settled(self.page, _Evidence(self.claims, self.prices), self.amount, self.shown)
 
-    def as_seen(self, price: VisiblePrice | None = None, kind: PriceKind | None = None) -> Decision:
+    def as_seen(self, price: VisiblePrice | None = None) -> Decision:
         """A price on the page, the likeliest if none is named, whatever is claimed."""
         price = price or self.main
-        return _settled(self.page, _Evidence([], self.seen.prices), price.amount, price, kind)
+        return _settled(self.page, _Evidence([], self.seen.prices), price.amount, price)
 
     def as_variant(self) -> Decision:
         """The likeliest price on the page, as that of one of several variants."""

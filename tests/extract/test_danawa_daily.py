@@ -101,7 +101,7 @@ def test_encodings_line_ends_and_gzip_give_the_same(encode) -> None:  # type: ig
 
 
 def test_ragged_rows_and_unknown_columns_are_counted() -> None:
-    told = danawa_daily.account(page(f"{HEADER},비고\n1,짧은 줄,500\n2,긴 줄,0,100,메모,남는 칸\n,이름뿐,1,2,3\n"))
+    told = _account(page(f"{HEADER},비고\n1,짧은 줄,500\n2,긴 줄,0,100,메모,남는 칸\n,이름뿐,1,2,3\n"))
     assert told["cells"] == 10
     assert told["priced"] == 2
     assert told["no_price"] == 2
@@ -115,7 +115,7 @@ def test_ragged_rows_and_unknown_columns_are_counted() -> None:
 
 def test_repeated_products_and_columns_are_told_apart_from_contradictions() -> None:
     text = "Id,Name,2021-11-01 10:00:00,2021-11-01 10:00:00\n1,가,100,100\n2,나,100,200\n3,다,0,0\n3,다,0,300\n"
-    told = danawa_daily.account(page(text))
+    told = _account(page(text))
     assert told["repeated"] == 3
     assert told["unreadable_two_values"] == 2
     assert _balanced(told)
@@ -168,18 +168,10 @@ def test_parse_gives_the_last_price_of_a_korean_day_and_issues() -> None:
     assert "2 cells" in issues[1].message
 
 
-def test_frame_has_the_fields_and_keeps_gaps() -> None:
-    frame = danawa_daily.frame(page(f'{HEADER}\n1,카드,"1,000",일시품절\n'))
-    assert list(frame.columns) == list(danawa_daily.Observation._fields)
-    assert frame["price_krw"].tolist()[0] == 1000
-    assert frame["price_krw"].isna().tolist() == [False, True]
-    assert str(frame["observed_at"].dt.tz) == "UTC"
-
-
 def test_all_real_months_account_for_themselves(shared_data: Path) -> None:
     total: Counter[str] = Counter()
     for file in sorted((shared_data / "danawa_daily").glob("*.csv.gz")):
-        told = danawa_daily.account(page(file.read_bytes()))
+        told = _account(page(file.read_bytes()))
         assert _balanced(told), file.name
         assert told["cells"] == told["products"] * told["crawls"], file.name
         total.update(told)
@@ -203,6 +195,19 @@ def test_lowest_of_several_shops_is_right_in_a_real_month(shared_data: Path) -> 
         }
         assert (row.price_krw, row.shop_count) == (min(pairs), row.text.count("|") + 1)
         assert row.shop == pairs[min(pairs)]
+
+
+def _account(file: Page) -> dict[str, int]:
+    """The cells of a file by status and reason, and its products and crawls: none may be lost unnoticed."""
+    counts: Counter[str] = Counter(dict.fromkeys(("priced", "several_shops", "no_price", "unreadable", "repeated"), 0))
+    products, crawls = set(), set()
+    for observation, outside in danawa_daily._observations(file):
+        status, reason = (observation.status, observation.reason) if observation else ("unreadable", outside)
+        counts.update(["cells", status, *([f"{status}_{reason}"] if reason else [])])
+        if observation:
+            products.add(observation.product_code)
+            crawls.add(observation.observed_at)
+    return {**counts, "products": len(products), "crawls": len(crawls)}
 
 
 def _balanced(told: dict[str, int]) -> bool:

@@ -48,19 +48,7 @@ _SITES = {
     "amazon.nl": Locale("NL", "nl", "EUR"),
     "amazon.com.au": Locale("AU", "en", "AUD"),
 }
-_SITE_OF_LANGUAGE = {
-    "en-us": "amazon.com",
-    "en-gb": "amazon.co.uk",
-    "de-de": "amazon.de",
-    "ja-jp": "amazon.co.jp",
-    "pl-pl": "amazon.pl",
-    "en-ca": "amazon.ca",
-    "fr-fr": "amazon.fr",
-    "it-it": "amazon.it",
-    "es-es": "amazon.es",
-    "nl-nl": "amazon.nl",
-    "en-au": "amazon.com.au",
-}
+_SITE_OF_LANGUAGE = {f"{locale.language}-{locale.country}".lower(): site for site, locale in _SITES.items()}
 _ASIN = re.compile(r"/(?:dp|gp/product|product)/([A-Z0-9]{10})\b")
 
 

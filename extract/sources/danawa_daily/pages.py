@@ -1,8 +1,7 @@
 """Parser of Danawa's monthly tables of daily prices.
 
 A file holds tens of thousands of cells, so the rows are light. `observations` yields one Observation for each cell, with the
-price in Korean won (an int is exact, since the won has no smaller unit) and the crawl's time in UTC. `frame` returns the
-same as a pandas frame for a bulk load. `account` counts the cells, so that none is lost unnoticed. `parse` is the function
+price in Korean won (an int is exact, since the won has no smaller unit) and the crawl's time in UTC. `parse` is the function
 that every source has: it yields the prices of the file by day.
 
 Known of the files: times are Korean (UTC+9). A cell is a price, or several shops with a price each
@@ -17,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gpuledger.extract import words
 from gpuledger.extract.errors import LayoutChanged, TooLarge, Truncated
@@ -25,9 +24,6 @@ from gpuledger.extract.fetch import body
 from gpuledger.extract.items import Condition, IndexPrice, Issue, Parsed
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.cells import Cell, Status, read_cell
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KST = timezone(timedelta(hours=9), "KST")
 #: A month of all graphics cards has 0.4 to 2 MB. A month that names all shops could have ten times as much.
@@ -60,37 +56,6 @@ def observations(page: Page) -> Iterator[Observation]:
     for observation, _ in _observations(page):
         if observation is not None:
             yield observation
-
-
-def frame(page: Page) -> pd.DataFrame:
-    """Return the observations as a pandas frame with the fields of Observation as columns, for a bulk load."""
-    import pandas as pd  # imported here, since it takes a second and `parse` does not need it
-
-    observed = pd.DataFrame.from_records(list(observations(page)), columns=list(Observation._fields))
-    return observed.astype({"price_krw": "Int64", "shop_count": "Int64"})
-
-
-def account(page: Page) -> dict[str, int]:
-    """Count the cells by their status: `cells` = `priced` + `several_shops` + `no_price` + `unreadable` + `repeated`.
-
-    `no_price_<reason>` and `unreadable_<reason>` divide those two counts by reason. `products` and `crawls` count rows and
-    time columns.
-    """
-    counts: Counter[str] = Counter(dict.fromkeys(("priced", "several_shops", "no_price", "unreadable", "repeated"), 0))
-    products: set[str] = set()
-    crawls: set[datetime] = set()
-    for observation, reason in _observations(page):
-        counts["cells"] += 1
-        if observation is None:
-            counts["unreadable"] += 1
-            counts[f"unreadable_{reason}"] += 1
-            continue
-        products.add(observation.product_code)
-        crawls.add(observation.observed_at)
-        counts[observation.status] += 1
-        if observation.reason:
-            counts[f"{observation.status}_{observation.reason}"] += 1
-    return {**counts, "products": len(products), "crawls": len(crawls)}
 
 
 def parse(page: Page) -> Iterator[Parsed]:
