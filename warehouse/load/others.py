@@ -4,8 +4,8 @@ exchange rates."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Container, Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import duckdb
@@ -32,12 +32,29 @@ HISTORY = "ecb_fx_history"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How items of one class become rows: the staged columns, the values of a row, and the versioned table."""
+    """How items of one class become rows of a versioned table.
+
+    A column has the value of the field of its name, or of the field that `fields` names for it.
+    """
 
     item: type[Item]
-    columns: Sequence[str]
-    values: Callable[[str, Row], Sequence[Value]]
     spans: Spans
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns that are staged."""
+        return (*self.spans.key, *self.spans.state, *self.spans.extra)
+
+    def values(self, source: str, row: Row) -> Sequence[Value]:
+        """The values of a row, in the order of the columns."""
+        given: dict[str, Value] = {"source": source, "snapshot_sha256": row.snapshot_sha256}
+        if isinstance(row.item, CloudOffer):
+            given["offer_id"] = offer_id(source, row.item)
+        return [
+            given[column] if column in given else getattr(row.item, self.fields.get(column, column))
+            for column in self.columns
+        ]
 
 
 def offer_id(source: str, offer: CloudOffer) -> str:
@@ -47,124 +64,64 @@ def offer_id(source: str, offer: CloudOffer) -> str:
     return f"{source}:{offer.provider}:{offer.region or ''}:{offer.pricing_model}:{digest}"
 
 
-def _score(source: str, row: Row) -> Sequence[Value]:
-    s = row.item
-    assert isinstance(s, Score)
-    return (
-        source, s.gpu_name, s.table, s.column, s.workload_id, s.score, s.unit, s.relative_percent, s.published_on,
-        s.article_url, s.source_image, s.specs, s.gpu_count, s.claim, s.software, s.precision, s.batch_size,
-        s.context_tokens, s.prompt_tokens, s.concurrent_users, s.measured_by, row.snapshot_sha256,
-    )  # fmt: skip
-
-
-def _index_price(source: str, row: Row) -> Sequence[Value]:
-    p = row.item
-    assert isinstance(p, IndexPrice)
-    return (
-        source, p.gpu_name, p.table, p.column, p.period, p.condition, p.price, p.currency, p.quantity_sold, p.price_text,
-        row.snapshot_sha256,
-    )  # fmt: skip
-
-
-def _cloud_offer(source: str, row: Row) -> Sequence[Value]:
-    c = row.item
-    assert isinstance(c, CloudOffer)
-    return (
-        offer_id(source, c), source, c.provider, c.region, c.instance, c.gpu_name, c.gpu_count, c.gpu_memory_gb,
-        c.pricing_model, c.price, c.currency, c.price_text, c.note, row.snapshot_sha256,
-    )  # fmt: skip
-
-
-def _token_price(source: str, row: Row) -> Sequence[Value]:
-    t = row.item
-    assert isinstance(t, TokenPrice)
-    return (
-        source, t.provider, t.model, t.repository, t.input_price, t.cached_input_price, t.output_price, t.currency,
-        t.price_text, row.snapshot_sha256,
-    )  # fmt: skip
-
-
-def _chart_value(source: str, row: Row) -> Sequence[Value]:
-    c = row.item
-    assert isinstance(c, ChartValue)
-    return (
-        source, c.image_url, c.position, c.chart, c.series, c.label, c.workload_id, c.value, c.unit, c.status, c.reason,
-        c.transcribed, c.text, c.second_text, c.box, c.bar, c.bar_px, c.residual_px, c.px_per_unit, c.article_url,
-        row.snapshot_sha256,
-    )  # fmt: skip
-
-
 KINDS = (
     Kind(
         Score,
-        ("source", "gpu_name", "table_name", "column_name", "workload_id", "score", "unit", "relative_percent",
-         "published_on", "article_url", "source_image", "specs", "gpu_count", "claim", "software", "precision",
-         "batch_size", "context_tokens", "prompt_tokens", "concurrent_users", "measured_by", "snapshot_sha256"),
-        _score,
         Spans(
             table="core.benchmark_score",
             key=("source", "gpu_name", "table_name", "column_name"),
             state=("workload_id", "score", "unit", "relative_percent", "published_on", "gpu_count", "claim"),
             extra=("article_url", "source_image", "specs", "software", "precision", "batch_size", "context_tokens",
                    "prompt_tokens", "concurrent_users", "measured_by", "snapshot_sha256"),
-            scope="o.source = '{source}' AND o.valid_to IS NULL",
         ),
+        {"table_name": "table", "column_name": "column"},
     ),
     Kind(
         ChartValue,
-        ("source", "source_image", "position", "table_name", "series", "gpu_name", "workload_id", "score", "unit",
-         "reading_status", "reason", "transcribed_score", "printed", "second_reading", "box", "bar", "bar_px",
-         "residual_px", "px_per_unit", "article_url", "snapshot_sha256"),
-        _chart_value,
         Spans(
             table="core.chart_value",
             key=("source", "source_image", "position"),
             state=("snapshot_sha256", "table_name", "series", "gpu_name", "workload_id", "score", "unit", "reading_status",
                    "reason", "transcribed_score"),
             extra=("printed", "second_reading", "box", "bar", "bar_px", "residual_px", "px_per_unit", "article_url"),
-            scope="o.source = '{source}' AND o.valid_to IS NULL",
         ),
+        {
+            "source_image": "image_url", "table_name": "chart", "gpu_name": "label", "score": "value",
+            "reading_status": "status", "transcribed_score": "transcribed", "printed": "text",
+            "second_reading": "second_text",
+        },
     ),
     Kind(
         IndexPrice,
-        ("source", "gpu_name", "table_name", "column_name", "period", "condition", "price", "currency", "quantity_sold",
-         "price_text", "snapshot_sha256"),
-        _index_price,
         Spans(
             table="core.index_price",
             key=("source", "gpu_name", "table_name", "column_name", "period", "condition"),
             state=("price", "currency", "quantity_sold"),
             extra=("price_text", "snapshot_sha256"),
-            scope="o.source = '{source}' AND o.valid_to IS NULL",
         ),
+        {"table_name": "table", "column_name": "column"},
     ),
     Kind(
         CloudOffer,
-        ("offer_id", "source", "provider", "region", "instance", "gpu_name", "gpu_count", "memory_gb", "pricing_model",
-         "price", "currency", "price_text", "note", "snapshot_sha256"),
-        _cloud_offer,
         Spans(
             table="core.cloud_offer_history",
             key=("offer_id",),
             state=("price", "currency", "gpu_count", "gpu_name"),
             extra=("source", "provider", "region", "instance", "memory_gb", "pricing_model", "price_text", "note",
                    "snapshot_sha256"),
-            scope="o.source = '{source}' AND o.valid_to IS NULL",
             has_doubt=True,
         ),
+        {"memory_gb": "gpu_memory_gb"},
     ),
     Kind(
         TokenPrice,
-        ("source", "provider", "hosted_name", "repository", "input_price", "cached_input_price", "output_price",
-         "currency", "price_text", "snapshot_sha256"),
-        _token_price,
         Spans(
             table="core.token_price",
             key=("source", "provider", "hosted_name"),
             state=("repository", "input_price", "cached_input_price", "output_price", "currency"),
             extra=("price_text", "snapshot_sha256"),
-            scope="o.source = '{source}' AND o.valid_to IS NULL",
         ),
+        {"hosted_name": "model"},
     ),
 )  # fmt: skip
 
@@ -220,15 +177,12 @@ def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetim
         stage(con, "incoming", kind.columns, rows)
         refused = [kind.values(batch.source, row) for row in batch.held if isinstance(row.item, kind.item)]
         stage(con, "held", kind.columns, refused)
-        spans = Spans(
-            table=kind.spans.table, key=kind.spans.key, state=kind.spans.state, extra=kind.spans.extra,
-            scope=kind.spans.scope.format(source=batch.source), has_doubt=kind.spans.has_doubt,
-        )  # fmt: skip
         staged = Staged(
             incoming="incoming", held="held", seen_at=batch.seen_at, is_complete=batch.is_complete,
+            scope=f"o.source = '{batch.source}' AND o.valid_to IS NULL",
             fresh_since=fresh_since(con, batch.source, batch.seen_at),
         )  # fmt: skip
-        changes.add(kind.spans.table, merge(con, spans, staged, previous_success))
+        changes.add(kind.spans.table, merge(con, kind.spans, staged, previous_success))
     return changes
 
 

@@ -37,12 +37,12 @@ def write(con: duckdb.DuckDBPyConnection, night: Night, previous_success: dateti
         key=("listing_id",),
         state=(*STATE, *TERMS),
         extra=EVIDENCE,
-        scope=f"starts_with(o.listing_id, '{night.source}:')",
         has_doubt=True,
     )
     staged = Staged(
         incoming="incoming_offer", held="held_offer", seen_at=night.seen_at, is_complete=night.is_complete,
-        gone=night.gone, fresh_since=fresh_since(con, night.source, night.seen_at),
+        scope=f"starts_with(o.listing_id, '{night.source}:')", gone=night.gone,
+        fresh_since=fresh_since(con, night.source, night.seen_at),
     )  # fmt: skip
     judge(con, spans, staged)
     counted = dict(con.execute("SELECT why, count(*) FROM verdict WHERE why IS NOT NULL GROUP BY why").fetchall())

@@ -19,16 +19,14 @@ class Spans:
     """How one table keeps its versions.
 
     `key` identifies a thing, and `state` are the columns whose change makes a new version. `extra` columns are written with
-    a new version, but a change of them makes none. `scope` is an SQL condition on the table `o` for the rows that this batch
-    is about. `has_doubt` tables have the column `confirmed_until`: it is empty if the newest batch confirms the row, and
-    before `valid_from` if a batch showed something else that was held.
+    a new version, but a change of them makes none. `has_doubt` tables have the column `confirmed_until`: it is empty if the
+    newest batch confirms the row, and before `valid_from` if a batch showed something else that was held.
     """
 
     table: str
     key: Sequence[str]
     state: Sequence[str]
     extra: Sequence[str]
-    scope: str
     has_doubt: bool = False
 
 
@@ -38,6 +36,8 @@ class Staged:
 
     incoming: str
     held: str
+    #: The open rows that this batch is about: an SQL condition on their table `o`.
+    scope: str
     #: The run's time.
     seen_at: datetime
     #: Whether absent rows have really ended.
@@ -84,7 +84,7 @@ def judge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged) -> None:
             WITH o AS (
                 SELECT rowid AS id, {", ".join(spans.key)}, {", ".join(spans.state)}, valid_from,
                     {confirmed} AS confirmed_until
-                FROM {spans.table} o WHERE {spans.scope}
+                FROM {spans.table} o WHERE {staged.scope}
             ),
             i AS (SELECT rowid AS seen_id, {", ".join(spans.key)}, {", ".join(spans.state)} FROM {staged.incoming})
             SELECT o.id, i.seen_id, {", ".join(f"coalesce(o.{c}, i.{c}) AS {c}" for c in spans.key)},
