@@ -16,8 +16,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from filelock import FileLock, Timeout
-
 from gpuledger.extract import local_files
 from gpuledger.extract.message import Message, reason_of
 from gpuledger.extract.redaction import redact_text
@@ -182,20 +180,6 @@ def _lock(context: Context) -> Iterator[Check]:
         yield Check("lock", "warning", Message("doctor.run_killed_left_note"), action)
     else:
         yield Check("lock", "ok", "free")
-    stale_locks = [path for path in sorted((context.data.state / "guards").glob("*.lock")) if _is_free(path)]
-    if stale_locks:
-        seen = Message("doctor.killed_process", count=len(stale_locks))
-        yield Check("leftovers", "warning", seen, Message("doctor.nothing_next_serve_refresh_ends"))
-
-
-def _is_free(path: Path) -> bool:
-    lock = FileLock(path)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        return False
-    lock.release()
-    return True
 
 
 def _runs(context: Context) -> Iterator[Check]:
