@@ -5,7 +5,6 @@ Each file is written once, under a name with its SHA-256, and counts from the mo
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -75,7 +74,9 @@ def keep(data: DataDir, note: Note, store: Objects, version: str) -> None:
 
 def send(data: DataDir, store: Objects, head: Head) -> Mapping[str, File]:
     """Put the files of the warehouse that the store lacks into it. Returns all files by path."""
-    files = {path: File(digest(data.root / path), (data.root / path).stat().st_size) for path in files_of(data)}
+    files = {
+        path: File(integrity.digest(data.root / path), (data.root / path).stat().st_size) for path in files_of(data)
+    }
     known = {file.sha256 for file in head.files.values()}
     for path, file in files.items():
         if file.sha256 not in known and store.size(key_of(file.sha256)) is None:
@@ -88,7 +89,7 @@ def bring(data: DataDir, store: Objects, files: Mapping[str, File], note: Note) 
 
     Lines that runs added to a log only here are appended to what other machines wrote. Raises StoreError.
     """
-    mine = {path: digest(data.root / path) for path in files_of(data)}
+    mine = {path: integrity.digest(data.root / path) for path in files_of(data)}
     due = []
     for path, file in files.items():
         _check(path, store)
@@ -123,7 +124,7 @@ def _bring_file(data: DataDir, store: Objects, path: str, file: File, tail: byte
 
 def download(store: Objects, path: str, file: File, to: Path) -> None:
     """Write a file of a warehouse, as the head names it. Raises StoreError if it is not what was written."""
-    if not store.download(key_of(file.sha256), to) or digest(to) != file.sha256:
+    if not store.download(key_of(file.sha256), to) or integrity.digest(to) != file.sha256:
         key = key_of(file.sha256)
         raise StoreError(
             Message("warehouse.not_written_restore_bucket_earlier", address=store.address, key_of=key, path=path)
@@ -182,12 +183,6 @@ def files_of(data: DataDir) -> list[str]:
         small = (path for path in whole if path.stat().st_size <= local_files.MAX_BYTES)
         paths += [name for path in small if is_path(name := path.relative_to(data.root).as_posix())]
     return [*paths, WATCHES] if (data.root / WATCHES).is_file() else paths
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def key_of(sha256: str) -> str:
