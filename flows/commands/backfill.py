@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from gpuledger.flows.asking.options import data_dir_option
-from gpuledger.flows.night.context import Context, new_run_id, utc_now
+from gpuledger.flows.night.context import context_now
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.lang import gettext
 
@@ -39,17 +39,8 @@ def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> in
         # A million rows stay in memory until the end. The garbage collector would search them for cycles again and again,
         # which took a sixth of the time.
         gc.disable()
-    now = utc_now()
-    context = Context(
-        settings=settings,
-        data=settings.data(),
-        run_id=new_run_id(),
-        as_of=now,
-        started_at=now,
-        engine="plain",
-    )
     with progress.live_lines() as live:
-        context = replace(context, progress=live)
+        context = replace(context_now(settings, settings.data()), progress=live)
         nights = backfill.pending(context, backfill.read_crawls(context, files))
         nights_per_publish = 1 if by_night else backfill.PUBLISH_EVERY
         summary = backfill.backfill(context, nights, nights_per_publish)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import click
 
 from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.asking.options import data_dir_option
-from gpuledger.flows.night.context import Context, new_run_id, utc_now
+from gpuledger.flows.night.context import context_now
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
@@ -45,12 +46,8 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     source = settings.data()
     sharing.catch_up(source)
     runs = replay.runs_until(source, _time(until) if until is not None else None, skip_damaged=skip_damaged)
-    now = utc_now()
     with progress.live_lines() as lines:
-        context = Context(
-            settings=settings, data=DataDir(to) if to else source, run_id=new_run_id(), as_of=now, started_at=now,
-            engine="plain", progress=lines,
-        )  # fmt: skip
+        context = replace(context_now(settings, DataDir(to) if to else source), progress=lines)
         summary = replay.replay(context, source, runs, replay.Options(skip_damaged=skip_damaged))
     names = {record.source for run in runs for record in run.sources}
     days = f", {runs[0].as_of:%Y-%m-%d} to {runs[-1].as_of:%Y-%m-%d}" if runs else ", all of them in the baseline"

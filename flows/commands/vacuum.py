@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.asking.options import Whole, data_dir_option
-from gpuledger.flows.night.context import Context, new_run_id, utc_now
+from gpuledger.flows.night.context import context_now
 from gpuledger.flows.settings import settings as settings_module
 
 
@@ -28,12 +28,7 @@ def command(keep_versions: int | None, keep_days: int | None, dry_run: bool, dat
     from gpuledger.flows.showing.show import show_rows
 
     settings = settings_module.load({"data_dir": data_dir, "keep_versions": keep_versions, "keep_days": keep_days})
-    now = utc_now()
-    context = Context(
-        settings=settings, data=settings.data(), run_id=new_run_id(), as_of=now, started_at=now,
-        engine="plain",
-    )  # fmt: skip
-    removed = vacuum(context, dry_run=dry_run)
+    removed = vacuum(context_now(settings, settings.data()), dry_run=dry_run)
     show_rows(["what", "count", "bytes"], [(r.what, r.count, r.size_bytes or None) for r in removed], "table")
     total = sum(r.size_bytes for r in removed)
     click.echo(f"{'would remove' if dry_run else 'removed'} {total / 1e6:,.1f} MB")

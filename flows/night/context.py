@@ -34,6 +34,12 @@ class Context:
     progress: Progress = SILENT
 
 
+def context_now(settings: Settings, data: DataDir, engine: Engine = "plain") -> Context:
+    """A run that starts now and counts as now."""
+    now = utc_now()
+    return Context(settings=settings, data=data, run_id=new_run_id(), as_of=now, started_at=now, engine=engine)
+
+
 def new_run_id() -> str:
     """A new id. Ids sort by the microsecond in which they were made, as versions are kept in the order of their names."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-{secrets.token_hex(3)}"

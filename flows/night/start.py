@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from gpuledger.flows.decisions import corrections, decisions
-from gpuledger.flows.night.context import Context, Engine, new_run_id, utc_now
+from gpuledger.flows.night.context import Context, Engine, context_now
 from gpuledger.flows.settings.settings import Settings
 from gpuledger.flows.words import wrong_use
 from gpuledger.transform import queries
@@ -44,8 +44,8 @@ def context_for(settings: Settings, data: DataDir, engine: Engine, request: Requ
         raise ValueError(wrong_use.no_source(unknown, sources.names()))
     decisions.pins(data)
     corrections.all_corrections(data)
-    now = utc_now()
-    time = _time(as_of) if as_of else now
+    context = context_now(settings, data, engine)
+    time = _time(as_of) if as_of else context.as_of
     sample_night = None
     if request.sample:
         from gpuledger.extract.sample import server
@@ -53,27 +53,17 @@ def context_for(settings: Settings, data: DataDir, engine: Engine, request: Requ
         step = 0 if only and all(sources.get(name).drops and not sources.get(name).sample for name in only) else 1
         sample_night = request.night if request.night is not None else _next_night(data, server.NIGHTS, step)
         time = _time(as_of) if as_of else server.clock(sample_night)
-    return Context(
-        settings=settings, data=data, run_id=new_run_id(), as_of=time, started_at=now, engine=engine,
-        sample_night=sample_night, only=tuple(only) or None,
-    )  # fmt: skip
+    return replace(context, as_of=time, sample_night=sample_night, only=tuple(only) or None)
 
 
 def rebuild_context_for(settings: Settings, data: DataDir, engine: Engine) -> Context:
     """The context of a rebuild that starts now. It changes no day's prices, so its `as_of` is that of the newest run."""
-    now = utc_now()
+    context = context_now(settings, data, engine)
     try:
         last = queries.last(data)
     except NoWarehouse:
-        last = None
-    return Context(
-        settings=settings,
-        data=data,
-        run_id=new_run_id(),
-        as_of=last.as_of if last else now,
-        started_at=now,
-        engine=engine,
-    )
+        return context
+    return replace(context, as_of=last.as_of) if last else context
 
 
 def _time(text: str) -> datetime:
