@@ -34,7 +34,6 @@ def command(connect: bool, data_dir: str | None, **options: Any) -> int:
     That one asks for a credential, which --connect prints.
     A night that was missed is made up for at the next start. Stop it with SIGTERM or Ctrl-C.
     """
-    from gpuledger.flows.prefect_.plan import Plan
     from gpuledger.flows.prefect_.serve import serve
     from gpuledger.flows.prefect_.server import ServerFailed
     from gpuledger.flows.telling import logs
@@ -50,9 +49,8 @@ def command(connect: bool, data_dir: str | None, **options: Any) -> int:
     logs.set_up(settings)
     for file, names in settings_module.IGNORED.items():
         logging.getLogger("gpuledger.serve").warning("%s lies in the current folder: %s is not used", file, names)
-    plan = Plan(settings=settings, data=data, cron=settings.cron, time_zone=settings.time_zone, sample=sample)
     try:
-        serve(plan)
+        serve(settings, data, sample=sample)
     except ValueError as error:
         raise click.UsageError(say(error)) from None
     except ServerFailed as error:

@@ -28,12 +28,13 @@ from gpuledger.flows.prefect_.schedule import Schedule, is_done
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from gpuledger.flows.prefect_.plan import Plan
+    from gpuledger.flows.settings.settings import Settings
+    from gpuledger.warehouse.paths import DataDir
 
 _log = logging.getLogger("gpuledger.serve")
 
 
-async def runner(plan: Plan, *, is_alone: bool) -> Runner:
+async def runner(settings: Settings, data: DataDir, *, sample: bool, is_alone: bool) -> Runner:
     """A runner that has registered the deployments and requested the missed night, if any; start it with `start()`.
 
     `is_alone` means that nobody else uses the server, so runs that the server lists as running are dead.
@@ -41,7 +42,7 @@ async def runner(plan: Plan, *, is_alone: bool) -> Runner:
     if is_alone:
         await _bury_the_dead()
     runs = Runner(name="gpuledger", limit=1, pause_on_shutdown=False)
-    parameters = {"sample": plan.sample}
+    parameters = {"sample": sample}
     # The runner's limit holds for all deployments together. A deployment's own limit counts the runs of other runners too.
     limit = None if is_alone else 1
     # A run takes its flow from served.py, whatever somebody writes into the deployments on the server later.
@@ -50,7 +51,7 @@ async def runner(plan: Plan, *, is_alone: bool) -> Runner:
         await deployments.refresh.ato_deployment(
             name="nightly",
             description="Read every source, rebuild what changed, publish.",
-            schedules=[Cron(plan.cron, timezone=plan.time_zone)],
+            schedules=[Cron(settings.cron, timezone=settings.time_zone)],
             parameters=parameters,
             concurrency_limit=limit,
             entrypoint_type=EntrypointType.MODULE_PATH,
@@ -75,7 +76,7 @@ async def runner(plan: Plan, *, is_alone: bool) -> Runner:
             entrypoint_type=EntrypointType.MODULE_PATH,
         )
     )
-    await _catch_up(plan, nightly)
+    await _catch_up(Schedule(settings.cron, settings.time_zone), data, nightly, sample=sample)
     return runs
 
 
@@ -98,17 +99,16 @@ async def _bury_the_dead() -> None:
             _log.warning("%s was interrupted", run.name)
 
 
-async def _catch_up(plan: Plan, deployment: UUID) -> None:
+async def _catch_up(schedule: Schedule, data: DataDir, deployment: UUID, *, sample: bool) -> None:
     """Request the night that was missed while nobody served. Does nothing if no night was ever done here."""
-    done = run_log.ticks_done(plan.data)
-    tick = Schedule(plan.cron, plan.time_zone).last(utc_now())
+    done, tick = run_log.ticks_done(data), schedule.last(utc_now())
     if tick is None or not done or is_done(tick, done):
         return
     async with get_client() as client:
         await client.create_flow_run_from_deployment(
             deployment,
             name=f"late {tick:%Y-%m-%d %H:%M}",
-            parameters={"sample": plan.sample, "tick": tick.isoformat()},
+            parameters={"sample": sample, "tick": tick.isoformat()},
             idempotency_key=f"late {tick.isoformat()} {utc_now().isoformat()}",
         )
     _log.warning("the run of %s was missed; it is made up for now", tick.isoformat())

@@ -24,9 +24,9 @@ from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.prefect_ import engine as prefect_engine
 from gpuledger.flows.prefect_ import server as prefect_server
 from gpuledger.flows.prefect_.inbox import Watcher
-from gpuledger.flows.prefect_.plan import Plan
 from gpuledger.flows.prefect_.processes import guarded
 from gpuledger.flows.settings import settings
+from gpuledger.flows.settings.settings import Settings
 from gpuledger.flows.telling import logs
 from gpuledger.warehouse import private
 from gpuledger.warehouse.errors import Locked
@@ -42,34 +42,32 @@ RESTART_S = (1.0, 60.0)
 STOP_S = 45.0
 
 
-def serve(plan: Plan) -> None:
-    """Serve until SIGTERM or SIGINT.
+def serve(chosen: Settings, data: DataDir, *, sample: bool = False) -> None:
+    """Serve the data directory on the schedule of the settings, until SIGTERM or SIGINT. With `sample` read the sample site.
 
     Raises schedule.BadSchedule, Locked if the folder is served already, and ServerFailed.
     """
-    with _only_one(plan.data), ExitStack() as stack:
+    with _only_one(data), ExitStack() as stack:
         stop = stack.enter_context(_signals())
-        prefect_engine.prepare(plan.data, log_level="ERROR")
+        prefect_engine.prepare(data, log_level="ERROR")
         # Prefect starts each run in the current folder and reads settings there before any code of ours runs.
         settings.hand_on()
-        os.chdir(plan.data.state / "prefect")
+        os.chdir(data.state / "prefect")
         from gpuledger.flows.prefect_.schedule import Schedule
 
-        logs.set_up(plan.settings)  # again, as Prefect has set up its own logging meanwhile
-        schedule = Schedule(plan.cron, plan.time_zone)
-        stack.enter_context(guarded(plan.data.state))
+        logs.set_up(chosen)  # again, as Prefect has set up its own logging meanwhile
+        schedule = Schedule(chosen.cron, chosen.time_zone)
+        stack.enter_context(guarded(data.state))
         server = None
         if not prefect_engine.has_own_server():
-            server = stack.enter_context(
-                prefect_server.running(plan.data.state, has_services=True, port=plan.settings.ui_port)
-            )
+            server = stack.enter_context(prefect_server.running(data.state, has_services=True, port=chosen.ui_port))
             stack.enter_context(prefect_engine.connected(server))
-        runner = stack.enter_context(_Runner(plan, is_alone=server is not None))
-        watcher = Watcher(plan.data)
+        runner = stack.enter_context(_Runner(chosen, data, sample, is_alone=server is not None))
+        watcher = Watcher(data)
         due = schedule.next(utc_now())
-        way_in = f"gpuledger serve --connect --data-dir {plan.data.root}" if server else None
+        way_in = f"gpuledger serve --connect --data-dir {data.root}" if server else None
         logs.event(
-            _log, logging.INFO, "serving", data_dir=str(plan.data.root), cron=plan.cron, time_zone=plan.time_zone,
+            _log, logging.INFO, "serving", data_dir=str(data.root), cron=chosen.cron, time_zone=chosen.time_zone,
             next_run=due.isoformat() if due else None, ui=way_in,
         )  # fmt: skip
         while not stop.wait(LOOK_EVERY_S):
@@ -119,7 +117,9 @@ def _signals() -> Iterator[threading.Event]:
 class _Runner:
     """Prefect's runner in a thread with an event loop of its own, where it leaves the signals to the main thread."""
 
-    plan: Plan
+    settings: Settings
+    data: DataDir
+    sample: bool
     is_alone: bool
     _loop: asyncio.AbstractEventLoop | None = None
     _thread: threading.Thread | None = None
@@ -164,7 +164,7 @@ class _Runner:
         from gpuledger.flows.prefect_ import deploy
 
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        runner = await deploy.runner(self.plan, is_alone=self.is_alone)
+        runner = await deploy.runner(self.settings, self.data, sample=self.sample, is_alone=self.is_alone)
         running = asyncio.create_task(runner.start())
         stopping = asyncio.create_task(self._stop.wait())
         await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
