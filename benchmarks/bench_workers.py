@@ -25,7 +25,6 @@ from benchmarks.bench_growth import Line
 from gpuledger.extract import shops
 from gpuledger.flows.night import gather, sharing
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
-from gpuledger.flows.prefect_ import handover
 from gpuledger.flows.settings import settings as settings_module
 from tests.support import served
 from tests.support.stores import s3_server
@@ -112,7 +111,7 @@ def read(run_id: str, *hosts: str) -> dict[str, float]:
         with gather.reader(context) as reader:
             (part,) = (part for whole in gather.readings(context) for part in shops.apart(whole) if part.shop == host)
             collected = reader.read_source(part)
-        handover.give(context.data, run_id, collected)
+        sharing.hand_over(context.data, run_id, collected)
         pages += collected.pages
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return {

@@ -87,25 +87,19 @@ def begin_reading(data: DataDir, source: str) -> None:
 
 
 def hand_over(data: DataDir, run_id: str, batch: Collected) -> None:
-    """Put what a worker read into the store, for the run that writes: first the pages, then their fetches and the batch."""
-    store = objects.store_at(data.store)
-    assert store is not None
-    archive = Archive(data.snapshots, store)
-    fetches = archive.of_run(batch.source, run_id)
-    archive.send({fetch.sha256 for fetch in fetches})
-    key = _handed(run_id, part_of(batch.source, batch.shop))
-    store.create(f"{key}.fetches", json.dumps([fetch.to_json() for fetch in fetches]).encode())
-    store.create(key, batches.dumps(batch))
+    """Give what a worker read to the run that writes. If they share only a store, first the pages and their fetches."""
+    place, key = _handover(data), _handed(run_id, batch.source, batch.shop)
+    if data.store:
+        archive = Archive(data.snapshots, place)
+        fetches = archive.of_run(batch.source, run_id)
+        archive.send({fetch.sha256 for fetch in fetches})
+        place.create(f"{key}.fetches", json.dumps([fetch.to_json() for fetch in fetches]).encode())
+    place.create(key, batches.dumps(batch))
 
 
 def take_over(data: DataDir, run_id: str, source: str, shop: str = "") -> Collected | None:
-    """The batch that a worker put into the store; None if the worker did not get that far.
-
-    Raises StoreError if the object is not that batch.
-    """
-    store = objects.store_at(data.store)
-    assert store is not None
-    key = _handed(run_id, part_of(source, shop))
+    """The batch that a worker gave; None if the worker did not get that far. Raises StoreError if it is not that batch."""
+    store, key = _handover(data), _handed(run_id, source, shop)
     stored = store.get(key)
     if stored is None:
         return None
@@ -123,16 +117,17 @@ def take_over(data: DataDir, run_id: str, source: str, shop: str = "") -> Collec
     return batch
 
 
-def part_of(source: str, shop: str) -> str:
-    """The name under which a source, or one shop of it, is handed over: with a hash, as a shop's name may hold anything."""
-    return f"{source}-{hashlib.sha256(shop.encode()).hexdigest()[:16]}" if shop else source
-
-
 def clear_handed(data: DataDir, run_id: str) -> None:
     """Delete what workers handed over to this run."""
-    store = objects.store_at(data.store)
-    if store is not None:
-        store.delete(entry.key for entry in store.listed(f"handover/{run_id}/"))
+    place = _handover(data)
+    place.delete([entry.key for entry in place.listed(f"handover/{run_id}/")])
+
+
+def _handover(data: DataDir) -> Objects:
+    """Where workers hand over: the store, or without one the data directory, which all of them see then."""
+    place = objects.store_at(data.store or f"file://{data.state.resolve()}")
+    assert place is not None
+    return place
 
 
 def forget(data: DataDir, pages: Collection[str]) -> None:
@@ -152,8 +147,12 @@ def _begin(data: DataDir, store: Objects, now: Head) -> None:
     bring.bring(data, store, now)
 
 
-def _handed(run_id: str, source: str) -> str:
-    """The key of a batch that is handed over. Raises ValueError for names that would lead outside that folder."""
+def _handed(run_id: str, source: str, shop: str) -> str:
+    """The key of a batch that is handed over, with a hash of the shop, as its name may hold anything.
+
+    Raises ValueError for names that would lead outside that folder.
+    """
     if not (_NAME.fullmatch(run_id) and _NAME.fullmatch(source)):
         raise ValueError(f"{run_id!r} is no run's id, or {source!r} no source's name")
-    return f"handover/{run_id}/{source}.json"
+    part = f"{source}-{hashlib.sha256(shop.encode()).hexdigest()[:16]}" if shop else source
+    return f"handover/{run_id}/{part}.json"

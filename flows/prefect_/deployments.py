@@ -37,7 +37,7 @@ from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.start import Request, context_for, rebuild_context_for
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.prefect_ import blocks, handover
+from gpuledger.flows.prefect_ import blocks
 from gpuledger.flows.prefect_ import run as prefect_run
 from gpuledger.flows.prefect_.processes import end_with_owner
 from gpuledger.flows.prefect_.schedule import Schedule, is_done
@@ -112,7 +112,7 @@ def read_source(
             )
         with _alone_at(site_of(parts[0].starts, parts[0].source.hosts).hosts):
             collected = reader.read_source(parts[0])
-    handover.give(context.data, run_id, collected)
+    sharing.hand_over(context.data, run_id, collected)
     if collected.failure is not None:
         return Completed(name="SourceFailed", message=str(collected.failure))
     return Completed(message=f"{len(collected.rows)} rows on {collected.pages} pages")

@@ -20,11 +20,12 @@ from prefect.tasks import exponential_backoff
 
 from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.errors import Timeout
+from gpuledger.flows.night import sharing
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import run_locked
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.prefect_ import artifacts, handover
+from gpuledger.flows.prefect_ import artifacts
 from gpuledger.flows.prefect_ import server as prefect_server
 
 _log = logging.getLogger("gpuledger.prefect")
@@ -93,7 +94,7 @@ def _read_all(reader: Reader, readings: list[Reading]) -> list[Collected]:
         futures: list[PrefectFuture[Collected]] = [read_source.submit(name) for name in by_name]
         return [future.result() for future in futures]
     finally:
-        handover.clear(context.data, context.run_id)
+        sharing.clear_handed(context.data, context.run_id)
 
 
 def _read_elsewhere(context: Context, reading: Reading) -> Collected:
@@ -108,7 +109,7 @@ def _read_elsewhere(context: Context, reading: Reading) -> Collected:
         # Twice the time, as the run may have to wait for a free worker.
         timeout=2 * limit_s, poll_interval=1.0, flow_run_name=f"read {source} {shop} {context.run_id[-6:]}",
     )  # fmt: skip
-    handed_over = handover.take(context.data, context.run_id, source, shop)
+    handed_over = sharing.take_over(context.data, context.run_id, source, shop)
     if handed_over is not None:
         return handed_over
     state = run.state.name if isinstance(run, FlowRun) and run.state is not None else "unknown"
