@@ -409,7 +409,7 @@ RULES: tuple[Rule, ...] = (
     Rule("broken", "a sentence about damage or a missing part", "RTX 3080 12GB no da video", _broken_phrase),
     Rule("enclosure", "a word or a name of enclosures", "Aorus RTX 4090 Gaming Box", _enclosure),
     Rule("broken", "the last word is the box, without a card", "RTX 5070 Ti Pristine Box", _only_its_box, reads_all=True),
-    Rule("service", "a word for repair, insurance or rent", "RTX 4070 extended warranty", _service),
+    Rule("service", "a word for repair, insurance, rent or a wish to buy", "RTX 4070 extended warranty", _service),
     Rule("accessory", "the product is for the card", "Halter for RTX 4090", _for_a_card),
     Rule("accessory", "a part, where it is no feature of the card", "RTX 4070 waterblock", _accessory),
     Rule("other", "a computer case, and what fits in", "Base 600, graphics card up to 425 mm", _case, reads_all=True),
