@@ -215,8 +215,8 @@ class VisiblePrice:
 
 def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice | None:
     """The price with its kind; None if names or words say that it is not a price of the goods."""
-    kind, is_net, is_called_usual = reading.kind, False, price_words.is_usual(reading.text)
     heading_label = _heading(element)
+    kind, is_net, is_called_usual = reading.kind, heading_label == "net", price_words.is_usual(reading.text)
     if heading_label in ("noise", "member", "monthly"):
         return None
     if heading_label == "list" and kind == "now":
@@ -306,9 +306,11 @@ def _heading(element: HtmlElement) -> price_words.Label | None:
     """The label that the heading of a row gives its amounts (`Delivery`, `運 費`); other numbers may stand in between."""
     heading = _cell_before(element)
     text = visible_text(heading, _LONGEST_LABEL + 1) if heading is not None else ""
-    if not text or len(text) > _LONGEST_LABEL or any(map(str.isdigit, text)) or price_words.is_of_price(text):
+    if not text or len(text) > _LONGEST_LABEL or any(map(str.isdigit, text)):
         return None
-    return price_words.label(_PARTED_SIGNS.sub("", text), "")
+    label = price_words.label(_PARTED_SIGNS.sub("", text).rstrip(")"), "")
+    # The heading of a price calls no amount another thing, but it may say which price: `Price (ex VAT)`.
+    return label if label == "net" or not price_words.is_of_price(text) else None
 
 
 def _is_labelled(element: HtmlElement) -> bool:

@@ -391,6 +391,10 @@ READ: dict[str, Shape] = {
         "ja", "kougu.example.jp", """<div class="prices"><p>販売価格（税別）<span>￥299</span></p><p>販売価格（税込）<span>￥328</span></p>
         </div><button>カートに入れる</button>""", "328", "JPY",
     ),
+    "with and without tax in the headings of a table": Shape(
+        "en-GB", "trade.example.co.uk", f"""<table><tr><th>Price (ex VAT)</th><td>£449.99</td></tr><tr><th>Price (inc VAT)</th>
+        <td>£539.99</td></tr><tr><th>Delivery</th><td>£5.99</td></tr></table>{CART}""", "539.99", "GBP",
+    ),
     "our price, in Dutch, and a lease by the month": Shape(
         "nl", "fietsen.example.nl", """<p>Adviesprijs € 749,-</p><p class="actie">Onze prijs € 649,-</p><p>Leasen vanaf € 19 p/m</p>
         <a class="button" href="/bestel?id=9">Bestellen</a>""", "649", "EUR",
