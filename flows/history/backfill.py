@@ -41,8 +41,9 @@ from gpuledger.transform.identity import assign
 from gpuledger.warehouse import history, ledger, publish
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load import offers
-from gpuledger.warehouse.load.batch import ChangeSet, Night, Row
+from gpuledger.warehouse.load.batch import Night, Row
 from gpuledger.warehouse.load.offers import MissingRate
+from gpuledger.warehouse.load.stage import Value, stage
 
 SOURCE = "danawa_daily"
 #: The other sources that a backfill takes in, before its nights.
@@ -51,10 +52,6 @@ RATES, FIGURES = "ecb_fx_history", "toms_ai_articles"
 _LARGEST = 1_000_000_000
 #: Nights in one publish, so a kill costs at most these. A publish takes about as long as a hundred nights.
 PUBLISH_EVERY = 600
-#: Nights after which all rows are staged anew. A row that is deleted from a table leaves a gap, and every statement of every
-#: later night reads over all gaps: after 400 nights that took a sixth of their time.
-_STAGED_ANEW_EVERY = 20
-
 Crawl = tuple[datetime, list[tuple[Offer, str]]]
 
 
@@ -167,17 +164,18 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
     after each night. Raises ExpectationsError if the rows of many nights break a rule that refuses a whole batch.
     """
     context.progress.step("check")
-    nights = _Nights(con, context, _stage(con, crawls), crawls[0][0])
+    checked = _checked(crawls)
+    nights = _Nights(con, context, checked, crawls[0][0])
     context.progress.step("load")
     for number, (seen_at, offers_seen) in enumerate(crawls, start=1):
-        nights.load(number, seen_at, len(offers_seen))
+        nights.load(checked.nights[number - 1], seen_at, len(offers_seen))
         # A longer transaction keeps every overwritten version in memory.
         con.commit()
         con.begin()
         context.progress.at(before + number, f"{seen_at:%Y-%m-%d}")
     ledger.add_quarantined(con, context.run_id, SOURCE, nights.refused)
     ledger.add_issues(con, context.run_id, SOURCE, [(issue, None) for issue in nights.issues])
-    unrated = _missing_rates(con, context, nights.staged.priced)
+    unrated = _missing_rates(con, context, checked.priced)
     if offers.record_changes(con, SOURCE, crawls[0][0]):
         nights.changed.add("core.price_change")
     outcome = replace(nights.outcome, issues=len(nights.issues) + len(unrated))
@@ -191,85 +189,57 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
 class _Nights:
     """Takes in one night after the other: check, gate, load and identify, as `take_in` does for a batch.
 
-    What a night leaves to the next is here: its outcome, the rows that it refused, the tables that changed so far, and what
-    it saw, since a night like the one before changes nothing.
+    What a night leaves to the next is here: its outcome, the rows that it refused, and the tables that changed so far.
     """
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, context: Context, staged: _Staged, first: datetime) -> None:
-        self._con, self._contract = con, source_contract(SOURCE)
+    def __init__(self, con: duckdb.DuckDBPyConnection, context: Context, checked: _Checked, first: datetime) -> None:
+        self._con, self._contract, self._checked = con, source_contract(SOURCE), checked
         self._titles, self._bounds = identities.identities_of(context.data), context.settings.gate_bounds()
         self._released = decisions.releases(context.data, context.started_at)
         self._past = good_nights.past(con, SOURCE, first, self._bounds)
-        self._settled: _Seen | None = None
-        self._listed: frozenset[int] = frozenset()
-        #: The rows that are staged now.
-        self._standing: Sequence[int] = ()
-        self.staged = staged
         self.changed: set[str] = set()
         self.outcome = SourceOutcome(SOURCE, "ok")
         self.refused: list[tuple[Row, str]] = []
         self.issues: list[Issue] = []
         self.last_good: ledger.Attempt | None = None
 
-    def load(self, number: int, seen_at: datetime, parsed: int) -> None:
-        """Take in the night with this number (from 1), at its time, of which so many rows were parsed."""
-        staged, rows = self.staged, self.staged.nights[number - 1]
-        broken = [row for row in rows if row in staged.broken]
+    def load(self, rows: Sequence[int], seen_at: datetime, parsed: int) -> None:
+        """Take in the night with these rows, at its time, of which so many rows were parsed."""
+        checked = self._checked
+        broken = [row for row in rows if row in checked.broken]
         self.outcome = SourceOutcome(SOURCE, "ok", parsed=parsed, duplicate=parsed - len(rows))
         too_many = len(broken) > len(rows) * self._contract.max_quarantined_share
-        if staged.refusal or len(rows) < self._contract.min_rows or too_many:
-            reason = staged.refusal or f"{len(broken)} of {len(rows)} rows of {seen_at:%Y-%m-%d} break the contract"
+        if checked.refusal or len(rows) < self._contract.min_rows or too_many:
+            reason = checked.refusal or f"{len(broken)} of {len(rows)} rows of {seen_at:%Y-%m-%d} break the contract"
             if not rows:
                 reason = (
                     f"the crawl of {seen_at:%Y-%m-%d} shows no offer: nothing ends by it, and it counts for no median"
                 )
                 self.issues.append(Issue(code="empty_night", message=reason, severity="warning"))
             self.outcome = replace(self.outcome, status="refused", quarantined=len(rows), reason=reason)
-            self.refused = [(staged.rows[row], f"whole batch refused: {reason}") for row in rows]
+            self.refused = [(checked.rows[row], f"whole batch refused: {reason}") for row in rows]
             return
-        self.refused = [(staged.rows[row], staged.broken[row]) for row in broken]
-        accepted = [row for row in rows if row not in staged.broken]
-        seen = staged.seen(accepted, broken)
+        self.refused = [(checked.rows[row], checked.broken[row]) for row in broken]
+        accepted = [row for row in rows if row not in checked.broken]
+        for name, staged in (("incoming_offer", accepted), ("held_offer", broken)):
+            stage(self._con, name, offers.COLUMNS, [checked.values[row] for row in staged])
         night = Night(SOURCE, seen_at, len(rows), is_complete=True, is_whole=False)
-        done = self._through_the_gate(number, night, (accepted, broken), seen)
+        done = loading.load_staged(self._con, night, self._bounds, self._past, self._released)
+        if done.held:
+            reasons = loading.held_reasons(self._con, SOURCE)
+            self.refused += take_in.held_by_the_gate([checked.rows[row] for row in accepted], SOURCE, reasons)
         self._past.insert(0, good_nights.GoodNight(seen_at, len(rows), done.is_complete))
         good_nights.note(self._con, {SOURCE: self._past[0]})
         self.changed |= {*done.changes.changed, "core.source_night"}
         if "core.listing" in done.changes.changed:
             # The gate compares a price with others of the same card, so a night must know the cards of earlier nights.
             self.changed |= _identify(self._con, self._titles, seen_at)
-        self._remember(seen, accepted, done)
         held = len(broken) + done.held
         status, why = take_in.how_it_went(done, SOURCE, len(rows))
         self.outcome = replace(
             self.outcome, status=status, reason=why, quarantined=held, loaded=len(rows) - held
         )  # fmt: skip
         self.last_good = take_in.attempt(self.outcome, seen_at)
-
-    def _through_the_gate(
-        self, number: int, night: Night, rows: tuple[list[int], list[int]], seen: _Seen
-    ) -> loading.Loaded:
-        """Load a night, with its accepted and its broken rows, through the gate. One that equals the last is passed over."""
-        if seen == self._settled and good_nights.rows_missed(night, self._bounds, self._past, self._released) is None:
-            # Like a page that did not change: loading the night again would change nothing.
-            return loading.Loaded(ChangeSet(), held=0, is_complete=True)
-        if number % _STAGED_ANEW_EVERY == 0:
-            self._standing = ()
-        accepted, broken = rows
-        offers.stage_night(self._con, accepted, broken, self._standing)
-        self._standing = accepted
-        night = replace(night, listings_stand=seen.listings <= self._listed)
-        return loading.load_staged(self._con, night, self._bounds, self._past, self._released)
-
-    def _remember(self, seen: _Seen, accepted: list[int], done: loading.Loaded) -> None:
-        """Keep what the next night is compared with."""
-        self._settled, listed_before, self._listed = (seen if done.is_complete else None), self._listed, seen.listings
-        if done.held:
-            staged, reasons = self.staged, loading.held_reasons(self._con, SOURCE)
-            self.refused += take_in.held_by_the_gate([staged.rows[row] for row in accepted], SOURCE, reasons)
-            # Of a row that the gate holds, the warehouse takes neither the price nor the rest of the listing.
-            self._settled, self._standing = None, [row for row in accepted if staged.listing(row) not in reasons]
-            self._listed = staged.seen(self._standing, ()).listings | (seen.listings & listed_before)
 
 
 def _identify(con: duckdb.DuckDBPyConnection, titles: identities.Identities, seen_at: datetime) -> set[str]:
@@ -281,52 +251,26 @@ def _identify(con: duckdb.DuckDBPyConnection, titles: identities.Identities, see
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """The content of a night, by the numbers of `offers.Says`: its listings, its offers with their prices, and the offers
-    in rows that broke the contract.
-    """
+class _Checked:
+    """Nights whose rows are checked: each night's rows by their numbers, without repeats, and why some break the contract.
 
-    listings: frozenset[int]
-    offers: frozenset[int]
-    broken: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Staged:
-    """Nights whose rows are staged: each night's rows by their numbers, without repeats, and why some break the contract.
-
-    `refusal` is the reason if all nights are refused. `priced` counts the prices of each currency and day. `says` is the
-    content of each row.
+    `values` are the rows as they are staged. `refusal` is the reason if all nights are refused. `priced` counts the prices
+    of each currency and day.
     """
 
     rows: Sequence[Row]
+    values: Sequence[Sequence[Value]]
     nights: Sequence[Sequence[int]]
     broken: Mapping[int, str]
     refusal: str | None
     priced: Counter[tuple[str | None, date]]
-    says: Sequence[offers.Says]
-
-    def listing(self, row: int) -> str:
-        """The listing that a row belongs to."""
-        item = self.rows[row].item
-        assert isinstance(item, Offer)
-        return offers.listing_id(SOURCE, item)
-
-    def seen(self, accepted: Sequence[int], broken: Sequence[int]) -> _Seen:
-        """The content of a night with these rows."""
-        says = [self.says[row] for row in accepted]
-        return _Seen(
-            frozenset(row_content.listing for row_content in says),
-            frozenset(row_content.offer for row_content in says),
-            frozenset(self.says[row].offer for row in broken),
-        )
 
 
-def _stage(con: duckdb.DuckDBPyConnection, crawls: Sequence[Crawl]) -> _Staged:
-    """Stage the rows of all nights and check them against the contract, all at once.
+def _checked(crawls: Sequence[Crawl]) -> _Checked:
+    """Check the rows of all nights against the contract, all at once.
 
     A row's verdict does not depend on the night, and Great Expectations takes nearly as long for one night as for a year of
-    them. An offer that equals that of the night before is the same object, so one staged row stands for both.
+    them. An offer that equals that of the night before is the same object, so one row stands for both.
     """
     numbers: dict[tuple[int, str], int] = {}
     rows: list[Row] = []
@@ -347,8 +291,8 @@ def _stage(con: duckdb.DuckDBPyConnection, crawls: Sequence[Crawl]) -> _Staged:
     verdict = check_rows(source_contract(SOURCE), [row.item for row in rows])
     if verdict.refusal is not None and len(crawls) > 1:
         raise ExpectationsError(f"{SOURCE}: {verdict.refusal}, and their nights are refused: load with --by-night")
-    says = offers.stage_nights(con, SOURCE, rows)
-    return _Staged(rows, nights, verdict.quarantined, verdict.refusal, priced, says)
+    values = [offers.staged_values(SOURCE, row) for row in rows]
+    return _Checked(rows, values, nights, verdict.quarantined, verdict.refusal, priced)
 
 
 def _missing_rates(

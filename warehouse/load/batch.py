@@ -21,8 +21,7 @@ class Row:
 class Night:
     """What a load of one source in one run must know in addition to the staged rows.
 
-    `rows` counts all rows, held ones too. `gone` are the listings whose own pages no longer exist. `listings_stand` is set
-    if it is known that no listing is new or had ended, and that at most prices differ: then the load skips the listings.
+    `rows` counts all rows, held ones too. `gone` are the listings whose own pages no longer exist.
     """
 
     source: str
@@ -31,7 +30,6 @@ class Night:
     is_complete: bool
     is_whole: bool
     gone: Sequence[str] = ()
-    listings_stand: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import NamedTuple
 
 import duckdb
 
@@ -34,61 +33,6 @@ def stage_batch(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         stage(con, name, COLUMNS, [staged_values(batch.source, row) for row in rows if isinstance(row.item, Offer)])
 
 
-class Says(NamedTuple):
-    """The content of a row as two numbers, which are equal if two rows have the same content: of the listing alone, and of
-    the offer, which has the price too.
-    """
-
-    listing: int
-    offer: int
-
-
-def stage_nights(con: duckdb.DuckDBPyConnection, source: str, rows: Sequence[Row]) -> list[Says]:
-    """Stage the offers of many nights at once, for `stage_night`, as most offers are there night after night.
-
-    Returns the content of each row: everything that makes a version or a change of a listing.
-    """
-    types = {"row_no": "BIGINT"}
-    values = [(number, *staged_values(source, row)) for number, row in enumerate(rows)]
-    stage(con, "nights_offer", ("row_no", *COLUMNS), values, types)
-    stage(con, "incoming_offer", ("row_no", *COLUMNS), [], types)
-    stage(con, "held_offer", COLUMNS, [])
-    listings: dict[Sequence[Value], int] = {}
-    states: dict[Sequence[Value], int] = {}
-    attributes, state = slice(1, -len(prices.STATE) - len(prices.EVIDENCE)), slice(1, -len(prices.EVIDENCE))
-    return [
-        Says(listings.setdefault(row[attributes], number), states.setdefault(row[state], number))
-        for number, row in enumerate(values)
-    ]
-
-
-def stage_night(
-    con: duckdb.DuckDBPyConnection, accepted: Collection[int], held: Sequence[int], standing: Collection[int]
-) -> None:
-    """Stage one night of `stage_nights` as `stage_batch` does. Offers are named by their positions among its `rows`.
-
-    `standing` are the offers of the night before that are staged as accepted. Only the difference is deleted and inserted.
-    If there are none, or half of them are gone, all offers are staged anew.
-    """
-    to_stage, staged = {*accepted}, {*standing}
-    if len(staged - to_stage) >= len(staged) / 2:
-        con.execute("TRUNCATE incoming_offer")
-        staged = set()
-    if gone := [*staged - to_stage]:
-        con.execute("DELETE FROM incoming_offer WHERE row_no IN (SELECT unnest($rows::BIGINT[]))", {"rows": gone})
-    con.execute("TRUNCATE held_offer")
-    columns = ", ".join(COLUMNS)
-    for name, selected, numbers in (
-        ("incoming_offer", f"row_no, {columns}", sorted(to_stage - staged)),
-        ("held_offer", columns, held),
-    ):
-        if numbers:
-            con.execute(
-                f"INSERT INTO {name} SELECT {selected} FROM nights_offer WHERE row_no IN (SELECT unnest($rows::BIGINT[]))",
-                {"rows": numbers},
-            )
-
-
 def open_listings(con: duckdb.DuckDBPyConnection, source: str) -> list[tuple[str, str]]:
     """Id and address of the listings of a source that have not ended."""
     sql = "SELECT listing_id, url FROM core.listing WHERE source = ? AND ended_at IS NULL"
@@ -98,8 +42,7 @@ def open_listings(con: duckdb.DuckDBPyConnection, source: str) -> list[tuple[str
 def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> ChangeSet:
     """Load the staged rows of `night`, whose keys must be unique. Returns what changed. Call `record_changes` afterwards."""
     changes = ChangeSet()
-    if not night.listings_stand:
-        changes.add("core.listing", merge_listings(con, night.seen_at))
+    changes.add("core.listing", merge_listings(con, night.seen_at))
     versions, ended = prices.write(con, night, previous_success)
     changes.add("core.price_open", versions)
     if ended:
