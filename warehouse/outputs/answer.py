@@ -189,32 +189,3 @@ def flat(value: object, json_text: Callable[[object], str] = _json_text) -> Hash
 def safe_text(text: str) -> str:
     """`text`, with an apostrophe before it if a spreadsheet would run it as a formula."""
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text
-
-
-def field_sql(column: str, kind: str) -> str | None:
-    """The SQL that writes `column`, of DuckDB's type `kind`, as Python's CSV writer would write the result of `cell`.
-
-    Three years of changes are three million values, and SQL writes them in a third of the time. None for a type that no
-    table of ours has, and for DOUBLE, as DuckDB 2.0.0 writes 2 ** 81 as 4.8e+24.
-    """
-    text = f"{column}::VARCHAR"
-    if kind == "VARCHAR":
-        written = _text_sql(column)
-    elif kind == "TIMESTAMP WITH TIME ZONE":
-        written = f"strftime({column}, '%Y-%m-%dT%H:%M:%SZ')"
-    elif kind.startswith("DECIMAL") and not kind.endswith(",0)"):
-        written = f"rtrim(rtrim({text}, '0'), '.')"
-    elif kind.startswith("DECIMAL") or kind in ("BOOLEAN", "DATE", "INTEGER", "BIGINT", "HUGEINT", '"NULL"'):
-        written = text
-    else:
-        return None
-    return f"coalesce({written}, '')"
-
-
-def _text_sql(column: str) -> str:
-    runs = f"regexp_matches({column}, '^[{''.join(FORMULA_STARTS)}]')".replace("-", r"\-")
-    breaks = f"""regexp_matches({column}, '[,"\r\n]')"""
-    unix = f"replace(replace({column}, '\r\n', '\n'), '\r', '\n')"
-    safe = f"if({runs}, '''', '') || {unix}"
-    # Most texts need neither quotes nor an apostrophe, and stay as they are.
-    return f"""CASE WHEN {breaks} THEN '"' || replace({safe}, '"', '""') || '"' WHEN {runs} THEN {safe} ELSE {column} END"""

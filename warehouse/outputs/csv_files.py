@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 
-from gpuledger.warehouse.outputs.answer import cell, field_sql, flat, safe_text
+from gpuledger.warehouse.outputs.answer import cell, flat
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.outputs.tables import MARKED, names, rows_of
 from gpuledger.warehouse.outputs.unchanged import Unchanged
@@ -71,44 +71,23 @@ def _write(con: duckdb.DuckDBPyConnection, path: Path, rows: str) -> Path:
     return path
 
 
-#: Up to so many rows, Python writes a table in less time than DuckDB needs to plan the query for it: most tables of a night.
-_FEW = 5_000
+def lines(con: duckdb.DuckDBPyConnection, rows: str) -> Iterator[str]:
+    """The text of `to_csv` for the rows of a statement, in pieces.
 
-
-def lines(con: duckdb.DuckDBPyConnection, rows: str, few: int = _FEW) -> Iterator[str]:
-    """The text of `to_csv` for the rows of a statement, in pieces. SQL makes the text if there are more than `few` rows."""
+    We write the file and not DuckDB, because its error about a full disk would look like one about a damaged warehouse.
+    """
     result = con.execute(rows)
-    names_of_columns = [name for name, *_ in result.description]
-    first = result.fetchmany(few + 1)
-    if len(first) <= few:
-        yield to_csv(names_of_columns, ([flat(value) for value in row] for row in first))
-        return
-    columns = [(name, kind) for name, kind, *_ in con.execute(f"DESCRIBE {rows}").fetchall()]
-    # Columns are addressed by position, because a user's own model may have any column names.
-    places = [f"c{place}" for place in range(len(columns))]
-    fields = [field_sql(place, kind) for place, (_, kind) in zip(places, columns, strict=True)]
-    if any(field is None and kind != "DOUBLE" for field, (_, kind) in zip(fields, columns, strict=True)):
-        # It may also have any type.
-        yield to_csv(names_of_columns, ([flat(value) for value in row] for row in con.execute(rows).fetchall()))
-        return
-    yield to_csv(names_of_columns, [])
-    parts = ["''"]  # SQL for pieces of text, in turn with columns of doubles, which Python writes
-    for place, field in zip(places, fields, strict=True):
-        parts[-1] += " || ','" if place != places[0] else ""
-        if field is None:
-            parts += [place, "''"]
-        else:
-            parts[-1] += f" || {field}"
-    # We write the file and not DuckDB, because its error about a full disk would look like one about a damaged warehouse.
-    result = con.execute(f"SELECT {', '.join(parts)} || chr(10) FROM ({rows}) t({', '.join(places)})")
+    yield _text([[name for name, *_ in result.description]])
     while some := result.fetchmany(10_000):
-        yield "".join(part if isinstance(part, str) else cell(part) for row in some for part in row)
+        yield _text([flat(value) for value in row] for row in some)
 
 
 def to_csv(columns: Sequence[str], rows: Iterable[Sequence[Hashable]]) -> str:
     """A header and rows as CSV text, lines ending in \\n."""
+    return _text([columns, *rows])
+
+
+def _text(rows: Iterable[Sequence[Hashable]]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([safe_text(column) for column in columns])
-    writer.writerows([cell(value) for value in row] for row in rows)
+    csv.writer(text, lineterminator="\n").writerows([cell(value) for value in row] for row in rows)
     return text.getvalue()
