@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -10,6 +10,19 @@ from prometheus_client import CollectorRegistry, Gauge, write_to_textfile
 
 from gpuledger.transform.answers.runs import RunHealth
 from gpuledger.transform.answers.trust.sources import SourceHealth
+
+#: The figures of each source: name, meaning, and how it is read off; None if it is not known.
+_OF_SOURCES: tuple[tuple[str, str, Callable[[SourceHealth], float | None]], ...] = (
+    ("failing", "1 where the last attempt gave nothing usable", lambda source: source.is_failing),
+    ("degraded", "1 where it shows far fewer rows than usual", lambda source: source.is_degraded),
+    ("overdue", "1 where the data are older than they may be", lambda source: source.is_overdue),
+    ("age_seconds", "Age of the last good batch",
+     lambda source: None if source.age_hours is None else round(source.age_hours * 3600)),
+    ("age_limit_seconds", "Age beyond which prices are no longer used", lambda source: source.limit_hours * 3600),
+    ("rows", "Rows of the last good batch", lambda source: source.rows),
+    ("normal_rows", "Median rows of the good batches before it", lambda source: source.normal_rows),
+    ("open_issues", "Issues of the newest run that tried the source", lambda source: source.open_issues),
+)  # fmt: skip
 
 
 def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth], now: datetime) -> None:
@@ -20,25 +33,11 @@ def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth]
     registry = CollectorRegistry()
     written = Gauge("gpuledger_figures_timestamp_seconds", "When these figures were written", registry=registry)
     written.set(now.timestamp())
-    failing = _of_source(registry, "gpuledger_source_failing", "1 where the last attempt gave nothing usable")
-    degraded = _of_source(registry, "gpuledger_source_degraded", "1 where it shows far fewer rows than usual")
-    overdue = _of_source(registry, "gpuledger_source_overdue", "1 where the data are older than they may be")
-    age = _of_source(registry, "gpuledger_source_age_seconds", "Age of the last good batch")
-    limit = _of_source(registry, "gpuledger_source_age_limit_seconds", "Age beyond which prices are no longer used")
-    rows = _of_source(registry, "gpuledger_source_rows", "Rows of the last good batch")
-    normal = _of_source(registry, "gpuledger_source_normal_rows", "Median rows of the good batches before it")
-    issues = _of_source(registry, "gpuledger_source_open_issues", "Issues of the newest run that tried the source")
-    for source in sources:
-        failing.labels(source.source).set(source.is_failing)
-        degraded.labels(source.source).set(source.is_degraded)
-        overdue.labels(source.source).set(source.is_overdue)
-        limit.labels(source.source).set(source.limit_hours * 3600)
-        rows.labels(source.source).set(source.rows)
-        issues.labels(source.source).set(source.open_issues)
-        if source.age_hours is not None:
-            age.labels(source.source).set(round(source.age_hours * 3600))
-        if source.normal_rows is not None:
-            normal.labels(source.source).set(source.normal_rows)
+    for name, meaning, value in _OF_SOURCES:
+        gauge = Gauge(f"gpuledger_source_{name}", meaning, ["source"], registry=registry)
+        for source in sources:
+            if (figure := value(source)) is not None:
+                gauge.labels(source.source).set(figure)
     ended = next((run for run in runs if run.status != "running"), None)
     success = Gauge("gpuledger_last_run_published", "1 where the newest run that ended published", registry=registry)
     success.set(ended is not None and ended.status.startswith("published"))
@@ -55,7 +54,3 @@ def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth]
     running.set(any(run.status == "running" for run in runs))
     path.parent.mkdir(parents=True, exist_ok=True)
     write_to_textfile(str(path), registry)
-
-
-def _of_source(registry: CollectorRegistry, name: str, meaning: str) -> Gauge:
-    return Gauge(name, meaning, ["source"], registry=registry)
