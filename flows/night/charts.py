@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from gpuledger.extract import charts as chart_reader
 from gpuledger.extract.archive.snapshots import Archive
@@ -42,64 +42,58 @@ if TYPE_CHECKING:
     from gpuledger.transform.identity.resolver import Resolver
 
 
-class Readings(Protocol):
-    """Where the reading of a picture comes from."""
-
-    def of(self, source: Source, picture: str) -> dict[str, Any] | None:
-        """The reading of the picture with this hash: `reading`, or `code` and `problem`. None if nobody has read it."""
+#: Where the reading of a picture comes from. By the hash of the picture it gives the reading: `reading`, or `code` and
+#: `problem`; None if nobody has read it.
+Readings = Callable[[Source, str], dict[str, Any] | None]
 
 
-@dataclass(frozen=True, slots=True)
-class ByMachine:
-    """Reads a picture now, in a process of its own, or takes the reading of the same bytes from the archive."""
+def by_machine(archive: Archive, now: datetime, run_id: str, *, may_read: bool) -> Readings:
+    """Reads a picture now, in a process of its own, or takes the reading of the same bytes from the archive.
 
-    archive: Archive
-    now: datetime
-    run_id: str
-    may_read: bool
+    A picture that was read before needs no import.
+    """
 
-    def of(self, source: Source, picture: str) -> dict[str, Any] | None:
-        """See `Readings`. A picture that was read before needs no import."""
-        address = f"chart:{picture}"
-        last = self.archive.latest(source.name, address)
-        known: dict[str, Any] | None = json.loads(self.archive.content_of(last.sha256)) if last else None
-        may_read = self.may_read and apart.is_installed()
-        if known is not None and (known["reader"] == reader_code() or not may_read):
-            self._save(source, address, None)
-            return known
-        if not may_read:
-            return None
-        try:
-            answer: dict[str, Any] = {"reading": apart.read_chart(self.archive.content_of(picture)).to_json()}
-        except BadPicture as error:
-            answer = {"code": error.code, "problem": str(error)}
-        answer["reader"] = reader_code()
-        self._save(source, address, json.dumps(answer, ensure_ascii=False, indent=1).encode())
-        return answer
-
-    def _save(self, source: Source, address: str, content: bytes | None) -> None:
+    def save(source: Source, address: str, content: bytes | None) -> None:
         """Record that this run has used the reading. `content` is None if the archive has it already."""
         fetched = Fetched(
             url=address, final_url=address, status=200 if content else 304, headers={"content-type": "application/json"},
             content=content or b"", not_modified=content is None,
         )  # fmt: skip
-        self.archive.save(source.name, fetched, self.now, self.run_id)
+        archive.save(source.name, fetched, now, run_id)
+
+    def reading(source: Source, picture: str) -> dict[str, Any] | None:
+        address = f"chart:{picture}"
+        last = archive.latest(source.name, address)
+        known: dict[str, Any] | None = json.loads(archive.content_of(last.sha256)) if last else None
+        can_read = may_read and apart.is_installed()
+        if known is not None and (known["reader"] == reader_code() or not can_read):
+            save(source, address, None)
+            return known
+        if not can_read:
+            return None
+        try:
+            answer: dict[str, Any] = {"reading": apart.read_chart(archive.content_of(picture)).to_json()}
+        except BadPicture as error:
+            answer = {"code": error.code, "problem": str(error)}
+        answer["reader"] = reader_code()
+        save(source, address, json.dumps(answer, ensure_ascii=False, indent=1).encode())
+        return answer
+
+    return reading
 
 
-@dataclass(frozen=True, slots=True)
-class AsThen:
+def as_then(pages: OfRun) -> Readings:
     """The readings that a past run used."""
 
-    pages: OfRun
-
-    def of(self, source: Source, picture: str) -> dict[str, Any] | None:
-        """See `Readings`."""
+    def reading(source: Source, picture: str) -> dict[str, Any] | None:
         try:
-            snapshot = self.pages.fetch(source, f"chart:{picture}")
+            snapshot = pages.fetch(source, f"chart:{picture}")
         except ExtractError:
             return None
-        known: dict[str, Any] = json.loads(self.pages.page_of(snapshot).content)
+        known: dict[str, Any] = json.loads(pages.page_of(snapshot).content)
         return known
+
+    return reading
 
 
 @cache
@@ -118,12 +112,6 @@ class _Picture:
     reading: ChartReading
     values: Sequence[tuple[Value, str | None]]
 
-    def of_series(self, series: int) -> Iterator[tuple[int, Value, str | None]]:
-        """Position, value and card of the bars of one series."""
-        for position, (value, gpu_id) in enumerate(self.values):
-            if value.series == series:
-                yield position, value, gpu_id
-
 
 def with_charts(collected: Collected, source: Source, readings: Readings, archive: Archive, data: DataDir) -> Collected:
     """The batch with the values of its pictures, and without the Chart items, which no table holds."""
@@ -133,7 +121,7 @@ def with_charts(collected: Collected, source: Source, readings: Readings, archiv
     people = [
         transcription
         for url, sha256 in _files(collected, ".csv")
-        for transcription in _transcribed(archive, url, sha256)
+        for transcription in transcriptions.read_csv(archive.content_of(sha256), url)[0]
     ]
     plans = [
         plan
@@ -164,10 +152,6 @@ def with_charts(collected: Collected, source: Source, readings: Readings, archiv
 
 def _files(collected: Collected, ending: str) -> list[tuple[str, str]]:
     return [(url, sha256) for url, sha256 in collected.parsed if url.endswith(ending)]
-
-
-def _transcribed(archive: Archive, url: str, sha256: str) -> list[Transcription]:
-    return transcriptions.read_csv(archive.content_of(sha256), url)[0]
 
 
 def _of_people(people: Sequence[Transcription]) -> Iterator[Plan]:
@@ -202,7 +186,7 @@ class _Work:
         self, chart: Chart, sha256: str, plans: Sequence[Plan]
     ) -> tuple[list[ChartValue | Score], list[Issue]]:
         """Rows and issues of one picture."""
-        answer = self._readings.of(self._source, sha256)
+        answer = self._readings(self._source, sha256)
         requested_plans = [plan for plan in plans if plan.series is not None]
         if answer is None:
             way_out = "pip install 'gpuledger[charts]', and leave the setting read_charts on"
@@ -271,7 +255,9 @@ class _Work:
         rows: list[ChartValue | Score] = []
         issues: list[Issue] = []
         doubtful = 0
-        for position, value, gpu_id in picture.of_series(series):
+        for position, (value, gpu_id) in enumerate(picture.values):
+            if value.series != series:
+                continue
             amount = Decimal(value.number) if value.number is not None else None
             read_by_eye = person.get(gpu_id) if gpu_id is not None else None
             rows.append(_row(picture, plan, position, (title, value, amount, read_by_eye)))

@@ -78,7 +78,7 @@ class Reader:
         try:
             collected = collect(reading, pages, self.cache, on_page, self.parser)
             run, may_read = self.context, self.context.settings.read_charts
-            chart_readings = charts.ByMachine(self.archive, run.as_of, run.run_id, may_read)
+            chart_readings = charts.by_machine(self.archive, run.as_of, run.run_id, may_read=may_read)
             return charts.with_charts(collected, reading.source, chart_readings, self.archive, run.data)
         except Exception as error:  # noqa: BLE001  one source's fault stops no other
             failed = Unforeseen(name, described(error))
@@ -93,7 +93,7 @@ def read_source_again(reading: Reading, pages: OfRun, archive: Archive, parser: 
     `data` is the directory whose cards and workloads count.
     """
     collected = collect(reading, pages, None, parser=parser)
-    return charts.with_charts(collected, reading.source, charts.AsThen(pages), archive, data)
+    return charts.with_charts(collected, reading.source, charts.as_then(pages), archive, data)
 
 
 def readings(context: Context, out: Collection[LeftOut] | None = None) -> list[Reading]:
