@@ -173,6 +173,7 @@ _NOW_BEFORE = at_word_start(
     now\b | sale(?: price)?\b | our price | special price | today | jetzt | nur noch | angebotspreis | aktuell
     maintenant | ahora | precio especial | oferta | adesso | ora\b | agora | por\b | nu\b | voor\b | teraz | nyní
     nyn[ií] | teď | po slev[ěe] | сейчас | цена со скидкой | теперь | 할인가 | 판매가 | 즉시할인가 | 特価 | 特價
+    網路價 | 優惠價 | 优惠价
     nüüd | tagad
     dabar | 할인 ?(?:된|후|적용) ?(?:가격?|금액|판매가)
     """
@@ -190,10 +191,10 @@ _BID_BEFORE = at_word_start(
 
 #: Words beside which a number without a currency is still a price.
 _NEUTRAL = re.compile(
-    r"""(?<![^\W\d_])(?:price|prices|our|your|now|only|just|sale|final|net|gross|total|unit|each|ea|retail|special|current|buy|order|cost
+    r"""(?<![^\W\d_])(?:(?:vat|부가세)\s?(?:포함|별도)|price|prices|our|your|now|only|just|sale|final|net|gross|total|unit|each|ea|retail|special|current|buy|order|cost
         |costs|inc|incl|including|inkl|excl?|ex|exclusive|inclusive|vat|tax|taxes|gst|mwst|ust|ttc|ht|tva|iva|btw|moms|mva|dph|ddv|pdv
         |ндс|пдв|ддс|kdv|preis|preise|nur|jetzt|netto|brutto|prix|precio|precios|prezzo|preço|prijs|pris|priset|hinta|cena|ceny|cijena
-        |ár|ára|bruttó|nettó|pre[tț]|kaina|hind|цена|ціна|цени|fiyat|fiyatı|giá|가격|판매가|최저가|価格|税込|税抜|税|售價|售价|价格|價格|特價|특가
+        |ár|ára|bruttó|nettó|pre[tț]|kaina|hind|цена|ціна|цени|fiyat|fiyatı|giá|가격|판매가|최저가|공급가|価格|税込|税抜|税|售價|售价|价格|價格|特價|특가
         |ab|from|was|list|msrp|rrp|uvp|statt|undefined|naše|naša|běžná|od|от|da|desde|à|partir|de|vente|s|bez|z|in|der|die|le|la|los
         |por|onze|unser|unsere?r?|notre|nuestro|nostro|nosso|nasza|vår|vores|meie|para|und|and|with|card|approx|ca|circa)(?![^\W\d_])""",
     re.IGNORECASE | re.VERBOSE,
@@ -205,7 +206,7 @@ PRICE_LABEL = re.compile(
     r"""[\W_]*(?:(?:our|your|sale|sales|unit|net|retail|current|special|now|unser|ihr|notre|votre|nuestro|tu|nostro|nosso|onze
         |nasza|naše|vår|prezzo|precio|preço|prix|cena|online|web|internet)[\s-]*)?
         (?:price|preis|prix|precio|prezzo|preço|prijs|pris|cena|cijena|hinta|hind|fiyat|fiyatı|ár|ára|bruttó\sár|pre[tț]|kaina
-        |цена|ціна|τιμή|價格|价格|售價|售价|特價|促销价|価格|販売価格|税込価格|가격|판매가|판매가격|giá(?:\sbán)?|harga|ราคา
+        |цена|ціна|τιμή|價格|价格|售價|售价|特價|網路價|優惠價|优惠价|促销价|価格|販売価格|税込価格|가격|판매가|판매가격|giá(?:\sbán)?|harga|ราคา
         |מחיר|السعر)[\s:：.\-–=>¦|]*""",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -395,6 +395,13 @@ READ: dict[str, Shape] = {
         "en-GB", "trade.example.co.uk", f"""<table><tr><th>Price (ex VAT)</th><td>£449.99</td></tr><tr><th>Price (inc VAT)</th>
         <td>£539.99</td></tr><tr><th>Delivery</th><td>£5.99</td></tr></table>{CART}""", "539.99", "GBP",
     ),
+    "with and without tax in sentences, in Korean": Shape(
+        "ko", "biz.example.co.kr", """<ul><li>공급가 799,000원 (VAT 별도)</li><li>판매가 878,900원 (VAT 포함)</li></ul>
+        <button>장바구니 담기</button>""", "878900", "KRW",
+    ),
+    "the price of a shop's site beside the maker's, in Chinese": Shape(
+        "zh-TW", "shop.example.tw", "<p>建議售價 NT$21,990</p><p>網路價 <b>NT$19,990</b></p><p>售完，補貨中</p>", "19990", "TWD",
+    ),
     "our price, in Dutch, and a lease by the month": Shape(
         "nl", "fietsen.example.nl", """<p>Adviesprijs € 749,-</p><p class="actie">Onze prijs € 649,-</p><p>Leasen vanaf € 19 p/m</p>
         <a class="button" href="/bestel?id=9">Bestellen</a>""", "649", "EUR",
