@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from gpuledger.flows.prefect_ import server as prefect_server
-from tests.command import gpuledger
+from tests.command import gpuledger, succeeds
 from tests.support.prefect_home import prefect_home
 from tests.support.served import Api, Serving, marked, until
 
@@ -242,45 +242,13 @@ def test_the_log_names_the_way_in_and_holds_none(serving: Serving) -> None:
 
 
 def test_the_credential_for_the_services_user(serving: Serving, tmp_path: Path) -> None:
-    outcome = gpuledger("serve", "--connect", data=serving.note.parents[1])
-    assert outcome.status == 0, outcome.err
+    outcome = succeeds("serve", "--connect", data=serving.note.parents[1])
     assert f"The UI is http://127.0.0.1:{port_of(serving)};" in outcome.out
     given = dict(line.removeprefix("export ").split("=", 1) for line in outcome.out.splitlines() if line[0] != "#")
     assert given["PREFECT_API_URL"] == serving.api.url
     assert Api(given["PREFECT_API_URL"], given["PREFECT_API_AUTH_STRING"]).post("/flows/filter", {})
     nothing = gpuledger("serve", "--connect", data=tmp_path)
     assert (nothing.status, "no `gpuledger serve`" in nothing.err) == (1, True)
-
-
-class _Page:
-    """A page on another origin of this machine, and what its script found out."""
-
-    def __init__(self, script: str) -> None:
-        told: dict[str, Any] = {}
-        done = threading.Event()
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                body = f"<!DOCTYPE html><body><script>{script}</script>".encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "text/html")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def do_POST(self) -> None:
-                told.update(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                self.send_response(204)
-                self.end_headers()
-                done.set()
-
-            def log_message(self, *_: object) -> None:
-                """Say nothing."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.told, self.done = told, done
-        self.url = f"http://localhost:{self.server.server_address[1]}/"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
 
 def visit(url: str, until_: Callable[[], bool], *more: str) -> None:
@@ -298,52 +266,6 @@ def visit(url: str, until_: Callable[[], bool], *more: str) -> None:
             browser.kill()
             browser.wait()
             time.sleep(0.2)
-
-
-@pytest.mark.skipif(BROWSER is None, reason="no browser is installed (chromium-headless-shell)")
-@pytest.mark.parametrize("rebound", [False, True], ids=["another origin", "a name that leads here"])
-def test_a_real_page_of_another_origin_gets_nothing(
-    serving: Serving, asked: dict[str, tuple[str, str, Any]], rebound: bool
-) -> None:
-    """In a browser: with and without reading the answer, by a form, by a websocket; and from a name that leads to us."""
-    port = port_of(serving)
-    base = f"http://evil.example:{port}" if rebound else f"http://127.0.0.1:{port}"
-    script = f"""
-    (async () => {{
-      const asked = {json.dumps(asked)}, told = {{}};
-      for (const name in asked) {{
-        const [method, path, words] = asked[name], found = [];
-        for (const mode of ["cors", "no-cors"]) {{
-          try {{
-            const a = await fetch("{base}" + path, {{method: mode === "cors" ? method : "POST", mode,
-              body: JSON.stringify(words), headers: mode === "cors" ? {{"Content-Type": "application/json"}} : {{}}}});
-            found.push(a.type === "opaque" ? "opaque" : "read " + a.status);
-          }} catch (e) {{ found.push("refused") }}
-        }}
-        told[name] = found;
-      }}
-      told.socket = await new Promise(done => {{
-        const s = new WebSocket("{base.replace("http", "ws")}/api/events/in", "prefect");
-        s.onopen = () => done("open"); s.onerror = () => done("refused");
-      }});
-      await fetch("/told", {{method: "POST", body: JSON.stringify(told)}});
-    }})();
-    """
-    flows_before = len(serving.api.runs("refresh/nightly"))
-    page = _Page(script)
-    rules = ["--host-resolver-rules=MAP evil.example 127.0.0.1"] if rebound else []
-    visit(page.url, page.done.is_set, *rules)
-    page.server.shutdown()
-    assert page.told.pop("socket") == "refused"
-    assert set(page.told) == set(WHAT)
-    for name, (read, blind) in page.told.items():
-        assert read == "refused", name
-        assert blind in ("opaque", "refused"), name
-    # What cannot be read may still have been done: it was not.
-    assert len(serving.api.runs("refresh/nightly")) == flows_before
-    assert not (serving.log.parent / "broken-in").exists()
-    deployment = serving.api.get(f"/deployments/{serving.api.deployment('refresh/nightly')}")
-    assert "run_shell_script" not in json.dumps(deployment["pull_steps"])
 
 
 class _Stranger(BaseHTTPRequestHandler):
