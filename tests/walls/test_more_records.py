@@ -8,6 +8,7 @@ import io
 import json
 import os
 import random
+import socket
 import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -107,6 +108,16 @@ def _pipe(path: Path) -> int:
     return os.open(path, os.O_RDWR)
 
 
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(str(path))
+
+
+def _linked_quote(path: Path) -> None:
+    (path.parent / "elsewhere.csv").write_text(_HEAD + _ROW)
+    path.symlink_to(path.parent / "elsewhere.csv")
+
+
 #: What stands in the place of a file, by its bytes; None where it is to be refused.
 PLACES: dict[str, tuple[Callable[[Path], object], bytes | None]] = {
     "an empty file": (Path.touch, b""), "the largest": (_file_of(50), bytes(50)), "one more": (_file_of(51), None), "sparse": (_file_of(10**13), None),
@@ -114,11 +125,14 @@ PLACES: dict[str, tuple[Callable[[Path], object], bytes | None]] = {
     "a link to a link": (lambda path: _link_to_link(path, "/dev/zero"), None),
     "a ring of links": (lambda path: _link_to_link(path, str(path)), None),
     "a link of 4,000 letters": (lambda path: path.symlink_to("./" * 1900 + "x"), None), "a pipe with a writer": (_pipe, None),
+    "a pipe": (os.mkfifo, None), "a socket": (_socket, None), "an empty folder": (Path.mkdir, None), "a link to a quote": (_linked_quote, None),
     "a folder that is full": (lambda path: (path / "x").mkdir(parents=True), None), "nothing": (lambda path: None, None),
     **{f"a link to {target}": (lambda path, to=target: path.symlink_to(to), None) for target in (  # type: ignore[misc]
         "/proc/self/cmdline", "/proc/self/root", "/proc/self/cwd", "/proc/self/exe", "/proc/self/fd/1", "/proc/self/task", "/proc/self/mounts", "/proc/self/pagemap",
         "/proc/self/auxv", "/proc/kcore", "/proc/kallsyms", "/proc/version", "/proc/net/tcp", "/proc/sys/kernel/hostname", "/proc/sysrq-trigger", "/proc/self/clear_refs", "/sys", "/sys/kernel",
         "/dev", "/dev/fd", "/dev/fd/0", "/dev/stdout", "/dev/stderr", "/dev/urandom", "/dev/ptmx", "/dev/pts", "/dev/shm", "/dev/mem", "/dev/kmsg", "/dev/port", "/run", "/tmp", "/root/.ssh/id_rsa",
+        "/dev/zero", "/dev/random", "/dev/tty", "/dev/null", "/dev/stdin", "/dev/full", "/proc", "/proc/self/environ", "/proc/self/mem", "/proc/self/maps", "/proc/kmsg", "/proc/1/environ", "/proc/self/fd/0",
+        "/etc/passwd", "/etc/hostname", "/", ".", "..", "nowhere", "../inbox", "../state/writer.lock", "../snapshots/runs.jsonl", "trap.csv",
         "/etc/shadow", "/etc/ssl/private", "/var/run/docker.sock", "../../../../../../etc/passwd", "//etc/passwd", "/./etc/../etc/passwd", "~/.netrc", "$HOME/.netrc", "trap.csv/", "trap.csv/.", ".//trap.csv",
     )},
 }  # fmt: skip
