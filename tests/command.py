@@ -61,16 +61,29 @@ def gpuledger(
     *words: object, data: Path | None = None, env: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> Outcome:
     """Run `gpuledger <words> --data-dir <data>` in a process of its own: a fork of one that has imported what a night
-    imports, unless `env` says that it is to import others. The working folder is one without a gpuledger.toml.
+    imports, unless `env` says that it is to import others. The working folder is one without a gpuledger.toml. Whatever
+    is asked, no command ends in a traceback.
     """
     folder, command = cwd or Path(tempfile.gettempdir()), arguments(*words, data=data)
     if "PYTHONPATH" not in (env or {}):
-        return _forks().run(command[3:], environment(env), folder)
-    done = subprocess.run(
-        command, env=environment(env), cwd=folder, check=False, capture_output=True, text=True, encoding="utf-8",
-        timeout=180,
-    )  # fmt: skip
-    return Outcome(done.returncode, done.stdout, done.stderr)
+        outcome = _forks().run(command[3:], environment(env), folder)
+    else:
+        done = subprocess.run(
+            command, env=environment(env), cwd=folder, check=False, capture_output=True, text=True, encoding="utf-8",
+            timeout=180,
+        )  # fmt: skip
+        outcome = Outcome(done.returncode, done.stdout, done.stderr)
+    assert "Traceback" not in outcome.err, outcome.err
+    return outcome
+
+
+def succeeds(
+    *words: object, data: Path | None = None, env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> Outcome:
+    """As `gpuledger`, of a command that ends with status 0."""
+    outcome = gpuledger(*words, data=data, env=env, cwd=cwd)
+    assert outcome.status == 0, outcome.err
+    return outcome
 
 
 class Forks:

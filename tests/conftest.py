@@ -8,6 +8,7 @@ import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -87,6 +88,27 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Night]:
 def first_night(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The first night of a shop and of exchange rates alone. Copy it before you write."""
     return once(tmp_path_factory, "first-night", build_first_night) / "data"
+
+
+@pytest.fixture(scope="module")
+def empty() -> Iterator[duckdb.DuckDBPyConnection]:
+    """An empty warehouse for all tests of a file; each takes back what it did: BEGIN, and ROLLBACK."""
+    from tests.support.empty import empty_warehouse
+
+    with empty_warehouse() as con:
+        con.execute("SET TimeZone = 'UTC'; SET threads = 1")
+        yield con
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The sample's pages, free to be changed: what is asked in this process is asked of them."""
+    from gpuledger.extract.sample import server
+    from tests.flows.inprocess import copy_of_the_site
+
+    folder = copy_of_the_site(tmp_path / "site")
+    monkeypatch.setattr(server, "_SITE", folder)
+    return folder
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from tests.command import Outcome, gpuledger
+from tests.command import Outcome, gpuledger, succeeds
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,7 @@ def build_nights(folder: Path) -> None:
 
 def build_first_night(folder: Path) -> None:
     only = ("--only", "ecb_fx", "--only", "newegg")
-    outcome = gpuledger("refresh", "--sample", "--engine", "plain", "--night", 1, *only, data=folder / "data")
-    assert outcome.status == 0, outcome.err
+    succeeds("refresh", "--sample", "--engine", "plain", "--night", 1, *only, data=folder / "data")
 
 
 def read_nights(folder: Path) -> dict[int, Night]:

@@ -23,7 +23,7 @@ from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.paths import DataDir
-from tests.command import QUICK, ROOT, gpuledger, rows
+from tests.command import QUICK, ROOT, gpuledger, rows, succeeds
 from tests.nights import Night
 
 
@@ -174,8 +174,7 @@ def test_every_option_has_its_words_and_every_command_its_help() -> None:
 
 
 def test_help_lists_the_commands_and_starts_without_a_data_directory() -> None:
-    outcome = gpuledger("--help")
-    assert outcome.status == 0
+    outcome = succeeds("--help")
     assert all(name in outcome.out for name in commands())
     assert gpuledger("--version").out.startswith("gpuledger ")
 

@@ -14,6 +14,12 @@ from tests.nights import Night, once
 
 
 @pytest.fixture(scope="session")
+def data(nights: dict[int, Night]) -> Path:
+    """The data directory after the second night. For reading alone; files of other nights have their own."""
+    return nights[2].data
+
+
+@pytest.fixture(scope="session")
 def report_file(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of the second night, on which a shop failed, as the command wrote it once for all tests."""
     return once(tmp_path_factory, "report", lambda folder: write_report(nights[2].data, folder)) / "index.html"

@@ -9,13 +9,12 @@ from collections import Counter
 
 import pytest
 
-from tests.command import gpuledger, rows
+from tests.command import gpuledger, rows, succeeds
 from tests.nights import Night
 
 
 def test_every_document_is_there_and_nothing_differs_without_a_reason(nights: dict[int, Night]) -> None:
-    outcome = gpuledger("audit", "--format", "csv", data=nights[1].data)
-    assert outcome.status == 0, outcome.err
+    outcome = succeeds("audit", "--format", "csv", data=nights[1].data)
     found = list(csv.DictReader(io.StringIO(outcome.out)))
     assert Counter((row["document"], row["verdict"]) for row in found) == {
         ("ai-computing", "agrees"): 11,
@@ -39,8 +38,7 @@ def test_every_document_is_there_and_nothing_differs_without_a_reason(nights: di
     "document", ["survey", "survey-prose", "ours", "transformer-flops", "ai-computing", "gpu-wiki"]
 )
 def test_one_document_alone(nights: dict[int, Night], document: str) -> None:
-    outcome = gpuledger("audit", "--document", document, "--format", "json", data=nights[1].data)
-    assert outcome.status == 0, outcome.err
+    outcome = succeeds("audit", "--document", document, "--format", "json", data=nights[1].data)
     found = json.loads(outcome.out)
     ((count,),) = rows(nights[1].data, f"SELECT count(*) FROM mart.claim_audit WHERE document = '{document}'")
     assert [row["document"] for row in found] == [document] * count

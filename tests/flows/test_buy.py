@@ -26,7 +26,7 @@ from gpuledger.transform.build import run as builder
 from gpuledger.transform.buying import costs
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.flops import prefill_flops
-from tests.command import gpuledger, rows
+from tests.command import gpuledger, rows, succeeds
 from tests.flows.inprocess import context
 from tests.nights import Night
 
@@ -73,8 +73,7 @@ def refused(data: Path, *words: object) -> str:
 
 def test_the_command_answers_in_every_form(data: Path) -> None:
     words = ("buy", "--model", "llama-13b", "--context", 512)
-    table = gpuledger(*words, data=data)
-    assert table.status == 0, table.err
+    table = succeeds(*words, data=data)
     assert "llama-13b at int4, 512 tokens of context, one user · 8 h a day for 3 years" in table.out
     assert "as of 2023-11-16 03:00 UTC" in table.out, "the sample's night, not today"
     listed = list(csv.DictReader(io.StringIO(gpuledger(*words, "--format", "csv", data=data).out)))
@@ -391,8 +390,7 @@ def test_where_every_price_is_too_old_that_is_why_nothing_is_found(nights: dict[
     said = gpuledger("buy", "--model", "llama-3-70b", "--budget", 3000, data=late)
     assert (said.status, said.out) == (4, "")
     assert "nothing has a price that counts today: run `gpuledger refresh`; `gpuledger status`" in said.err
-    listed = gpuledger("buy", "--model", "llama-3-70b", data=late)
-    assert listed.status == 0
+    listed = succeeds("buy", "--model", "llama-3-70b", data=late)
     assert "nothing has a price that counts today" in listed.out
 
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.extract.sample import server
 from gpuledger.flows.night.rebuild import rebuild
 from gpuledger.transform.build import graph
 from tests.command import rows
-from tests.flows.inprocess import context, copy_of_the_site, refresh
+from tests.flows.inprocess import context, refresh
 from tests.nights import Night
 
 #: Of the sample: the lowest price of an RTX 4090, and a higher one of the same card.
@@ -25,9 +24,7 @@ def data(nights: dict[int, Night], tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    site = copy_of_the_site(tmp_path / "site")
-    monkeypatch.setattr(server, "_SITE", site)
+def page(site: Path) -> Path:
     for later in site.glob("*/sample/night2"):
         shutil.rmtree(later)
     return site / "newegg" / "sample" / "night1" / "gpus" / "index.html"

@@ -22,7 +22,7 @@ from gpuledger.extract import objects
 from gpuledger.extract.items import Offer
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
-from tests.command import IS_DUCKDB_1, environment, gpuledger, python_path
+from tests.command import IS_DUCKDB_1, environment, gpuledger, python_path, succeeds
 from tests.nights import Night
 from tests.support import market_history as market
 from tests.support.iceberg_readers import Reading, published, readers
@@ -55,8 +55,7 @@ def test_tables_have_the_rows_of_each_night_and_write_only_what_changed(
     first = nights[1].copy(tmp_path / "first")
     second = nights[2].copy(tmp_path / "second")
     right = dict(published(machine) for machine in (first, second))
-    done = gpuledger("iceberg", location, data=first, env=store)
-    assert done.status == 0, done.err
+    succeeds("iceberg", location, data=first, env=store)
     shutil.copy(first / "state" / "iceberg.db", second / "state" / "iceberg.db")
     with readers(["duckdb"], location, tmp_path, environment(store)) as found:
         again = gpuledger("iceberg", location, data=second, env=store)
@@ -113,8 +112,7 @@ def test_every_engine_finds_whole_nights_while_several_are_published(
     env = {**store, "GPULEDGER_ICEBERG_CATALOG": f"sqlite:///{tmp_path / 'iceberg.db'}"}
 
     def publish(number: int) -> None:
-        done = gpuledger("iceberg", location, data=machines[number % 2], env=env)
-        assert done.status == 0, done.err
+        succeeds("iceberg", location, data=machines[number % 2], env=env)
 
     publish(0)
     with readers(["pyiceberg", "polars", "duckdb"], location, tmp_path, environment(env)) as found:
@@ -148,22 +146,18 @@ def _two_nights_and_a_vacuum(tmp_path: Path, store: dict[str, str], location: st
     # The store's clock is the real one: the second night is later than what is written here, so that nothing is too young.
     began = datetime.now(UTC)
     market.night(data, began, [(offer, "0" * 64)])
-    done = gpuledger("iceberg", data=data, env=env)
-    assert done.status == 0, done.err
+    done = succeeds("iceberg", data=data, env=env)
     assert "core.price_history             1 of 1 partitions written, 1 rows" in done.out
     # DuckDB 1.5 gives such a column a type of its own choice.
     assert ("mart.comparison" in done.out) is IS_DUCKDB_1
     market.night(data, began + timedelta(days=1), [(replace(offer, price=Decimal(450), price_text="450"), "0" * 64)])
-    done = gpuledger("iceberg", data=data, env=env)
-    assert done.status == 0, done.err
+    done = succeeds("iceberg", data=data, env=env)
     before = _files(location, "core/price_history/data/")
 
-    kept = gpuledger("vacuum", "--keep-days", "2", data=data, env=env)
-    assert kept.status == 0, kept.err
+    succeeds("vacuum", "--keep-days", "2", data=data, env=env)
     assert _files(location, "core/price_history/data/") == before, "both snapshots are of the last two days"
     night, sums = published(data)
-    short = gpuledger("vacuum", "--keep-days", "0", data=data, env=env)
-    assert short.status == 0, short.err
+    succeeds("vacuum", "--keep-days", "0", data=data, env=env)
     after = _files(location, "core/price_history/data/")
     assert after < before, "files that only the older snapshot has"
     assert after

@@ -514,8 +514,3 @@ def test_every_guide_is_there_in_korean_with_the_same_commands_and_links(english
     here = {f"docs/guides/ko/{path.name}": str(path.relative_to(ROOT)) for path in (*GUIDES.glob("*.md"), HANDBOOK)}
     led = [link.partition("#") for link in led_to(korean)]
     assert sorted("".join((here.get(file, file), *anchor)) for file, *anchor in led) == led_to(english)
-
-
-def test_answers_for_programs_stay_as_they_are_in_korean() -> None:
-    assert json.loads(ask("ko", ["sources", "--format", "json"], None).output)
-    lang.use("en")

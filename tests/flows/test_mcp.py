@@ -25,14 +25,8 @@ from gpuledger.flows.agent import tools
 from gpuledger.flows.agent.server import this_machine_only
 from gpuledger.warehouse.paths import DataDir
 from tests.command import arguments, environment, gpuledger, rows
-from tests.nights import Night
 
 SD = "sd-512-image-generation"
-
-
-@pytest.fixture(scope="module")
-def data(nights: dict[int, Night]) -> Path:
-    return nights[2].data
 
 
 def talk(server: Any, do: Callable[[Client], Awaitable[Any]]) -> Any:

@@ -11,7 +11,7 @@ import pytest
 
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
-from tests.command import gpuledger
+from tests.command import gpuledger, succeeds
 from tests.flows.inprocess import refresh
 from tests.nights import Night
 from tests.support.measurement_files import INFERENCEX, LLAMA_BENCH, MLPERF, VLLM
@@ -38,8 +38,7 @@ def test_files_of_three_programs_come_out_in_rank_and_value_with_their_provenanc
         (_file(tmp_path, "summary.json", MLPERF), ["--claim", "vendor"]),
         (_file(tmp_path, "agg_bmk.json", INFERENCEX), ["--claim", "published"]),
     ):
-        taken = gpuledger("measure", "import", path, *more, data=data)
-        assert taken.status == 0, taken.err
+        succeeds("measure", "import", path, *more, data=data)
     assert gpuledger("measure", "import", tmp_path / "bench.json", data=data).status == 0, "again is no other import"
     assert (
         gpuledger("measure", "add", WRITING.upper(), "99.5", "--gpu", "RTX 3090", "--by", "Kettle", data=data).status
@@ -79,8 +78,7 @@ def test_files_of_three_programs_come_out_in_rank_and_value_with_their_provenanc
     assert all(is_of_eight for (is_of_eight,) in rows)
     # One's own speed stands where the bound stood.
     words = ["--model", "llama-3-8b", "--precision", "Q4_K_M", "--limit", "500", "--format", "json"]
-    bought = gpuledger("buy", *words, data=data)
-    assert bought.status == 0, bought.err
+    bought = succeeds("buy", *words, data=data)
     speeds = {
         (row["gpu_id"], row["gpu_count"]): (row["tokens_per_s"], row["speed_is"]) for row in json.loads(bought.out)
     }
@@ -98,8 +96,7 @@ def test_what_a_file_leaves_open_is_asked_for(tmp_path: Path) -> None:
     counted = gpuledger("measure", "import", path, *named, data=tmp_path / "data")
     assert "--gpu-count" in counted.err
     assert not (tmp_path / "data" / "measurements").exists()
-    said = gpuledger("measure", "import", path, *named, "--gpu-count", "2", data=tmp_path / "data")
-    assert said.status == 0, said.err
+    said = succeeds("measure", "import", path, *named, "--gpu-count", "2", data=tmp_path / "data")
     assert "2 × RTX 3060 12GB: 150.213 tokens/s (own)" in said.out
 
 
@@ -187,8 +184,7 @@ def test_an_import_is_listed_removed_and_taken_back(data: Path, tmp_path: Path) 
 def test_a_run_with_some_layers_on_the_processor_is_a_workload_of_its_own(tmp_path: Path) -> None:
     # The model has 32 layers, and what is behind them counts as one more.
     rows = [{**LLAMA_BENCH[1], "n_gpu_layers": layers} for layers in (20, 33)]
-    said = gpuledger("measure", "import", _file(tmp_path, "part.json", rows), data=tmp_path / "data")
-    assert said.status == 0, said.err
+    said = succeeds("measure", "import", _file(tmp_path, "part.json", rows), data=tmp_path / "data")
     assert [line.partition(":")[0] for line in said.out.splitlines()[2:4]] == [f"{WRITING}-ngl20", WRITING]
     unknown = _file(tmp_path, "other.json", [{**LLAMA_BENCH[1], "gpu_info": "Kettle 1"}])
     assert "`gpuledger gpu add`" in gpuledger("measure", "import", unknown, data=tmp_path / "data").err

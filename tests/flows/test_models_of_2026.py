@@ -9,7 +9,7 @@ import pytest
 from gpuledger.flows.agent.tools import Tools
 from gpuledger.transform.report import running
 from gpuledger.warehouse.paths import DataDir
-from tests.command import gpuledger
+from tests.command import gpuledger, succeeds
 from tests.nights import Night
 
 #: The name, the precision that is meant where none is asked for, and the GB of the weights at it. Counts are published ones
@@ -75,8 +75,7 @@ def test_what_to_buy_for_a_name_is_asked_at_that_precision(
 
 
 def test_korean_and_report_know_them_too(nights: dict[int, Night]) -> None:
-    asked = gpuledger("buy", "--model", "Qwen3.5-35B-A3B", "--lang", "ko", data=nights[1].data)
-    assert asked.status == 0, asked.err
+    asked = succeeds("buy", "--model", "Qwen3.5-35B-A3B", "--lang", "ko", data=nights[1].data)
     assert "사십시오" in asked.out
     assert "qwen3.5-35b-a3b, int4" in asked.out
     unknown = gpuledger("buy", "--model", "no-such-model-9", "--lang", "ko", data=nights[1].data)

@@ -10,7 +10,7 @@ import pytest
 
 from gpuledger.flows.asking.options import Amount, Whole
 from gpuledger.flows.cli import call, cli
-from tests.command import ROOT, gpuledger
+from tests.command import ROOT, gpuledger, succeeds
 from tests.nights import Night
 
 
@@ -77,8 +77,7 @@ def test_every_example_is_answered_as_its_readme_says(example: Path, nights: dic
     assert query.startswith("--")
     # An option stands on either side of the query.
     before, behind = ((), ("--format", "csv")) if example == EXAMPLES[0] else (("--format", "csv"), ())
-    outcome = gpuledger("sql", *before, query, *behind, data=nights[1].data)
-    assert outcome.status == 0, outcome.err
+    outcome = succeeds("sql", *before, query, *behind, data=nights[1].data)
     assert "," in outcome.out
 
 

@@ -16,14 +16,8 @@ from gpuledger.transform.buying import market
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
 from tests.command import rows
-from tests.nights import Night
 
 TEXT = "llama-13b-int4-text-generation"
-
-
-@pytest.fixture(scope="module")
-def data(nights: dict[int, Night]) -> Path:
-    return nights[2].data
 
 
 def ask(data: Path, *words: str) -> list[dict[str, Any]]:

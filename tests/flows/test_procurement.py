@@ -23,12 +23,6 @@ from gpuledger.flows.words import lang
 from gpuledger.transform.answers.procurement import advice, procurement
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows
-from tests.nights import Night
-
-
-@pytest.fixture(scope="module")
-def data(nights: dict[int, Night]) -> Path:
-    return nights[2].data
 
 
 def export(data: Path, folder: Path, *words: str, lang_: str = "en") -> list[Path]:

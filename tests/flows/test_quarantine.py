@@ -15,7 +15,6 @@ from gpuledger.expectations import suite
 from gpuledger.expectations.errors import AuditFailed
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.items import from_json
-from gpuledger.extract.sample import server
 from gpuledger.flows import cli
 from gpuledger.flows.night import audit, run_log
 from gpuledger.flows.night.refresh import read_plain, run
@@ -23,19 +22,11 @@ from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.warehouse.paths import DataDir
 from tests.command import QUICK, rows, tables
-from tests.flows.inprocess import context, copy_of_the_site, refresh
+from tests.flows.inprocess import context, refresh
 from tests.nights import Night
 
 #: Two shops and the rates: enough for one that is refused and others that are not.
 ONLY = ("danawa", "ecb_fx", "newegg")
-
-
-@pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The sample's pages, free to be changed."""
-    folder = copy_of_the_site(tmp_path / "site")
-    monkeypatch.setattr(server, "_SITE", folder)
-    return folder
 
 
 def edit(path: Path, change: Callable[[str], str]) -> None:

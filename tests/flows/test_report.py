@@ -19,14 +19,13 @@ from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.sample import server
 from gpuledger.transform.answers.procurement import procurement
 from gpuledger.transform.report import contents as contents_module
 from gpuledger.transform.report.history import Day, packed
 from gpuledger.warehouse.outputs.report import files, words
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows
-from tests.flows.inprocess import copy_of_the_site, refresh
+from tests.flows.inprocess import refresh
 from tests.flows.reports import report, shown, table, tree
 from tests.nights import Night
 
@@ -112,15 +111,13 @@ def test_a_card_is_judged_as_the_list_to_buy_by_judges_it(nights: dict[int, Nigh
             assert row["own_total_usd"] == (None if own is None else float(own))
 
 
-def test_what_a_shop_writes_is_text(nights: dict[int, Night], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    site = copy_of_the_site(tmp_path / "site")
+def test_what_a_shop_writes_is_text(nights: dict[int, Night], tmp_path: Path, site: Path) -> None:
     listing = site / "newegg" / "sample" / "night2" / "gpus" / "index.html"
     evil = "Norvik GeForce RTX 4090 24GB </script><script>alert(1)</script><!--"
     text = listing.read_text(encoding="utf-8")
     title = "Norvik Storm GeForce RTX 4090 24GB GDDR6X PCI Express 4.0 x16 Graphics Card NV4090-24ST"
     assert title in text
     listing.write_text(text.replace(title, evil.replace("<", "&lt;").replace(">", "&gt;")), encoding="utf-8")
-    monkeypatch.setattr(server, "_SITE", site)
     data = nights[1].copy(tmp_path / "data")
     refresh(data, 2, only=["newegg"])
     content, page = report(data, tmp_path / "report")

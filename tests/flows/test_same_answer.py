@@ -22,7 +22,6 @@ from gpuledger.transform.report import running
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows
 from tests.flows.reports import shown, table, tree
-from tests.nights import Night
 
 #: Market and currency of each question in turn, so that all three are asked about every model.
 PLACES = (("us", "USD"), ("kr", "KRW"), ("us", "EUR"))
@@ -34,11 +33,6 @@ QUESTIONS = [
 #: Each model, place, number of people, length and condition among them; the others are further combinations of these.
 FEW = QUESTIONS[::5]
 Question = tuple[str, int, int, str, str, str]
-
-
-@pytest.fixture(scope="module")
-def data(nights: dict[int, Night]) -> Path:
-    return nights[2].data
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from click.testing import CliRunner, Result
 
 from gpuledger.extract import source as sources
 from gpuledger.extract.sample import server
 from gpuledger.flows.cli import cli
-from tests.flows.inprocess import copy_of_the_site
 
 
 def check(data: Path, *words: str) -> Result:
@@ -63,10 +61,8 @@ def test_a_page_that_is_read_without_finding_anything_fails(tmp_path: Path) -> N
     assert (row["status"], row["items"], row["first"]["price"]) == ("ok", {"offer": 1}, "1599")
 
 
-def test_a_page_that_is_not_there_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    site = copy_of_the_site(tmp_path / "site")
+def test_a_page_that_is_not_there_fails(tmp_path: Path, site: Path) -> None:
     (site / "danawa" / "sample" / "night1" / "list" / "index.html").unlink()
-    monkeypatch.setattr(server, "_SITE", site)
     row = answers(check(tmp_path / "data", "danawa", "--format", "json"))["danawa"]
     assert (row["status"], row["items"], row["reason"].partition(":")[0]) == ("failed", {}, "NotFound")
 

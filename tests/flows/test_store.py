@@ -33,7 +33,7 @@ from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 from gpuledger.warehouse.shared import head, send
 from gpuledger.warehouse.shared.head import Superseded
-from tests.command import environment, gpuledger, tables
+from tests.command import environment, gpuledger, succeeds, tables
 from tests.flows.inprocess import context, read_with_shared_parsers
 from tests.support.store_promises import PROMISES, Promise
 from tests.support.stores import azure_server, s3_server
@@ -114,8 +114,7 @@ def test_two_machines_make_the_tables_of_one_and_a_third_makes_them_again(
     env = {**server, "GPULEDGER_WAREHOUSE": address, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     asked = gpuledger("sql", "SELECT count(*) AS n FROM ops.run", "--format", "csv", env=env)
     assert (asked.status, asked.out, asked.err) == (0, "n\n3\n", ""), "two nights and the replay"
-    pulled = gpuledger("pull", address, data=tmp_path / "copy", env=server)
-    assert pulled.status == 0, pulled.err
+    pulled = succeeds("pull", address, data=tmp_path / "copy", env=server)
     assert "the sum is right" in pulled.out
     assert tables(tmp_path / "copy").keys() == tables(alone).keys()
     nowhere = dict.fromkeys(("AWS_ENDPOINT_URL", "AZURE_STORAGE_ENDPOINT"), "http://127.0.0.1:9")

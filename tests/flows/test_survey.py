@@ -12,13 +12,12 @@ from typing import Any
 import duckdb
 import pytest
 
-from gpuledger.extract.sample import server
 from gpuledger.transform.build import graph
 from gpuledger.transform.build import run as builder
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows
-from tests.flows.inprocess import copy_of_the_site, refresh
+from tests.flows.inprocess import refresh
 from tests.nights import Night
 
 AGREEING = "select count(*), count(*) filter (agrees) from mart.claim_audit where document = 'survey'"
@@ -137,11 +136,8 @@ def test_a_missing_score_is_no_agreement(nights: dict[int, Night], tmp_path: Pat
     assert all(recomputed is None and agrees is False for _, recomputed, agrees in lost.values())
 
 
-def test_a_score_that_moves_on_the_page_moves_the_figures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nights: dict[int, Night]
-) -> None:
+def test_a_score_that_moves_on_the_page_moves_the_figures(site: Path, tmp_path: Path, nights: dict[int, Night]) -> None:
     """The same, from the page on: one transcribed figure is another one, and the run says what it cost."""
-    site = copy_of_the_site(tmp_path / "site")
     file = site / "toms_ai_articles/sample/night1/transcriptions/chatbot.csv"
     text = file.read_text(encoding="utf-8")
     ((score,),) = rows(
@@ -152,7 +148,6 @@ def test_a_score_that_moves_on_the_page_moves_the_figures(
     plain = f"{score.normalize():f}"
     assert text.count(plain) == 1
     file.write_text(text.replace(plain, "30.5"), encoding="utf-8")
-    monkeypatch.setattr(server, "_SITE", site)
     refresh(tmp_path / "data", 1, only=["toms_ai_articles"])
     lost = rows(
         tmp_path / "data", "SELECT claim_id FROM mart.claim_audit WHERE document = 'survey' AND NOT agrees ORDER BY 1"

@@ -21,7 +21,7 @@ from gpuledger.flows.night import take_in
 from gpuledger.flows.night.context import Context
 from gpuledger.transform import freshness
 from gpuledger.transform.gate import loading
-from gpuledger.warehouse import ledger, schema
+from gpuledger.warehouse import ledger
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load.batch import ChangeSet
 from tests.flows.inprocess import context, take_in_one
@@ -29,15 +29,6 @@ from tests.flows.inprocess import context, take_in_one
 #: The one shop of which a batch of any length is believed.
 SHOP = "quotes"
 FIRST = datetime(2024, 1, 1, 3, tzinfo=UTC)
-
-
-@pytest.fixture(scope="module")
-def empty() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as con:
-        con.execute(schema.SESSION)
-        con.execute("SET TimeZone = 'UTC'; SET threads = 1")
-        schema.create(con)
-        yield con
 
 
 class Shop:

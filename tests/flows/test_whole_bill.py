@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gpuledger.flows.cli import cli
-from tests.command import gpuledger
+from tests.command import gpuledger, succeeds
 from tests.nights import Night
 
 
@@ -210,8 +210,7 @@ def test_the_sentence_comes_first_in_both_languages(data: Path) -> None:
 
 
 def test_an_empty_folder_answers_from_what_the_program_brings(tmp_path: Path) -> None:
-    done = gpuledger("buy", "--model", "qwen3-32b", "--budget", "3000", cwd=tmp_path)
-    assert done.status == 0, done.err
+    done = succeeds("buy", "--model", "qwen3-32b", "--budget", "3000", cwd=tmp_path)
     first = done.out.splitlines()[0]
     assert re.match(
         r"Buy .* at the launch price of \d{4}-\d\d-\d\d, for [\d,.]+ USD; (?:with the machine )?[\d,.]+ USD on day one",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpuledger.flows.history import backfill
-from tests.command import Outcome, gpuledger, rows, tables
+from tests.command import Outcome, gpuledger, rows, succeeds, tables
 from tests.history.replays import START, context, load, price_table, replayed
 
 
@@ -73,8 +73,7 @@ def test_a_backfill_in_a_new_folder_has_daily_prices_and_answers_for_its_days(lo
     )
     (rtx,) = (low for gpu, on, low in prices if on == day and gpu == "nvidia-geforce-rtx-3060-12gb")
     assert float(rtx) == pytest.approx(500_200 * float(dollar) / float(won), abs=0.01)
-    answer = gpuledger("value", "sd-512-image-generation", "--as-of", day, data=data)
-    assert answer.status == 0, answer.err
+    answer = succeeds("value", "sd-512-image-generation", "--as-of", day, data=data)
     assert "NVIDIA GeForce RTX 3060 12GB" in answer.out
     assert "Some of the figures were published later, up to 2023-11-16" in answer.out
     assert not backfill.needs(context(data)), "a second backfill has its rates and figures"

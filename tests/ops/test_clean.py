@@ -17,7 +17,7 @@ from gpuledger.flows.telling import logs
 from gpuledger.flows.telling.run_shown import show_summary
 from gpuledger.warehouse.ledger import PriceChange, SourceOutcome
 from gpuledger.warehouse.paths import DataDir
-from tests.command import ROOT, gpuledger
+from tests.command import ROOT, succeeds
 from tests.nights import Night
 
 #: What a title could have in it, and what of it is text.
@@ -128,8 +128,7 @@ def test_sql_prints_no_escapes(nights: dict[int, Night], form: str) -> None:
     query = " UNION ALL ".join(
         f"SELECT {' || '.join(f'chr({ord(letter)})' for letter in text)} AS title" for text in texts
     )
-    outcome = gpuledger("sql", query, "--format", form, data=nights[1].data)
-    assert outcome.status == 0, outcome.err
+    outcome = succeeds("sql", query, "--format", form, data=nights[1].data)
     assert not UNSAFE.search(outcome.out), ascii(outcome.out)
     if form == "json":  # nothing is lost to a program
         assert sorted(row["title"] for row in json.loads(outcome.out)) == sorted(texts)

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from gpuledger.extract import source as sources
-from tests.command import environment, gpuledger, tables
+from tests.command import environment, succeeds, tables
 from tests.nights import Night
 from tests.ops.receivers import webhook
 from tests.support.prefect_home import prefect_home
@@ -145,8 +145,7 @@ def test_a_block_without_a_server_costs_no_more_than_the_deadline(nights: dict[i
     env = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "PREFECT_HOME": str(tmp_path / "home"),
            "GPULEDGER_NOTIFY_BLOCKS": "ops-chat", "GPULEDGER_NOTIFY_DEADLINE_S": "1"}  # fmt: skip
     words = ("refresh", "--sample", "--night", 2, "--only", "ecb_fx", "--engine", "plain")
-    outcome = gpuledger(*words, data=data, env=env)
-    assert outcome.status == 0, outcome.err
+    outcome = succeeds(*words, data=data, env=env)
     assert "the Prefect block ops-chat cannot be read" in outcome.err
 
 

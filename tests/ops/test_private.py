@@ -13,7 +13,7 @@ from gpuledger.flows.telling import notify
 from gpuledger.flows.telling.crossings import newly_true
 from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
-from tests.command import gpuledger
+from tests.command import succeeds
 from tests.flows.inprocess import refresh
 
 
@@ -83,8 +83,7 @@ def test_settings_print_no_password_of_an_address(tmp_path: Path) -> None:
         'contact = "https://example.org/bot"\n', encoding="utf-8",
     )  # fmt: skip
     for form in ("table", "csv", "json"):
-        outcome = gpuledger("settings", "--format", form, cwd=tmp_path)
-        assert outcome.status == 0, outcome.err
+        outcome = succeeds("settings", "--format", form, cwd=tmp_path)
         assert "hunter2" not in outcome.out
         assert "abcdefghijk" not in outcome.out
         assert "goodsNo=7" in outcome.out.replace("\n", "")

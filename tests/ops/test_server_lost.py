@@ -10,7 +10,7 @@ import pytest
 
 from gpuledger.flows.prefect_.server import Server
 from gpuledger.warehouse.paths import DataDir
-from tests.command import arguments, environment, gpuledger, rows
+from tests.command import arguments, environment, rows, succeeds
 from tests.support.served import until
 
 #: Each call to a server that is gone is tried anew for a while; a test need not wait for that.
@@ -41,7 +41,6 @@ def test_a_server_killed_in_the_middle_of_a_run(server: Server, tmp_path: Path) 
 
 def test_a_server_that_cannot_be_reached(tmp_path: Path) -> None:
     env = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "PREFECT_HOME": str(tmp_path / "home"), **IMPATIENT}
-    outcome = gpuledger("refresh", "--sample", "--night", 1, "--only", "ecb_fx", data=tmp_path / "data", env=env)
-    assert outcome.status == 0, outcome.err
+    outcome = succeeds("refresh", "--sample", "--night", 1, "--only", "ecb_fx", data=tmp_path / "data", env=env)
     assert "the Prefect server could not be used" in outcome.out
     assert rows(tmp_path / "data", "SELECT status FROM ops.run") == [("published",)]

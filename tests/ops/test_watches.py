@@ -186,5 +186,4 @@ def test_the_command_from_add_to_remove(nights: dict[int, Night], tmp_path: Path
 def test_what_can_never_fire_is_refused(nights: dict[int, Night], words: tuple[str, ...], reason: str) -> None:
     outcome = gpuledger("watch", "add", *words, data=nights[1].data)
     assert (outcome.status, reason in outcome.err) == (2, True), outcome.err
-    assert "Traceback" not in outcome.err
     assert not (nights[1].data / "watches.toml").exists()

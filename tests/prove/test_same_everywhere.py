@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import csv_files, gpuledger, python_path
+from tests.command import csv_files, python_path, succeeds
 from tests.nights import Night
 
 ALL = "SAME" in os.environ
@@ -46,6 +46,5 @@ EVERYWHERE = [*SEEDS, *ZONES, *locales()] if ALL else [{**SEEDS[0], **ZONES[0], 
 def test_a_night_gives_the_same_files(nights: dict[int, Night], tmp_path: Path, where: Mapping[str, str]) -> None:
     # With a PYTHONPATH of its own the command is a new process, and not the fork of one that has read these already.
     env = {**where, "PYTHONPATH": python_path()}
-    outcome = gpuledger("refresh", "--sample", "--engine", "plain", data=tmp_path / "data", env=env)
-    assert outcome.status == 0, outcome.err
+    succeeds("refresh", "--sample", "--engine", "plain", data=tmp_path / "data", env=env)
     assert csv_files(tmp_path / "data" / "exports") == csv_files(nights[1].data / "exports")

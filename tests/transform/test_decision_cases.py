@@ -21,7 +21,7 @@ from gpuledger.transform.speed.engines import engine_of
 from gpuledger.transform.speed.predict import job_of, load_of, predict
 from gpuledger.transform.speed.rules import Plan
 from gpuledger.warehouse.paths import DataDir
-from tests.command import ROOT, gpuledger
+from tests.command import ROOT, gpuledger, succeeds
 
 CASES = ROOT.parent / "shared" / "data" / "cases" / "decision"
 pytestmark = pytest.mark.skipif(not CASES.exists(), reason=f"{CASES} is not here")
@@ -98,8 +98,7 @@ def test_a_second_file_of_the_same_inner_name_does_not_take_the_place_of_the_fir
     data = tmp_path / "data"
     for file in CASES.glob("40-*/*.gguf"):
         shutil.copy(file, tmp_path)
-    first = gpuledger("model", "add", tmp_path / "Llama-3.1-8B-IQ3_XXS.gguf", data=data)
-    assert first.status == 0, first.err
+    first = succeeds("model", "add", tmp_path / "Llama-3.1-8B-IQ3_XXS.gguf", data=data)
     assert "the tensors of the file take" in first.out
     second = gpuledger("model", "add", tmp_path / "Llama-3.1-8B-NVFP4.gguf", data=data)
     assert second.status == 2
@@ -124,8 +123,7 @@ def test_a_second_file_of_the_same_inner_name_does_not_take_the_place_of_the_fir
 )  # fmt: skip
 def test_a_file_that_people_have_is_taken_in(case: str, options: list[str], lines: list[str], tmp_path: Path) -> None:
     (path,) = (path for path in (CASES / case).iterdir() if path.name not in ("command", "expected.txt", "got.txt"))
-    taken = gpuledger("measure", "import", path, *options, data=tmp_path / "data")
-    assert taken.status == 0, taken.err
+    taken = succeeds("measure", "import", path, *options, data=tmp_path / "data")
     assert [line for line in lines if line not in taken.out] == []
 
 

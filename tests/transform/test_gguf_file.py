@@ -18,7 +18,7 @@ from gpuledger.transform.sizing.flops import decode_flops
 from gpuledger.transform.sizing.memory import kv_cache_bytes
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
 from gpuledger.transform.sizing.weights import weights
-from tests.command import gpuledger
+from tests.command import gpuledger, succeeds
 
 #: Dense, biases, experts, sliding windows of two kinds, latent attention: with the family's name in such files, and
 #: what its head says of attention.
@@ -147,8 +147,7 @@ def test_model_add_takes_a_file_and_its_model_is_sized(tmp_path: Path) -> None:
     shape, values = of("mixtral-8x7b")
     path = tmp_path / "model.gguf"
     path.write_bytes(head(values, [tensor(one) for one in shape.tensors]))
-    added = gpuledger("model", "add", path, data=tmp_path / "data")
-    assert added.status == 0, added.err
+    added = succeeds("model", "add", path, data=tmp_path / "data")
     assert f"my-model: {count_parameters(shape).total:,} parameters" in added.out
     assert "16.00 bits a weight" in added.out
     asked = ["predict", "--gpu", "RTX 4090", "--count", "2", "--precision", "Q4_K_M", "--format", "json", "--model"]

