@@ -14,9 +14,8 @@ from gpuledger.extract.message import Message
 from gpuledger.flows.asking.assume import assumption, with_texts
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.settings.settings import texts
-from gpuledger.flows.showing.money import Money
+from gpuledger.flows.showing.money import Money, money_in
 from gpuledger.flows.words import wrong_use
-from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 from gpuledger.transform.answers import markets
 from gpuledger.transform.assumptions import ImpossibleAssumption
@@ -92,21 +91,10 @@ def stock(data: DataDir, where: Where, *, clock: datetime, may_be_wheel: bool) -
     with reader(data) as con:
         base = with_texts(tables.assumptions(con), set_here)
         try:
-            place = stocks.place_of(markets.market(data, where.market), _money(data, where.currency))
+            place = stocks.place_of(markets.market(data, where.market), money_in(data, where.currency))
             yield stocks.warehouse(con, base, place, where.country, clock)
         except LookupError as error:
             raise click.UsageError(say(error)) from None
-
-
-def _money(data: DataDir, code: str | None) -> Money:
-    if code in (None, "USD"):
-        return Money("USD", 1.0, None)
-    assert code is not None
-    rate = markets.rate(data, code, None)
-    if rate is None:
-        message = gettext("there is no exchange rate for {currency}").format(currency=code)
-        raise click.UsageError(wrong_use.unknown(message, code, markets.known(data, None)))
-    return Money(code, rate.usd, rate.day)
 
 
 def _wheel(base: Assumptions, where: Where, clock: datetime) -> Stock:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -36,14 +35,6 @@ class Money(Currency):
         """`title` with the rate behind it."""
         return f"{title} · {self.words}" if self.words else title
 
-    def headings(self, columns: Sequence[str], headings: Mapping[str, str]) -> dict[str, str]:
-        """Headings for people, by the names of the columns in this currency; `columns` are the names in dollars.
-
-        They have the order of `headings`, in which a narrow screen keeps columns. Columns without a heading come last.
-        """
-        ordered = [*(name for name in headings if name in columns), *(name for name in columns if name not in headings)]
-        return {self.name(column): self.heading(headings.get(column, column)) for column in ordered}
-
     def heading(self, dollar_heading: str) -> str:
         """One heading for people."""
         if not self.rate_day:
@@ -61,13 +52,18 @@ DOLLARS = Money("USD", 1.0, None)
 
 
 def money(data: DataDir, day: date | None = None) -> Money:
-    """The currency of --currency, at the newest rate or at the rate known at the end of `day`.
+    """The currency of --currency; see `money_in`."""
+    return money_in(data, chosen.currency(), day)
+
+
+def money_in(data: DataDir, code: str | None, day: date | None = None) -> Money:
+    """A currency (None: dollars), at the newest rate or at the rate known at the end of `day`.
 
     Raises click.UsageError if there is no rate.
     """
-    code = chosen.currency()
-    if code is None:
+    if code in (None, "USD"):
         return DOLLARS
+    assert code is not None
     rate = markets.rate(data, code, day)
     if rate is None:
         message = gettext("there is no exchange rate for {currency}").format(currency=code)
