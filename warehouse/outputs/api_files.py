@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from gpuledger.extract import local_files
 from gpuledger.warehouse.outputs.answer import cell, plain
 from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.outputs.sheet import Kind, Sheet
@@ -77,7 +78,6 @@ def export(data: DataDir, folder: Path, cards: Sheet) -> list[Path]:
     ((run_id, as_of),) = query(data, "SELECT run_id, as_of FROM ops.last_run")[1]
     stands_for = {"version": VERSION, "run": run_id, "as_of": cell(as_of), "currency": currency.to_json()}
     place = folder / "api" / VERSION
-    place.mkdir(parents=True, exist_ok=True)
     lists = {"cards": _cards(cards)} | {name: _list(data, name, currency) for name in _QUERIES}
     written = [
         _write(place / f"{name}.json", {**stands_for, "rows": file_list.rows}) for name, file_list in lists.items()
@@ -85,7 +85,7 @@ def export(data: DataDir, folder: Path, cards: Sheet) -> list[Path]:
     written.append(_write(place / "index.json", {**stands_for, "lists": {name: f"{name}.json" for name in lists}}))
     written.append(_write(place / "openapi.json", _openapi(lists)))
     feed = folder / FEED
-    _swap_in(feed, "".join(_feed(lists["changes"].rows, as_of)))
+    local_files.write_text(feed, "".join(_feed(lists["changes"].rows, as_of)))
     return [*written, feed]
 
 
@@ -124,12 +124,8 @@ def _cards(cards: Sheet) -> _List:
         column.name: {"type": [_KINDS.get(column.kind, "string"), "null"], "description": column.meaning}
         for column in cards.columns
     }
-    rows = [{name: plain(_day(value)) for name, value in row.items()} for row in cards.dicts()]
+    rows = [{name: plain(value) for name, value in row.items()} for row in cards.dicts()]
     return _List(f"{cards.title} · {cards.subtitle}", schema, rows)
-
-
-def _day(value: Any) -> Any:
-    return value.date() if isinstance(value, datetime) else value
 
 
 def _type(kind: str) -> str:
@@ -197,11 +193,5 @@ def _printable(text: str) -> str:
 
 
 def _write(path: Path, content: dict[str, Any]) -> Path:
-    return _swap_in(path, json.dumps(content, ensure_ascii=False, indent=None, separators=(",", ":")) + "\n")
-
-
-def _swap_in(path: Path, text: str) -> Path:
-    part = path.with_suffix(".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    local_files.write_text(path, json.dumps(content, ensure_ascii=False, indent=None, separators=(",", ":")) + "\n")
     return path

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from gpuledger.extract import local_files
 from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.outputs.sheet import Kind, Sheet
 from gpuledger.warehouse.outputs.tables import MARK, MARKED
@@ -47,9 +48,7 @@ def write(data: DataDir, folder: Path, files: Iterable[Path], front: Sheet) -> P
         "resources": [_resource(path, tables, front) for path in files],
     }
     path = folder / NAME
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(package, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    part.replace(path)
+    local_files.write_text(path, json.dumps(package, ensure_ascii=False, indent=1) + "\n")
     return path
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -12,7 +10,8 @@ from typing import Any, Literal
 
 import duckdb
 
-from gpuledger.warehouse.outputs.answer import cell, safe_text
+from gpuledger.warehouse.outputs import csv_files
+from gpuledger.warehouse.outputs.answer import cell
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.schema import quote
 
@@ -52,23 +51,25 @@ class Sheet:
     currency: Currency = DOLLARS
 
     def dicts(self) -> list[dict[str, Any]]:
-        """The rows as mappings, by the names for programs."""
+        """The rows as mappings, by the names for programs. Times are days."""
         names = [column.name for column in self.columns]
-        return [dict(zip(names, row, strict=True)) for row in self.rows]
+        return [dict(zip(names, map(_day, row), strict=True)) for row in self.rows]
 
 
 def to_csv(sheet: Sheet, *, excel: bool = False) -> bytes:
     """The list as CSV, with headings for people in the first line. `excel` adds the mark by which Excel recognises UTF-8."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([safe_text(column.heading) for column in sheet.columns])
-    writer.writerows([cell(_day(value)) for value in row] for row in sheet.rows)
-    return text.getvalue().encode("utf-8-sig" if excel else "utf-8")
+    rows = ([_day(value) for value in row] for row in sheet.rows)
+    text = csv_files.to_csv([column.heading for column in sheet.columns], rows)
+    return text.encode("utf-8-sig" if excel else "utf-8")
 
 
 def write_csv(sheet: Sheet, folder: Path, *, excel: bool = False) -> Path:
     """Write `<folder>/<name>.csv`, and return its path."""
-    return _swap_in(folder / f"{sheet.name}.csv", to_csv(sheet, excel=excel))
+    path = folder / f"{sheet.name}.csv"
+    part = path.with_suffix(".part")
+    part.write_bytes(to_csv(sheet, excel=excel))
+    part.replace(path)
+    return path
 
 
 def write_parquet(sheet: Sheet, folder: Path) -> Path:
@@ -94,13 +95,6 @@ def write_parquet(sheet: Sheet, folder: Path) -> Path:
 
 def _day(value: Any) -> Any:
     return value.date() if isinstance(value, datetime) else value
-
-
-def _swap_in(path: Path, content: bytes) -> Path:
-    part = path.with_suffix(".part")
-    part.write_bytes(content)
-    part.replace(path)
-    return path
 
 
 def is_number(kind: Kind) -> bool:

@@ -119,11 +119,7 @@ def remove(data: DataDir, number: int) -> Watch:
 
 def save(data: DataDir, watches: Sequence[Watch]) -> None:
     """Write the file whole, in one step."""
-    file = path(data)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_suffix(".part")
-    part.write_text("\n".join(_toml(watch) for watch in watches), encoding="utf-8")
-    part.replace(file)
+    local_files.write_text(path(data), "\n".join(_toml(watch) for watch in watches))
 
 
 def _watch(table: dict[str, Any], place: str) -> Watch:
