@@ -98,19 +98,6 @@ def translations(language: str, domain: str = DOMAIN) -> gettext_module.NullTran
     return Catalogue(messages)
 
 
-class WithDictionary(gettext_module.NullTranslations):
-    """The messages of a language together with those of the data dictionary, for the report, which shows both."""
-
-    def __init__(self, language: str) -> None:
-        super().__init__()
-        self.language = language
-
-    def gettext(self, message: str) -> str:
-        """The translation of `message`. If it is no message of the program, it is looked up in the dictionary."""
-        translated = translations(self.language).gettext(message)
-        return described(message, self.language) if translated == message else translated
-
-
 @cache
 def _configured() -> str:
     from gpuledger.flows.settings import settings

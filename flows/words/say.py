@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from gettext import NullTranslations
 
 from gpuledger.extract.message import Sum, Words, message_of, said
-from gpuledger.flows.words.lang import N_, WithDictionary, current, described, gettext, knows
+from gpuledger.flows.words.lang import N_, current, described, gettext, knows, translations
 from gpuledger.flows.words.wrong_use import translated
 
 
@@ -72,16 +73,22 @@ def spoken(text: str) -> str:
     return "; ".join(translated)
 
 
-class WithSentences(WithDictionary):
+class WithSentences(NullTranslations):
     """The messages of a language, those of the dictionary, and sentences of the warehouse, for the report."""
 
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self.language = language
+
     def gettext(self, message: str) -> str:
-        """The translation of `message`, which may be a sentence that was made from a template."""
-        translated, template_and_figures = super().gettext(message), _template_of(message)
-        if translated != message or template_and_figures is None:
+        """The translation of `message`, which may be a text of the dictionary, or a sentence made from a template."""
+        translated = translations(self.language).gettext(message)
+        if translated == message:
+            translated = described(message, self.language)
+        if translated != message or (template_and_figures := _template_of(message)) is None:
             return translated
         template, figures = template_and_figures
-        return super().gettext(template).format(**figures)
+        return translations(self.language).gettext(template).format(**figures)
 
 
 def stated(text: str) -> str:

@@ -64,9 +64,9 @@ def translated(message: str, depth: int = 3) -> str:
     """
     if current() == "en" or not message or len(message) > _LONGEST_MESSAGE:
         return message
-    known = errors()
+    known = messages(ERRORS)
     # An error may quote the meaning of an assumption, or its unit.
-    if translation := known.get(message) or dictionary().get(message):
+    if translation := known.get(message) or messages(DICTIONARY).get(message):
         return translation
     if not depth:
         return message
@@ -110,15 +110,9 @@ def _seen_and_way_out(text: str, depth: int) -> str:
     return translated(text, depth)
 
 
-def errors() -> dict[str, str]:
-    """The messages of errors with their translations into the language in use."""
-    catalogue = translations(current(), ERRORS)
-    return catalogue.messages if isinstance(catalogue, Catalogue) else {}
-
-
-def dictionary() -> dict[str, str]:
-    """The texts of the data dictionary with their translations into the language in use."""
-    catalogue = translations(current(), DICTIONARY)
+def messages(domain: str) -> dict[str, str]:
+    """The messages of a catalogue with their translations into the language in use."""
+    catalogue = translations(current(), domain)
     return catalogue.messages if isinstance(catalogue, Catalogue) else {}
 
 
@@ -127,7 +121,7 @@ def _templates() -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The templates with gaps, each with the literals between its gaps. Those with most letters come first."""
     split = [
         (template, tuple(_GAP.sub("\0", template).split("\0")))
-        for template in {*TEMPLATES, *errors()}
+        for template in {*TEMPLATES, *messages(ERRORS)}
         if _GAP.search(template)
     ]
     return tuple(sorted(split, key=lambda each: (-sum(map(len, each[1])), each[0])))
