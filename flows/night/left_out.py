@@ -24,14 +24,13 @@ AGAIN_DAYS = 30
 class LeftOut:
     """A source that nights leave out.
 
-    Its robots.txt forbids reading, and nights request that again from the time `again` on. Or a person read in its `terms`
+    Its robots.txt forbids reading, and nights request that again from the time `again` on. Or a person read in its terms
     that they forbid it: then `again` is None, and the source stays left out until a person withdraws that.
     """
 
     source: str
     since: datetime
     again: datetime | None
-    terms: Terms | None = None
 
 
 def of_night(context: Context) -> list[LeftOut]:
@@ -57,7 +56,7 @@ def by_default(
     """
     chosen = list(chosen)
     forbidden = [
-        LeftOut(name, datetime.combine(terms_of_source.read, time(), UTC), None, terms_of_source)
+        LeftOut(name, datetime.combine(terms_of_source.read, time(), UTC), None)
         for name in (source.name for source in chosen)
         if (terms_of_source := terms_read.get(name)) is not None and terms_of_source.says == "forbidden"
     ]

@@ -39,12 +39,10 @@ class Progress:
     def source_done(self, source: str) -> None:
         """A source was read to its end."""
 
-    def each(self, parts: Iterable[_Part], before: int = 0) -> Iterator[_Part]:
-        """Yields the parts of the step and counts each when it is done; `before` parts were done earlier."""
-        done = before
-        for part in parts:
+    def each(self, parts: Iterable[_Part]) -> Iterator[_Part]:
+        """Yields the parts of the step and counts each when it is done."""
+        for done, part in enumerate(parts, start=1):
             yield part
-            done += 1
             self.at(done)
 
 

@@ -113,19 +113,14 @@ class _Text(logging.Formatter):
         # Each field is cleaned and put on this one line. A title with a new line in it would otherwise write a second entry.
         record.message, record.asctime = record.getMessage(), self.formatTime(record, self.datefmt)
         head = self.formatMessage(record)
-        lines_below = [clean(self._redact(text), keep_lines=True) for text in self._below(record)]
-        return "\n".join([" ".join([clean(self._redact(head)), *pairs]), *lines_below])
+        line = " ".join([clean(self._redact(head)), *pairs])
+        # The traceback of a library's error stands on lines of its own.
+        below = self.formatException(record.exc_info) if record.exc_info else ""
+        return f"{line}\n{clean(self._redact(below), keep_lines=True)}" if below else line
 
     def _shown(self, record: logging.LogRecord) -> Iterator[tuple[str, object]]:
         for name, value in _fields(record).items():
             yield name, value if isinstance(value, int | float) else clean(self._redact(str(value)))
-
-    def _below(self, record: logging.LogRecord) -> Iterator[str]:
-        """The parts that stand on lines of their own: the traceback of a library's error."""
-        if record.exc_info:
-            yield self.formatException(record.exc_info)
-        if record.stack_info:
-            yield self.formatStack(record.stack_info)
 
 
 class _Json(logging.Formatter):
