@@ -58,9 +58,7 @@ def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime 
     If the scheduled time of this run (or the missed `tick` that it makes up for) was done already, it completes without
     doing anything. A run that publishes nothing fails, and is tried again if its reason may pass.
     """
-    end_with_owner()
-    settings = settings_module.load({})
-    logs.set_up(settings)
+    settings = _begin()
     set_retries(flow_run(), settings.run_retries, settings.run_retry_delay_s * random.uniform(1.0, 1.5))
     data = settings.data()
     private.make_folder(data.state)
@@ -96,9 +94,7 @@ def read_source(
     Both see the same data directory, or share a store. Raises ValueError if `run_id` is no run's id, and SettingsError for a
     shop that the settings of this machine lack.
     """
-    end_with_owner()
-    settings = settings_module.load({})
-    logs.set_up(settings)
+    settings = _begin()
     context = Context(
         settings=settings, data=settings.data(), run_id=run_id, as_of=as_of, started_at=utc_now(),
         engine="prefect", sample_night=sample_night, only=(source,),
@@ -121,9 +117,7 @@ def read_source(
 @flow(name="rebuild", persist_result=False)
 def rebuild() -> State[object]:
     """Rebuild the tables that depend on edited models, data, settings or prices. If none is out of date, publish nothing."""
-    end_with_owner()
-    settings = settings_module.load({})
-    logs.set_up(settings)
+    settings = _begin()
     data = settings.data()
     _cover_waiting(flow_run())
     # A new context at each try, as a rebuild takes the time of the newest run: that may be the refresh that it waited for.
@@ -134,6 +128,14 @@ def rebuild() -> State[object]:
     exports.after_run(data)
     logs.summary(summary)
     return Completed(message=f"{summary.version}: {rebuilt} models rebuilt")
+
+
+def _begin() -> settings_module.Settings:
+    """Begin the process of a run. Returns the settings of this machine."""
+    end_with_owner()
+    settings = settings_module.load({})
+    logs.set_up(settings)
+    return settings
 
 
 @contextmanager
