@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -48,7 +48,7 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     runs = replay.runs_until(source, _time(until) if until is not None else None, skip_damaged=skip_damaged)
     with progress.live_lines() as lines:
         context = replace(context_now(settings, DataDir(to) if to else source), progress=lines)
-        summary = replay.replay(context, source, runs, replay.Options(skip_damaged=skip_damaged))
+        summary = replay.replay(context, source, runs, skip_damaged=skip_damaged)
     names = {record.source for run in runs for record in run.sources}
     days = f", {runs[0].as_of:%Y-%m-%d} to {runs[-1].as_of:%Y-%m-%d}" if runs else ", all of them in the baseline"
     click.echo(f"replayed {len(runs)} runs of {len(names)} sources{days}")
@@ -64,13 +64,11 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
 
 
 def _time(text: str) -> datetime:
+    from gpuledger.flows.night.start import time_of
+
     try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        raise click.UsageError(f"--until {text!r} is not a time such as 2026-11-20 or 2026-11-20T03:00:00Z") from None
-    if len(text) == len("2026-11-20"):
-        time = time.replace(hour=23, minute=59, second=59, microsecond=999_999)
-    try:
-        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    except OverflowError:
-        raise click.UsageError(f"--until {text!r} is before the first or after the last time that there is") from None
+        time = time_of("--until", text)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    is_day = len(text) == len("2026-11-20")
+    return time.replace(hour=23, minute=59, second=59, microsecond=999_999) if is_day else time

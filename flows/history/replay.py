@@ -93,38 +93,30 @@ def _cut(record: SourceRecord, run: RunRecord, until: datetime | None) -> Source
     return dataclasses.replace(record, nights=(first, until)) if record.nights and first <= until else None
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How a replay runs."""
-
-    #: Treat a damaged page as one that could not be read that night: its source fails or is incomplete, its last good data
-    #: stay, and ops.issue records that.
-    skip_damaged: bool = False
-    #: Write the CSV files as well.
-    export: bool = True
-
-
 def replay(
     context: Context,
     archive_of: DataDir,
     runs: Sequence[RunRecord],
-    options: Options | None = None,
+    *,
+    skip_damaged: bool = False,
+    export: bool = True,
 ) -> Summary:
     """Replay the `runs` from the archive of `archive_of` and publish the result in `context.data`; see `runs_until`.
 
-    If a vacuum has folded earlier runs into a baseline, the replay begins with the baseline.
+    If a vacuum has folded earlier runs into a baseline, the replay begins with the baseline. `export` writes the CSV files
+    as well.
 
-    Raises ReplayRefused, naming the files, if pages are damaged or missing, unless the options skip them: a history with a
-    hole that looks like an answer is worse than no history. If they are skipped, the summary names them. Raises also what
+    Raises ReplayRefused, naming the files, if pages are damaged or missing: a history with a hole that looks like an answer
+    is worse than no history. With `skip_damaged` such a page counts as one that could not be read that night: its source
+    fails or is incomplete, its last good data stay, ops.issue records that, and the summary names it. Raises also what
     `refresh.store` raises.
     """
-    options = options or Options()
     archive = Archive(archive_of.snapshots, objects.store_at(archive_of.store))
     context.progress.step("verify")
     with writing(context.data), archive.held():
         damaged = [*_lost_runs(archive_of), *_damage(archive, runs)]
         _refuse_a_damaged_baseline(archive_of)
-        if damaged and not options.skip_damaged:
+        if damaged and not skip_damaged:
             raise _refusal(damaged)
         publish.heal(context.data)
         _bring_decisions(archive_of, context.data)
@@ -151,7 +143,7 @@ def replay(
             last = dataclasses.replace(context, as_of=replayed.newest)
             builds = refresh.build(con, last, replayed.changed | store.seed(con, last))
             summary = refresh.publish_build(con, last, work, (), builds)
-        if options.export:
+        if export:
             context.progress.step("export")
             exports.after_run(context.data)
     return dataclasses.replace(summary, damaged=damaged)

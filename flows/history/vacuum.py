@@ -158,7 +158,7 @@ def _fold(context: Context, runs: list[RunRecord]) -> None:
     aside = DataDir(data.state / "vacuum")
     shutil.rmtree(aside.root, ignore_errors=True)
     try:
-        replay.replay(dataclasses.replace(context, data=aside), data, runs, replay.Options(export=False))
+        replay.replay(dataclasses.replace(context, data=aside), data, runs, export=False)
         part = data.baseline.with_suffix(".part")
         shutil.copyfile(aside.base, part)
         with part.open("rb") as file:

@@ -45,14 +45,14 @@ def context_for(settings: Settings, data: DataDir, engine: Engine, request: Requ
     decisions.pins(data)
     corrections.all_corrections(data)
     context = context_now(settings, data, engine)
-    time = _time(as_of) if as_of else context.as_of
+    time = time_of("--as-of", as_of) if as_of else context.as_of
     sample_night = None
     if request.sample:
         from gpuledger.extract.sample import server
 
         step = 0 if only and all(sources.get(name).drops and not sources.get(name).sample for name in only) else 1
         sample_night = request.night if request.night is not None else _next_night(data, server.NIGHTS, step)
-        time = _time(as_of) if as_of else server.clock(sample_night)
+        time = time_of("--as-of", as_of) if as_of else server.clock(sample_night)
     return replace(context, as_of=time, sample_night=sample_night, only=tuple(only) or None)
 
 
@@ -66,15 +66,16 @@ def rebuild_context_for(settings: Settings, data: DataDir, engine: Engine) -> Co
     return replace(context, as_of=last.as_of) if last else context
 
 
-def _time(text: str) -> datetime:
+def time_of(option: str, text: str) -> datetime:
+    """The time that an option says, in UTC. Raises ValueError, naming the option, for a text that is none."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"--as-of {text!r} is not a time such as 2026-11-20T03:00:00Z") from None
+        raise ValueError(f"{option} {text!r} is not a time such as 2026-11-20 or 2026-11-20T03:00:00Z") from None
     try:
         return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except OverflowError:
-        raise ValueError(f"--as-of {text!r} is before the first or after the last time that there is") from None
+        raise ValueError(f"{option} {text!r} is before the first or after the last time that there is") from None
 
 
 def _next_night(data: DataDir, nights: tuple[int, ...], step: int) -> int:

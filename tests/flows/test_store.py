@@ -102,7 +102,7 @@ def test_two_machines_make_the_tables_of_one_and_a_third_makes_them_again(
     sharing.catch_up(third)
     assert not list(third.snapshots.glob("blobs/*/*.gz"))
     again = replace(context(third.root, 2), data=third)
-    summary = replay.replay(again, third, replay.runs_until(third, None), replay.Options(export=False))
+    summary = replay.replay(again, third, replay.runs_until(third, None), export=False)
     assert summary.published is not None
     assert tables(third.root) == tables(alone)
     archives = [Archive(DataDir(root).snapshots) for root in (b, alone)]

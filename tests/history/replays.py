@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from gpuledger.flows.history import backfill
-from gpuledger.flows.history.replay import Options, replay, runs_until
+from gpuledger.flows.history.replay import replay, runs_until
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings import settings
@@ -29,7 +29,7 @@ def context(data: Path) -> Context:
 def replayed(data: Path, to: Path, *, until: datetime | None = None, skip_damaged: bool = False) -> Summary:
     """`gpuledger replay --data-dir <data> --to <to>`, without the command around it."""
     run = replace(context(data), data=DataDir(to))
-    return replay(run, DataDir(data), runs_until(DataDir(data), until), Options(skip_damaged=skip_damaged))
+    return replay(run, DataDir(data), runs_until(DataDir(data), until), skip_damaged=skip_damaged)
 
 
 def price_table(
