@@ -9,7 +9,6 @@ import click
 
 from gpuledger.flows.asking.options import Whole, complete_cards, data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.say import say
 
 
 @click.group()
@@ -72,10 +71,7 @@ def add(
         pricing_model=pricing_model, region=region.strip(), instance=instance.strip(), ends_on=last, note=note.strip(),
         added_on=today,
     )  # fmt: skip
-    try:
-        replaces = rates.add(data, rate)
-    except rates.BadRates as error:
-        raise click.UsageError(say(error)) from None
+    replaces = rates.add(data, rate)
     if identities.resolver_of(data).resolve(rate.gpu_name, source="own_rates").gpu_id != gpu.gpu_id:
         # The name of a card may be that of its versions too. The user has just said which one it is.
         pin = pins.Pin(
@@ -112,10 +108,7 @@ def list_(data_dir: str | None, form: str) -> None:
     from gpuledger.flows.decisions import rates
     from gpuledger.flows.showing.show import show_rows
 
-    try:
-        rows = rates.rows_of(read_from(data_dir))
-    except rates.BadRates as error:
-        raise click.UsageError(say(error)) from None
+    rows = rates.rows_of(read_from(data_dir))
     show_rows(
         ["#", *COLUMNS],
         [[number, *(cell or None for cell in row)] for number, row in enumerate(rows, 1)],
@@ -131,8 +124,5 @@ def remove(number: int, data_dir: str | None) -> None:
     """Take out the rate of that number in `gpuledger rate list`."""
     from gpuledger.flows.decisions import rates
 
-    try:
-        removed = rates.remove(data_of(data_dir), number)
-    except rates.BadRates as error:
-        raise click.UsageError(say(error)) from None
+    removed = rates.remove(data_of(data_dir), number)
     click.echo(gettext("taken out: {rate}").format(rate=", ".join(filter(None, removed))))

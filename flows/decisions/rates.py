@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from gpuledger.extract import local_files
 from gpuledger.extract.archive import files as archive_files
-from gpuledger.extract.message import Message
+from gpuledger.extract.message import Failure, Message
 from gpuledger.extract.sources.own_rates.pages import COLUMNS
 from gpuledger.warehouse.paths import DataDir
 
@@ -18,8 +18,10 @@ from gpuledger.warehouse.paths import DataDir
 SOURCE = "own_rates"
 
 
-class BadRates(ValueError):
+class BadRates(Failure):
     """The file of rates cannot be read. The message names the file and the way out."""
+
+    status = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
