@@ -83,7 +83,10 @@ def _opened(
         raise _too_little_memory(data) from None
     except duckdb.Error as error:
         schema.refuse_newer_duckdb(error, str(data.published))
-        raise NotAWarehouse(_refusal(data, str(error))) from None
+        reason = str(error).splitlines()[0]
+        raise NotAWarehouse(
+            Message("warehouse.cannot_opened_warehouse", published=data.published, reason=reason)
+        ) from None
     if found is None:
         raise NotAWarehouse(Message("warehouse.duckdb_file_but_not_gpuledger", published=data.published))
     is_copy = data.shared.exists() and not data.base.exists()
@@ -93,7 +96,8 @@ def _opened(
     except duckdb.OutOfMemoryException:
         raise _too_little_memory(data) from None
     except duckdb.PermissionException as error:
-        raise NotAWarehouse(_reaching_out(data.published, error)) from None
+        reason = str(error).splitlines()[0]
+        raise NotAWarehouse(Message("warehouse.asks_file_outside", path=data.published, reason=reason)) from None
     except duckdb.Error as error:
         if not is_damage(error):
             raise
@@ -109,15 +113,6 @@ def _shut(con: duckdb.DuckDBPyConnection, writes_to: Path | None = None) -> None
     if writes_to is not None:
         con.execute(f"SET allowed_directories = [{quote(str(writes_to.resolve()))}]")
     con.execute("SET enable_external_access = false")
-
-
-def _reaching_out(path: Path, error: Exception) -> Message:
-    return Message("warehouse.asks_file_outside", path=path, reason=str(error).splitlines()[0])
-
-
-def _refusal(data: DataDir, error: str) -> Message:
-    reason = error.splitlines()[0]
-    return Message("warehouse.cannot_opened_warehouse", published=data.published, reason=reason)
 
 
 def is_damage(error: duckdb.Error) -> bool:
