@@ -1,0 +1,146 @@
+"""What `gpuledger predict` asks: what measurements teach and correct, what several users get, and what training costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpuledger.extract.message import Message
+from gpuledger.flows.showing.prediction import Whole
+
+if TYPE_CHECKING:
+    from gpuledger.transform.buying.need import Need
+    from gpuledger.transform.identity.gpu import Gpu
+    from gpuledger.transform.speed.learned import Learned
+    from gpuledger.transform.speed.predict import Prediction
+    from gpuledger.transform.speed.rules import Rate
+    from gpuledger.warehouse.paths import DataDir
+
+
+def learned(data: DataDir) -> Learned:
+    """What the measurements of the warehouse teach. NOTHING_LEARNED if there is no warehouse."""
+    from gpuledger.transform.buying import market
+    from gpuledger.transform.speed.learned import NOTHING_LEARNED
+    from gpuledger.warehouse.read import reader
+
+    if not data.published.exists():
+        return NOTHING_LEARNED
+    with reader(data) as con:
+        return market.learned(con)
+
+
+def measured(data: DataDir, prediction: Prediction, model_id: str, precision: str) -> tuple[Rate, str | None]:
+    """The rate of writing, corrected by the measurements of the warehouse, and the address where these were published."""
+    bandwidth = prediction.plan.gpu.memory_bandwidth_gb_s
+    if not data.published.exists() or not bandwidth or prediction.decode.expected is None:
+        return prediction.decode, None
+    from gpuledger.transform.buying.market import measurements
+    from gpuledger.transform.buying.options import beside_measurements
+    from gpuledger.transform.sizing import catalogue
+    from gpuledger.transform.sizing.weights import normalise_precision
+    from gpuledger.warehouse.read import reader
+
+    with reader(data) as con:
+        figures = measurements(con, catalogue.canonical(model_id) or model_id, normalise_precision(precision))
+    rate, _ = beside_measurements(prediction, figures, prediction.plan.gpu.gpu_id, bandwidth)
+    return rate, next((measurement.url for measurement in figures.values()), None)
+
+
+class Served(NamedTuple):
+    """What all users together get while prompts are read too, what each of them sees, and that in words."""
+
+    rate: Rate
+    each: float
+    note: Message
+
+
+def served(
+    data: DataDir, prediction: Prediction, model_id: str, engine: str | None, *, explain: bool
+) -> tuple[Served | None, Sequence[Message]]:
+    """What several users get, as measured if exactly this was; and where it is explained, the nearest measurements."""
+    from gpuledger.transform.sizing import catalogue
+    from gpuledger.transform.speed import stored
+    from gpuledger.transform.speed.predict import serving, with_measurement
+    from gpuledger.warehouse.read import reader
+
+    load, known = prediction.job.load, catalogue.canonical(model_id) or model_id
+    expected = (
+        serving(prediction, load.context - load.prompt) if load.users > 1 and load.prompt < load.context else None
+    )
+    if expected is None and not explain:
+        return None, ()
+    measurements: Sequence[stored.Stored] = ()
+    if data.published.exists():
+        with reader(data) as con:
+            measurements = stored.measurements(con)
+    near: list[Message] = []
+    if explain:
+        from gpuledger.transform.buying.costs import energy
+
+        near = [
+            Message("speed.nearest", measurement=str(one)) for one in stored.nearest(measurements, prediction, known)
+        ]
+        near = near or [Message("speed.none_near")]
+        near += energy(
+            prediction.plan.gpu, prediction.plan.count, prediction.decode.expected, prediction.job.assumptions
+        )
+    if expected is None:
+        return None, near
+    writes, total = prediction.decode, expected.all_tokens_per_s
+    share = total / (writes.expected or total)
+    rate = writes._replace(
+        expected=total, low=writes.low and writes.low * share, high=writes.high and writes.high * share,
+    )  # fmt: skip
+    note = Message("speed.serves", users=load.users, each=expected.each_tokens_per_s, first=expected.first_token_s)
+    if (case := stored.served_case(measurements, prediction, known, engine)) is not None:
+        measured = with_measurement(rate, case.tokens_per_s)
+        note = Message(
+            "speed.served_as_measured", users=load.users, software=case.software, claim=case.claim, on=case.on
+        )
+        return Served(measured, case.tokens_per_s / load.users, note), near
+    return Served(rate, expected.each_tokens_per_s, note), near
+
+
+def whole(need: Need, gpu: Gpu, count: int, data: DataDir, tokens: int | None) -> Whole:
+    """The answer about training of so many `tokens`, or about a model of pictures or clips."""
+    from gpuledger.transform.buying import costs
+    from gpuledger.transform.buying.explained import tuning_steps
+    from gpuledger.transform.buying.headline import made_in
+    from gpuledger.transform.speed import memory
+    from gpuledger.transform.speed.by_rate import pieces, training
+
+    tuning, model, against = need.tuning, need.diffusion, need.against(gpu)
+    needed, usable = need.needed_bytes(count), need.usable_bytes(gpu, count)
+    verdict, steps = memory.verdict(needed, usable), list(tuning_steps(tuning, count)) if tuning else []
+    rate = need.trained(gpu, count) if model is None else pieces.pace(gpu, model)
+    speed = None if verdict == "no" or against is not None else rate
+    said = [against] if against is not None else []
+    if speed is not None:
+        said.append(training.said(speed, tokens) if model is None else made_in(model, speed))
+        said += costs.energy(gpu, count, speed.expected, need.assumptions)
+        said += _of_training(data, gpu, count, speed, need) if tuning else ()
+    if tuning is not None:
+        said.append(tuning.description)
+    return Whole(verdict, needed, usable, speed, said, steps)
+
+
+def _of_training(data: DataDir, gpu: Gpu, count: int, speed: Rate, need: Need) -> Iterator[Message]:
+    """What a million tokens cost: on rented cards if a warehouse has them, on cards of a shop, or at their launch price."""
+    from gpuledger.transform.buying import costs, market
+    from gpuledger.warehouse.read import reader
+
+    hours, price, rents = Decimal(1e6 / 3600 / (speed.expected or 1)), gpu.msrp_usd, list[Decimal]()
+    if data.published.exists():
+        with reader(data) as con:
+            price = next((card.price_usd for card in market.cards(con) if card.gpu_id == gpu.gpu_id), price)
+            rents = [
+                offer.hour_usd for offer in market.instances(con)
+                if (offer.gpu_id, offer.gpu_count, offer.pricing_model) == (gpu.gpu_id, count, "on_demand")
+            ]  # fmt: skip
+    if rents:
+        yield Message("speed.trained_rented", hour=min(rents), usd=min(rents) * hours)
+    if price is not None and gpu.tdp_w is not None:
+        own = costs.ownership(price, round(gpu.tdp_w), need.assumptions, count=max(1, count // gpu.gpus_on_board))
+        usd = own.total / own.busy_hours * hours if own.busy_hours else own.total
+        yield Message("speed.trained_owned", price=price, hours=own.busy_hours, usd=usd)

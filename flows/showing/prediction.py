@@ -1,0 +1,137 @@
+"""Show the answer of `gpuledger predict`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from gpuledger.extract.message import Message
+from gpuledger.flows.showing import terminal
+from gpuledger.flows.showing.explained import as_objects, show_steps
+from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
+
+if TYPE_CHECKING:
+    from gpuledger.transform.buying.need import Need
+    from gpuledger.transform.identity.gpu import Gpu
+    from gpuledger.transform.speed.explained import Step
+    from gpuledger.transform.speed.offload import Moved
+    from gpuledger.transform.speed.predict import Prediction
+    from gpuledger.transform.speed.rules import Rate
+
+
+def as_object(prediction: Prediction, model_id: str, precision: str, notes: Sequence[Message]) -> dict[str, Any]:
+    """The answer for programs. Memory is in GB of 10^9 bytes, speeds are in tokens a second of all users together."""
+    plan, load = prediction.plan, prediction.job.load
+    return {
+        "gpu_id": plan.gpu.gpu_id,
+        "gpu": plan.gpu.display_name,
+        "count": plan.count,
+        "model": model_id,
+        "precision": precision,
+        "engine": plan.engine.name,
+        "split": prediction.split if plan.count > 1 else None,
+        "context": load.context,
+        "input": load.prompt,
+        "users": load.users,
+        "verdict": prediction.verdict,
+        "memory_needed_gb": round(prediction.needed / 1e9, 3),
+        "memory_usable_gb": round(prediction.usable / 1e9, 3),
+        "decode": rate_object(prediction.decode),
+        "prefill": rate_object(prediction.prefill),
+        "offload": None if prediction.moved is None else _moved(prediction.moved),
+        "assumptions": list(map(str, notes)),
+    }
+
+
+def _moved(moved: Moved) -> dict[str, Any]:
+    """The part of the model that stays with the processor, for programs."""
+    return {"what": moved.what, "layers": moved.layers, "of_layers": moved.of_layers, "gb": round(moved.size / 1e9, 3)}
+
+
+def rate_object(rate: Rate) -> dict[str, Any]:
+    """A rate for programs."""
+    figures = {name: getattr(rate, name) for name in ("expected", "low", "high", "bound")}
+    return {name: None if value is None else round(value, 2) for name, value in figures.items()} | {"basis": rate.basis}
+
+
+def _gigabytes(needed: float, usable: float) -> str:
+    return gettext("{needed} of {usable} GB").format(needed=f"{needed / 1e9:.1f}", usable=f"{usable / 1e9:.1f}")
+
+
+def _verdicts() -> dict[str, str]:
+    return {
+        "fits": gettext("fits"),
+        "tight": gettext("fits, with less than 5% left over"),
+        "no": gettext("does not fit"),
+    }
+
+
+def show(prediction: Prediction, what: str, notes: Sequence[Message], serves: Rate | None) -> None:
+    """Print the answer for people; `serves` is what all users get together."""
+    from gpuledger.flows.showing.show import show_rows
+
+    plan = prediction.plan
+    title = (
+        f"{what} · {plan.count} × {plan.gpu.display_name}" if plan.count > 1 else f"{what} · {plan.gpu.display_name}"
+    )
+    click.echo(f"{title}: {_verdicts()[prediction.verdict]}, {_gigabytes(prediction.needed, prediction.usable)}")
+    rates = [(gettext("writes"), prediction.decode), (gettext("reads"), prediction.prefill)]
+    if serves is not None:
+        rates.append((gettext("serves, all together"), serves))
+    rows = [
+        [
+            name,
+            *(None if value is None else float(f"{value:.4g}") for value in (r.expected, r.low, r.high, r.bound)),
+            r.basis,
+        ]
+        for name, r in rates
+    ]
+    show_rows(["tokens/s", "expected", "low", "high", "bound", "basis"], rows, "table")
+    for line in notes:
+        terminal.say(f"  {say(line)}")
+
+
+class Whole(NamedTuple):
+    """Whether training, or a model of pictures or clips, fits, and how fast it is by the matrix rate, with that in words.
+
+    `speed` is None if it does not run.
+    """
+
+    verdict: str
+    needed: float
+    usable: float
+    speed: Rate | None
+    said: Sequence[Message]
+    steps: Sequence[Step]
+
+
+def whole_object(whole: Whole, need: Need, gpu: Gpu, count: int) -> dict[str, Any]:
+    """The answer about training, or about a model of pictures or clips, for programs."""
+    from gpuledger.transform.speed.rules import NOTHING
+
+    tuning = need.tuning
+    figures = (whole.speed or NOTHING)._asdict().items()
+    rounded = {name: float(f"{figure:.4g}") if isinstance(figure, float) else figure for name, figure in figures}
+    answer = {
+        "gpu_id": gpu.gpu_id, "gpu": gpu.display_name, "count": count, "model": need.model_id,
+        "train": tuning and tuning.way, "precision": need.precision, "verdict": whole.verdict,
+        "memory_needed_gb": round(whole.needed / 1e9, 3), "memory_usable_gb": round(whole.usable / 1e9, 3),
+        "training" if tuning else "pieces": rounded, "assumptions": [str(line) for line in whole.said],
+        "explanation": as_objects(whole.steps),
+    }  # fmt: skip
+    return answer | ({"context": tuning.tokens, "batch": tuning.batch} if tuning else {})
+
+
+def show_whole(whole: Whole, need: Need, gpu: Gpu, count: int) -> None:
+    """Print the answer about training, or about a model of pictures or clips, for people."""
+    title = f"{need.model_id} {need.precision}"
+    if need.tuning is not None:
+        title = gettext("{model}, trained ({way})").format(model=need.model_id, way=need.tuning.way)
+    cards = gpu.display_name if count == 1 else f"{count} × {gpu.display_name}"
+    click.echo(f"{title} · {cards}: {_verdicts()[whole.verdict]}, {_gigabytes(whole.needed, whole.usable)}")
+    for line in whole.said:
+        terminal.say(f"  {say(line)}")
+    show_steps(whole.steps)
