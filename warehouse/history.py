@@ -36,7 +36,7 @@ def fetching_runs(data: DataDir) -> list[str]:
     """The published runs that took in any source, oldest first, by the published file. Raises WarehouseError."""
     _, rows = query(
         data,
-        """SELECT run_id FROM ops.run WHERE status LIKE 'published%' AND run_id IN (SELECT run_id FROM ops.source_run)
+        f"""SELECT run_id FROM ops.run WHERE {IS_PUBLISHED} AND run_id IN (SELECT run_id FROM ops.source_run)
            ORDER BY started_at, run_id""",
     )
     return [run_id for (run_id,) in rows]

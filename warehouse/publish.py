@@ -169,7 +169,7 @@ def heal(data: DataDir) -> list[str]:
         raise NotAWarehouse(Message("warehouse.file_not_link_version_refresh", published=data.published))
     swaps = data.root.glob(f".{data.published.name}.*")
     for left in (*data.versions.glob(f"*{_HALF}"), *data.state.glob("*.part"), *swaps):
-        _remove(left)
+        shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
     if data.publishing.exists():
         name = data.publishing.read_bytes()
         version = next((file for file in versions(data) if integrity.name_of(file).encode() == name), None)
@@ -348,10 +348,6 @@ def remove_version(version: Path) -> int:
     version.parent.replace(half)
     shutil.rmtree(half)
     return size
-
-
-def _remove(left: Path) -> None:
-    shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
 
 
 def _sync(path: Path) -> None:

@@ -263,7 +263,7 @@ class Tools:
     def _answer(self, rows: Rows | Declared, limit: int = MOST_ROWS, *, note: str = "", what: str = "") -> Answer:
         """The first `limit` rows as objects, with the age of the data behind them."""
         columns, values = (rows.names, rows.values()) if isinstance(rows, Declared) else rows
-        objects = _dicts((columns, values[: _bounded(limit)]))
+        objects = [dict(zip(columns, map(plain, row), strict=True)) for row in values[: _bounded(limit)]]
         last = queries.last(self._data)
         answer: Answer = {"rows": objects, "rows_in_all": len(values)}
         if last is not None:
@@ -283,11 +283,6 @@ class Tools:
 
     def _market(self, code: str | None) -> str | None:
         return None if code is None else markets.market(self._data, code.strip().lower()).market
-
-
-def _dicts(rows: Rows) -> list[dict[str, Any]]:
-    columns, values = rows
-    return [dict(zip(columns, map(plain, row), strict=True)) for row in values]
 
 
 def _bounded(limit: int) -> int:

@@ -30,11 +30,6 @@ explain_option = click.option(
 )
 
 
-def with_assumed(base: Assumptions, assumed: Iterable[str]) -> Assumptions:
-    """`base` with the values of the option --assume. A usage error for an unknown name or an impossible value."""
-    return with_texts(base, dict(assumption(text) for text in assumed))
-
-
 def assumption(text: str) -> tuple[str, str]:
     """The name and the value in a text of the option --assume. A usage error if the text has no `=`."""
     name, equals, value = text.partition("=")
@@ -52,8 +47,11 @@ def with_texts(base: Assumptions, texts: dict[str, str]) -> Assumptions:
 
 
 def of_settings(assumed: Iterable[str]) -> Assumptions:
-    """The assumptions of this machine's settings, overridden by the values of the option --assume."""
-    return with_assumed(settings_module.load({}).assumptions, assumed)
+    """The assumptions of this machine's settings, overridden by the values of the option --assume.
+
+    A usage error for an unknown name or an impossible value.
+    """
+    return with_texts(settings_module.load({}).assumptions, dict(assumption(text) for text in assumed))
 
 
 #: Bits of a cached value, by the names that programs give the formats. Those of llama.cpp have a 16-bit scale for each 32

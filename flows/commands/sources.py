@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from gpuledger.flows.asking.options import Whole, data_dir_option, data_of, format_option
+from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.flows.words.say import say
 
@@ -87,6 +88,14 @@ def _terms(source: Source, read: Terms | None, translate: Translate) -> str | No
     return translate("unknown") if source.start else None
 
 
+def _refuse_unknown(name: str) -> None:
+    """A usage error for a name that is no source's, which names the sources that are spelt alike."""
+    from gpuledger.extract import source as sources
+
+    if name not in sources.names():
+        raise click.UsageError(wrong_use.no_source([name], sources.names()))
+
+
 @command.command("terms")
 @click.argument("name")
 @click.argument("says", type=click.Choice(["allowed", "forbidden", "unknown"]))
@@ -101,12 +110,9 @@ def terms_(name: str, says: str, page: str | None, read: datetime | None, data_d
     Nights leave out what terms forbid; who names it (`--only`, the setting sources) has it read all the same. With
     `unknown` the record is taken out. Records are kept in decisions/terms.toml.
     """
-    from gpuledger.extract import source as sources
     from gpuledger.flows.decisions import terms
-    from gpuledger.flows.words import wrong_use
 
-    if name not in sources.names():
-        raise click.UsageError(wrong_use.no_source([name], sources.names()))
+    _refuse_unknown(name)
     data = data_of(data_dir)
     if says == "unknown":
         terms.remove(data, name)
@@ -181,10 +187,8 @@ def diff(name: str, page: str | None, against: str | None, data_dir: str | None,
     from gpuledger.extract import side_by_side
     from gpuledger.extract import source as sources
     from gpuledger.flows.checks import pages, pages_shown
-    from gpuledger.flows.words import wrong_use
 
-    if name not in sources.names():
-        raise click.UsageError(wrong_use.no_source([name], sources.names()))
+    _refuse_unknown(name)
     data = data_of(data_dir)
     then, now = pages.pair(data, name, page, against)
     compared = side_by_side.compare(sources.get(name), then, now)
@@ -213,13 +217,10 @@ def correct(
     says the same; where the source changes its mind, its word counts and an issue says so. Corrections are kept in
     decisions/corrections.toml.
     """
-    from gpuledger.extract import source as sources
     from gpuledger.flows.checks import correcting
     from gpuledger.flows.decisions import corrections
-    from gpuledger.flows.words import wrong_use
 
-    if name not in sources.names():
-        raise click.UsageError(wrong_use.no_source([name], sources.names()))
+    _refuse_unknown(name)
     data = data_of(data_dir)
     if remove:
         removed = corrections.remove(data, name, key, field)

@@ -23,7 +23,6 @@ from gpuledger.extract.readers.measured.read import read_figures
 from gpuledger.flows.decisions import identities
 from gpuledger.transform import workloads
 from gpuledger.transform.identity import catalogue as cards
-from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.index import MACHINE
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.sizing import catalogue
@@ -183,13 +182,10 @@ def _store(data: DataDir, figures: Stored, origin: tuple[str, str, bytes]) -> St
         path.parent.mkdir(parents=True, exist_ok=True)
         for workload in figures.new_workloads:
             workloads.save(data.workloads, workload)
-        archive_files.write(path.parent / "files" / f"{sha256[:16]}-{_file_name(name)}", content)
+        safe_name = re.sub(r"[^\w.-]+", "_", name)[-80:]
+        archive_files.write(path.parent / "files" / f"{sha256[:16]}-{safe_name}", content)
         archive_files.write(path, written)
     return replace(figures, is_new=is_new)
-
-
-def _file_name(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "_", name)[-80:]
 
 
 class _NoCard(Exception):
@@ -243,12 +239,9 @@ def _machines_of(gpu_id: str | None, device_gb: float | None) -> list[str]:
         if one.form_factor == MACHINE and (one.chip, one.shading_units) == (gpu.chip, gpu.shading_units)
     ]  # fmt: skip
     if device_gb is not None:
-        machines = [min((one for one in machines if (one.memory_gb or 0) >= device_gb), key=_memory, default=gpu)]
+        with_room = (one for one in machines if (one.memory_gb or 0) >= device_gb)
+        machines = [min(with_room, key=lambda one: one.memory_gb or 0.0, default=gpu)]
     return sorted(one.display_name for one in machines if one.memory_gb is not None)
-
-
-def _memory(gpu: Gpu) -> float:
-    return gpu.memory_gb or 0.0
 
 
 def _on_processor_too(figure: Figure) -> Figure:
@@ -295,34 +288,28 @@ def _workload(figure: Figure, details: UserDetails, count: int, known: Mapping[s
     model = model_of(figure.model) if figure.model else None
     precision = figure.precision or (catalogue.precision_in(figure.model) if figure.model else None)
     is_one = figure.is_single_stream and count == 1
-    return _known_or(
-        known,
-        Workload(
-            workload_id=figure.workload_id + suffix,
-            workload=figure.workload + (f", {count} cards" if suffix else ""),
-            unit=figure.unit,
-            description=f"{figure.workload}{f' ({figure.precision})' if figure.precision else ''}",
-            direction=figure.direction,
-            gpu_count=count,
-            # `buy` uses these as a card's own speed: one card, one answer at a time. What a server writes for all its users
-            # is compared with what is expected of it.
-            output=None
-            if not (model and precision)
-            else "token"
-            if is_one
-            else "served_token"
-            if figure.is_written
-            else None,
-            iterations=1 if is_one and model and precision else None,
-            model=model,
-            precision=precision,
-            software=figure.software,
-        ),
+    new = Workload(
+        workload_id=figure.workload_id + suffix,
+        workload=figure.workload + (f", {count} cards" if suffix else ""),
+        unit=figure.unit,
+        description=f"{figure.workload}{f' ({figure.precision})' if figure.precision else ''}",
+        direction=figure.direction,
+        gpu_count=count,
+        # `buy` uses these as a card's own speed: one card, one answer at a time. What a server writes for all its users
+        # is compared with what is expected of it.
+        output=None
+        if not (model and precision)
+        else "token"
+        if is_one
+        else "served_token"
+        if figure.is_written
+        else None,
+        iterations=1 if is_one and model and precision else None,
+        model=model,
+        precision=precision,
+        software=figure.software,
     )
-
-
-def _known_or(known: Mapping[str, Workload], workload: Workload) -> Workload:
-    return known.get(workload.workload_id, workload)
+    return known.get(new.workload_id, new)
 
 
 def model_of(name: str) -> str | None:

@@ -113,12 +113,10 @@ def readings(context: Context, out: Collection[LeftOut] | None = None) -> list[R
     return [
         reading
         for reading in all_readings
-        if reading.starts or reading.files or (not reading.source.start and _has_folder(reading.source, context.data))
+        if reading.starts
+        or reading.files
+        or (not reading.source.start and any((context.data.root / folder).is_dir() for folder in reading.source.drops))
     ]
-
-
-def _has_folder(source: Source, data: DataDir) -> bool:
-    return any((data.root / folder).is_dir() for folder in source.drops)
 
 
 def nothing_to_read(name: str, context: Context) -> str:

@@ -72,7 +72,8 @@ class Schedule:
         # Without a zone no hour is skipped or repeated, so these are pure wall-clock times. The range has some hours more at
         # both ends, since the order of wall-clock times is not the order of instants.
         walls = self._wall_times(first - timedelta(hours=3), last + timedelta(hours=3))
-        ticks = {_instant(wall, zone) for wall in walls}
+        # The first instant of a wall-clock time that comes twice; one that is skipped moves forward (PEP 495).
+        ticks = {wall.replace(tzinfo=zone, fold=0).astimezone(UTC) for wall in walls}
         return sorted(tick for tick in ticks if start <= tick <= end)
 
     def _wall_times(self, first: datetime, last: datetime) -> Iterator[datetime]:
@@ -100,8 +101,3 @@ def is_done(tick: datetime, done: Collection[datetime]) -> bool:
 def _plain(time: datetime) -> datetime:
     """The time as a plain datetime in UTC. Prefect's times are of a subclass whose arithmetic has its own rules."""
     return datetime.fromtimestamp(time.timestamp(), UTC)
-
-
-def _instant(wall: datetime, zone: ZoneInfo) -> datetime:
-    """The instant of a wall-clock time: the first if it comes twice, moved forward if it is skipped (PEP 495)."""
-    return wall.replace(tzinfo=zone, fold=0).astimezone(UTC)

@@ -43,11 +43,6 @@ class ServerFailed(Exception):
     """The Prefect server did not start. The message names its log."""
 
 
-def _new_credential() -> str:
-    # A user and a password, in the form that Prefect uses.
-    return f"gpuledger:{secrets.token_urlsafe(32)}"
-
-
 @dataclass(slots=True)
 class Server:
     """A running server. `port` and `credential` stay the same over a second `start`, so that clients can go on."""
@@ -55,7 +50,8 @@ class Server:
     state: Path
     has_services: bool
     port: int
-    credential: str = field(default_factory=_new_credential, repr=False)
+    #: A user and a password, in the form that Prefect uses.
+    credential: str = field(default_factory=lambda: f"gpuledger:{secrets.token_urlsafe(32)}", repr=False)
     process: child.Process | None = None
     _door: socket.socket | None = field(default=None, repr=False)
     _turning_away: threading.Thread | None = field(default=None, repr=False)

@@ -184,11 +184,6 @@ def _offer(row: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _label(row: dict[str, Any]) -> str:
-    label: str = row["speed_is"]
-    return spoken(label)
-
-
 def _day(time: datetime | None) -> str:
     return "" if time is None else f"{time:%Y-%m-%d}"
 
@@ -196,7 +191,7 @@ def _day(time: datetime | None) -> str:
 def _of_text(row: dict[str, Any]) -> dict[str, Any]:
     """A row for people, by its headings, for a model that writes text."""
     return _offer(row) | {
-        "tokens/s": row["expected_tokens_per_s"], "range": _range(row), "speed is": _label(row),
+        "tokens/s": row["expected_tokens_per_s"], "range": _range(row), "speed is": spoken(row["speed_is"]),
         **({} if row["users"] in (1, None) else {"each user": row["each_tokens_per_s"]}),
         "reads tokens/s": row["prefill_tokens_per_s"],
         "first token s": row["first_token_s"],
@@ -207,7 +202,8 @@ def _of_text(row: dict[str, Any]) -> dict[str, Any]:
 def _of_pictures(row: dict[str, Any]) -> dict[str, Any]:
     """A row for people, by its headings, for an image model."""
     return _offer(row) | {
-        "seconds each": _seconds(row["images_per_s"], row), "range": _range_of_pictures(row), "speed is": _label(row),
+        "seconds each": _seconds(row["images_per_s"], row), "range": _range_of_pictures(row),
+        "speed is": spoken(row["speed_is"]),
         "USD per 1000 pictures": row["usd_per_thousand_images"], "machine": spoken(row["host"] or ""),
     }  # fmt: skip
 
@@ -226,11 +222,7 @@ def _range_of_pictures(row: dict[str, Any]) -> str:
 def _way(row: dict[str, Any]) -> str:
     """`buy`, `buy used`, `on demand`, `reserved 1y`."""
     way = spoken(row["way"].replace("_", " "))
-    return way if row["condition"] in (None, "new") else f"{way} {spoken(_condition(row['condition']))}"
-
-
-def _condition(condition: str | None) -> str:
-    return (condition or "").replace("_", " ")
+    return way if row["condition"] in (None, "new") else f"{way} {spoken(row['condition'].replace('_', ' '))}"
 
 
 def _range(row: dict[str, Any]) -> str:

@@ -236,15 +236,13 @@ def _instead(option: str, command: click.Command, command_path: str) -> str:
         for parameter in command.params
         if isinstance(parameter, click.Argument)
     }
-    bare = next((name for name in names if _is_bare(name.lower(), option.lstrip("-"))), None)
+    # --gpu is also the argument CARD.
+    word = option.lstrip("-")
+    meant_words = (word, {"gpu": "card", "card": "gpu"}.get(word))
+    bare = next((name for name in names if name.lower() in _BARE and name.lower() in meant_words), None)
     if bare is None:
         return ""
     return gettext("; {name} stands without an option: `{command} {name}`").format(name=bare, command=command_path)
-
-
-def _is_bare(name: str, option: str) -> bool:
-    """Whether an option names what the command takes as an argument: --gpu is also the argument CARD."""
-    return name in _BARE and name in (option, {"gpu": "card", "card": "gpu"}.get(option))
 
 
 def _of_the_commands(option: str, group: click.Group, context: click.Context) -> bool:
