@@ -49,35 +49,27 @@ def write(con: duckdb.DuckDBPyConnection, night: Night, previous_success: dateti
     if not counted:
         return 0, 0
     columns = ", ".join(COLUMNS)
-    # Planning an empty part takes DuckDB longer than running it, and most nights have no rows in the two middle parts.
-    parts = [
-        f"""SELECT listing_id, {columns}, valid_from, $seen_at AS valid_to,
-                coalesce(confirmed_until, $previous, valid_from) AS confirmed_until
-            FROM stood WHERE valid_from <> $seen_at AND why NOT IN ('unseen', 'confirmed')"""
-    ]
-    if counted.keys() & {"unseen", "confirmed"}:
-        parts.append(
-            f"""SELECT listing_id, {columns}, valid_from, NULL,
-                    CASE why WHEN 'unseen' THEN greatest($previous, valid_from) END
-                FROM stood WHERE why IN ('unseen', 'confirmed')"""
-        )
-    if "doubted" in counted:
-        parts.append(
-            f"""SELECT listing_id, {columns}, $seen_at, NULL, coalesce(confirmed_until, $previous, valid_from)
-                FROM stood WHERE why = 'doubted'"""
-        )
-    if counted.keys() & {"new", "replaced"}:
-        parts.append(
-            f"""SELECT listing_id, {columns}, $seen_at, NULL, NULL
-                FROM incoming_offer SEMI JOIN (FROM verdict WHERE why IN ('new', 'replaced')) USING (listing_id)"""
-        )
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE version AS
             WITH stood AS (
                 SELECT listing_id, why, {columns}, valid_from, confirmed_until
                 FROM core.price_open JOIN (SELECT listing_id, why FROM verdict WHERE why IS NOT NULL) USING (listing_id)
             )
-            SELECT listing_no, v.* FROM ({" UNION ALL ".join(parts)}) v
+            SELECT listing_no, v.* FROM (
+                SELECT listing_id, {columns}, valid_from, $seen_at AS valid_to,
+                    coalesce(confirmed_until, $previous, valid_from) AS confirmed_until
+                FROM stood WHERE valid_from <> $seen_at AND why NOT IN ('unseen', 'confirmed')
+                UNION ALL
+                SELECT listing_id, {columns}, valid_from, NULL,
+                    CASE why WHEN 'unseen' THEN greatest($previous, valid_from) END
+                FROM stood WHERE why IN ('unseen', 'confirmed')
+                UNION ALL
+                SELECT listing_id, {columns}, $seen_at, NULL, coalesce(confirmed_until, $previous, valid_from)
+                FROM stood WHERE why = 'doubted'
+                UNION ALL
+                SELECT listing_id, {columns}, $seen_at, NULL, NULL
+                FROM incoming_offer SEMI JOIN (FROM verdict WHERE why IN ('new', 'replaced')) USING (listing_id)
+            ) v
             JOIN (SELECT listing_id, listing_no FROM core.listing) USING (listing_id)""",
         {"seen_at": night.seen_at, "previous": previous_success},
     )

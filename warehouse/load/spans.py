@@ -116,57 +116,42 @@ def merge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged, previous
     length zero.
     """
     table = spans.table
-    times = {"seen_at": staged.seen_at}
+    times: dict[str, datetime | None] = {"seen_at": staged.seen_at}
     judge(con, spans, staged)
-    counted = con.execute(
-        """SELECT count(*) FILTER (why IN ('new', 'replaced')), count(*) FILTER (why = 'doubted'),
-               count(*) FILTER (why IN ('replaced', 'doubted', 'ended')),
-               count(*) FILTER (why IN ('replaced', 'doubted', 'ended') AND is_same_run),
-               count(*) FILTER (why IN ('unseen', 'confirmed')) FROM verdict"""
-    ).fetchone()
-    assert counted is not None
-    appeared, doubted, closed, again, standing = counted
-    ending = {**times, **({"previous": previous_success} if spans.has_doubt else {})}
     columns = ", ".join((*spans.key, *spans.state, *spans.extra))
-    changed = 0
-    if standing:
+    changed = _count(
+        con,
+        f"""INSERT INTO {table} ({columns}, valid_from) SELECT {columns}, $seen_at FROM {staged.incoming}
+            WHERE rowid IN (SELECT seen_id FROM verdict WHERE why IN ('new', 'replaced'))""",
+        times,
+    )
+    confirmed = ""
+    if spans.has_doubt:
+        times["previous"] = previous_success
+        confirmed = ", confirmed_until = coalesce(o.confirmed_until, $previous, o.valid_from)"
         changed += _count(
             con,
             f"""UPDATE {table} o SET confirmed_until = CASE v.why WHEN 'unseen' THEN greatest($previous, o.valid_from) END
                 FROM verdict v WHERE v.why IN ('unseen', 'confirmed') AND o.rowid = v.id""",
             {"previous": previous_success},
         )
-    if appeared:
-        changed += _count(
-            con,
-            f"""INSERT INTO {table} ({columns}, valid_from) SELECT {columns}, $seen_at FROM {staged.incoming}
-                WHERE rowid IN (SELECT seen_id FROM verdict WHERE why IN ('new', 'replaced'))""",
-            times,
-        )
-    if doubted:
         changed += _count(
             con,
             f"""INSERT INTO {table} ({columns}, valid_from, confirmed_until)
                 SELECT {columns}, $seen_at, coalesce(o.confirmed_until, $previous, o.valid_from) FROM {table} o
                 WHERE rowid IN (SELECT id FROM verdict WHERE why = 'doubted')""",
-            ending,
+            times,
         )
-    if again:
-        con.execute(
-            f"""DELETE FROM {table} WHERE rowid IN (
-                    SELECT id FROM verdict WHERE why IN ('replaced', 'doubted', 'ended') AND is_same_run)"""
-        )
-    if closed > again:
-        confirmed = (
-            ", confirmed_until = coalesce(o.confirmed_until, $previous, o.valid_from)" if spans.has_doubt else ""
-        )
-        changed += _count(
-            con,
-            f"""UPDATE {table} o SET valid_to = $seen_at {confirmed}
-                WHERE rowid IN (SELECT id FROM verdict WHERE why IN ('replaced', 'doubted', 'ended') AND NOT is_same_run)""",
-            ending,
-        )
-    return changed
+    con.execute(
+        f"""DELETE FROM {table} WHERE rowid IN (
+                SELECT id FROM verdict WHERE why IN ('replaced', 'doubted', 'ended') AND is_same_run)"""
+    )
+    return changed + _count(
+        con,
+        f"""UPDATE {table} o SET valid_to = $seen_at {confirmed}
+            WHERE rowid IN (SELECT id FROM verdict WHERE why IN ('replaced', 'doubted', 'ended') AND NOT is_same_run)""",
+        times,
+    )
 
 
 def _count(con: duckdb.DuckDBPyConnection, statement: str, parameters: Mapping[str, datetime | None]) -> int:
