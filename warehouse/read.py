@@ -22,15 +22,12 @@ _together: ContextVar[tuple[DataDir, duckdb.DuckDBPyConnection] | None] = Contex
 
 
 @contextmanager
-def together(
-    data: DataDir, writes_to: Path | None = None, *, over: duckdb.DuckDBPyConnection | None = None
-) -> Iterator[None]:
+def together(data: DataDir, writes_to: Path | None = None) -> Iterator[None]:
     """Every question in the block is asked of one version, over one connection, which may write to the folder `writes_to`.
 
-    `over` is a connection that has no warehouse attached any more and is not used afterwards: a night has one when it has
-    published, and to make another one takes DuckDB 20 ms. Raises what `reader` raises.
+    Raises what `reader` raises.
     """
-    with reader(data, writes_to) if over is None else _opened(over, data, writes_to) as con:
+    with reader(data, writes_to) as con:
         token = _together.set((data, con))
         try:
             yield
@@ -59,39 +56,7 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
     except duckdb.OutOfMemoryException:
         raise _too_little_memory(data) from None
     try:
-        with _opened(con, data, writes_to, spills=spills):
-            yield con
-    finally:
-        con.close()
-
-
-@contextmanager
-def _opened(
-    con: duckdb.DuckDBPyConnection, data: DataDir, writes_to: Path | None, *, spills: bool = True
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The connection with the published version attached, and shut; see `reader`."""
-    # Resolved first, because a write-ahead log that an analyst left belongs to the version's own path.
-    path = data.published.resolve()
-    try:
-        con.execute(SESSION)
-        con.execute(f"ATTACH {quote(str(path))} AS gpuledger (READ_ONLY); USE gpuledger")
-        if not spills:
-            con.execute("SET temp_directory = ''")
-        _shut(con, writes_to)
-        found = schema.written(con)
-    except duckdb.OutOfMemoryException:
-        raise _too_little_memory(data) from None
-    except duckdb.Error as error:
-        schema.refuse_newer_duckdb(error, str(data.published))
-        reason = str(error).splitlines()[0]
-        raise NotAWarehouse(
-            Message("warehouse.cannot_opened_warehouse", published=data.published, reason=reason)
-        ) from None
-    if found is None:
-        raise NotAWarehouse(Message("warehouse.duckdb_file_but_not_gpuledger", published=data.published))
-    is_copy = data.shared.exists() and not data.base.exists()
-    schema.refuse_other(found, str(data.published), origin="store" if is_copy else "archive")
-    try:
+        _open(con, data, writes_to, spills=spills)
         yield con
     except duckdb.OutOfMemoryException:
         raise _too_little_memory(data) from None
@@ -102,6 +67,33 @@ def _opened(
         if not is_damage(error):
             raise
         raise NotAWarehouse(damaged(str(data.published), error)) from None
+    finally:
+        con.close()
+
+
+def _open(con: duckdb.DuckDBPyConnection, data: DataDir, writes_to: Path | None, *, spills: bool) -> None:
+    """Attach the published version, and shut the connection; see `reader`."""
+    # Resolved first, because a write-ahead log that an analyst left belongs to the version's own path.
+    path = data.published.resolve()
+    try:
+        con.execute(SESSION)
+        con.execute(f"ATTACH {quote(str(path))} AS gpuledger (READ_ONLY); USE gpuledger")
+        if not spills:
+            con.execute("SET temp_directory = ''")
+        _shut(con, writes_to)
+        found = schema.written(con)
+    except duckdb.OutOfMemoryException:
+        raise
+    except duckdb.Error as error:
+        schema.refuse_newer_duckdb(error, str(data.published))
+        reason = str(error).splitlines()[0]
+        raise NotAWarehouse(
+            Message("warehouse.cannot_opened_warehouse", published=data.published, reason=reason)
+        ) from None
+    if found is None:
+        raise NotAWarehouse(Message("warehouse.duckdb_file_but_not_gpuledger", published=data.published))
+    is_copy = data.shared.exists() and not data.base.exists()
+    schema.refuse_other(found, str(data.published), origin="store" if is_copy else "archive")
 
 
 def _too_little_memory(data: DataDir) -> WarehouseError:

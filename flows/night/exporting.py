@@ -6,8 +6,6 @@ import os
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-import duckdb
-
 from gpuledger.extract import local_files
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
@@ -47,15 +45,14 @@ def target(settings: Settings, data: DataDir) -> Target:
     return Target(settings.iceberg.rstrip("/"), settings.iceberg_catalog or own, properties)
 
 
-def write(context: Context, summary: Summary, con: duckdb.DuckDBPyConnection | None = None) -> Summary:
+def write(context: Context, summary: Summary) -> Summary:
     """Write the CSV files of the published version, and the Iceberg tables if the settings have them.
 
-    `con` is the connection that published, if it is still open.
     A file that cannot be written is only a note in the summary, as the warehouse is published already.
     """
     context.progress.step("export")
     try:
-        exports.after_run(context.data, con)
+        exports.after_run(context.data)
     except OSError as error:
         folder = error.filename or context.data.exports
         return replace(summary, reason=f"the CSV files could not be written: {folder}: {local_files.why(error)}")

@@ -115,8 +115,8 @@ def publish_loaded(context: Context, load: Load, *, export: bool = False) -> Sum
         run_log.publishing(context.data, record)
         summary = publish_build(con, context, work, night.sources, builds)  # publish
         run_log.published(context.data, context.run_id)
-        summary = replace(summary, unrated=night.unrated)
-        return exporting.write(context, summary, con) if export else summary  # export
+    summary = replace(summary, unrated=night.unrated)
+    return exporting.write(context, summary) if export else summary  # export
 
 
 def build(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gpuledger.flows.showing import procurement
 from gpuledger.flows.showing.money import DOLLARS
@@ -12,19 +11,16 @@ from gpuledger.warehouse.outputs import csv_files, sheet
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader, together
 
-if TYPE_CHECKING:
-    import duckdb
 
-
-def after_run(data: DataDir, over: duckdb.DuckDBPyConnection | None = None) -> list[Path]:
+def after_run(data: DataDir) -> list[Path]:
     """Write the files of one version to the folder of exports; returns their paths.
 
     Tables that grow every night are written with their newest days only. A file whose table did not change since it was
-    written stays as it is. `over` is a connection that is free for it; see `warehouse.read.together`.
+    written stays as it is.
 
     Raises OSError if the folder cannot be written, and what `warehouse.read.reader` raises.
     """
-    with together(data, over=over):
+    with together(data):
         with reader(data) as con:
             contents = tracked_contents(con)
         written = csv_files.export_recent(data, contents)
