@@ -269,20 +269,15 @@ def _completed(chart: Chart, reader: Reader) -> Chart:
     if not open_lanes or not chart.words:
         return chart
     if chart.frame.turned:
-        return _completed_standing(chart, reader, open_lanes)
-    left = max(0, int(chart.bars.zero))
-    tops = {index: max(0, lanes[index].top - 3) for index in open_lanes}
-    strips = [chart.frame.picture[tops[index] : lanes[index].bottom + 3, left:] for index in open_lanes]
-    canvas, starts = stacked(strips)
-    words_by_lane: dict[int, list[Word]] = {index: [] for index in open_lanes}
-    for word in reader.read_words(canvas, times=1.5):
-        at = bisect_right(starts, word.middle[1]) - 1
-        index = open_lanes[at]
-        down = tops[index] - starts[at]
-        box = (word.box[0] + left, word.box[1] + down, word.box[2] + left, word.box[3] + down)
-        words_by_lane[index].append(replace(word, box=box))
+        boxes = _boxes_of_ends(chart, open_lanes)
+    else:
+        left, right = max(0, int(chart.bars.zero)), chart.frame.picture.shape[1]
+        boxes = [(left, max(0, lanes[index].top - 3), right, lanes[index].bottom + 3) for index in open_lanes]
     words = list(chart.words)
-    for index, again in words_by_lane.items():
+    for index, again in zip(open_lanes, _words_of(chart, reader, boxes), strict=True):
+        if chart.frame.turned:
+            # The area around an end may also hold the number of a neighbour.
+            again = [word for word in again if word.number and layout.lane_of(word, chart.bars) == index]
         if sum(word.number is not None for word in again) == len(lanes[index].bars):
             words = [
                 word for word in words if word.middle[0] <= chart.bars.zero or layout.lane_of(word, chart.bars) != index
@@ -291,43 +286,20 @@ def _completed(chart: Chart, reader: Reader) -> Chart:
     return replace(chart, words=tuple(words))
 
 
-def _completed_standing(chart: Chart, reader: Reader, open_lanes: Sequence[int]) -> Chart:
-    """The same for vertical bars. Reads the areas around the ends of the bars, put below each other.
+def _boxes_of_ends(chart: Chart, open_lanes: Sequence[int]) -> list[Box]:
+    """The areas around the ends of vertical bars.
 
     In a large picture the model overlooks small numbers that are far apart.
     """
-    lanes, picture = chart.bars.lanes, chart.frame.picture
-    height = picture.shape[0]
+    lanes, height = chart.bars.lanes, chart.frame.picture.shape[0]
     reach = round(_AROUND * float(np.median([word.box[2] - word.box[0] for word in chart.words])))
-    bottom = height - max(0, int(chart.bars.zero))
-    corners = {}
+    boxes: list[Box] = []
     for index in open_lanes:
         ends = [height - bar.end for bar in lanes[index].bars]
-        corners[index] = max(0, round(min(ends)) - reach), max(0, lanes[index].top - _BESIDE)
-    wide = max(lanes[index].bottom - lanes[index].top for index in open_lanes) + 2 * _BESIDE
-    strips = []
-    for index, (top, left) in corners.items():
-        low = min(bottom, round(max(height - bar.end for bar in lanes[index].bars)) + reach)
-        strip = picture[top : max(low, top + reach), left : lanes[index].bottom + _BESIDE]
-        strips.append(np.pad(strip, ((0, 0), (0, max(0, wide - strip.shape[1])), (0, 0)), mode="edge"))
-    canvas, starts = stacked(strips)
-    words_by_lane: dict[int, list[Word]] = {index: [] for index in open_lanes}
-    for word in reader.read_words(canvas, times=1.5):
-        at = bisect_right(starts, word.middle[1]) - 1
-        index = open_lanes[at]
-        top, left = corners[index]
-        down = top - starts[at]
-        box = (word.box[0] + left, word.box[1] + down, word.box[2] + left, word.box[3] + down)
-        words_by_lane[index].append(chart.frame.into(replace(word, box=box)))
-    words = list(chart.words)
-    for index, again in words_by_lane.items():
-        inside = [word for word in again if word.number is not None and layout.lane_of(word, chart.bars) == index]
-        if len(inside) == len(lanes[index].bars):
-            words = [
-                word for word in words if word.middle[0] <= chart.bars.zero or layout.lane_of(word, chart.bars) != index
-            ]
-            words += inside
-    return replace(chart, words=tuple(words))
+        top = max(0, round(min(ends)) - reach)
+        low = min(height - max(0, int(chart.bars.zero)), round(max(ends)) + reach)
+        boxes.append((max(0, lanes[index].top - _BESIDE), top, lanes[index].bottom + _BESIDE, max(low, top + reach)))
+    return boxes
 
 
 #: Pixels beside a lane's bars that belong to the lane, and the area around a bar's end that has its number, in heights of
