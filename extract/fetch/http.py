@@ -96,8 +96,13 @@ class Client:
     def _fetched(
         self, url: str, headers: Mapping[str, str], site: Site | None, first_bytes: int | None = None
     ) -> Fetched:
-        shown_url, started = addresses.redact(url), self._clock()
-        answer, attempts = self._with_retries(lambda: self._try_page(url, shown_url, headers, site, first_bytes))
+        shown_url = addresses.redact(url)
+        return self._answered(url, lambda: self._try_page(url, shown_url, headers, site, first_bytes))
+
+    def _answered(self, url: str, attempt: Callable[[], Answer]) -> Fetched:
+        """What the tries at `url` give in the end, with their number and time."""
+        started = self._clock()
+        answer, attempts = self._with_retries(attempt)
         return Fetched(
             url=url,
             final_url=answer.url,
@@ -129,12 +134,7 @@ class Client:
             raise_for_status(error_url, answer, retry.retry_after_s(answer.headers, self._now), conditional=False)
             return answer
 
-        started = self._clock()
-        answer, attempts = self._with_retries(attempt)
-        return Fetched(
-            url=url, final_url=answer.url, status=answer.status, headers=answer.headers, content=answer.content,
-            attempts=attempts, elapsed_s=self._clock() - started, wire_bytes=answer.wire_bytes,
-        )  # fmt: skip
+        return self._answered(url, attempt)
 
     def ask_robots(self, url: str) -> None:
         """Fetch only the site's robots.txt. Raises RobotsDisallowed if it forbids `url`, or the error of fetching it."""

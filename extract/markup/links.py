@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsplit
 
 
 def joined(base: str, link: str) -> str:
@@ -13,3 +13,10 @@ def joined(base: str, link: str) -> str:
     except ValueError:
         return ""
     return address
+
+
+def with_parameter(url: str, name: str, value: object) -> str:
+    """The same address with another value of one parameter, which comes last."""
+    parts = urlsplit(url)
+    others = [(other, text) for other, text in parse_qsl(parts.query) if other != name]
+    return urlunsplit(parts._replace(query=urlencode([*others, (name, str(value))], quote_via=quote)))

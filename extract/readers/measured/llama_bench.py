@@ -231,18 +231,10 @@ def read_markdown(text: str) -> MeasurementFile:
     memory = int(printed[1]) / 1024 if printed else None
     build = re.search(r"(?m)^build: (\S+) \((\d+)\)", text)
     software = f"llama.cpp {build[2]} {build[1]}" if build else "llama.cpp"
-    columns: dict[str, int] | None = None
-    varied = _varied(_rows_of_tables(text))
-    for number, line in enumerate(text.splitlines(), start=1):
-        if (header := _header(line)) is not None:
-            columns = header
-            continue
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if columns is None or not line.strip().startswith("|") or set(line) <= set("|-: \t"):
-            continue
-        if len(cells) <= max(columns.values()):
-            raise NotReadable(f"line {number}: {len(cells)} cells, and the header has more")
-        test, rate = cells[columns["test"]], _RATE.match(cells[columns["t/s"]])
+    rows = list(_rows_of_tables(text))
+    varied = _varied(row for _, row in rows)
+    for number, row in rows:
+        test, rate = row["test"], _RATE.match(row["t/s"])
         if _SUMMED.match(test):
             file.left_out.append(
                 f"line {number}: {test} divides two counts of tokens by one time: the speed of neither"
@@ -250,11 +242,8 @@ def read_markdown(text: str) -> MeasurementFile:
             continue
         match = _TEST.match(test)
         if match is None or rate is None:
-            file.left_out.append(
-                f"line {number}: test {test!r} with {cells[columns['t/s']]!r} is no speed that is known"
-            )
+            file.left_out.append(f"line {number}: test {test!r} with {row['t/s']!r} is no speed that is known")
             continue
-        row = {name: cells[at] for name, at in columns.items()}
         if why := _no_card(row.get("ngl"), row.get("backend")):
             file.left_out.append(f"line {number}: {why}")
             continue
@@ -270,15 +259,19 @@ def read_markdown(text: str) -> MeasurementFile:
     return file
 
 
-def _rows_of_tables(text: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of all tables of a text, each as its cells by column name."""
-    columns: list[str] = []
-    for line in text.splitlines():
+def _rows_of_tables(text: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of all tables of a text, each with the number of its line and its cells by column name."""
+    columns: dict[str, int] | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        if (header := _header(line)) is not None:
+            columns = header
+            continue
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if _header(line) is not None:
-            columns = [cell.lower() for cell in cells]
-        elif columns and len(cells) == len(columns) and not set(line) <= set("|-: \t"):
-            yield dict(zip(columns, cells, strict=True))
+        if columns is None or not line.strip().startswith("|") or set(line) <= set("|-: \t"):
+            continue
+        if len(cells) <= max(columns.values()):
+            raise NotReadable(f"line {number}: {len(cells)} cells, and the header has more")
+        yield number, {name: cells[at] for name, at in columns.items()}
 
 
 def _header(line: str) -> dict[str, int] | None:

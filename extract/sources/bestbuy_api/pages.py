@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Issue, Link, ListingTotal, Parsed
+from gpuledger.extract.markup.links import with_parameter
 from gpuledger.extract.price.amounts import json_number
 from gpuledger.extract.readers import bestbuy_products
 from gpuledger.extract.source import Page
@@ -32,14 +33,8 @@ def parse(page: Page) -> Iterator[Parsed]:
             yield Issue(code="bad_card", message=message, where=f"products[{position}]", text=text)
     following = answer.get("nextCursorMark")
     if products and isinstance(following, str) and following != _cursor(page.url):
-        yield Link(url=_at(page.url, following), role="next_page")
+        yield Link(url=with_parameter(page.url, "cursorMark", following), role="next_page")
 
 
 def _cursor(url: str) -> str:
     return dict(parse_qsl(urlsplit(url).query)).get("cursorMark", "")
-
-
-def _at(url: str, cursor: str) -> str:
-    parts = urlsplit(url)
-    parameters = [(name, value) for name, value in parse_qsl(parts.query) if name != "cursorMark"]
-    return urlunsplit(parts._replace(query=urlencode([*parameters, ("cursorMark", cursor)], quote_via=quote)))

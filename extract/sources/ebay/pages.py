@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from gpuledger.extract import source
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Condition, Issue, Link, ListingTotal, Offer, Parsed
+from gpuledger.extract.markup.links import with_parameter
 from gpuledger.extract.price.amounts import json_number
 from gpuledger.extract.source import Page
 
@@ -47,7 +47,10 @@ def parse(page: Page) -> Iterator[Parsed]:
             yield offer
     if offset == 0:
         # Link to all pages at once and not to the next one: a page that fails then costs only its own items.
-        yield from (Link(url=_at(page.url, start), role="next_page") for start in range(limit, min(total, MOST), limit))
+        yield from (
+            Link(url=with_parameter(page.url, "offset", start), role="next_page")
+            for start in range(limit, min(total, MOST), limit)
+        )
         if total > MOST:
             message = f"the search has {total} items, of which eBay gives {MOST}: narrow it, by price or condition"
             yield Issue(code="search_too_wide", message=message, url=page.url)
@@ -98,10 +101,3 @@ def _amount(value: object) -> Decimal:
 def _bare(url: str) -> str:
     """Return the item's address without the parameters that track a visitor."""
     return url.partition("?")[0]
-
-
-def _at(url: str, offset: int) -> str:
-    """Return the address of the same search, starting at another item."""
-    parts = urlsplit(url)
-    parameters = [(name, value) for name, value in parse_qsl(parts.query) if name != "offset"]
-    return urlunsplit(parts._replace(query=urlencode([*parameters, ("offset", str(offset))], quote_via=quote)))
