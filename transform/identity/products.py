@@ -39,6 +39,14 @@ _OF_NAMES = frozenset((*FORM_WORDS, *OPEN_WORDS, *",/|", "r5", "r7", "r9", "maxq
 _OF_COOLERS = frozenset(("fan", "fans", "cooler", "lufter", "luefter", "wentylator", "ventilateur", "thermal", "kit"))
 #: Words that titles of cards also have right behind the chip's name: `RTX 3060 Fan x2`, `RTX 4090 12VHPWR`.
 _NAMED_ON_CARDS = _OF_COOLERS | {"12v", "12vhpwr", "ventilador", "쿨링팬", "connector", "connectors", "pad", "panel"}
+#: Numbers that begin a title, and cards in the plural behind them.
+_NUMERALS = frozenset(("zwei", "deux", "dos", "due", "twee", "dwie", "two", "tva", "duas"))
+_OF_CARDS = frozenset(("grafikkarten", "cartes", "tarjetas", "schede", "karty", "videokaarten", "placas", "grafikkort"))
+#: What says that a part is sold for one that broke. At most one word stands between it and the part.
+_REPLACEMENT = frozenset(
+    ("replacement", "ersatz", "ersatzteil", "remplacement", "rechange", "repuesto", "ricambio", "zamienny", "wymienny",
+     "vervangende", "vervanging", "交換用", "교체용", "替换", "更换")
+)  # fmt: skip
 #: Words before "parts" that say whose parts are sold.
 _PARTS_OF = frozenset(("pc", "computer", "oem", "genuine", "original", "gaming", "dell", "hp", "lenovo"))
 #: Words of names of games, which are given away with cards.
@@ -233,7 +241,9 @@ def _accessory(product: Product) -> Set[str]:
             if maybe - words.common_on_cards or not marks & words.board_maker:
                 return maybe
     makers = product.standing(marks & words.accessory_maker, product.comes_along)
-    return makers if makers and not (has_chip and marks & words.board_maker and not purpose) else frozenset()
+    # `EKWB … Strix/TUF RTX 4090 water block` is made for these cards; with a memory size it would be one of them.
+    is_card = has_chip and marks & words.board_maker and not purpose and (reading.sizes or not maybe)
+    return frozenset() if is_card else makers
 
 
 def _is_feature(product: Product, place: int) -> bool:
@@ -248,7 +258,11 @@ def _is_feature(product: Product, place: int) -> bool:
 
 def _replaced(product: Product, parts: Set[str]) -> bool:
     """Whether the title sells a replacement for one of `parts` of a card: `RTX 4090 24GB fan replacement`."""
-    return any(word == "replacement" and before in parts for before, word in pairwise(product.texts))
+    texts = product.texts
+    return any(
+        word in parts - _REPLACEMENT and not _REPLACEMENT.isdisjoint(texts[max(0, place - 2) : place + 3])
+        for place, word in enumerate(texts)
+    )
 
 
 def _right_behind(product: Product) -> frozenset[str]:
@@ -400,7 +414,14 @@ def _bundle(product: Product) -> Set[str]:
 
 
 def _several(product: Product) -> Set[str]:
-    return product.marks & product.words.several if product.reading.mentions else frozenset()
+    if not product.reading.mentions:
+        return frozenset()
+    # `2 MSI RTX 3070`, `Zwei RTX 3090`: a number begins the title, and cards are what follows.
+    first, *rest = product.texts
+    counted = product.words.board_maker | product.words.graphics | product.words.maker.keys() | CARDS | _OF_CARDS
+    if rest and (first in _NUMERALS or first in "23456789") and rest[0] in counted:
+        return {first}
+    return product.marks & product.words.several
 
 
 #: In this order: what is broken is broken whatever it is, and a part of a computer is no computer.
@@ -419,7 +440,7 @@ RULES: tuple[Rule, ...] = (
     Rule("computer", "a processor, or a phrase for computers", "Gaming PC RTX 4070", _processor),
     Rule("computer", "a processor or a drive in a list", "R9-8940HX/RTX5080/16G/1T", _in_a_list, reads_all=True),
     Rule("bundle", "a mainboard or another product beside the card", "B650M-H + RX 9060 XT 16GB", _bundle, reads_all=True),
-    Rule("several", "a word for more than one", "Lot RTX 3070", _several),
+    Rule("several", "a word for more than one, or a number first", "Lot RTX 3070", _several, reads_all=True),
 )  # fmt: skip
 
 

@@ -188,14 +188,20 @@ def _is_version(reading: Reading, position: int, vocabulary: Vocabulary) -> bool
 
 
 def _behind_a_name(reading: Reading, position: int, vocabulary: Vocabulary) -> bool:
-    """Whether a count stands directly behind a card's name and memory. False for board makers who count their fans there."""
+    """Whether a count stands directly behind a card's name and memory, one of more than fans also behind its maker. False
+    for board makers who count their fans there.
+    """
     last_mention = next(
         (mention for mention in reversed(reading.mentions) if not mention.weak or mention.family.joined), None
     )
     if last_mention is None or any(token.text in vocabulary.fans_behind_name for token in reading.tokens):
         return False
     between = reading.tokens[last_mention.end : position]
-    return all(token.memory or token.memory_type or token.text in FORM_WORDS or token.text == ")" for token in between)
+    makers = vocabulary.board_maker if reading.tokens[position].count >= _MORE_THAN_FANS else frozenset()
+    return all(
+        token.memory or token.memory_type or token.text in FORM_WORDS or token.text in "()" or token.text in makers
+        for token in between
+    )
 
 
 # ── words behind a number ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -35,6 +35,11 @@ _ACCENTED = re.compile("[\u00c0-\u017f]")
 # Letters that have no accent to remove, and how people write them on a keyboard without them.
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe"})
 
+#: Digits in circles and of old scripts. Python calls them digits, and cannot read them as numbers.
+_NO_NUMBERS = re.compile(
+    "[\u1369-\u1371\u19da\u24f5-\u24fd\u24ff\u2776-\u277e\u2780-\u2788\u278a-\u2792\U00010a40-\U00010a43"
+    "\U00010e60-\U00010e68\U00011052-\U0001105a]"
+)
 # Marks that NFKC would turn into letters (TM, SM), which would then stick to the word before.
 _MARKS = re.compile("[™®©℠]")
 _MARKS_IN_ASCII = re.compile(r"\((?:tm|r|c)\)")
@@ -43,6 +48,9 @@ _MARKS_IN_ASCII = re.compile(r"\((?:tm|r|c)\)")
 _PCIE = re.compile(r"pci[\s-]?e(?:x|xpress)?(?![a-z])")
 #: A code on the chip itself, which says nothing about the card that it is on: `GV100-896-A1`, `AD102-300`.
 _DIE = re.compile(r"\b(?:g[abhkmpv]|tu|ad)\d{3}[a-z]?-\d{2,3}[a-z]?(?:-[a-z]\d)*\b")
+
+#: `3070 T i` and `6800 X-T`: a suffix that was written apart.
+_APART = re.compile(r"(?<=\d)\s+(?:(t)[\s-](i)|(x)[\s/-](t))(?![\w-])")
 
 #: `*4` and `×4`, which mean the same as `x4`.
 _TIMES = re.compile(r"[*×](?=\d)")
@@ -62,6 +70,7 @@ def normalise(title: str) -> str:
         text = title.lower()
     else:
         text = unicodedata.normalize("NFKC", _MARKS.sub(" ", _MOJIBAKE.sub(" ", title))).lower()
+        text = _NO_NUMBERS.sub(" ", text)
         if _ACCENTED.search(text):
             text = "".join(
                 unicodedata.normalize("NFKD", letter)[0] if _ACCENTED.match(letter) else letter
@@ -79,7 +88,8 @@ def normalise(title: str) -> str:
     if "pci" in text:
         text = _PCIE.sub("pcie", text)
     if "-" in text:
-        text = _DIE.sub(" ", text)
+        text = _DIE.sub(" ", text).replace("d-rgb", "drgb")  # lights, and no model D
+    text = _APART.sub(r" \1\2\3\4", text)
     if "max" in text:
         text = text.replace("max-q", " maxq ").replace("max q", " maxq ")
     return text
