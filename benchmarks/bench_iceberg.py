@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.bench_history import moved as moved_hundredth
 from benchmarks.bench_history import open_rows
-from gpuledger.extract import objects
+from gpuledger.extract.archive import objects
 from gpuledger.warehouse.paths import DataDir
 from tests.support import market_history as market
 from tests.support import served

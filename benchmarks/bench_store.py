@@ -17,10 +17,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from gpuledger.extract import objects
+from gpuledger.extract.archive import objects
+from gpuledger.extract.archive.objects import Objects
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.fetch.fetched import Fetched
-from gpuledger.extract.objects import Objects
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.shared import bring, head, send

@@ -428,7 +428,7 @@ def test_every_path_exists_that_these_documents_name(path: Path) -> None:
 
 
 def test_a_path_that_does_not_exist_is_found() -> None:
-    text = "`flows/cli.py` `flows/gone.py` `extract/sources/<shop>/` `gone/<shop>/` `extract.sealed` `extract.gone`"
+    text = "`flows/cli.py` `flows/gone.py` `extract/sources/<shop>/` `gone/<shop>/` `extract.archive.sealed` `extract.gone`"
     assert paths_that_do_not_exist(f"{text} `gone.toml`") == [
         "flows/gone.py",
         "gone/<shop>/",

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from gpuledger.extract import local_files, sealed
+from gpuledger.extract import local_files
 from gpuledger.extract.archive import files as archive_files
+from gpuledger.extract.archive import sealed
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.errors import CorruptSnapshot
 

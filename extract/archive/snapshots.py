@@ -27,11 +27,11 @@ from pathlib import Path
 from gpuledger.extract import local_files
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.archive.fetch_log import FetchLog
+from gpuledger.extract.archive.objects import Objects
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.errors import CorruptSnapshot
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.fetched import Fetched
-from gpuledger.extract.objects import Objects
 from gpuledger.extract.source import Page
 
 __all__ = ["Archive", "Snapshot"]

@@ -6,9 +6,9 @@ import importlib.util
 import json
 import signal
 
-from gpuledger.extract import child
 from gpuledger.extract.charts.limits import MOST_MEMORY, MOST_SECONDS, MOST_WAIT, BadPicture
 from gpuledger.extract.charts.outcome import ChartReading
+from gpuledger.extract.processes import child
 
 
 def is_installed() -> bool:

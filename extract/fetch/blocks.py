@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import html
 import re
+import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from gpuledger.extract.errors import Blocked, EmptyBody
-from gpuledger.extract.fetch import block_signals
-from gpuledger.extract.fetch.block_signals import Place, Signal
 from gpuledger.extract.markup import charset
+
+WallKind = Literal["consent", "captcha", "challenge", "blocked", "soft_404"]
+Place = Literal["header", "url", "title", "heading", "mark", "text"]
 
 #: A wall is small and a shop's page is not. Above this many characters of source only titles and headings are searched.
 _SMALL_PAGE = 150_000
@@ -41,6 +47,15 @@ _MARKUP = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FRONT_PAGE = re.compile(r"/?([a-z]{2}([-_][a-z]{2})?/?)?((index|default|home)(\.\w+)?/?)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One sign of a wall. `note` says in a few words what the sign shows."""
+
+    kind: WallKind
+    note: str
+    pattern: re.Pattern[str]
 
 
 def detect(page: bytes | str, url: str, headers: Mapping[str, str] | None = None, status: int = 200) -> None:
@@ -96,12 +111,7 @@ def _find_in_source(page: bytes | str, headers: Mapping[str, str]) -> Signal | N
         return None
     text = visible_text(source)
     word_count = text.count(" ") + 1
-    if (
-        word_count > _FEW_WORDS
-        or len(text) > _SHORT_TEXT
-        or block_signals.price().search(text)
-        or block_signals.content_marks().search(source)
-    ):
+    if word_count > _FEW_WORDS or len(text) > _SHORT_TEXT or _price().search(text) or _content_marks().search(source):
         return None
     signal = _search("mark", source) or _search("text", text)
     if signal and signal.kind == "consent" and word_count > _FEWER_WORDS:
@@ -115,7 +125,7 @@ def _find_title(source: str) -> Signal | None:
             signal = _whole("title", part)
             # A product may be called 'Forbidden' or 'Consent'.
             doubtful = signal is not None and signal.kind in ("blocked", "consent")
-            if signal and not (doubtful and block_signals.content_marks().search(source)):
+            if signal and not (doubtful and _content_marks().search(source)):
                 return signal
     return _whole("heading", _element(_HEADING, source))
 
@@ -139,9 +149,43 @@ def _is_html(page: bytes | str, headers: Mapping[str, str]) -> bool:
 
 
 def _search(place: Place, text: str) -> Signal | None:
-    return next((signal for signal in block_signals.signals(place) if signal.pattern.search(text)), None)
+    return next((signal for signal in _signals(place) if signal.pattern.search(text)), None)
 
 
 def _whole(place: Place, text: str) -> Signal | None:
     sentence = _INTERJECTION.sub("", text).strip().rstrip(" .…!?。")
-    return next((signal for signal in block_signals.signals(place) if signal.pattern.fullmatch(sentence)), None)
+    return next((signal for signal in _signals(place) if signal.pattern.fullmatch(sentence)), None)
+
+
+@cache
+def _signals(place: Place) -> tuple[Signal, ...]:
+    """The signs that count in one place, in the order of the file. Compiled on first use, as most pages need few places."""
+    listed = "title" if place == "heading" else place
+    return tuple(
+        Signal(entry["kind"], entry["note"], _compile(entry["patterns"]))
+        for entry in _file()["signal"]
+        if entry["place"] == listed and (place != "heading" or entry["kind"] == "soft_404")
+    )
+
+
+@cache
+def _content_marks() -> re.Pattern[str]:
+    """Matches in the HTML source of pages that show goods, figures or an article."""
+    return _compile(_file()["content"]["marks"])
+
+
+@cache
+def _price() -> re.Pattern[str]:
+    """Matches a price among visible words."""
+    return _compile([_file()["content"]["price"]])
+
+
+@cache
+def _file() -> dict[str, Any]:
+    return tomllib.loads(
+        resources.files("gpuledger.extract.fetch").joinpath("block_signals.toml").read_text(encoding="utf-8")
+    )
+
+
+def _compile(patterns: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE | re.DOTALL)

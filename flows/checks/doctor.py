@@ -325,7 +325,7 @@ def _records(context: Context) -> Iterator[Check]:
 
 def _deep(context: Context) -> Iterator[Check]:
     """Compare every file with its recorded checksum, the base with what is published, and that with the log of runs."""
-    from gpuledger.extract import objects
+    from gpuledger.extract.archive import objects
     from gpuledger.extract.archive.snapshots import Archive
 
     data = context.data

@@ -27,7 +27,7 @@ def command(hash_: str, whole: bool, opens: bool, data_dir: str | None) -> None:
     """Where a figure comes from: the page of HASH (its first 8 letters are enough), when it was fetched, what was read
     from it, and where in it that stands.
     """
-    from gpuledger.extract import objects
+    from gpuledger.extract.archive import objects
     from gpuledger.extract.archive.snapshots import Archive
     from gpuledger.transform.answers.trust.evidence import figures
     from gpuledger.warehouse.errors import NoWarehouse

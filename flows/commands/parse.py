@@ -32,7 +32,7 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
     """
     from gpuledger.extract import source as sources
     from gpuledger.extract.items import Aside, Issue, to_json
-    from gpuledger.extract.parse_pool import ParsePool
+    from gpuledger.extract.processes.parse_pool import ParsePool
     from gpuledger.extract.source import Page
     from gpuledger.flows.settings import settings
     from gpuledger.flows.settings.page_limits import page_limits

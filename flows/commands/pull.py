@@ -24,7 +24,7 @@ def command(store: str | None, data_dir: str | None) -> int:
         raise click.UsageError(
             gettext("name the store, as in `gpuledger pull s3://bucket/prefix`, or in the setting warehouse")
         )
-    from gpuledger.extract.objects import PATIENCE_S
+    from gpuledger.extract.archive.objects import PATIENCE_S
     from gpuledger.flows.history import copies
     from gpuledger.warehouse import integrity
 

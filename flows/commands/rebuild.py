@@ -14,7 +14,7 @@ from gpuledger.flows.settings import settings as settings_module
 @data_dir_option
 def command(explain: bool, full: bool, data_dir: str | None) -> int:
     """Rebuild the tables whose definition, data or settings changed, without reading any source."""
-    from gpuledger.flows.night.rebuild import rebuild
+    from gpuledger.flows.history.rebuild import rebuild
     from gpuledger.flows.night.start import rebuild_context_for
     from gpuledger.flows.showing import exports
     from gpuledger.flows.showing.show import show_rows

@@ -22,7 +22,7 @@ import duckdb
 from gpuledger.expectations.check import check_rows
 from gpuledger.expectations.contract import source_contract
 from gpuledger.expectations.errors import ExpectationsError
-from gpuledger.extract import objects
+from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.items import Issue, Offer

@@ -7,8 +7,8 @@ import os
 import sys
 from pathlib import Path
 
-from gpuledger.extract import objects
-from gpuledger.extract.objects import StoreError
+from gpuledger.extract.archive import objects
+from gpuledger.extract.archive.objects import StoreError
 from gpuledger.flows.settings.settings import Settings
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say

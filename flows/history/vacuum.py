@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gpuledger.extract import objects
 from gpuledger.extract.archive import files as archive_files
+from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.history import replay

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import duckdb
 
-from gpuledger.extract import objects
 from gpuledger.extract import source as sources
+from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import LayoutChanged

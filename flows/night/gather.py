@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from gpuledger.extract import objects
 from gpuledger.extract import source as sources
-from gpuledger.extract.archive import passing
+from gpuledger.extract.archive import objects, passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Parser, Reading, collect
@@ -24,7 +23,7 @@ from gpuledger.extract.fetch.keyed import Keyed
 from gpuledger.extract.fetch.site import site_of
 from gpuledger.extract.hub.named import own_machines
 from gpuledger.extract.pages import Fetching, LocalFile, OfRun
-from gpuledger.extract.parse_pool import ParsePool
+from gpuledger.extract.processes.parse_pool import ParsePool
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Source
 from gpuledger.flows.night import charts, left_out

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from gpuledger.extract import errors, local_files, sealed
+from gpuledger.extract import errors, local_files
+from gpuledger.extract.archive import sealed
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.fetch import addresses

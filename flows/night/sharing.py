@@ -13,12 +13,13 @@ from contextlib import contextmanager
 
 from filelock import FileLock
 
-from gpuledger.extract import batches, local_files, objects
+from gpuledger.extract import batches, local_files
+from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.fetch_log import FetchLog
+from gpuledger.extract.archive.objects import Objects, StoreError
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.objects import Objects, StoreError
 from gpuledger.flows.night import run_log
 from gpuledger.warehouse import private, publish
 from gpuledger.warehouse.lock import writer_lock

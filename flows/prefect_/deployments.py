@@ -31,8 +31,8 @@ from prefect.states import Cancelled, Completed
 
 from gpuledger.extract import shops
 from gpuledger.extract.fetch.site import site_of
+from gpuledger.flows.history import rebuild as rebuilding
 from gpuledger.flows.night import gather, retries, run_log, sharing
-from gpuledger.flows.night import rebuild as rebuilding
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.start import Request, context_for, rebuild_context_for

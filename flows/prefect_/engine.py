@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from gpuledger.extract import child
+from gpuledger.extract.processes import child
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.refresh import read_plain, run_locked
 from gpuledger.flows.night.sharing import writing

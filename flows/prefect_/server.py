@@ -29,7 +29,8 @@ from pathlib import Path
 
 import psutil
 
-from gpuledger.extract import child, local_files
+from gpuledger.extract import local_files
+from gpuledger.extract.processes import child
 from gpuledger.flows.prefect_.own_origin import OwnOrigin
 from gpuledger.flows.prefect_.processes import end_with_owner
 from gpuledger.warehouse import private

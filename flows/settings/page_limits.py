@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuledger.extract.parse_pool import Limits
+from gpuledger.extract.processes.parse_pool import Limits
 from gpuledger.flows.settings.settings import Settings
 
 

@@ -281,7 +281,7 @@ class Settings:
         addresses = {name: address for name in ("store", "warehouse", "iceberg") if (address := getattr(self, name))}
         if not addresses:
             return
-        from gpuledger.extract import objects  # few machines have a store
+        from gpuledger.extract.archive import objects  # few machines have a store
 
         for name, address in addresses.items():
             try:

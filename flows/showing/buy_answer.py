@@ -85,7 +85,7 @@ def in_english(value: Any, answer: Answer) -> Any:
 
 def _origin(sha256: str, data: DataDir) -> str | None:
     """The address of an archived page. The row itself may have none."""
-    from gpuledger.extract import objects
+    from gpuledger.extract.archive import objects
     from gpuledger.extract.archive.snapshots import Archive
 
     snapshot = Archive(data.snapshots, objects.store_at(data.store)).origin(sha256)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from gpuledger.extract import objects
+from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.message import LANGUAGES
 from gpuledger.flows.night.context import utc_now

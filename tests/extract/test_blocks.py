@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract import errors
-from gpuledger.extract.fetch import block_signals, blocks
+from gpuledger.extract.fetch import blocks
 
 URL = "https://shop.example/p/aurora-12gb"
 
@@ -258,10 +258,10 @@ def test_a_redirect_to_the_front_page_is_a_page_that_is_gone(asked: str, came: s
 def test_every_listed_sign_is_used_and_documented() -> None:
     places = ("header", "url", "title", "mark", "text")
     listed = re.findall(
-        r'^place = "(\w+)"$', Path(block_signals.__file__).with_suffix(".toml").read_text("utf-8"), re.M
+        r'^place = "(\w+)"$', Path(blocks.__file__).with_name("block_signals.toml").read_text("utf-8"), re.M
     )
     assert set(listed) == set(places)
-    assert len(listed) == sum(len(block_signals.signals(place)) for place in places)  # type: ignore[arg-type]
+    assert len(listed) == sum(len(blocks._signals(place)) for place in places)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "euc-kr"])

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import objects
-from gpuledger.extract.objects import Version
+from gpuledger.extract.archive import objects
+from gpuledger.extract.archive.objects import Version
 from tests.support.store_promises import PROMISES, Promise
 
 

@@ -14,7 +14,7 @@ import duckdb
 
 from gpuledger.extract import sources
 from gpuledger.extract.collect import Collected, Reading
-from gpuledger.extract.parse_pool import ParsePool
+from gpuledger.extract.processes.parse_pool import ParsePool
 from gpuledger.extract.sample import server
 from gpuledger.flows.night import store, take_in
 from gpuledger.flows.night.context import Context, new_run_id, utc_now

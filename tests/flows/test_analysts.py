@@ -127,9 +127,9 @@ def test_a_session_that_writes_in_the_moment_of_publishing_costs_the_files_and_n
     sessions: list[Analyst] = []
     export = exporting.write
 
-    def first_the_analyst(context: Context, summary: Summary, con: duckdb.DuckDBPyConnection) -> Summary:
+    def first_the_analyst(context: Context, summary: Summary) -> Summary:
         sessions.append(Analyst(data, "read-write"))
-        return export(context, summary, con)
+        return export(context, summary)
 
     monkeypatch.setattr(exporting, "write", first_the_analyst)
     summary = refresh(data, 3)

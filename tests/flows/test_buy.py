@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.cli import cli
-from gpuledger.flows.night.rebuild import rebuild
+from gpuledger.flows.history.rebuild import rebuild
 from gpuledger.flows.words import lang
 from gpuledger.transform.assumptions import Assumptions, settings
 from gpuledger.transform.build import graph

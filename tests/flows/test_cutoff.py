@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.flows.night.rebuild import rebuild
+from gpuledger.flows.history.rebuild import rebuild
 from gpuledger.transform.build import graph
 from tests.command import rows
 from tests.flows.inprocess import context, refresh

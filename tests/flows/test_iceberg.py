@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import objects
+from gpuledger.extract.archive import objects
 from gpuledger.extract.items import Offer
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.night.rebuild import rebuild
+from gpuledger.flows.history.rebuild import rebuild
 from tests.command import gpuledger, rows, succeeds
 from tests.flows.inprocess import context, refresh
 from tests.nights import Night

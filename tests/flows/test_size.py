@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gpuledger.flows.night.rebuild import rebuild
+from gpuledger.flows.history.rebuild import rebuild
 from tests.command import Outcome, gpuledger, rows, succeeds
 from tests.flows.inprocess import context
 from tests.nights import Night

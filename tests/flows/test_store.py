@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import objects
+from gpuledger.extract.archive import objects
+from gpuledger.extract.archive.objects import Objects
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.fetch.fetched import Fetched
-from gpuledger.extract.objects import Objects
 from gpuledger.flows.history import copies, replay, vacuum
 from gpuledger.flows.night import sharing
 from gpuledger.flows.night.context import new_run_id

@@ -9,7 +9,7 @@ from threading import Barrier
 
 import pytest
 
-from gpuledger.extract.objects import Objects
+from gpuledger.extract.archive.objects import Objects
 
 Promise = Callable[[Objects, Path], None]
 _AT_ONCE = 4

@@ -16,10 +16,10 @@ import pytest
 from gpuledger.extract.errors import ExtractError, LayoutChanged
 from gpuledger.extract.items import Offer
 from gpuledger.extract.markup import html
-from gpuledger.extract.parse_pool import Limits, ParsePool
 from gpuledger.extract.price.amounts import json_number, to_decimal
 from gpuledger.extract.price.money import read_price
 from gpuledger.extract.price.no_price import is_writable
+from gpuledger.extract.processes.parse_pool import Limits, ParsePool
 from gpuledger.extract.source import Page, get
 from tests.support.memory import peak_mb
 from tests.walls.bombs import BOMBS, MORE_BOMBS, random_bomb

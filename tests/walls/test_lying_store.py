@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gpuledger.extract.objects import StoreError
+from gpuledger.extract.archive.objects import StoreError
 from gpuledger.flows.history import copies
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import local_files, sealed
+from gpuledger.extract import local_files
+from gpuledger.extract.archive import sealed
 from gpuledger.extract.archive.fetch_log import FetchLog
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.collect import parse_page

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import sealed
+from gpuledger.extract.archive import sealed
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.refresh import read_plain
 from gpuledger.flows.night.refresh import run as refresh_with

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import objects, sealed
-from gpuledger.extract.objects import Objects, StoreError, Version
+from gpuledger.extract.archive import objects, sealed
+from gpuledger.extract.archive.objects import Objects, StoreError, Version
 from gpuledger.flows.night.sharing import writing
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.errors import WarehouseError

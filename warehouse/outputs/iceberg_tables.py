@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from gpuledger.extract import objects
+from gpuledger.extract.archive import objects
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.outputs.tables import HISTORIES, names
 from gpuledger.warehouse.paths import DataDir

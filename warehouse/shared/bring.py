@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from gpuledger.extract.archive.objects import Objects, StoreError
 from gpuledger.extract.message import Message
-from gpuledger.extract.objects import Objects, StoreError
 from gpuledger.warehouse import integrity, private, publish, read
 from gpuledger.warehouse.errors import NewerWarehouse, NotAWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir

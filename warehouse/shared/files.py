@@ -12,9 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from gpuledger.extract import local_files, sealed
+from gpuledger.extract import local_files
+from gpuledger.extract.archive import sealed
+from gpuledger.extract.archive.objects import Objects, StoreError
 from gpuledger.extract.message import Message
-from gpuledger.extract.objects import Objects, StoreError
 from gpuledger.warehouse import integrity, private
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.shared.head import File, Head

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpuledger.extract import local_files
+from gpuledger.extract.archive.objects import Objects, StoreError, Version
 from gpuledger.extract.message import Message
-from gpuledger.extract.objects import Objects, StoreError, Version
 from gpuledger.warehouse.errors import NewerWarehouse, WarehouseError
 
 KEY = "head.json"

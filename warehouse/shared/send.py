@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpuledger.extract.archive.objects import Objects
 from gpuledger.extract.message import Message
-from gpuledger.extract.objects import Objects
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.shared import files

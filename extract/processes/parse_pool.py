@@ -15,10 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from gpuledger.extract import child
 from gpuledger.extract.errors import ExtractError, LayoutChanged
 from gpuledger.extract.items import Parsed
-from gpuledger.extract.parse_process import LENGTH, WAY_OUT, Order, leaves_locks, too_much
+from gpuledger.extract.processes import child
+from gpuledger.extract.processes.parse_process import LENGTH, WAY_OUT, Order, leaves_locks, too_much
 from gpuledger.extract.source import Page, Source
 
 #: Seconds of real time that a page may take for each allowed second of processor time. A page must not fail because the
@@ -95,7 +95,7 @@ class ParsePool:
 
 
 #: Not `-m`, because then the classes of the messages would belong to another module, `__main__`.
-_RUN = "from gpuledger.extract.parse_process import main; main()"
+_RUN = "from gpuledger.extract.processes.parse_process import main; main()"
 
 
 class _Process:
