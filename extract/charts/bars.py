@@ -5,6 +5,7 @@ All functions assume that bars run from left to right. A chart with vertical bar
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -149,7 +150,9 @@ def find(picture: Pixels, word_boxes: Sequence[Box]) -> Bars | None:
         if not _is_halo(piece, background) and not _is_across(piece, grown)
     ]
     tracked = _without_tracks([*grown, *behind], background)
-    lanes = [_lane(picture, lane, background) for lane in _lanes(tracked)]
+    lanes = [_lane(flat, lane, background, word_boxes, picture) for lane in _lanes(tracked)]
+    lanes = _without_shadows(lanes, background, word_boxes)
+    lanes = _without_strangers(lanes, background)
     if len(lanes) < 2:
         return None
     zero = float(np.median([_edge(picture, lane.bars[0], start) for lane in lanes]))
@@ -530,23 +533,89 @@ def _lanes(pieces: Iterable[_Piece]) -> list[list[_Piece]]:
     return lanes
 
 
-def _lane(picture: Pixels, pieces: list[_Piece], background: NDArray[np.int32]) -> Lane:
-    """The lane with one bar for each end: two pieces that end at the same place are a bar and its border."""
+def _without_shadows(lanes: list[Lane], background: NDArray[np.int32], word_boxes: Sequence[Box]) -> list[Lane]:
+    """The lanes without those that have nearly the background's colour and are lower than the bars.
+
+    JPEG draws such lanes between two bars. Others are the shading of a row between its bars and the next, without a word.
+    """
+    usual = float(np.median([lane.bottom - lane.top for lane in lanes])) if lanes else 0.0
+
+    def is_bar(lane: Lane) -> bool:
+        has_word = any(
+            top <= lane.middle <= bottom and left + right > 2 * lane.bars[0].left
+            for left, top, right, bottom in word_boxes
+        )
+        is_high = lane.bottom - lane.top > (_LOW if has_word else _LOW_AND_EMPTY) * usual
+        return is_high or not all(_is_like(bar, background) for bar in lane.bars)
+
+    return [lane for lane in lanes if is_bar(lane)]
+
+
+def _without_strangers(lanes: list[Lane], background: NDArray[np.int32]) -> list[Lane]:
+    """The lanes without a watermark behind the bars of one or two lanes.
+
+    It has nearly the background's colour, and these lanes have more bars than is usual.
+    """
+    usual = Counter(len(lane.bars) for lane in lanes).most_common(1)
+    strange = [
+        lane for lane in lanes if usual and len(lane.bars) > max(1, usual[0][0]) and _is_like(lane.bars[-1], background)
+    ]
+    if len(strange) > max(1, _STRANGE * len(lanes)):
+        return lanes
+    return [Lane(lane.bars[:-1]) if lane in strange else lane for lane in lanes]
+
+
+#: At most this share of the lanes has a watermark behind its bars.
+_STRANGE = 0.25
+#: If a lane has nearly the background's colour and less than this share of the usual height, it is not a lane.
+_LOW = 0.65
+#: The same share for a lane without a word.
+_LOW_AND_EMPTY = 0.8
+
+
+def _lane(
+    picture: Pixels,
+    pieces: list[_Piece],
+    background: NDArray[np.int32],
+    word_boxes: Sequence[Box] = (),
+    original: Pixels | None = None,
+) -> Lane:
+    """The lane with one bar for each end: two pieces that end at the same place are a bar and its border.
+
+    `word_boxes` are the boxes of words, which may be inside bars. The exact ends of the bars are measured in the `original`,
+    if `picture` was changed.
+    """
     bars: list[Bar] = []
+    pieces = [piece for piece in pieces if not _is_fragment(piece, word_boxes)] or pieces
     for alike in _by_end(pieces):
         end = max(piece.right for piece in alike)
         longer = [piece for piece in pieces if piece.right > end]
         # A blend of two colours is like both colours. It must not join two bars into one.
-        own = [piece for piece in alike if not any(_same_bar(piece, other) for other in longer)]
+        own = [piece for piece in alike if not any(_same_bar(piece, other, word_boxes) for other in longer)]
         if not own or max(piece.area for piece in own) < 0.5 * max(piece.area for piece in alike):
             continue
-        piece = next(part for part in own if not any(_same_bar(part, other) for other in own))
+        piece = next(part for part in own if not any(_same_bar(part, other, word_boxes) for other in own))
         bar = Bar(piece.left, piece.top, piece.right, piece.bottom, piece.colour, float(piece.right))
-        right = piece.right + _further(picture, bar)
+        is_nested = any(_goes_on(piece, other) for other in pieces)
+        behind = 0 if is_nested else _behind_number(picture, bar, word_boxes)
+        over = 0 if is_nested else _over_lines(picture, bar, background)
+        # A bar with a gradient has one flat colour in `picture`, which may be far from the colour of its end.
+        further = _further(picture if original is None else original, bar)
+        right = piece.right + (behind or -_halo(picture, bar, background) or over or further)
         if bars and right - bars[-1].right <= _BORDER:
             continue
-        bars.append(replace(bar, right=right, end=_edge(picture, bar, right, background)))
+        exactly = _edge(picture if original is None else original, bar, right, background)
+        bars.append(Bar(bar.left, bar.top, right, bar.bottom, bar.colour, exactly))
     return Lane(tuple(bars))
+
+
+def _is_fragment(piece: _Piece, word_boxes: Sequence[Box]) -> bool:
+    """Whether a piece is the part of a bar that is visible between the letters of a word."""
+    middle = (piece.top + piece.bottom) / 2
+    return piece.right - piece.left < 2 * piece.height and any(
+        left - _LINE <= piece.left and piece.right <= right + _BORDER and top < middle < bottom
+        for left, top, right, bottom in word_boxes
+    )
 
 
 def _by_end(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
@@ -559,6 +628,64 @@ def _by_end(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
         group.append(piece)
     if group:
         yield group
+
+
+def _behind_number(picture: Pixels, bar: Bar, word_boxes: Sequence[Box]) -> int:
+    """Pixels by which a bar goes on around and after the number at its end, whose letters cut the bar. 0 if it does not.
+
+    Each row of pixels is compared with its own colour further left, because a bar may be lighter at its top.
+    """
+    rows = picture[bar.top + 1 : bar.bottom - 1].astype(np.int32)
+    over = [
+        right
+        for left, top, right, bottom in word_boxes
+        if left - _HALO < bar.right < right and top < bar.middle < bottom
+    ]
+    if not over or max(over) <= bar.right + _LINE or len(rows) < 8 or bar.right - bar.left < 4 * _BLOCK:
+        return 0
+    last = round(max(over)) + 2 * bar.height
+    if last + _BLOCK >= picture.shape[1]:
+        return 0
+    own = np.median(rows[:, bar.right - 3 * _BLOCK : bar.right - _HALO], axis=1)
+    # Rows in which the bar cannot be distinguished from what is behind it are left out.
+    is_seen = np.abs(own - np.median(rows[:, last : last + _BLOCK], axis=1)).max(axis=1) > _ALIKE
+    rows, own = rows[is_seen, :last], own[is_seen]
+    if len(rows) < bar.height / 3:
+        return 0
+    is_own = (np.abs(rows[:, bar.right :] - own[:, None]).max(axis=2) <= _ALIKE).mean(axis=0) >= _AROUND_LETTERS
+    end = next((at for at in range(len(is_own)) if not is_own[at : at + _LINE + 1].any()), 0)
+    return end if bar.right + end >= max(over) else 0
+
+
+#: Share of a bar's rows that are visible above, below and between the letters in it.
+_AROUND_LETTERS = 0.12
+
+
+def _over_lines(picture: Pixels, bar: Bar, background: NDArray[np.int32]) -> int:
+    """Pixels by which a bar goes on after a grid line that was drawn over it. 0 if it does not.
+
+    This is measured where there are no letters: along the upper and the lower border of the bar.
+    """
+    if bar.height < 10 or bar.right - bar.left < _BLOCK:
+        return 0
+    rows = picture[[bar.top + 2, bar.top + 3, bar.bottom - 4, bar.bottom - 3]].astype(np.int32)
+    own = np.median(rows[:, max(bar.left, bar.right - 3 * _BLOCK) : bar.right - 2].reshape(-1, 3), axis=0)
+    if np.abs(own - background).max() <= _ALIKE:
+        return 0
+    away = np.abs(rows[:, bar.right :] - own).max(axis=2)
+    is_own = (away <= _ALIKE).mean(axis=0) >= 0.5
+    # A line of nearly the bar's colour cuts the bar too.
+    is_line = (away > _TOLERANCE).mean(axis=0) >= 0.5
+    reached = 0
+    for at, goes_on in enumerate(is_own):
+        if goes_on:
+            reached = at + 1
+        elif at - reached >= _LINE:
+            break
+    lines = np.flatnonzero(is_line[:reached])
+    # After the line the bar goes on in all rows, but letters would not.
+    is_cut = bool(lines.size) and bool((away[:, lines[-1] + 1 : reached] <= _TOLERANCE).all(axis=0).any())
+    return reached if (is_cut or reached > 3 * _BLOCK) and _LINE < reached < len(is_own) - 1 else 0
 
 
 def _further(picture: Pixels, bar: Bar) -> int:
@@ -577,20 +704,65 @@ def _further(picture: Pixels, bar: Bar) -> int:
     return 0 if is_own.all() else int(is_own.argmin())
 
 
+def _goes_on(piece: _Piece, other: _Piece) -> bool:
+    """Whether another bar is visible behind the end of a piece."""
+    begins = abs(other.left - piece.right) <= _LINE and other.right > piece.right + _BORDER
+    return begins and other.height >= 0.6 * piece.height and not _are_alike(piece, other)
+
+
 def _are_alike(piece: _Piece, other: _Piece) -> bool:
     return max(abs(first - second) for first, second in zip(piece.colour, other.colour, strict=True)) <= _ALIKE
+
+
+def _halo(picture: Pixels, bar: Bar, background: NDArray[np.int32]) -> int:
+    """Pixels by which a bar ends before its piece ends.
+
+    If bar and background are alike, the halo that JPEG draws after the end has nearly the colour of the bar.
+    """
+    first, last = bar.right - _BLOCK, bar.right + _BLOCK
+    rows = picture[bar.top + 2 : bar.bottom - 2, max(0, first) : last].astype(np.float64)
+    if bar.right - bar.left < 2 * _BLOCK or rows.shape[0] < 4 or rows.shape[1] < 2 * _BLOCK:
+        return 0
+    columns = np.median(rows, axis=0)
+    inside, behind = np.median(columns[: _BLOCK - _HALO], axis=0), rows[:, _BLOCK + 3 : _BLOCK + 8].reshape(-1, 3)
+    # A number may begin there and cover more of these columns than the background.
+    is_background = np.abs(behind - background).max(axis=1) <= _TOLERANCE
+    outside = np.median(
+        behind[is_background] if is_background.mean() >= _SEEN else columns[_BLOCK + 3 : _BLOCK + 8], axis=0
+    )
+    step = outside - inside
+    if (step**2).sum() < 30**2:
+        return 0
+    is_behind = ((columns - inside) @ step / (step**2).sum() > 0.5)[: _BLOCK + 3]
+    end = int(is_behind.argmax())
+    away = _BLOCK - end
+    return away if 2 <= away <= _BORDER and bool(is_behind[end:].all()) else 0
 
 
 #: Share of the pixels after a bar that must show the background if there is a number among them.
 _SEEN = 0.2
 
 
-def _same_bar(piece: _Piece, other: _Piece) -> bool:
+def _same_bar(piece: _Piece, other: _Piece, word_boxes: Sequence[Box] = ()) -> bool:
     """Whether a piece is the beginning of another piece, cut off by letters or changed in colour by JPEG."""
     # A blend of two colours is a frame around the bar and not the bar itself.
     is_longer = other.left <= piece.left + _LINE and other.area >= 0.5 * piece.area
-    begins = is_longer or 0 < other.left - piece.right <= 2 * piece.height
+    begins = is_longer or 0 < other.left - piece.right <= 2 * piece.height or _is_between(piece, other, word_boxes)
     return _are_alike(piece, other) and other.right > piece.right and begins
+
+
+def _is_between(piece: _Piece, other: _Piece, word_boxes: Sequence[Box]) -> bool:
+    """Whether one word fills the whole gap between two pieces: the letters of a number that is as high as its bar."""
+    low, high = max(piece.top, other.top), min(piece.bottom, other.bottom)
+    is_beside = other.left > piece.right and piece.height >= 0.6 * other.height and high - low >= 0.8 * piece.height
+    return is_beside and any(
+        left <= piece.right + _WITHIN_WORD and right >= other.left - _WITHIN_WORD and top < (low + high) / 2 < bottom
+        for left, top, right, bottom in word_boxes
+    )
+
+
+#: JPEG may destroy a bar's colour up to this many pixels beside the box of a word.
+_WITHIN_WORD = 8
 
 
 def _edge(picture: Pixels, bar: Bar, column: int, background: NDArray[np.int32] | None = None) -> float:

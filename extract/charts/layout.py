@@ -78,6 +78,29 @@ def form(text: str) -> Literal["either", "decimals", "told", "zero"]:
 _EITHER = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
 
 
+def parted(word: Word, zero: float) -> list[Word]:
+    """Split a label and the number in its bar, which were read as one word, at the line where bars begin."""
+    left, top, right, bottom = word.box
+    match = _LABEL_AND_NUMBER.match(word.text.strip())
+    if match is None or word.slanted or not left + 20 < zero < right - 20:
+        return [word]
+    label = replace(word, text=match["label"], box=(left, top, zero - 1, bottom))
+    return [label, replace(word, text=match["number"], box=(zero + 1, top, right, bottom))]
+
+
+_LABEL_AND_NUMBER = re.compile(r"(?P<label>.*[^\s\-–—_|])(?:\s+|\s*[-–—_|]\s*)(?P<number>\d[\d.,]*)$")
+
+
+def without_tick(word: Word, zero: float) -> Word:
+    """A word without a tick of the axis that was read as a dash, after a label or before the number in a bar."""
+    left, top, right, bottom = word.box
+    if left < zero + 4 and word.middle[0] > zero and word.text[:1] in "-–—_|":
+        return replace(word, text=word.text.lstrip("-–—_| "), box=(max(left, zero + 1), top, right, bottom))
+    if zero - 16 < right < zero + 8 and word.text.rstrip()[-1:] in "-–—_|":
+        return replace(word, text=word.text.rstrip("-–—_| "), box=(left, top, min(right, zero - 1), bottom))
+    return word
+
+
 #: Wrong readings of names in which a capital I looks like a small l, or a T is close to an i. No card has such a name.
 _RESPELT = ((re.compile(r"\bPCle\b"), "PCIe"), (re.compile(r"\bTl\b"), "Ti"), (re.compile(r"[πτ]i?(?!\w)"), "Ti"))
 
@@ -93,7 +116,7 @@ def without_legend(bars: Bars, words: Sequence[Word]) -> Bars:
     """The bars without first or last lanes that begin at the same line but are not bars.
 
     Patches of a legend are hardly longer than high, and a word follows directly, not a number. Strokes of letters are
-    narrower.
+    narrower. Artefacts of JPEG or WebP around the first number of an axis are in one line with the other numbers.
     """
     lanes = list(bars.lanes)
     usual = float(np.median([lane.bottom - lane.top for lane in lanes]))
@@ -108,6 +131,8 @@ def _is_patch(lane: Lane, words: Sequence[Word], usual: float) -> bool:
     bar = lane.bars[-1]
     if lane.bottom - lane.top < 0.6 * usual and bar.right - bar.left < bar.height:
         return True  # a stroke of a number of the axis
+    if _is_along_axis(lane, words):
+        return True
     if bar.right - bar.left > 2.5 * bar.height:
         return False
     within = [word for word in words if lane.top <= word.middle[1] <= lane.bottom]
@@ -117,6 +142,16 @@ def _is_patch(lane: Lane, words: Sequence[Word], usual: float) -> bool:
     behind = [word for word in within if word.box[0] >= bar.right - 2]
     first = min(behind, key=lambda word: word.box[0], default=None)
     return first is not None and first.number is None and first.box[0] - bar.right <= 1.5 * first.height
+
+
+def _is_along_axis(lane: Lane, words: Sequence[Word]) -> bool:
+    """Whether a lane has more numbers after its bars than bars, and the numbers grow in equal steps."""
+    within = [
+        word for word in words if lane.top <= word.middle[1] <= lane.bottom and word.box[0] >= lane.bars[-1].right - 2
+    ]
+    numbers = [number(word.number) for word in sorted(within, key=lambda word: word.box[0]) if word.number is not None]
+    steps = [after - before for before, after in pairwise(numbers)]
+    return len(steps) >= 3 and len(numbers) > len(lane.bars) + 2 and min(steps) > 0 and max(steps) <= 1.01 * min(steps)
 
 
 def without_captions(words: Sequence[Word], bars: Bars, turned: bool) -> tuple[Word, ...]:
@@ -256,9 +291,28 @@ def _rows_of_lines(lanes: Sequence[Lane], single: list[list[Word]], turned: bool
         for group in groups:
             yield _row(group, [word for lane in group for word in lines[lane]], turned)
         return
+    if _are_pairs(lanes, single):
+        for at in range(0, len(lanes), 2):
+            yield _row((lanes[at], lanes[at + 1]), [*single[at], *single[at + 1]], turned)
+        return
     are_parts = _are_in_turn(lanes) or sum(_names_nothing(block) for block in single) > _NAMELESS * len(lanes)
     for lane in lanes:
         yield _row((lane,), [] if are_parts else lines[lane], turned)
+
+
+def _are_pairs(lanes: Sequence[Lane], single: Sequence[list[Word]]) -> bool:
+    """Whether every two lanes are one row, although no gap says so.
+
+    The lanes have two colours in turn. The lines of text beside them alternate too: one names no model (a maker's name, for
+    example), and the next names a model and is closer to it than to the following line.
+    """
+    if len(lanes) < 6 or len(lanes) % 2 or not all(single) or not _are_in_turn(lanes):
+        return False
+    in_turn = all(_names_nothing(words) == (at % 2 == 0) for at, words in enumerate(single))
+    distances = [_middle(after) - _middle(before) for before, after in pairwise(single)]
+    # One row may be highlighted by its colour.
+    differ = sum(_differ(lanes[at], lanes[at + 1]) for at in range(0, len(lanes), 2))
+    return in_turn and max(distances[::2]) < min(distances[1::2]) and differ >= 0.4 * len(lanes)
 
 
 def _are_in_turn(lanes: Sequence[Lane]) -> bool:

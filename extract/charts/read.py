@@ -63,6 +63,14 @@ def read_chart(picture: Pixels, reader: Reader) -> ChartReading:
             picture, words, "no bars that begin at one line were found beside numbers: this is no bar chart"
         )
     entries, comma, fitted = _fitted(chart)
+    if fitted is None:
+        # The end of a bar may have been read as the first digit of the number after it.
+        chart = _cut_free(chart, entries, reader)
+        entries, comma, fitted = _fitted(chart)
+    if fitted is not None and (doubted := _contradicted(chart, entries, fitted, comma)):
+        # If a bar contradicts its number, often only a part of the number was read, because a grid line goes through it.
+        chart = _completed(chart, reader, doubted)
+        entries, comma, fitted = _fitted(chart)
     along = layout.marks(chart.bars, chart.words)
     agree = None
     if fitted is not None:
@@ -80,8 +88,9 @@ def read_chart(picture: Pixels, reader: Reader) -> ChartReading:
         for label, second_label in second_labels.items()
         if _letters(second_label) != _letters(label)
     }
+    letters = _letter_shapes(chart, [entry.row for entry in entries if entry.row.label not in doubtful])
     entries = [replace(entry, row=_spaced(entry.row, second_labels)) for entry in entries]
-    checked = _Checked(chart, fitted, comma, unit, beside, shapes)
+    checked = _Checked(chart, fitted, comma, unit, beside, shapes, letters)
     values = tuple(checked.value(entry, reader, doubtful.get(entry.row.label, "")) for entry in entries)
     problem = ""
     if picture.shape[1] < LEAST_WIDTH:
@@ -144,6 +153,34 @@ def _may_be_thousands_or_decimals(
     return not (are_round and comma == "thousands" and all("," in text for text in marks))
 
 
+def _cut_free(chart: Chart, entries: Sequence[_Entry], reader: Reader) -> Chart:
+    """The chart with those numbers read again whose box begins before their bar ends, now without the bar."""
+    words = {word.box: word for word in chart.words}
+    for entry in entries:
+        word = entry.word
+        if chart.frame.turned or word is None or not word.box[0] < entry.bar.end - 1 < word.middle[0]:
+            continue
+        box = (entry.bar.end + 2, *word.box[1:])
+        [(text, score)] = reader.read_lines([_enlarged(crop_of(chart.frame.picture, box))])
+        again = replace(word, text=text.strip(), box=box, score=score)
+        if again.number is not None:
+            words[word.box] = again
+    return replace(chart, words=tuple(words.values()))
+
+
+def _contradicted(chart: Chart, entries: Sequence[_Entry], fitted: scale.Scale, comma: str) -> list[int]:
+    """The lanes in which a number disagrees with the length of its bar."""
+    return sorted(
+        {
+            index
+            for entry in entries
+            if entry.word is not None and entry.word.number
+            and abs(fitted.residual(layout.number(entry.word.number, comma), entry.bar.end)) > scale.WITHIN
+            and (index := layout.lane_of(entry.word, chart.bars)) is not None
+        }
+    )  # fmt: skip
+
+
 def _nothing(picture: Pixels, words: Sequence[Word], problem: str) -> ChartReading:
     title, subtitle = heading.title_and_subtitle(words, picture.shape[0] / 3)
     return ChartReading(picture.shape[1], picture.shape[0], title, subtitle, None, None, (), problem)
@@ -162,7 +199,10 @@ def _chart(picture: Pixels, words: Sequence[Word], reader: Reader) -> Chart | No
         if len(lanes.lanes) < 2:
             continue
         placed = layout.without_captions(placed, lanes, turned)
-        ready = tuple(part for word in placed for part in _parted(word, lanes.zero, frame, reader))
+        separate_words = [
+            _freed(part, lanes, frame, reader) for word in placed for part in _parted(word, lanes.zero, frame, reader)
+        ]
+        ready = tuple(layout.without_tick(word, lanes.zero) for word in separate_words)
         chart = Chart(frame, ready, lanes, frozenset() if turned else layout.column(lanes, ready))
         charts.append((len(chart.numbers), len(lanes.lanes), chart))
     if not charts:
@@ -183,13 +223,37 @@ def _parted(word: Word, zero: float, frame: Frame, reader: Reader) -> list[Word]
     left, top, right, bottom = word.box
     is_title = frame.turned or word.slanted or not any(sign.isdigit() for sign in word.text)
     if is_title or not left + 2 * word.height < zero < right - word.height:
-        return [word]
+        return layout.parted(word, zero)
     boxes = (left, top, zero - 1, bottom), (zero + 2, top, right, bottom)
     (label, _), (text, score) = reader.read_lines([_enlarged(crop_of(frame.picture, box)) for box in boxes])
     number = replace(word, text=text.strip(), box=boxes[1], score=score)
     if not label.strip() or number.number is None:
-        return [word]
+        return layout.parted(word, zero)
     return [replace(word, text=label.strip(), box=boxes[0]), number]
+
+
+def _freed(word: Word, lanes: Bars, frame: Frame, reader: Reader) -> Word:
+    """A number that was read together with a line at the end of its bar, such as an error bar, read again without it."""
+    index = layout.lane_of(word, lanes)
+    has_digits = any(sign.isdigit() for sign in word.text)
+    if index is None or frame.turned or word.slanted or not has_digits:
+        return word
+    end = min((bar.end for bar in lanes.lanes[index].bars), key=lambda column: abs(column - word.box[0]))
+    # If the line is in the box of a number, the digits cannot be separated, and the line may have been read as a digit.
+    if abs(end - word.box[0]) > word.height or (word.number is not None and word.box[0] >= end):
+        return word
+    _, top, right, bottom = word.box
+    crop = crop_of(frame.picture, (end + 2, top, right, bottom)).astype(np.int16)
+    if min(crop.shape[:2]) < word.height / 2:
+        return word
+    is_inked = (np.abs(crop - np.median(crop.reshape(-1, 3), axis=0)).max(axis=2) > _INKED).any(axis=0)
+    clean = np.flatnonzero(~is_inked)
+    if not is_inked[0] or not clean.size or clean[0] > word.height:
+        return word
+    box = (end + 2 + float(clean[0]), top, right, bottom)
+    [(text, score)] = reader.read_lines([_enlarged(crop_of(frame.picture, box))])
+    again = replace(word, text=text.strip(), box=box, score=score)
+    return again if again.number is not None and (word.number or again.number).endswith(again.number) else word
 
 
 def _labelled(chart: Chart, reader: Reader) -> Chart:
@@ -259,25 +323,34 @@ def _words_of(chart: Chart, reader: Reader, boxes: Sequence[Box]) -> list[list[W
     return words_by_part
 
 
-def _completed(chart: Chart, reader: Reader) -> Chart:
+def _completed(chart: Chart, reader: Reader, doubted: Sequence[int] = ()) -> Chart:
     """The chart with the words of some lanes read again, from an enlarged picture of these lanes alone.
 
-    These are the lanes that do not have as many numbers as bars.
+    These are the `doubted` lanes, or, if there are none, the lanes that do not have as many numbers as bars.
     """
     numbers, lanes = chart.numbers, chart.bars.lanes
-    open_lanes = [index for index, lane in enumerate(lanes) if len(numbers.get(index, [])) != len(lane.bars)]
+    open_lanes = [
+        index
+        for index, lane in enumerate(lanes)
+        if (index in doubted if doubted else len(numbers.get(index, [])) != len(lane.bars))
+    ]
     if not open_lanes or not chart.words:
         return chart
     if chart.frame.turned:
-        boxes = _boxes_of_ends(chart, open_lanes)
-    else:
-        left, right = max(0, int(chart.bars.zero)), chart.frame.picture.shape[1]
-        boxes = [(left, max(0, lanes[index].top - 3), right, lanes[index].bottom + 3) for index in open_lanes]
+        return _completed_standing(chart, reader, open_lanes)
+    left = max(0, int(chart.bars.zero))
+    tops = {index: max(0, lanes[index].top - 3) for index in open_lanes}
+    strips = [chart.frame.picture[tops[index] : lanes[index].bottom + 3, left:] for index in open_lanes]
+    canvas, starts = stacked(strips)
+    words_by_lane: dict[int, list[Word]] = {index: [] for index in open_lanes}
+    for word in reader.read_words(canvas, times=1.5):
+        at = bisect_right(starts, word.middle[1]) - 1
+        index = open_lanes[at]
+        down = tops[index] - starts[at]
+        box = (word.box[0] + left, word.box[1] + down, word.box[2] + left, word.box[3] + down)
+        words_by_lane[index].append(replace(word, box=box))
     words = list(chart.words)
-    for index, again in zip(open_lanes, _words_of(chart, reader, boxes), strict=True):
-        if chart.frame.turned:
-            # The area around an end may also hold the number of a neighbour.
-            again = [word for word in again if word.number and layout.lane_of(word, chart.bars) == index]
+    for index, again in words_by_lane.items():
         if sum(word.number is not None for word in again) == len(lanes[index].bars):
             words = [
                 word for word in words if word.middle[0] <= chart.bars.zero or layout.lane_of(word, chart.bars) != index
@@ -286,20 +359,43 @@ def _completed(chart: Chart, reader: Reader) -> Chart:
     return replace(chart, words=tuple(words))
 
 
-def _boxes_of_ends(chart: Chart, open_lanes: Sequence[int]) -> list[Box]:
-    """The areas around the ends of vertical bars.
+def _completed_standing(chart: Chart, reader: Reader, open_lanes: Sequence[int]) -> Chart:
+    """The same for vertical bars. Reads the areas around the ends of the bars, put below each other.
 
     In a large picture the model overlooks small numbers that are far apart.
     """
-    lanes, height = chart.bars.lanes, chart.frame.picture.shape[0]
+    lanes, picture = chart.bars.lanes, chart.frame.picture
+    height = picture.shape[0]
     reach = round(_AROUND * float(np.median([word.box[2] - word.box[0] for word in chart.words])))
-    boxes: list[Box] = []
+    bottom = height - max(0, int(chart.bars.zero))
+    corners = {}
     for index in open_lanes:
         ends = [height - bar.end for bar in lanes[index].bars]
-        top = max(0, round(min(ends)) - reach)
-        low = min(height - max(0, int(chart.bars.zero)), round(max(ends)) + reach)
-        boxes.append((max(0, lanes[index].top - _BESIDE), top, lanes[index].bottom + _BESIDE, max(low, top + reach)))
-    return boxes
+        corners[index] = max(0, round(min(ends)) - reach), max(0, lanes[index].top - _BESIDE)
+    wide = max(lanes[index].bottom - lanes[index].top for index in open_lanes) + 2 * _BESIDE
+    strips = []
+    for index, (top, left) in corners.items():
+        low = min(bottom, round(max(height - bar.end for bar in lanes[index].bars)) + reach)
+        strip = picture[top : max(low, top + reach), left : lanes[index].bottom + _BESIDE]
+        strips.append(np.pad(strip, ((0, 0), (0, max(0, wide - strip.shape[1])), (0, 0)), mode="edge"))
+    canvas, starts = stacked(strips)
+    words_by_lane: dict[int, list[Word]] = {index: [] for index in open_lanes}
+    for word in reader.read_words(canvas, times=1.5):
+        at = bisect_right(starts, word.middle[1]) - 1
+        index = open_lanes[at]
+        top, left = corners[index]
+        down = top - starts[at]
+        box = (word.box[0] + left, word.box[1] + down, word.box[2] + left, word.box[3] + down)
+        words_by_lane[index].append(chart.frame.into(replace(word, box=box)))
+    words = list(chart.words)
+    for index, again in words_by_lane.items():
+        inside = [word for word in again if word.number is not None and layout.lane_of(word, chart.bars) == index]
+        if len(inside) == len(lanes[index].bars):
+            words = [
+                word for word in words if word.middle[0] <= chart.bars.zero or layout.lane_of(word, chart.bars) != index
+            ]
+            words += inside
+    return replace(chart, words=tuple(words))
 
 
 #: Pixels beside a lane's bars that belong to the lane, and the area around a bar's end that has its number, in heights of
@@ -356,8 +452,26 @@ def _labels_again(chart: Chart, rows: Sequence[Row], reader: Reader) -> dict[str
                 box = (left, word.box[1], min(right, _before_tick(chart, word)), word.box[3])
             crops.append(crop_of(chart.frame.picture, chart.frame.back(box), 2))
         texts = [layout.respelt(text.strip()) for text, _ in reader.read_lines([_enlarged(crop) for crop in crops])]
+        if len(texts) > 1:
+            texts = [_caption_again(chart, word, text, reader) for word, text in zip(row.words, texts, strict=True)]
         labels[row.label] = " ".join(texts)
     return labels
+
+
+def _caption_again(chart: Chart, word: Word, text: str, reader: Reader) -> str:
+    """The second reading of a word of a label. If it differs from the first, other crops of the word are read too.
+
+    This is for small print below a label. A word with a digit names the card, so it gets no further reading.
+    """
+    if any(sign.isdigit() for sign in word.text + text) or _letters(text) == _letters(word.text):
+        return text
+    box = chart.frame.back(word.box)
+    tight, plain = crop_of(chart.frame.picture, box), crop_of(chart.frame.picture, box, 2)
+    for crop in (_enlarged(tight), cv2.resize(plain, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)):
+        [(again, _)] = reader.read_lines([np.asarray(crop, dtype=np.uint8)])
+        if _letters(again) == _letters(word.text):
+            return again.strip()
+    return text
 
 
 def _before_tick(chart: Chart, word: Word) -> float:
@@ -420,10 +534,15 @@ def _shapes(chart: Chart, numbers: Sequence[Word], along: Sequence[Word]) -> dic
 
 def _marks_of(chart: Chart, word: Word, known: glyphs.Usual | None = None) -> glyphs.Marks | None:
     """The marks of one number, from the first kind of crop in which they can be separated."""
-    ways = (_crop, _crop_of_lane, _crop_on_one_background, _crop_before_end, _crop_behind_line)
+    ways = (_crop, _crop_of_lane, _crop_of_box, _crop_on_one_background, _crop_before_end, _crop_behind_line)
     crops = (crop(chart, word) for crop in ways)
     candidates = (glyphs.marks(crop, word.number or "", word.unit is not None, known) for crop in crops)
     return next(filter(None, candidates), None)
+
+
+def _crop_of_box(chart: Chart, word: Word) -> Pixels:
+    """All pixels of a word, for a word that is wider than its bar."""
+    return crop_of(chart.frame.picture, chart.frame.back(word.box))
 
 
 def _longer(chart: Chart, word: Word, unit: str) -> Word:
@@ -448,6 +567,17 @@ def _longer(chart: Chart, word: Word, unit: str) -> Word:
 _OVERLAP = 0.25
 #: The width of a digit as a share of the height of its word's box.
 _DIGIT = 0.6
+
+
+def _letter_shapes(chart: Chart, rows: Sequence[Row]) -> list[glyphs.Glyph]:
+    """The digits in the labels of these rows, with their shapes."""
+    digits: list[glyphs.Glyph] = []
+    for word in {word.box: word for row in rows for word in row.words}.values():
+        text = word.text.replace(" ", "")
+        if any(sign.isdigit() for sign in text):
+            marked = glyphs.marks(crop_of(chart.frame.picture, chart.frame.back(word.box)), text)
+            digits += [mark for mark in (marked.glyphs if marked else ()) if mark.text.isdigit()]
+    return digits
 
 
 def _crop_of_lane(chart: Chart, word: Word) -> Pixels:
@@ -546,6 +676,7 @@ class _Checked:
     unit: str | None
     beside: Sequence[Word]
     marks: dict[Box, glyphs.Marks | None]
+    letters: Sequence[glyphs.Glyph]
 
     def value(self, entry: _Entry, reader: Reader, other_label: str) -> Value:
         """The value of one bar, accepted or with the first reason why it is not.
@@ -602,7 +733,7 @@ class _Checked:
             return (
                 f"the bar is {abs(residual):.1f} pixels {'longer' if residual > 0 else 'shorter'} than the number says"
             )
-        if second is not None and not self._same(second, text):
+        if second is not None and not self._same(second, text) and self._fits(second, residual, text):
             return f"the second reading gives {second}"
         may_be = self._open(text, residual)
         if may_be[-1] and not self._is_usual(word):
@@ -615,10 +746,18 @@ class _Checked:
             return "" if is_proved else "the digits could not be told apart to compare them"
         others = [glyph for box, marked in self.marks.items() if box != word.box and marked for glyph in marked.glyphs]
         verdicts = glyphs.compare(own.glyphs, others, may_be)
+        is_read_twice = second is not None and self._same(second, text)
+        if "alone" in verdicts and is_read_twice:
+            # Labels mostly have the same font. Then their digits can replace digits that the numbers of the chart lack.
+            beside = glyphs.compare(own.glyphs, [*others, *self.letters], may_be)
+            verdicts = [
+                "same" if verdict == "alone" and second_verdict == "same" else verdict
+                for verdict, second_verdict in zip(verdicts, beside, strict=True)
+            ]
         if set(verdicts) == {"same"}:
             return ""
-        if second is None:
-            return "the second reading gives no number"
+        if not is_read_twice:
+            return f"the second reading gives {second or 'no number'}"
         if "other" in verdicts:
             return "a digit looks like another digit of the picture"
         return "a digit is nowhere else in the picture, and too small a part of the bar to be checked by it"
@@ -635,6 +774,12 @@ class _Checked:
         separated = [number for number in self.beside if self.marks[number.box]]
         alike = sum(_behind_point(number.number or "") == _behind_point(text) for number in separated)
         return alike >= max(_ENOUGH, 0.9 * len(separated))
+
+    def _fits(self, second: str, residual: float, text: str) -> bool:
+        """Whether the bar also agrees with the second reading of its number. Otherwise the second reading is ignored."""
+        assert self.scale is not None
+        difference = layout.number(second, self.comma) - layout.number(text, self.comma)
+        return abs(residual - difference * self.scale.px_per_unit) <= scale.WITHIN
 
     def _open(self, text: str, residual: float) -> list[str]:
         """For each sign of a number, the other digits that would also agree with the bar."""

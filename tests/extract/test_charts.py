@@ -312,6 +312,21 @@ def test_a_bar_that_ends_at_a_line_of_the_grid_is_no_longer_for_it() -> None:
     assert [lane.bars[-1].end for lane in found.lanes] == [pytest.approx(end, abs=0.6) for end in ends]
 
 
+def test_a_bar_goes_on_behind_a_line_of_the_grid_and_the_shading_of_a_row_is_none() -> None:
+    picture = Image.new("RGB", (1200, 400), "white")
+    pen = ImageDraw.Draw(picture)
+    ends = [1100, 860, 845, 377, 240]
+    for row, end in enumerate(ends):
+        if row % 2 == 0:
+            pen.rectangle((0, 8 + row * 70, 1199, 72 + row * 70), fill="#eeeeee")
+        pen.rectangle((200, 20 + row * 70, end - 1, 60 + row * 70), fill="#4472c4")
+    pen.line((830, 0, 830, 400), fill="#cccccc", width=2)
+    # What is left of the second bar behind the line lies within its number, as the letters do.
+    found = bars.find(np.asarray(picture), [(800, 92, 858, 128)])
+    assert found is not None
+    assert [[bar.end for bar in lane.bars] for lane in found.lanes] == [[pytest.approx(end, abs=0.6)] for end in ends]
+
+
 def test_bars_are_apart_though_a_grid_of_their_colour_joins_them() -> None:
     picture = Image.new("RGB", (1200, 400), "#16181d")
     pen = ImageDraw.Draw(picture)
@@ -389,6 +404,24 @@ def _ends(found: bars.Bars | None) -> list[list[float]]:
     return [[bar.end for bar in lane.bars] for lane in found.lanes]
 
 
+def test_the_number_in_a_thin_bar_cuts_it_in_no_two() -> None:
+    """What is seen of the bar before its number would else be a third bar, and the noise between two rows another one."""
+    picture = Image.new("RGB", (2400, 600), "#262626")
+    pen, words = ImageDraw.Draw(picture), []
+    font = ImageFont.truetype(str(found_fonts()[0]), 26)
+    ends = [(1100, 2000), (1340, 1990), (1204, 1800), (1330, 1750), (996, 1420)]
+    for row, (inner, outer) in enumerate(ends):
+        top = 40 + row * 52
+        pen.rectangle((400, top, outer - 1, top + 37), fill="#ed7d31")
+        pen.rectangle((400, top + 6, inner - 1, top + 31), fill="#4472c4")
+        pen.text((412, top + 19), f"{inner / 4:.0f}.{row}", fill="white", font=font, anchor="lm")
+        words.append(
+            tuple(side / 2 for side in pen.textbbox((412, top + 19), f"{inner / 4:.0f}.{row}", font, anchor="lm"))
+        )
+    found = bars.find(_saved(picture.resize((1200, 300), Image.Resampling.LANCZOS), "JPEG", 70), words)
+    assert _ends(found) == [[pytest.approx(end / 2, abs=1) for end in both] for both in ends]
+
+
 def test_a_bar_is_no_longer_for_the_border_of_the_bar_that_touches_it() -> None:
     picture = Image.new("RGB", (1200, 100), "white")
     pen = ImageDraw.Draw(picture)
@@ -398,6 +431,16 @@ def test_a_bar_is_no_longer_for_the_border_of_the_bar_that_touches_it() -> None:
     pen.rectangle((223, 42, 745, 63), fill="#00285a")
     [piece] = bars._pieces(np.asarray(picture), (4, 44, 92), np.array([255, 255, 255]))
     assert (piece.left, piece.top, piece.right, piece.bottom) == (223, 42, 746, 64)
+
+
+def test_a_dark_bar_on_a_dark_ground_ends_before_its_halo() -> None:
+    picture = Image.new("RGB", (1400, 340), "#262626")
+    pen = ImageDraw.Draw(picture)
+    ends = [1298, 1171, 1143, 971]
+    for row, end in enumerate(ends):
+        pen.rectangle((236, 20 + row * 80, end - 1, 66 + row * 80), fill="#2c3e50")
+        pen.rectangle((end, 20 + row * 80, end + 3, 66 + row * 80), fill="#29303a")  # as JPEG draws it
+    assert _ends(bars.find(np.asarray(picture), [])) == [[pytest.approx(end, abs=1)] for end in ends]
 
 
 def test_a_number_right_behind_a_dark_bar_makes_it_no_longer() -> None:
@@ -483,6 +526,54 @@ def test_digits_at_the_round_end_of_a_bar_are_told_apart() -> None:
     assert read._shapes(read.Chart(chart.frame, tuple(words), found), words, [])[words[0].box] is None
 
 
+def test_a_bar_that_is_lighter_at_its_top_goes_on_around_the_number_at_its_end() -> None:
+    picture = Image.new("RGB", (1440, 60), "white")
+    pen = ImageDraw.Draw(picture)
+    for at in range(20):
+        light = 1.25 - 0.5 * at / 20
+        pen.line((401, 20 + at, 1307, 20 + at), fill=(int(142 * light), int(68 * light), int(182 * light)))
+    font = ImageFont.truetype(str(found_fonts()[0]), 16)
+    pen.text((1302, 30), "7.887", fill="white", font=font, anchor="rm")
+    word = pen.textbbox((1302, 30), "7.887", font, anchor="rm")
+    seen = bars._Piece(401, 21, round(word[0]) + 2, 38, 9000, (142, 68, 182))
+    between = bars._Piece(round(word[0]) + 9, 24, round(word[0]) + 16, 36, 80, (150, 70, 190))
+    ground = np.array([255, 255, 255])
+    for pieces in ([seen], [seen, between]):
+        lane = bars._lane(_saved(picture, "JPEG", 55), pieces, ground, [word])
+        assert [bar.end for bar in lane.bars] == [pytest.approx(1308, abs=0.6)]
+    # A number behind a bar on the ground makes it no longer.
+    behind = Image.new("RGB", (1440, 60), "white")
+    pen = ImageDraw.Draw(behind)
+    pen.rectangle((401, 20, 900, 39), fill="#8e44b6")
+    pen.text((908, 30), "7.887", fill="black", font=font, anchor="lm")
+    word = pen.textbbox((908, 30), "7.887", font, anchor="lm")
+    lane = bars._lane(_saved(behind, "JPEG", 55), [bars._Piece(401, 20, 901, 40, 9990, (142, 68, 182))], ground, [word])
+    assert [bar.end for bar in lane.bars] == [pytest.approx(901, abs=0.6)]
+
+
+def test_a_thin_bar_goes_on_behind_the_number_whose_letters_are_as_white_as_the_ground() -> None:
+    picture = Image.new("RGB", (1200, 60), "white")
+    pen, font = ImageDraw.Draw(picture), ImageFont.truetype(str(found_fonts()[0]), 14)
+    pen.rectangle((210, 20, 767, 35), fill="#e2231a")
+    pen.text((761, 28), "532", fill="white", font=font, anchor="rm")
+    left, _, right, _ = pen.textbbox((761, 28), "532", font, anchor="rm")
+    seen = bars._Piece(210, 20, round(left) + 3, 35, 8000, (226, 35, 26))
+    word = (left - 2.0, 19.0, right + 2.0, 37.0)
+    lane = bars._lane(_saved(picture, "JPEG", 70), [seen], np.array([255, 255, 255]), [word])
+    assert [bar.end for bar in lane.bars] == [pytest.approx(768, abs=0.6)]
+
+
+def test_a_line_of_the_grid_behind_the_number_in_a_bar_makes_it_no_longer() -> None:
+    picture = Image.new("RGB", (1600, 90), "white")
+    pen, font = ImageDraw.Draw(picture), ImageFont.truetype(str(found_fonts()[6]), 24)
+    pen.line((1036, 0, 1036, 90), fill="#d4d4d4")
+    pen.rectangle((384, 42, 1032, 63), fill="#5b9bd5")
+    pen.text((1026, 53), "99.52", fill="white", font=font, anchor="rm")
+    seen = bars._Piece(384, 42, 1033, 64, 9000, (92, 156, 212))
+    lane = bars._lane(np.asarray(picture), [seen], np.array([255, 255, 255]), [(950.0, 40.0, 1035.0, 66.0)])
+    assert [bar.end for bar in lane.bars] == [pytest.approx(1033, abs=0.6)]
+
+
 def test_a_bar_whose_first_letters_and_a_line_of_the_grid_leave_little_of_it_begins_where_others_do() -> None:
     pieces = [
         bars._Piece(left, 158, right, 177, 19 * (right - left), (68, 116, 196))
@@ -505,6 +596,34 @@ def test_the_longer_bar_of_a_nest_is_found_behind_a_line_of_the_grid() -> None:
         pen.line((column, 10, column, 290), fill="#3a3d44", width=2)
     found = bars.find(np.asarray(picture), [])
     assert _ends(found) == [[pytest.approx(inner, abs=0.6), pytest.approx(outer, abs=0.6)] for inner, outer in ends]
+
+
+def test_a_mark_of_water_behind_nested_bars_is_none_of_them() -> None:
+    """Neither a letter that lies across two rows nor one that begins where a bar ends."""
+    picture = Image.new("RGB", (1300, 320), "#16181d")
+    pen = ImageDraw.Draw(picture)
+    ends = [(1051, 1238), (931, 1190), (811, 1111), (691, 950), (550, 800)]
+    for letter in ((1111, 145, 1150, 245), (800, 256, 828, 290)):
+        pen.rectangle(letter, fill="#3a3d44")
+    for row, (inner, outer) in enumerate(ends):
+        pen.rectangle((197, 20 + row * 60, outer - 1, 44 + row * 60), fill="#56b4e9")
+        pen.rectangle((197, 23 + row * 60, inner - 1, 41 + row * 60), fill="#e69f00")
+    found = bars.find(np.asarray(picture), [])
+    assert _ends(found) == [[pytest.approx(inner, abs=0.6), pytest.approx(outer, abs=0.6)] for inner, outer in ends]
+
+
+def test_what_is_nearly_of_the_grounds_colour_between_two_rows_is_a_bar_where_a_word_stands_in_it() -> None:
+    def lane(top: int, tall: int, colour: tuple[int, int, int]) -> bars.Lane:
+        return bars.Lane((bars.Bar(200, top, 900, top + tall, colour, 900.0),))
+
+    ground = np.array([255, 255, 255])
+    rows = [lane(at * 22, 21, (31, 56, 100)) for at in range(6)]
+    shading = lane(132, 15, (236, 236, 236))
+    beside, behind = (20.0, 130.0, 180.0, 150.0), (908.0, 130.0, 960.0, 150.0)
+    assert bars._without_shadows([*rows, shading], ground, [beside]) == rows
+    assert bars._without_shadows([*rows, shading], ground, [behind]) == [*rows, shading]
+    assert bars._without_shadows([*rows, lane(132, 15, (180, 180, 180))], ground, [])[-1].top == 132
+    assert bars._without_shadows([*rows, lane(132, 12, (236, 236, 236))], ground, [behind]) == rows
 
 
 def test_what_ends_in_many_rows_at_a_line_of_the_grid_is_the_shading_of_rows() -> None:
@@ -534,6 +653,17 @@ def test_a_patch_of_a_legend_whose_word_reaches_over_it_is_no_bar() -> None:
     assert list(layout.without_legend(bars.Bars(200.0, (*lanes, patch)), [word]).lanes) == lanes
     number = replace(word, text="16.4")
     assert len(layout.without_legend(bars.Bars(200.0, (*lanes, patch)), [number]).lanes) == 4
+
+
+def test_what_is_drawn_around_the_first_number_of_an_axis_is_no_bar() -> None:
+    lanes = [bars.Lane((_bar(20 + 40 * row, 800 - 90 * row),)) for row in range(4)]
+    ghost = bars.Lane((_bar(190, 216),))
+    numbers = [Word(str(value), (200 + 20 * value, 192, 230 + 20 * value, 208), 1.0) for value in (5, 10, 15, 20, 25)]
+    found = layout.without_legend(bars.Bars(200.0, (*lanes, ghost)), numbers)
+    assert found.lanes == tuple(lanes)
+    # Numbers that are no marks of an axis, or as many as bars, are those of a bar.
+    for others in (numbers[:2], [*numbers[:3], replace(numbers[3], text="31"), numbers[4]]):
+        assert layout.without_legend(bars.Bars(200.0, (*lanes, ghost)), others).lanes == (*lanes, ghost)
 
 
 def _lines(gap: int, colours: list[tuple[int, int, int]]) -> tuple[bars.Bars, list[Word]]:
@@ -581,6 +711,47 @@ def test_lines_of_labels_as_near_to_the_next_as_to_each_other_are_parted_where_t
     assert [row.label for row in rows][2:] == ["NVIDIA GeForce RTX 3090", ""]
 
 
+def test_a_maker_and_a_model_beside_bars_that_touch_are_a_label_where_their_lines_say_so() -> None:
+    found, words = _lines(0, [(46, 117, 182), (31, 56, 100)])
+    nearer = [
+        replace(word, box=(20, word.box[1] + (3 if at % 2 == 0 else -3), 190, word.box[3] + (3 if at % 2 == 0 else -3)))
+        for at, word in enumerate(words)
+    ]
+    rows = layout.rows(found, nearer, turned=False)
+    assert [(row.label, len(row.lanes)) for row in rows][:2] == [
+        ("NVIDIA GeForce RTX 4090", 2), ("NVIDIA GeForce RTX 4080", 2),
+    ]  # fmt: skip
+    # A line that names a model where a maker should stand leaves open which two are one label.
+    odd = [replace(nearer[0], text="RTX 4070"), *nearer[1:]]
+    assert {row.label for row in layout.rows(found, odd, turned=False)} == {""}
+
+
+@pytest.mark.parametrize("as_read", ["H37.2", "137.2", "37.2"])
+def test_a_number_behind_the_line_of_its_error_is_read_without_it(as_read: str) -> None:
+    class Reader:
+        def read_lines(self, crops: list[Any]) -> list[tuple[str, float]]:
+            assert [crop.shape[1] < 64 * 5 for crop in crops] == [True]
+            return [("37.2", 1.0)]
+
+    picture = Image.new("RGB", (1200, 100), "white")
+    pen = ImageDraw.Draw(picture)
+    pen.rectangle((200, 20, 599, 59), fill="#2e75b6")
+    pen.line((590, 40, 609, 40), fill="black")
+    pen.line((609, 30, 609, 50), fill="black")
+    pen.rectangle((616, 30, 630, 50), outline="black")
+    lanes = bars.Bars(200.0, (bars.Lane((bars.Bar(200, 20, 600, 60, (46, 117, 182), 600.0),)),))
+    found = read._freed(
+        Word(as_read, (598, 28, 664, 52), 1.0),
+        lanes,
+        frame.Frame(np.asarray(picture)),
+        Reader(),  # type: ignore[arg-type]
+    )
+    assert (found.number, round(found.box[0])) == ("37.2", 610)
+    label = Word("RTX 4090", (598, 28, 664, 52), 1.0)
+    clean = np.full((100, 1200, 3), 255, dtype=np.uint8)
+    assert read._freed(label, lanes, frame.Frame(clean), None) is label  # type: ignore[arg-type]
+
+
 def test_a_number_is_told_apart_from_the_line_before_it_and_from_the_number_beside_it() -> None:
     font = ImageFont.truetype(str(found_fonts()[0]), 20)
     picture = Image.new("RGB", (1200, 200), "white")
@@ -605,6 +776,24 @@ def test_a_number_is_told_apart_from_the_line_before_it_and_from_the_number_besi
     # A digit more than was read is one too many all the same.
     short = [replace(word, text=word.text[:-1]) for word in words[:3]]
     assert not any(read._shapes(chart, short, []).values())
+
+
+def test_small_print_below_a_label_is_read_again_and_no_name_of_a_card() -> None:
+    class Reader:
+        asked = 0
+
+        def read_lines(self, crops: list[Any]) -> list[tuple[str, float]]:
+            self.asked += 1
+            return [("Stock, Rezsible BAR on" if self.asked == 1 else "Stock, Resizable BAR on", 1.0)]
+
+    chart = read.Chart(frame.Frame(np.full((100, 1200, 3), 255, dtype=np.uint8)), (), bars.Bars(200.0, ()))
+    small, name = Word("Stock, Resizable BAR on", (20, 40, 180, 52), 1.0), Word("RTX 3080", (20, 20, 180, 38), 1.0)
+    reader: Any = Reader()
+    assert read._caption_again(chart, small, "Stock, Rezsible BAR", reader) == "Stock, Resizable BAR on"
+    assert reader.asked == 2
+    assert read._caption_again(chart, name, "RTX 3090", reader) == "RTX 3090"
+    assert read._caption_again(chart, replace(name, text="Titan"), "Titan 2", reader) == "Titan 2"
+    assert reader.asked == 2
 
 
 @pytest.mark.parametrize(
@@ -694,6 +883,23 @@ def test_what_jpeg_draws_behind_a_bar_is_no_second_bar() -> None:
     found = bars.find(np.asarray(picture), [])
     assert found is not None
     assert [len(lane.bars) for lane in found.lanes] == [1] * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Intel Arc A750 -2160.8", ["Intel Arc A750", "2160.8"]),
+        ("RTX 4090 28.923", ["RTX 4090", "28.923"]),
+        ("RTX 3060 Ti-9,146", ["RTX 3060 Ti", "9,146"]),
+        ("RTX 4090", ["RTX", "4090"]),  # over the line, so the number is the bar's; the label then means no card
+        ("Radeon", ["Radeon"]),
+    ],
+)
+def test_a_label_and_the_number_in_its_bar_are_two_words(text: str, parts: list[str]) -> None:
+    assert [word.text for word in layout.parted(Word(text, (90, 0, 280, 30), 1.0), 200)] == parts
+    # A word that ends before the bars, or begins behind their line, is what it is.
+    assert layout.parted(Word(text, (20, 0, 190, 30), 1.0), 200) == [Word(text, (20, 0, 190, 30), 1.0)]
+    assert layout.parted(Word(text, (210, 0, 380, 30), 1.0), 200) == [Word(text, (210, 0, 380, 30), 1.0)]
 
 
 def test_thin_and_touching_digits_are_told_apart_at_another_threshold() -> None:
