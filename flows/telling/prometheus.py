@@ -13,15 +13,16 @@ from gpuledger.transform.answers.trust.sources import SourceHealth
 
 #: The figures of each source: name, meaning, and how it is read off; None if it is not known.
 _OF_SOURCES: tuple[tuple[str, str, Callable[[SourceHealth], float | None]], ...] = (
-    ("failing", "1 where the last attempt gave nothing usable", lambda source: source.is_failing),
-    ("degraded", "1 where it shows far fewer rows than usual", lambda source: source.is_degraded),
-    ("overdue", "1 where the data are older than they may be", lambda source: source.is_overdue),
-    ("age_seconds", "Age of the last good batch",
+    ("gpuledger_source_failing", "1 where the last attempt gave nothing usable", lambda source: source.is_failing),
+    ("gpuledger_source_degraded", "1 where it shows far fewer rows than usual", lambda source: source.is_degraded),
+    ("gpuledger_source_overdue", "1 where the data are older than they may be", lambda source: source.is_overdue),
+    ("gpuledger_source_age_seconds", "Age of the last good batch",
      lambda source: None if source.age_hours is None else round(source.age_hours * 3600)),
-    ("age_limit_seconds", "Age beyond which prices are no longer used", lambda source: source.limit_hours * 3600),
-    ("rows", "Rows of the last good batch", lambda source: source.rows),
-    ("normal_rows", "Median rows of the good batches before it", lambda source: source.normal_rows),
-    ("open_issues", "Issues of the newest run that tried the source", lambda source: source.open_issues),
+    ("gpuledger_source_age_limit_seconds", "Age beyond which prices are no longer used",
+     lambda source: source.limit_hours * 3600),
+    ("gpuledger_source_rows", "Rows of the last good batch", lambda source: source.rows),
+    ("gpuledger_source_normal_rows", "Median rows of the good batches before it", lambda source: source.normal_rows),
+    ("gpuledger_source_open_issues", "Issues of the newest run that tried the source", lambda source: source.open_issues),
 )  # fmt: skip
 
 
@@ -34,7 +35,7 @@ def write(path: Path, sources: Sequence[SourceHealth], runs: Sequence[RunHealth]
     written = Gauge("gpuledger_figures_timestamp_seconds", "When these figures were written", registry=registry)
     written.set(now.timestamp())
     for name, meaning, value in _OF_SOURCES:
-        gauge = Gauge(f"gpuledger_source_{name}", meaning, ["source"], registry=registry)
+        gauge = Gauge(name, meaning, ["source"], registry=registry)
         for source in sources:
             if (figure := value(source)) is not None:
                 gauge.labels(source.source).set(figure)
