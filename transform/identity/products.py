@@ -41,7 +41,9 @@ _OF_COOLERS = frozenset(("fan", "fans", "cooler", "lufter", "luefter", "wentylat
 _NAMED_ON_CARDS = _OF_COOLERS | {"12v", "12vhpwr", "ventilador", "쿨링팬", "connector", "connectors", "pad", "panel"}
 #: Numbers that begin a title, and cards in the plural behind them.
 _NUMERALS = frozenset(("zwei", "deux", "dos", "due", "twee", "dwie", "two", "tva", "duas"))
-_OF_CARDS = frozenset(("grafikkarten", "cartes", "tarjetas", "schede", "karty", "videokaarten", "placas", "grafikkort"))
+_PLURALS = frozenset(("grafikkarten", "cartes", "tarjetas", "schede", "karty", "videokaarten", "placas", "grafikkort"))
+#: A number of so many digits names a model and counts nothing: `970 MSI`.
+_DIGITS_OF_A_MODEL = 3
 #: What says that a part is sold for one that broke. At most one word stands between it and the part.
 _REPLACEMENT = frozenset(
     ("replacement", "ersatz", "ersatzteil", "remplacement", "rechange", "repuesto", "ricambio", "zamienny", "wymienny",
@@ -417,11 +419,12 @@ def _several(product: Product) -> Set[str]:
     if not product.reading.mentions:
         return frozenset()
     # `2 MSI RTX 3070`, `Zwei RTX 3090`: a number begins the title, and cards are what follows.
-    first, *rest = product.texts
-    counted = product.words.board_maker | product.words.graphics | product.words.maker.keys() | CARDS | _OF_CARDS
-    if rest and (first in _NUMERALS or first in "23456789") and rest[0] in counted:
-        return {first}
-    return product.marks & product.words.several
+    words, first, second = product.words, product.texts[0], product.texts[1:2]
+    if first in _NUMERALS or (first.isdecimal() and len(first) < _DIGITS_OF_A_MODEL and int(first) > 1):
+        of_cards = (words.board_maker, words.graphics, words.maker.keys(), CARDS, _PLURALS)
+        if any(not known.isdisjoint(second) for known in of_cards):
+            return {first}
+    return product.marks & words.several
 
 
 #: In this order: what is broken is broken whatever it is, and a part of a computer is no computer.
