@@ -12,7 +12,6 @@ from gpuledger.extract.message import Message, several
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.hosts import supply_w
 from gpuledger.transform.buying.options import Option
-from gpuledger.transform.buying.stock import LAUNCH_PRICE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +43,7 @@ def supply_of(option: Option) -> int | None:
 
 def mark_of(option: Option) -> str:
     """What a reader must know about the price before all else: `stale`, `invented`, `launch price`, empty if nothing."""
-    evidence = option.evidence
-    if evidence is None:
-        return ""
-    return LAUNCH_PRICE if evidence.source == LAUNCH_PRICE else evidence.mark or ""
+    return (option.evidence.mark if option.evidence else None) or ""
 
 
 def row_of(shown: Shown) -> dict[str, Any]:

@@ -273,5 +273,5 @@ def _card(gpu: Gpu, with_tax: Decimal) -> Card:
     return Card(
         gpu_id=gpu.gpu_id, gpu=gpu.display_name, condition="new", price_usd=gpu.msrp_usd * with_tax, memory_gb=gpu.memory_gb,
         bandwidth_gb_s=gpu.memory_bandwidth_gb_s, tdp_w=gpu.tdp_w, gpus_on_board=gpu.gpus_on_board, value_kept=None,
-        history_years=None, evidence=Evidence(LAUNCH_PRICE, day, day, None, "", market=None),
+        history_years=None, evidence=Evidence(LAUNCH_PRICE, day, day, None, "", mark=LAUNCH_PRICE),
     )  # fmt: skip
