@@ -102,6 +102,8 @@ def by_memory(choice: Choice, reading: Reading) -> None:
         stated = " and ".join(catalogue.memory_text(size) for size in sorted(sizes))
         if not remaining and any(m.sizes for m in choice.members):
             choice.conflict = f"states {stated}, which it was not sold with"
+        if choice.members and not reading.memory_by_choice <= frozenset().union(*(m.sizes for m in choice.members)):
+            choice.conflict = f"{stated} to choose from, and it was not sold with each of them"
         choice.narrow(remaining, f"memory {stated}")
     named_types = {m.named_type for m in choice.members}
     if len(named_types) > 1:

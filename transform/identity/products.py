@@ -182,7 +182,10 @@ def _enclosure(product: Product) -> Set[str]:
 
 
 def _service(product: Product) -> Set[str]:
-    return (product.marks & product.words.service) | product.words.service_phrases.find(product.texts, product.marks)
+    words, texts = product.words, product.texts
+    begins = texts[1:2] if texts[:1] == ["("] else texts[:1]
+    wish = words.wish_first.intersection(begins)
+    return (product.marks & words.service) | wish | words.service_phrases.find(texts, product.marks)
 
 
 def _for_a_card(product: Product) -> Set[str]:
@@ -232,6 +235,8 @@ def _accessory(product: Product) -> Set[str]:
     purpose, has_chip = marks & words.purpose, bool(reading.mentions) or product.chip_field
     if maybe and (purpose or not has_chip or _replaced(product, maybe)):
         return maybe | purpose
+    if part := _ends_with_part(product) & maybe:
+        return part
     if maybe and not product.chip_field:
         # `GPU backplate RTX 3090` is a backplate, `RTX 3090 with metal backplate` a card.
         first = frozenset(product.texts[: product.first]) & maybe - _OF_COOLERS
@@ -265,6 +270,15 @@ def _replaced(product: Product, parts: Set[str]) -> bool:
         word in parts - _REPLACEMENT and not _REPLACEMENT.isdisjoint(texts[max(0, place - 2) : place + 3])
         for place, word in enumerate(texts)
     )
+
+
+def _ends_with_part(product: Product) -> frozenset[str]:
+    """The last word, if the memory size stands right before it. `RTX 3080 10GB heatsink` sells a heatsink, but `RTX 3080
+    10GB Silent Cooler` a card.
+    """
+    tokens = product.reading.tokens
+    sized = bool(tokens[1:]) and (tokens[-2].memory is not None or tokens[-2].text in text.MEMORY_UNITS)
+    return product.words.cooling_parts & {tokens[-1].text} if sized else frozenset()
 
 
 def _right_behind(product: Product) -> frozenset[str]:
@@ -396,7 +410,7 @@ def _bundle(product: Product) -> Set[str]:
     if not found and marks.isdisjoint(product.words.purpose):
         found = product.words.consoles.find(product.texts, marks)
     if found or ("+" not in product.plain and "＋" not in product.plain):
-        return found
+        return found or _joined_by_and(product)
     numbers = {word for word in named if word.isdigit()}
     parts = _BESIDE.split(product.plain)
     card = next((place for place, part in enumerate(parts) if any(number in part for number in numbers)), len(parts))
@@ -413,6 +427,16 @@ def _bundle(product: Product) -> Set[str]:
         if codes and (place < card or is_made):
             return codes
     return frozenset()
+
+
+def _joined_by_and(product: Product) -> frozenset[str]:
+    """Another product that a word for "and" joins to the card: `RTX 4060 8GB y fuente 750W`.
+
+    It stands right behind that word, or behind one more: `and power supply`.
+    """
+    texts, words = product.texts, product.words
+    joined = [place for place, word in enumerate(texts) if word in words.joining and place > product.first]
+    return frozenset(word for place in joined for word in texts[place + 1 : place + 3] if word in words.beside)
 
 
 def _several(product: Product) -> Set[str]:
@@ -456,7 +480,8 @@ def _telling(words: Vocabulary) -> frozenset[str]:
     """All words that one of the rules looks for first."""
     phrases = (words.broken_phrases, words.enclosure_phrases, words.enclosure_boxes, words.service_phrases)
     return frozenset().union(
-        *(found.words for found in phrases), words.broken, words.enclosure, words.service, words.purpose, words.accessory,
+        *(found.words for found in phrases), words.broken, words.enclosure, words.service, words.wish_first,
+        words.joining, words.purpose, words.accessory,
         words.accessory_unless_card, words.accessory_maker, words.computer, words.other, words.laptop,
         words.processor, words.computer_after, words.several,
     )  # fmt: skip

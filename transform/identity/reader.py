@@ -47,6 +47,8 @@ class Reading:
     #: Sizes that may also be names: `a10g` is a card, but in `ROG-STRIX-A10G` it means 10 GB. They count as sizes if the
     #: title has a better name.
     memory_in_names: list[tuple[float, bool]] = field(default_factory=list)
+    #: Sizes with a slash between them, of which the buyer gets one: `8/16GB`, `4GB/8GB`.
+    memory_by_choice: set[float] = field(default_factory=set)
     memory_types: set[str] = field(default_factory=set)
     #: All words with a meaning that are not part of a mention.
     marks: set[str] = field(default_factory=set)
@@ -390,6 +392,8 @@ class Reader:
                 if number := _name_number(behind):
                     reading.unknown_names.append(f"{word} {number}")
             position = self._read_mark(reading, position, depth > 0)
+        if reading.memory and "/" in reading.words:
+            _note_choice(reading)
         return reading
 
     def _read_mark(self, reading: Reading, position: int, inside: bool) -> int:
@@ -523,6 +527,29 @@ def _name_number(behind: list[Token]) -> str | None:
     if after is not None and (after.text in UNITS | _SERIES or (after.glued and not after.live)):  # `RX-675XYJFDE`
         return None
     return behind[0].text
+
+
+def _note_choice(reading: Reading) -> None:
+    """Note the sizes on both sides of a slash. The first may leave out its unit, and is then only a number: `8/16GB`."""
+    tokens = [Token(""), *reading.tokens, Token(""), Token("")]
+    named = {place for mention in reading.mentions for place in range(mention.start, mention.end)}
+    for place, token in enumerate(reading.tokens):
+        before, (after, unit) = tokens[place], tokens[place + 2 : place + 4]
+        second = after.memory or _spaced(after, unit)
+        if token.text != "/" or not second:
+            continue
+        first = before.memory or _spaced(tokens[place - 1], before)
+        if not first and place - 1 not in named:
+            first = _spaced(before, Token("gb"))
+        if first and first != second:
+            reading.memory.append((first, False))
+            reading.memory_by_choice |= {first, second}
+
+
+def _spaced(number: Token, unit: Token) -> float | None:
+    """The memory size (GiB) of a number and its unit, two words of a title; None if they are none."""
+    is_number = number.text.isdecimal() and not number.glued and not unit.glued
+    return text.spaced_memory(number.text, unit.text) if is_number else None
 
 
 def _is_rate(tokens: list[Token], position: int) -> bool:

@@ -49,6 +49,7 @@ class Vocabulary:
     accessory: frozenset[str]
     accessory_unless_card: frozenset[str]
     common_on_cards: frozenset[str]
+    cooling_parts: frozenset[str]
     accessory_maker: frozenset[str]
     along: frozenset[str]
     laptop: frozenset[str]
@@ -87,9 +88,11 @@ class Vocabulary:
     fan_counts: frozenset[str]
     consoles: Phrases
     beside: frozenset[str]
+    joining: frozenset[str]
     notices: Phrases
     service: frozenset[str]
     service_phrases: Phrases
+    wish_first: frozenset[str]
 
     @property
     def numbered(self) -> frozenset[str]:
