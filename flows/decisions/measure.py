@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
@@ -17,8 +17,7 @@ from gpuledger.extract import local_files
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.message import Message
 from gpuledger.extract.readers.measured import plain
-from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable, Said
-from gpuledger.extract.readers.measured.plain import StoredFigure
+from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable, Said, StoredFigure
 from gpuledger.extract.readers.measured.read import read_figures
 from gpuledger.flows.decisions import identities
 from gpuledger.transform import workloads
@@ -124,7 +123,7 @@ def take(
             continue
         if workload.workload_id not in known:
             new[workload.workload_id] = workload
-        place = (row.workload_id, row.gpu_name, row.place)
+        place = (row.workload_id, row.gpu_name, row.where)
         rows[place] = row
     if problems:
         raise NotTaken(list(dict.fromkeys(problems)))
@@ -331,11 +330,9 @@ def _kept(
     figure: Figure, details: UserDetails, cards: tuple[str, int], workload: Workload, today: date
 ) -> StoredFigure:
     card, count = cards
-    return StoredFigure(
-        workload_id=workload.workload_id, gpu_name=card, score=figure.score, unit=figure.unit, gpu_count=count,
-        claim="", model=figure.model, precision=figure.precision, software=figure.software,
-        batch_size=figure.batch_size, context_tokens=figure.context_tokens, prompt_tokens=figure.prompt_tokens,
-        concurrent_users=figure.concurrent_users,
-        measured_on=details.measured_on or figure.measured_on or today,
-        measured_by=details.measured_by or figure.measured_by, place=figure.where, origin="", origin_sha256="",
-    )  # fmt: skip
+    complete = {
+        "workload_id": workload.workload_id, "gpu_name": card, "gpu_count": count, "claim": "",
+        "measured_on": details.measured_on or figure.measured_on or today,
+        "measured_by": details.measured_by or figure.measured_by,
+    }  # fmt: skip
+    return StoredFigure(**asdict(figure) | complete)

@@ -16,13 +16,9 @@ from gpuledger.extract.readers.measured.figure import MeasurementFile, Said, Ser
 FORMAT = "aiperf"
 
 
-def is_json(rows: Any) -> bool:
-    """Return whether these are summaries of aiperf or genai-perf."""
-    return (
-        isinstance(rows, list)
-        and bool(rows)
-        and all(isinstance(row, dict) and "avg" in _part(row, "output_token_throughput") for row in rows)
-    )
+def is_row(row: Mapping[str, Any]) -> bool:
+    """Return whether this is a summary of aiperf or genai-perf."""
+    return "avg" in _part(row, "output_token_throughput")
 
 
 def read_json(rows: Sequence[Mapping[str, Any]], said: Said) -> MeasurementFile:

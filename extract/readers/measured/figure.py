@@ -22,7 +22,7 @@ class Figure:
     true if it counts the tokens that are written, for all requests together. `claim` says whose
     figure it is, if its row says so. `layers_on_card` is how many layers of the model were on the card, if the file says it;
     the other layers ran on the processor. `device_gb` is the memory that the driver printed beside the card's name.
-    `missing` are the options of `measure import` without which the figure has no workload.
+    `missing` are the options of `measure import` without which the figure has no workload. `where` is its place in the file.
     """
 
     workload_id: str
@@ -51,6 +51,18 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFigure(Figure):
+    """A figure as the program stores it: complete, with the claim and the file that it came from."""
+
+    gpu_name: str
+    gpu_count: int
+    claim: str
+    measured_on: date
+    origin: str = ""
+    origin_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
     """What a person says of all runs of a file, for what the file leaves open. Lengths are in tokens of one request."""
 
@@ -60,6 +72,9 @@ class Said:
     input: int | None = None
     output: int | None = None
     users: int | None = None
+
+
+NOTHING = Said()
 
 
 @dataclass(slots=True)

@@ -21,19 +21,9 @@ FORMS = {"H100": "H100 SXM", "H200": "H200 SXM"}
 _PROGRAMS = {"trt": "TensorRT-LLM", "trtllm": "TensorRT-LLM"}
 
 
-def is_json(rows: Any) -> bool:
-    """Return whether these are results of a run or rows of the API."""
-    return (
-        isinstance(rows, list)
-        and bool(rows)
-        and all(
-            isinstance(row, dict)
-            and "conc" in row
-            and ("hw" in row or "hardware" in row)
-            and ("isl" in row or "output_tput_per_gpu" in row)
-            for row in rows
-        )
-    )
+def is_row(row: Mapping[str, Any]) -> bool:
+    """Return whether this is a result of a run or a row of the API."""
+    return "conc" in row and ("hw" in row or "hardware" in row) and ("isl" in row or "output_tput_per_gpu" in row)
 
 
 def read_json(rows: Sequence[Mapping[str, Any]], said: Said) -> MeasurementFile:

@@ -18,9 +18,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gpuledger.extract.readers.measured.figure import (
+    NOTHING,
     Figure,
     MeasurementFile,
     NotReadable,
+    Said,
     amount,
     day,
     quantisation,
@@ -55,12 +57,12 @@ _TEST = re.compile(r"^(pp|tg)(\d+)(?:\s*@\s*d(\d+))?$")
 _SUMMED = re.compile(r"^pp\d+\s*\+\s*tg\d+")
 
 
-def is_json(rows: Any) -> bool:
-    """Return whether these are llama-bench's rows."""
-    return isinstance(rows, list) and bool(rows) and all(isinstance(row, dict) and "avg_ts" in row for row in rows)
+def is_row(row: Mapping[str, Any]) -> bool:
+    """Return whether this is a row of llama-bench."""
+    return "avg_ts" in row
 
 
-def read_json(rows: Sequence[Mapping[str, Any]]) -> MeasurementFile:
+def read_json(rows: Sequence[Mapping[str, Any]], said: Said = NOTHING) -> MeasurementFile:
     """Return the figures of the rows of one file."""
     file = MeasurementFile(FORMAT)
     varied = _varied(rows)

@@ -9,26 +9,19 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, amount, slug, whole
+from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, Said, amount, slug, whole
 from gpuledger.extract.readers.measured.llama_bench import precision_of_file
 
 FORMAT = "llmfit"
 _PROGRAMS = {"llamacpp": "llama.cpp"}
 
 
-def is_json(rows: Any) -> bool:
-    """Return whether these are shared measurements of llmfit."""
-    return (
-        isinstance(rows, list)
-        and bool(rows)
-        and all(
-            isinstance(row, dict) and isinstance(row.get("hardware"), dict) and isinstance(row.get("results"), list)
-            for row in rows
-        )
-    )
+def is_row(row: Mapping[str, Any]) -> bool:
+    """Return whether this is a shared measurement of llmfit."""
+    return isinstance(row.get("hardware"), dict) and isinstance(row.get("results"), list)
 
 
-def read_json(rows: Sequence[Mapping[str, Any]]) -> MeasurementFile:
+def read_json(rows: Sequence[Mapping[str, Any]], said: Said) -> MeasurementFile:
     """Return the rate of each model on the GPU of each machine."""
     file = MeasurementFile(FORMAT, claim="published")
     for number, row in enumerate(rows, start=1):

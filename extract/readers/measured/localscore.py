@@ -11,26 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, amount, quantisation, slug, whole
+from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, Said, amount, quantisation, slug, whole
 
 FORMAT = "LocalScore"
 
 
-def is_json(rows: Any) -> bool:
-    """Return whether these are runs of LocalScore."""
-    return (
-        isinstance(rows, list)
-        and bool(rows)
-        and all(
-            isinstance(row, dict)
-            and isinstance(row.get("accelerator_info"), dict)
-            and isinstance(row.get("results"), list)
-            for row in rows
-        )
-    )
+def is_row(row: Mapping[str, Any]) -> bool:
+    """Return whether this is a run of LocalScore."""
+    return isinstance(row.get("accelerator_info"), dict) and isinstance(row.get("results"), list)
 
 
-def read_json(runs: Sequence[Mapping[str, Any]]) -> MeasurementFile:
+def read_json(runs: Sequence[Mapping[str, Any]], said: Said) -> MeasurementFile:
     """Return both rates of each test of each run."""
     file = MeasurementFile(FORMAT)
     for run, row in enumerate(runs, start=1):

@@ -11,24 +11,19 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable, amount, slug, whole
+from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable, Said, amount, slug, whole
 
 FORMAT = "MLPerf Inference summary"
 _NEEDED = {"Organization", "MlperfModel", "Scenario", "Result", "Units", "accelerator_model_name", "total_accelerators"}
 
 
-def is_json(rows: Any) -> bool:
-    """Return whether this is a summary: objects by number, or a list of objects."""
-    values = list(rows.values()) if isinstance(rows, dict) else rows
-    return (
-        isinstance(values, list)
-        and bool(values)
-        and all(isinstance(row, dict) and row.keys() >= _NEEDED for row in values)
-    )
+def is_row(row: Mapping[str, Any]) -> bool:
+    """Return whether this is a row of a summary."""
+    return row.keys() >= _NEEDED
 
 
 def is_csv(text: str) -> bool:
@@ -60,7 +55,7 @@ def rows_of_csv(text: str) -> list[dict[str, str]]:
 _CELL = re.compile(r'"((?:[^"]|"(?!,))*)",|([^",]*),')
 
 
-def read_rows(rows: Iterable[Mapping[str, Any]]) -> MeasurementFile:
+def read_json(rows: Sequence[Mapping[str, Any]], said: Said) -> MeasurementFile:
     """Return the figures of a summary: one for each system, model, scenario and unit."""
     file = MeasurementFile(FORMAT, claim="published")
     for number, row in enumerate(rows, start=1):

@@ -13,11 +13,19 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
-from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable, amount, day, whole
+from gpuledger.extract.readers.measured.figure import (
+    Figure,
+    MeasurementFile,
+    NotReadable,
+    StoredFigure,
+    amount,
+    day,
+    whole,
+)
 
 FORMAT = "CSV"
 NEEDED = ("workload_id", "gpu_name", "score", "unit")
@@ -25,6 +33,8 @@ COLUMNS = (
     *NEEDED, "gpu_count", "claim", "model", "precision", "software", "batch_size", "context_tokens", "prompt_tokens",
     "concurrent_users",    "measured_on", "measured_by", "place", "origin", "origin_sha256",
 )  # fmt: skip
+#: The columns of counts that may be empty.
+_COUNTS = ("batch_size", "context_tokens", "prompt_tokens", "concurrent_users")
 CLAIMS = ("own", "published", "vendor")
 #: Other names that people give the columns, in small letters and with underscores for spaces.
 _OTHER_NAMES = {
@@ -49,30 +59,6 @@ _NAMES = {other: name for name, others in _OTHER_NAMES.items() for other in othe
 _OF_OURS = {"rank", "match_status", "price_basis"}
 #: A first line of a file, in which Excel may name the separator of columns.
 _SEPARATOR = re.compile(r"^sep=(.)\r?\n", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredFigure:
-    """One figure as the program stores it: complete, with the claim and the file that it came from."""
-
-    workload_id: str
-    gpu_name: str
-    score: Decimal
-    unit: str
-    gpu_count: int
-    claim: str
-    model: str | None
-    precision: str | None
-    software: str | None
-    batch_size: int | None
-    context_tokens: int | None
-    prompt_tokens: int | None
-    concurrent_users: int | None
-    measured_on: date
-    measured_by: str | None
-    place: str
-    origin: str
-    origin_sha256: str
 
 
 def is_csv(text: str) -> bool:
@@ -117,15 +103,15 @@ def read_csv(text: str) -> MeasurementFile:
         claim = row.get("claim") or None
         if claim is not None and claim.lower() not in CLAIMS:
             raise NotReadable(f"{where}: claim is {', '.join(CLAIMS)} or empty, not {claim!r}")
+        counts: dict[str, Any] = {name: _count(row, name, where) for name in _COUNTS}
         file.figures.append(
             Figure(
                 workload_id=row["workload_id"], workload="", unit=row["unit"], score=numbers.amount(row["score"], where),
                 gpu_name=row["gpu_name"], gpu_count=_count(row, "gpu_count", where), model=row.get("model") or None,
                 precision=row.get("precision") or None, software=row.get("software") or None,
-                batch_size=_count(row, "batch_size", where), context_tokens=_count(row, "context_tokens", where),
-                prompt_tokens=_count(row, "prompt_tokens", where),
-                concurrent_users=_count(row, "concurrent_users", where), measured_on=_day(row.get("measured_on"), where),
+                measured_on=_day(row.get("measured_on"), where),
                 measured_by=row.get("measured_by") or None, claim=claim.lower() if claim else None, where=where,
+                **counts,
             )
         )  # fmt: skip
     return file
@@ -231,7 +217,7 @@ def write(figures: Iterable[StoredFigure]) -> bytes:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     for figure in figures:
-        cells = (getattr(figure, name) for name in COLUMNS)
+        cells = (getattr(figure, "where" if name == "place" else name) for name in COLUMNS)
         writer.writerow("" if cell is None else f"{cell:f}" if isinstance(cell, Decimal) else cell for cell in cells)
     return out.getvalue().encode()
 
@@ -258,15 +244,14 @@ def read_stored(content: bytes) -> list[StoredFigure]:
             score = amount(row["score"], "score", where)
         except InvalidOperation:
             raise NotReadable(f"{where}: score {row['score']!r} has too many digits") from None
+        counts: dict[str, Any] = {name: whole(row[name]) for name in _COUNTS}
         figures.append(
             StoredFigure(
-                workload_id=row["workload_id"], gpu_name=row["gpu_name"], score=score, unit=row["unit"], gpu_count=count,
-                claim=row["claim"], model=row["model"] or None, precision=row["precision"] or None,
-                software=row["software"] or None, batch_size=whole(row["batch_size"]),
-                context_tokens=whole(row["context_tokens"]), prompt_tokens=whole(row["prompt_tokens"]),
-                concurrent_users=whole(row["concurrent_users"]),
-                measured_on=measured_on, measured_by=row["measured_by"] or None, place=row["place"], origin=row["origin"],
-                origin_sha256=row["origin_sha256"],
+                workload_id=row["workload_id"], workload="", gpu_name=row["gpu_name"], score=score, unit=row["unit"],
+                gpu_count=count, claim=row["claim"], measured_on=measured_on, measured_by=row["measured_by"] or None,
+                model=row["model"] or None, precision=row["precision"] or None, software=row["software"] or None,
+                where=row["place"], origin=row["origin"], origin_sha256=row["origin_sha256"],
+                **counts,
             )
         )  # fmt: skip
     return figures

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from gpuledger.extract import local_files
 from gpuledger.extract.readers.measured import (
@@ -18,7 +20,7 @@ from gpuledger.extract.readers.measured import (
     vllm_offline,
     vllm_serve,
 )
-from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable, Said
+from gpuledger.extract.readers.measured.figure import NOTHING, Figure, MeasurementFile, NotReadable, Said
 
 __all__ = ["Figure", "MeasurementFile", "NotReadable", "Said", "read_figures"]
 
@@ -26,12 +28,25 @@ FORMATS = (
     "llama-bench (all that it writes), vLLM bench (serve, throughput, latency), SGLang bench_serving, aiperf, ollama run"
     " --verbose, llmfit, an MLPerf Inference summary, InferenceX, LocalScore, or a CSV with columns"
 )
-_NOTHING = Said()
+
+
+class _OfJson(Protocol):
+    """A format whose files are rows of JSON objects: what tells its rows from others, and what reads all of them."""
+
+    def is_row(self, row: Mapping[str, Any], /) -> bool: ...
+
+    def read_json(self, rows: Sequence[Mapping[str, Any]], said: Said, /) -> MeasurementFile: ...
+
+
+#: In this order, as the rows of one format may have what tells those of a later one.
+_OF_JSON: tuple[_OfJson, ...] = (
+    mlperf, llama_bench, vllm_serve, aiperf, vllm_offline, inferencex, localscore, llmfit,
+)  # fmt: skip
 #: When a Windows shell redirects output into a file, the file begins with one of these.
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_figures(content: bytes, said: Said = _NOTHING) -> MeasurementFile:
+def read_figures(content: bytes, said: Said = NOTHING) -> MeasurementFile:
     """Return the figures of a file. What it leaves open is as `said`.
 
     Raises NotReadable if the file has no known format, or if one of its rows cannot be read.
@@ -59,7 +74,7 @@ def _read(content: bytes, said: Said) -> MeasurementFile:
     if ollama.is_text(text):
         return ollama.read_text(text, said)
     if mlperf.is_csv(text):
-        return mlperf.read_rows(mlperf.rows_of_csv(text))
+        return mlperf.read_json(mlperf.rows_of_csv(text), said)
     if plain.is_csv(text):
         return plain.read_csv(text)
     raise NotReadable(f"this is none of the known formats: {FORMATS} {', '.join(plain.NEEDED)}")
@@ -79,29 +94,23 @@ def _text(content: bytes) -> str:
 
 def _json(text: str, said: Said) -> MeasurementFile:
     rows = _rows(text)
-    if mlperf.is_json(rows):
-        return mlperf.read_rows(rows.values() if isinstance(rows, dict) else rows)
     listed = rows if isinstance(rows, list) else [rows]
-    if llama_bench.is_json(listed):
-        return llama_bench.read_json(listed)
-    if vllm_serve.is_json(listed):
-        return vllm_serve.read_json(listed, said)
-    if aiperf.is_json(listed):
-        return aiperf.read_json(listed, said)
-    if vllm_offline.is_json(listed):
-        return vllm_offline.read_json(listed, said)
-    if inferencex.is_json(listed):
-        return inferencex.read_json(listed, said)
-    if localscore.is_json(listed):
-        return localscore.read_json(listed)
-    if llmfit.is_json(listed):
-        return llmfit.read_json(listed)
+    by_number = [*rows.values()] if isinstance(rows, dict) else []
+    if _are_all(mlperf, by_number):
+        return mlperf.read_json(by_number, said)
+    if (known := next((known for known in _OF_JSON if _are_all(known, listed)), None)) is not None:
+        return known.read_json(listed, said)
     if not listed:
         raise NotReadable("the JSON is an empty list; write the file again")
     seen = ", ".join(list(listed[0])[:8]) if isinstance(listed[0], dict) else type(listed[0]).__name__
     raise NotReadable(
         f"this JSON, which begins with {seen}, is none of the known formats: {FORMATS} {', '.join(plain.NEEDED)}"
     )
+
+
+def _are_all(known: _OfJson, rows: Sequence[Any]) -> bool:
+    """Return whether there are rows, and all are of this format."""
+    return bool(rows) and all(isinstance(row, dict) and known.is_row(row) for row in rows)
 
 
 def _rows(text: str) -> dict[str, dict[str, object]] | list[dict[str, object]]:

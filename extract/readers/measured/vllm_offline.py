@@ -16,13 +16,9 @@ FORMAT = "vLLM bench throughput and latency"
 _THROUGHPUT, _LATENCY = {"requests_per_second", "tokens_per_second", "elapsed_time"}, {"avg_latency", "latencies"}
 
 
-def is_json(rows: Any) -> bool:
-    """Return whether these are results of either program."""
-    return (
-        isinstance(rows, list)
-        and bool(rows)
-        and all(isinstance(row, dict) and (row.keys() >= _THROUGHPUT or row.keys() >= _LATENCY) for row in rows)
-    )
+def is_row(row: Mapping[str, Any]) -> bool:
+    """Return whether this is a result of either program."""
+    return row.keys() >= _THROUGHPUT or row.keys() >= _LATENCY
 
 
 def read_json(rows: Sequence[Mapping[str, Any]], said: Said) -> MeasurementFile:

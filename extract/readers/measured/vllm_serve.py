@@ -40,18 +40,9 @@ _LABELS = {
 _MODEL = re.compile(r"""--model[= ]+([^\s\\'"]+)|\bmodel=["']([^"']+)["']""")
 
 
-def is_json(rows: Any) -> bool:
-    """Return whether these are results of vLLM or SGLang."""
-    return (
-        isinstance(rows, list)
-        and bool(rows)
-        and all(
-            isinstance(row, dict)
-            and "output_throughput" in row
-            and ("total_output_tokens" in row or "random_output_len" in row)
-            for row in rows
-        )
-    )
+def is_row(row: Mapping[str, Any]) -> bool:
+    """Return whether this is a result of vLLM or SGLang."""
+    return "output_throughput" in row and ("total_output_tokens" in row or "random_output_len" in row)
 
 
 def is_text(text: str) -> bool:

@@ -21,7 +21,7 @@ def parse(page: Page) -> Iterator[Parsed]:
         yield Score(
             gpu_name=figure.gpu_name,
             table=", ".join(
-                part for part in (figure.origin, f"sha256 {figure.origin_sha256[:16]}", figure.place) if part
+                part for part in (figure.origin, f"sha256 {figure.origin_sha256[:16]}", figure.where) if part
             ),
             column=figure.workload_id,
             workload_id=figure.workload_id,
