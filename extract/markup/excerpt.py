@@ -7,17 +7,12 @@ from collections.abc import Iterator
 from lxml.html import HtmlElement
 
 from gpuledger.extract.markup.html import UNSEEN, visible_text
-from gpuledger.extract.markup.mojibake import mend
+from gpuledger.extract.markup.mojibake import clean
 
 #: How many lines of markup a person takes in at once, and how many letters of each line.
 MOST_LINES, MOST_LETTERS = 30, 100
 #: How many elements of a page are searched: a hostile page has millions.
 _MOST_ELEMENTS = 200_000
-
-
-def clean(text: str) -> str:
-    """The text with every run of white space as one space, which is the form that the readers compare."""
-    return " ".join(mend(text).split())
 
 
 def holders(root: HtmlElement, text: str) -> list[HtmlElement]:

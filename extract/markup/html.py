@@ -6,9 +6,8 @@ bytes, libxml2 would believe a wrong declaration and turn the rest of a page int
 
 from __future__ import annotations
 
-import codecs
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -58,23 +57,12 @@ def refuse_attributes(content: bytes) -> None:
 
     libxml2 compares each attribute of a tag with every other: 20,000 attributes take a second and 40,000 take twelve.
     """
-    for piece in _long_pieces(content):
+    for piece in content.split(b"<")[1:]:
         # Texts, scripts and styles are long too, but they come after the end of their tag. A comment has no attributes.
-        if piece[:1].isalpha() and len(_ATTRIBUTE.findall(_tag(piece))) > MAX_ATTRIBUTES:
+        if len(piece) < _LONG_TAG or not piece[:1].isalpha():
+            continue
+        if len(_ATTRIBUTE.findall(_tag(piece))) > MAX_ATTRIBUTES:
             raise TooManyAttributes(f"a tag has more than {MAX_ATTRIBUTES:,} attributes")
-
-
-def _long_pieces(content: bytes) -> Iterator[bytes]:
-    """The long pieces of the page between one `<` and the next, or between the last `<` and the end of the page."""
-    start = content.find(b"<") + 1
-    while start:
-        # The search starts from the far end, so it skips most of the page's `<`.
-        last = content.rfind(b"<", start, start + _LONG_TAG)
-        if last < 0:
-            end = content.find(b"<", start + _LONG_TAG)
-            yield content[start : end if end >= 0 else len(content)]
-            last = end
-        start = last + 1
 
 
 def _tag(piece: bytes) -> bytes:
@@ -94,40 +82,7 @@ _ATTRIBUTE = re.compile(rb"""[\s/"'][^\s/>"'=]""")
 
 def _as_utf8(content: bytes, content_type: str | None) -> bytes:
     """The page's bytes in UTF-8, without NUL bytes: libxml2 takes a NUL as the end of the page."""
-    if _is_plain_utf8(content):
-        return content
     return charset.decode(content, content_type).replace("\x00", "").encode("utf-8", "replace")
-
-
-def _is_plain_utf8(content: bytes) -> bool:
-    """Whether `charset` would decode the bytes as UTF-8, so that they need not be encoded again.
-
-    The check goes piece by piece: the decoded text of a large page takes megabytes, whose memory costs more than the check.
-    """
-    if content.startswith(codecs.BOM_UTF8):
-        return False
-    if b"\x00" in content or b"\x1b" in content or _OPENS_HZ.search(content):
-        # Signs of charsets that are written in ASCII bytes (UTF-16, ISO-2022-JP, HZ).
-        return False
-    if content.isascii():
-        return True
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    is_between = False
-    try:
-        for start in range(0, len(content), _PIECE):
-            piece = content[start : start + _PIECE]
-            if is_between or not piece.isascii():
-                decoder.decode(piece)
-                is_between = decoder.getstate()[0] != b""
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-_PIECE = 16_384
-#: A regular expression that begins with one byte is found three times as fast as two bytes with `in`.
-_OPENS_HZ = re.compile(rb"~\{")
 
 
 def soup(content: bytes, content_type: str | None = None) -> BeautifulSoup:

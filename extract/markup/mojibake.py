@@ -28,6 +28,11 @@ def mend(text: str) -> str:
     return text if text.isascii() else _HALF_SPACE.sub("", _TWICE.sub(_decoded, text))
 
 
+def clean(text: str) -> str:
+    """The text with each run of white space as one space (no-break spaces too) and twice-encoded letters mended."""
+    return " ".join(mend(text).split())
+
+
 def _decoded(match: re.Match[str]) -> str:
     try:
         return bytes(_BYTE_OF.get(letter, ord(letter)) for letter in match.group()).decode("utf-8")

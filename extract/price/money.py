@@ -9,11 +9,9 @@ old price. Number formats and currencies come from CLDR, through babel.
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 
 from gpuledger.extract import words
 from gpuledger.extract.price import amounts
-from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import words as price_words
 from gpuledger.extract.price.amounts import to_decimal
 from gpuledger.extract.price.choice import SEPARATOR, SET_APART, Ambiguous, Locale, Money, choose
@@ -35,9 +33,6 @@ def read_price(
     (ISO 4217) is the currency that the page states elsewhere; it counts if the text has no currency, or only a sign that
     several share. `decimal` is the decimal symbol (`.` or `,`) that other prices of the same page use.
     """
-    plain = _plain(text, currency, country)
-    if plain is not None:
-        return plain
     tidy_text = tidy(text)
     if not any(map(str.isdigit, tidy_text)):
         return None
@@ -136,24 +131,3 @@ def without_amounts(text: str) -> str:
         for piece in (number.token, *number.symbols):
             tidy_text = tidy_text.replace(piece, " ", 1)
     return tidy_text
-
-
-_PLAIN = re.compile(r"\s*(?:([$€£₹])\s?)?([0-9]{1,3}(?:,[0-9]{3})*\.[0-9]{2}|[0-9]{1,6}\.[0-9]{2})\s*")
-_PLAIN_WON = re.compile(r"\s*([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9})\s?원\s*")
-
-
-def _plain(text: str, currency: str | None, country: str | None) -> Money | None:
-    """The two commonest forms, `$1,299.99` and `12,000원`, which have one reading everywhere; None for any other text."""
-    if match := _PLAIN.fullmatch(text):
-        sign, number = match.groups()
-        code, signed = currency, sign is not None
-        if sign and (currency is None or not currencies.may_mean(sign, currency)):
-            code = currencies.of_symbol(sign, country)
-        if (sign and currency and code != currency) or (code and currencies.minor_digits(code) == 0):
-            return None
-    elif match := _PLAIN_WON.fullmatch(text):
-        number, code, signed = match.group(1), "KRW", True
-    else:
-        return None
-    amount = Decimal(number.replace(",", ""))
-    return Money(amount, code, "now", text.strip(), signed, number) if amount else None

@@ -83,13 +83,13 @@ class Layout:
     def prices(self) -> list[tuple[int, HtmlElement]]:
         """Elements that may be a price by their text or their name, each with its place from the top."""
         order_of = {element: order for order, element in self.parts.priced}
-        order_of.update((element, order) for order, element in self.parts.names.find(signs.PRICE))
+        order_of.update((element, order) for order, element in self.parts.named(signs.PRICE))
         return sorted(((order, element) for element, order in order_of.items()), key=lambda placed: placed[0])
 
     @cached_property
     def statuses(self) -> list[HtmlElement]:
         """Parts that are named after stock and belong to the page's own goods."""
-        status_parts = self.parts.names.find(signs.STATUS)
+        status_parts = self.parts.named(signs.STATUS)
         # A button named after stock (`notify me`), or the label in it for goods that are gone, is also on the pages of goods
         # that are there, but hidden.
         buttons = {self.button} if self.button is not None and self.button.tag in ("a", "button") else set()

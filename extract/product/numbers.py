@@ -28,7 +28,7 @@ from gpuledger.extract.product import scan
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.gtin import valid_gtin
 from gpuledger.extract.product.layout import Layout
-from gpuledger.extract.product.signs import BEGINNINGS, CODE_NAME, LABELS, OF_WORDS, Field
+from gpuledger.extract.product.signs import CODE_NAME, LABELS, OF_WORDS, Field
 
 _CODE = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9А-ЯЁ][\w./-]{1,29}")
 _NUMBER_BEHIND = re.compile(r"[\s:#№º°.\-–—：]*[([]?((?=\S*\d)[A-Za-z0-9А-ЯЁ][\w./-]{1,29})(?=$|[\s,;|)〉>\]])")
@@ -166,7 +166,7 @@ def _printed(layout: Layout) -> Iterator[tuple[Field, str]]:
         labelled = _labelled(element)
         if labelled is not None and not layout.is_elsewhere(element):
             labelled_numbers.append((layout.title_level(element), place, *labelled))
-    for place, element in layout.parts.names.find(CODE_NAME):
+    for place, element in layout.parts.named(CODE_NAME):
         text = (element.text or "").strip()
         if len(text) <= 30 and _CODE.fullmatch(text) and not layout.is_elsewhere(element):
             labelled_numbers.append((layout.title_level(element), place, "sku", text))
@@ -213,7 +213,7 @@ def _in_lines(layout: Layout) -> Iterator[tuple[Field, str]]:
 
 def _of_line(element: HtmlElement, place: str, text: str) -> tuple[Field, str] | None:
     """The number whose label begins the text. It stands behind the label, or in the next element."""
-    if text[:3].lower() not in BEGINNINGS and text[:2].lower() not in BEGINNINGS:
+    if not scan.may_be_label(text):
         return None
     for field, pattern in LABELS:
         match = pattern.match(text)
@@ -226,8 +226,7 @@ def _of_line(element: HtmlElement, place: str, text: str) -> tuple[Field, str] |
         elif not value.strip(" :：#№."):
             behind = element.getnext()
             value = visible_text(behind, _LONGEST) if behind is not None else ""
-        number_match = _NUMBER_BEHIND.match(value)
-        number = number_match.group(1).rstrip(".-/") if number_match else ""
+        number = _number_at_start(value) or ""
         return (field, number) if len(number) >= (4 if has_separator else 6) else None
     return None
 
@@ -247,10 +246,7 @@ _COLONS = frozenset((":", "：", "-", "–"))
 def _value(label: HtmlElement, text_after: str) -> str | None:
     """The number behind a label: in the same text, in the first child, behind the element, in the next element."""
     if alone := text_after.strip(" :#№.-–—："):
-        if _WORDS.fullmatch(alone) or OF_WORDS.fullmatch(alone):
-            return alone
-        match = _NUMBER_BEHIND.match(text_after)
-        return match.group(1).rstrip(".-/") if match else None
+        return alone if _is_of_words(alone) else _number_at_start(text_after)
     cell = label.getparent()
     behind = label.getnext()
     if behind is not None and visible_text(behind, 3) in _COLONS:
@@ -266,11 +262,17 @@ def _value(label: HtmlElement, text_after: str) -> str | None:
     ]
     for text in places:
         if text and text.strip(" \t\r\n\u00a0:：#-–"):
-            if _WORDS.fullmatch(text.strip()) or OF_WORDS.fullmatch(text.strip()):
-                return text.strip()
-            match = _NUMBER_BEHIND.match(text.strip())
-            return match.group(1).rstrip(".-/") if match else None
+            return text.strip() if _is_of_words(text.strip()) else _number_at_start(text.strip())
     return None
+
+
+def _is_of_words(text: str) -> bool:
+    return _WORDS.fullmatch(text) is not None or OF_WORDS.fullmatch(text) is not None
+
+
+def _number_at_start(text: str) -> str | None:
+    match = _NUMBER_BEHIND.match(text)
+    return match.group(1).rstrip(".-/") if match else None
 
 
 _IN_SCRIPT = re.compile(rb'"sku"\s*:\s*"([\w./-]{3,30})"')

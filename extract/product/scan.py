@@ -7,12 +7,10 @@ holds one of a few syllables, and whether a text holds a digit. Each name is jud
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 
 from lxml.html import HtmlElement
 
@@ -107,34 +105,21 @@ _MAX_OWN_TEXT = 60
 _MOST_PADDED = 300
 
 
-class Names:
-    """The elements of a page by class and id, so that words can be searched for in their names."""
-
-    def __init__(self, elements: dict[tuple[str | None, str | None], list[tuple[int, HtmlElement]]]) -> None:
-        self._elements = list(elements.values())
-        # All names are one text: to call the search for each of a thousand names costs more than the search itself.
-        lines = [f"{classes or ''} {identifier or ''}".replace("\n", " ") + "\n" for classes, identifier in elements]
-        text = "".join(lines)
-        #: All names, in small letters.
-        self.text = low if len(low := text.lower()) == len(text) else text
-        self._ends = list(accumulate(map(len, lines)))
-
-    def find(self, pattern: re.Pattern[str]) -> list[tuple[int, HtmlElement]]:
-        """The elements whose class or id matches the pattern, with their places, in the order of the page."""
-        places = {bisect_right(self._ends, match.start()) for match in pattern.finditer(self.text)}
-        return sorted(
-            (place_and_element for place in places for place_and_element in self._elements[place]),
-            key=lambda place_and_element: place_and_element[0],
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The results of a walk: elements whose text may be a price (with their place) or a label, and all elements by name."""
+    """The results of a walk: elements whose text may be a price or a label, and all elements by class and id.
+
+    Of those that may be a price, and of those with a name, the place on the page stands before the element.
+    """
 
     priced: list[tuple[int, HtmlElement]]
     labels: list[HtmlElement]
-    names: Names
+    names: dict[str, list[tuple[int, HtmlElement]]]
+
+    def named(self, pattern: re.Pattern[str]) -> list[tuple[int, HtmlElement]]:
+        """The elements whose class or id matches the pattern, in the order of the page."""
+        matching = (placed for name, elements in self.names.items() if pattern.search(name) for placed in elements)
+        return sorted(matching, key=lambda placed: placed[0])
 
 
 def walk(part: HtmlElement) -> Parts:
@@ -148,8 +133,7 @@ def walk(part: HtmlElement) -> Parts:
             # Templates put a text and its number on separate lines, far from the margin.
             text = " ".join(text.split()) if length < _MOST_PADDED else None
         if text is not None and len(text) < _MAX_OWN_TEXT and not text.isspace():
-            start = text.lstrip(_BEFORE_WORD)[:3].lower()
-            if start in BEGINNINGS or start[:2] in BEGINNINGS:
+            if may_be_label(text.lstrip(_BEFORE_WORD)):
                 # The text may be a price as well: `Kód: RF1245` looks like francs of Rwanda too.
                 labels.append(element)
             if _DIGIT.search(text) and (
@@ -163,11 +147,11 @@ def walk(part: HtmlElement) -> Parts:
             if is_word and (behind := _tail_apart(element)) is not None:
                 priced.append((order, behind))
         identifier = str(element.tag) if own and element in own else element.get("id") or element.get("data-testid")
-        names[element.get("class"), identifier].append((order, element))
+        names[f"{element.get('class') or ''} {identifier or ''}".replace("\n", " ").lower()].append((order, element))
         if element.get("itemprop") == "price":
             priced.append((order, element))
-    names.pop((None, None), None)
-    return Parts(priced, labels, Names(names))
+    names.pop(" ", None)
+    return Parts(priced, labels, names)
 
 
 def _tail_apart(element: HtmlElement) -> HtmlElement | None:
@@ -231,10 +215,13 @@ def label_elements(part: HtmlElement) -> Iterator[HtmlElement]:
     """The elements of a part whose text may begin with a word for a number. `walk` finds them too, but does more."""
     for element in part.iter(*HOLD_TEXT):
         text = element.text
-        if text is not None and len(text) < _MOST_PADDED and not text.isspace():
-            start = text.lstrip(_BEFORE_WORD)[:3].lower()
-            if start in BEGINNINGS or start[:2] in BEGINNINGS:
-                yield element
+        if text is not None and len(text) < _MOST_PADDED and may_be_label(text.lstrip(_BEFORE_WORD)):
+            yield element
+
+
+def may_be_label(text: str) -> bool:
+    """Whether a text begins like a word for a number, so that it is worth a closer look."""
+    return text[:3].lower() in BEGINNINGS or text[:2].lower() in BEGINNINGS
 
 
 #: Elements that widespread themes define themselves. Their tags say what they hold.

@@ -22,7 +22,7 @@ from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import blocks
 from gpuledger.extract.items import Issue, Link, ListingTotal, Offer, Parsed, PriceKind
 from gpuledger.extract.markup.links import joined
-from gpuledger.extract.markup.mojibake import mend
+from gpuledger.extract.markup.mojibake import clean
 from gpuledger.extract.price.money import Ambiguous, Money, read_price
 from gpuledger.extract.price.no_price import is_shown_mark
 from gpuledger.extract.source import Page
@@ -59,11 +59,6 @@ def select(element: HtmlElement, css: str) -> list[HtmlElement]:
 def first(element: HtmlElement, css: str) -> HtmlElement | None:
     """Return the first descendant that matches, or None."""
     return next(iter(select(element, css)), None)
-
-
-def clean(text: str) -> str:
-    """Return the text with each run of white space as one space (no-break spaces too) and twice-encoded letters mended."""
-    return " ".join(mend(text).split())
 
 
 def text(element: HtmlElement | None, css: str | None = None) -> str:
