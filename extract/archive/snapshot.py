@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,18 +32,8 @@ class Snapshot:
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON values."""
-        return {
-            "source": self.source,
-            "url": self.url,
-            "final_url": self.final_url,
-            "status": self.status,
-            "headers": dict(self.headers),
-            "fetched_at": self.fetched_at.isoformat(),
-            "sha256": self.sha256,
-            "size": self.size,
-            "not_modified": self.not_modified,
-            **({"run_id": self.run_id} if self.run_id else {}),
-        }
+        record = asdict(self) | {"headers": dict(self.headers), "fetched_at": self.fetched_at.isoformat()}
+        return record if self.run_id else {name: value for name, value in record.items() if name != "run_id"}
 
     @classmethod
     def from_json(cls, record: object) -> Snapshot:
@@ -52,23 +42,20 @@ class Snapshot:
             raise ValueError("not a JSON object")
         try:
             fetched_at = datetime.fromisoformat(record["fetched_at"])
-            snapshot = cls(
-                source=_typed(record["source"], str),
-                url=_typed(record["url"], str),
-                final_url=_typed(record["final_url"], str),
-                status=_typed(record["status"], int),
-                headers={str(name): str(value) for name, value in _typed(record["headers"], dict).items()},
-                fetched_at=fetched_at.astimezone(UTC),
-                sha256=_typed(record["sha256"], str),
-                size=_typed(record["size"], int),
-                not_modified=_typed(record.get("not_modified", False), bool),
-                run_id=_typed(record["run_id"], str) if record.get("run_id") else None,
-            )
+            values = {name: _typed(record[name], kind) for name, kind in _TYPES.items()}
+            values["headers"] = {str(name): str(value) for name, value in values["headers"].items()}
+            not_modified = _typed(record.get("not_modified", False), bool)
+            run_id = _typed(record["run_id"], str) if record.get("run_id") else None
+            snapshot = cls(**values, fetched_at=fetched_at.astimezone(UTC), not_modified=not_modified, run_id=run_id)
         except (KeyError, TypeError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from None
         if fetched_at.tzinfo is None or not _SHA256.fullmatch(snapshot.sha256):
             raise ValueError("fetched_at has no time zone" if fetched_at.tzinfo is None else "sha256 is none")
         return snapshot
+
+
+#: The fields that every record has, beside the time, and their types in JSON.
+_TYPES = {"source": str, "url": str, "final_url": str, "status": int, "headers": dict, "sha256": str, "size": int}
 
 
 def _typed(value: Any, kind: type) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,3 +26,8 @@ class Fetched:
     attempts: int = 1
     elapsed_s: float = 0.0
     wire_bytes: int = 0
+
+    @property
+    def host(self) -> str:
+        """The host that gave the answer."""
+        return urlsplit(self.final_url).hostname or ""

@@ -10,21 +10,19 @@ from __future__ import annotations
 import random as random_module
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
 from gpuledger.extract.errors import Blocked, FetchError, RateLimited, RobotsDisallowed, ServerError
-from gpuledger.extract.fetch import addresses, blocks, retry, robots
+from gpuledger.extract.fetch import addresses, blocks, robots, statuses
 from gpuledger.extract.fetch.addresses import Target
 from gpuledger.extract.fetch.fetched import Fetched
-from gpuledger.extract.fetch.http_settings import PRODUCT, HttpSettings
 from gpuledger.extract.fetch.pinned import Resolver, Route, system_resolver
-from gpuledger.extract.fetch.retry import Transient
 from gpuledger.extract.fetch.site import Site
-from gpuledger.extract.fetch.statuses import raise_for_status
-from gpuledger.extract.fetch.transport import Answer, Sent, Transport
+from gpuledger.extract.fetch.statuses import Transient, raise_for_status
+from gpuledger.extract.fetch.transport import PRODUCT, HttpSettings, Sent, Transport
 from gpuledger.extract.fetch.turns import Turns
 
 __all__ = ["Client", "Fetched", "HttpSettings", "Machine"]
@@ -99,21 +97,11 @@ class Client:
         shown_url = addresses.redact(url)
         return self._answered(url, lambda: self._try_page(url, shown_url, headers, site, first_bytes))
 
-    def _answered(self, url: str, attempt: Callable[[], Answer]) -> Fetched:
+    def _answered(self, url: str, attempt: Callable[[], Fetched]) -> Fetched:
         """What the tries at `url` give in the end, with their number and time."""
         started = self._clock()
         answer, attempts = self._with_retries(attempt)
-        return Fetched(
-            url=url,
-            final_url=answer.url,
-            status=answer.status,
-            headers=answer.headers,
-            content=answer.content,
-            not_modified=answer.status == 304,
-            attempts=attempts,
-            elapsed_s=self._clock() - started,
-            wire_bytes=answer.wire_bytes,
-        )
+        return replace(answer, url=url, attempts=attempts, elapsed_s=self._clock() - started)
 
     def ask(self, url: str, sent: Sent, *, site: Site | None = None, shown_url: str | None = None) -> Fetched:
         """The answer of an official interface. robots.txt is not checked, because the key in `sent` is the permission.
@@ -123,7 +111,7 @@ class Client:
         """
         error_url = addresses.redact(shown_url or url)
 
-        def attempt() -> Answer:
+        def attempt() -> Fetched:
             def before_hop(target: Target) -> None:
                 if target.url != addresses.check(url, self._settings.connect_to).url:
                     raise FetchError(error_url, f"it redirects to {target.host}", "look whether the interface moved")
@@ -131,7 +119,7 @@ class Client:
                     site.check(target, error_url)
 
             answer = self._transport.follow(url, error_url, sent, before_hop=before_hop)
-            raise_for_status(error_url, answer, retry.retry_after_s(answer.headers, self._now), conditional=False)
+            raise_for_status(error_url, answer, statuses.retry_after_s(answer.headers, self._now), conditional=False)
             return answer
 
         return self._answered(url, attempt)
@@ -142,7 +130,7 @@ class Client:
 
     def _try_page(
         self, url: str, shown_url: str, headers: Mapping[str, str], site: Site | None, first_bytes: int | None
-    ) -> Answer:
+    ) -> Fetched:
         def before_hop(target: Target) -> None:
             if site is not None:
                 site.check(target, shown_url)
@@ -152,15 +140,15 @@ class Client:
             url, shown_url, Sent(headers), before_hop=before_hop, max_start_bytes=first_bytes
         )
         raise_for_status(
-            shown_url, answer, retry.retry_after_s(answer.headers, self._now),
+            shown_url, answer, statuses.retry_after_s(answer.headers, self._now),
             conditional=not {"If-None-Match", "If-Modified-Since"}.isdisjoint(headers), is_part=first_bytes is not None,
         )  # fmt: skip
         if answer.status not in (206, 304):
             try:
-                blocks.detect_redirect(url, answer.url)
-                blocks.detect(answer.content, answer.url, answer.headers, answer.status)
+                blocks.detect_redirect(url, answer.final_url)
+                blocks.detect(answer.content, answer.final_url, answer.headers, answer.status)
             except Blocked as error:  # this error names the address where the redirects ended
-                place = "" if answer.url == url else f" at {addresses.redact(answer.url)}"
+                place = "" if answer.final_url == url else f" at {addresses.redact(answer.final_url)}"
                 raise Blocked(shown_url, f"{error.seen}{place}", error.action) from None
         return answer
 
@@ -177,17 +165,17 @@ class Client:
         answer, _ = self._with_retries(lambda: self._try_robots(url))
         return robots.RobotsAnswer(answer.status, answer.content)
 
-    def _try_robots(self, url: str) -> Answer:
+    def _try_robots(self, url: str) -> Fetched:
         answer = self._transport.follow(url, url, Sent(), max_start_bytes=robots.MAX_BYTES)
-        wish = retry.retry_after_s(answer.headers, self._now)
+        wish = statuses.retry_after_s(answer.headers, self._now)
         if answer.status >= 500:
             raise Transient(ServerError(url, f"status {answer.status}"), answer.host, wish)
         if wish is not None and answer.status == 429:
             raise Transient(RateLimited(url, "status 429"), answer.host, wish)
         return answer
 
-    def _with_retries(self, attempt: Callable[[], Answer]) -> tuple[Answer, int]:
-        """The answer and the number of tries. Tries again only after a failure that may pass (see `retry.Transient`)."""
+    def _with_retries(self, attempt: Callable[[], Fetched]) -> tuple[Fetched, int]:
+        """The answer and the number of tries. Tries again only after a failure that may pass (see `statuses.Transient`)."""
         number = 0
         while True:
             number += 1
@@ -205,4 +193,4 @@ class Client:
             raise RateLimited(error.url, seen) from error
         if number == self._settings.max_attempts:
             raise type(error)(error.url, f"{error.seen} ({number} tries)", error.action) from error
-        self._turns.hold(failure.host, max(wish or 0.0, retry.backoff_s(number, self._random)))
+        self._turns.hold(failure.host, max(wish or 0.0, statuses.backoff_s(number, self._random)))

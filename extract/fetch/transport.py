@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
 import ssl
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from importlib import metadata
+from types import MappingProxyType
 from urllib.parse import urljoin
 
 import requests
@@ -26,9 +29,9 @@ from gpuledger.extract.errors import (
 )
 from gpuledger.extract.fetch import addresses, body
 from gpuledger.extract.fetch.addresses import Target
-from gpuledger.extract.fetch.http_settings import HttpSettings
+from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.fetch.pinned import PinnedAdapter, RefusedPeer, Route
-from gpuledger.extract.fetch.retry import Transient
+from gpuledger.extract.fetch.statuses import Transient
 from gpuledger.extract.fetch.turns import Turns
 
 # http.cookiejar warns with a traceback about a cookie whose expiry date is out of range. It ignores such a cookie anyway.
@@ -41,16 +44,61 @@ _ERROR_PAGE_BYTES = 1 << 16
 _ACCEPT = "text/html,application/xhtml+xml,application/json;q=0.9,application/xml;q=0.9,*/*;q=0.8"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """The answer of the last hop, which came from `host`. Header names are in lower case."""
+#: The name of this client in robots.txt.
+PRODUCT = "gpuledger"
 
-    url: str
-    host: str
-    status: int
-    headers: Mapping[str, str]
-    content: bytes
-    wire_bytes: int
+
+def _default_user_agent() -> str:
+    try:
+        return f"{PRODUCT}/{metadata.version(PRODUCT)}"
+    except metadata.PackageNotFoundError:  # a source tree that was not installed
+        return f"{PRODUCT}/0"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpSettings:
+    """How the client behaves. Times in seconds, sizes in bytes.
+
+    `user_agent` names this program honestly. `contact` follows it: an address or a page where a site's owner reaches the
+    operator. `delay_s` is the pause between two requests to one host. A longer Crawl-delay in robots.txt replaces it, up to
+    `crawl_delay_ceiling_s`. `deadline_s` limits one try from connecting to the last byte, including redirects but not the
+    wait for a turn. `max_body_bytes` limits the body before and after decompression. If Retry-After is longer than
+    `retry_after_ceiling_s`, the client does not wait but fails. `connect_to` sends a host name to a fixed IP address and
+    port, like curl's --connect-to. It is the only way to an address that is not public. `ca_bundle` is a file of
+    certificates to trust instead of the usual ones.
+    """
+
+    user_agent: str = field(default_factory=_default_user_agent)
+    contact: str | None = None
+    delay_s: float = 1.0
+    crawl_delay_ceiling_s: float = 30.0
+    deadline_s: float = 30.0
+    connect_timeout_s: float = 10.0
+    max_body_bytes: int = 5_000_000
+    max_attempts: int = 3
+    retry_after_ceiling_s: float = 60.0
+    max_redirects: int = 5
+    connect_to: Mapping[str, tuple[str, int]] = field(default_factory=lambda: MappingProxyType({}))
+    ca_bundle: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("deadline_s", "connect_timeout_s", "max_body_bytes", "max_attempts"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be above zero, not {getattr(self, name)}")
+        for name in ("delay_s", "crawl_delay_ceiling_s", "retry_after_ceiling_s", "max_redirects"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be negative, not {getattr(self, name)}")
+        for host, (ip, port) in self.connect_to.items():
+            if host != host.lower() or not 0 < port < 65536:
+                raise ValueError(f"connect_to wants a host name in lower case and a port, not {host!r} and {port}")
+            ipaddress.ip_address(ip)  # raises ValueError
+        if not self.agent.isprintable() or not self.agent.isascii():
+            raise ValueError(f"user agent and contact must be printable ASCII, not {self.agent!r}")
+
+    @property
+    def agent(self) -> str:
+        """The User-Agent header."""
+        return f"{self.user_agent} (+{self.contact})" if self.contact else self.user_agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +143,7 @@ class Transport:
         *,
         before_hop: Callable[[Target], None] = lambda target: None,
         max_start_bytes: int | None = None,
-    ) -> Answer:
+    ) -> Fetched:
         """The answer at the end of the redirects, whatever its status.
 
         Errors name `shown_url`. `before_hop` is called before the connection of each hop, and raises to refuse the hop. With
@@ -136,7 +184,7 @@ class Transport:
                 raise
             raise ForbiddenAddress(shown_url, f"redirects to {error.url}: {error.seen}", error.action) from None
 
-    def _exchange(self, target: Target, chain: _Chain, left_s: float) -> Answer:
+    def _exchange(self, target: Target, chain: _Chain, left_s: float) -> Fetched:
         """One request and its answer, read to the end."""
         with _as_fetch_errors(target, chain.shown_url, self._settings.deadline_s):
             headers = {**self._headers, **chain.sent.headers}
@@ -157,12 +205,13 @@ class Transport:
                 content, wire_bytes = self._read_body(response, lower, chain.max_start_bytes)
             finally:
                 response.close()
-        return Answer(
+        return Fetched(
             url=target.url,
-            host=target.host,
+            final_url=target.url,
             status=response.status_code,
             headers=lower,
             content=content,
+            not_modified=response.status_code == 304,
             wire_bytes=wire_bytes,
         )
 

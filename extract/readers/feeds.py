@@ -22,7 +22,7 @@ from lxml import etree
 
 from gpuledger.extract import local_files
 from gpuledger.extract.errors import LayoutChanged, TooLarge, Truncated
-from gpuledger.extract.markup import charset
+from gpuledger.extract.markup import charset, xml
 from gpuledger.extract.source import Page
 
 #: The size of a large shop's feed. A gzip file that unpacks to more is refused.
@@ -103,12 +103,7 @@ def _by_googles_names(entry: Mapping[str, str], names: Mapping[str, str]) -> dic
 
 
 def _of_xml(page: Page, content: bytes, names: Mapping[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
-    # The parser neither expands entities nor loads anything from elsewhere, so a bomb of entities stays small.
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-    try:
-        root = etree.fromstring(content.lstrip(), parser)
-    except (etree.XMLSyntaxError, ValueError) as error:
-        raise LayoutChanged(page.url, f"no well-formed XML: {error}", "ask the shop to mend its feed") from error
+    root = xml.root_of(content.lstrip(), page.url, "ask the shop to mend its feed")
     entries = [node for node in root.iter("{*}item", "{*}entry", "item", "entry") if isinstance(node.tag, str)]
     if not entries and etree.QName(root).localname not in ("rss", "feed"):
         raise LayoutChanged(page.url, f"XML of {etree.QName(root).localname!r}, which is no RSS or Atom feed of goods")

@@ -9,8 +9,8 @@ from urllib.parse import unquote, urlsplit
 from lxml import etree
 
 from gpuledger.extract import words
-from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Issue, Link, Parsed
+from gpuledger.extract.markup import xml
 from gpuledger.extract.markup.links import joined
 from gpuledger.extract.readers import feeds
 from gpuledger.extract.source import Page
@@ -24,9 +24,7 @@ _ENTRIES = {"urlset": "url", "sitemapindex": "sitemap"}
 
 def is_sitemap(page: Page) -> bool:
     """Return whether the page is a sitemap or an index of sitemaps, plain or as a gzip file."""
-    if page.content[:2] == b"\x1f\x8b":
-        return _START.match(feeds.unpacked(page)[:5_000]) is not None
-    return _START.match(page.content[:5_000]) is not None
+    return _START.match(feeds.unpacked(page)[:5_000]) is not None
 
 
 def links(page: Page) -> Iterator[Parsed]:
@@ -34,11 +32,7 @@ def links(page: Page) -> Iterator[Parsed]:
 
     Only addresses on the sitemap's own host are followed, as the protocol requires. Raises LayoutChanged for broken XML.
     """
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-    try:
-        root = etree.fromstring(feeds.unpacked(page).lstrip(), parser)
-    except (etree.XMLSyntaxError, ValueError) as error:
-        raise LayoutChanged(page.url, f"no well-formed XML: {error}", "ask the shop to mend its sitemap") from error
+    root = xml.root_of(feeds.unpacked(page).lstrip(), page.url, "ask the shop to mend its sitemap")
     kind = etree.QName(root).localname
     role = "product" if kind == "urlset" else "next_page"
     link_count = foreign_count = 0

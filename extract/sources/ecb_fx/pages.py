@@ -15,6 +15,7 @@ from lxml import etree
 
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import FxRate, Issue, Parsed
+from gpuledger.extract.markup import xml
 from gpuledger.extract.source import Page
 
 _CUBE = "{http://www.ecb.int/vocabulary/2002-08-01/eurofxref}Cube"
@@ -36,12 +37,7 @@ def parse(page: Page) -> Iterable[Parsed]:
 
 
 def _envelope(page: Page) -> etree._Element:
-    # The parser neither expands entities nor loads anything from elsewhere, so a bomb of entities stays small.
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-    try:
-        root = etree.fromstring(page.content, parser)
-    except (etree.XMLSyntaxError, ValueError) as error:
-        raise LayoutChanged(page.url, f"no well-formed XML: {error}") from error
+    root = xml.root_of(page.content, page.url)
     if root.getroottree().docinfo.doctype:
         raise LayoutChanged(page.url, "a document type declaration, which the bank's files do not have")
     return root
