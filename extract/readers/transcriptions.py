@@ -15,14 +15,13 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from gpuledger.extract import local_files
 from gpuledger.extract.items import Chart, Issue, Score
 from gpuledger.extract.readers.chart_plans import place_of
 
@@ -62,32 +61,12 @@ class Transcription:
     transcribed_on: date
     workload_id: str
     unit: str
-    figures: tuple[tuple[str, Decimal], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Figure:
-    """One row of a transcription file. All fields but the last two belong to the chart."""
-
-    chart: tuple[str, str, str | None, str | None, date, date, str, str]
-    gpu_name: str
-    score: Decimal
+    figures: tuple[tuple[str, Decimal], ...] = ()
 
 
 def bundled() -> list[Path]:
     """Return the transcription files that come with the program, sorted by name."""
     return sorted(BUNDLED.glob("*.csv"))
-
-
-def load(paths: Iterable[Path]) -> list[Transcription]:
-    """Return all charts of some files. Raises TranscriptionError, naming every bad line, if a line cannot be read."""
-    charts: list[Transcription] = []
-    for path in paths:
-        transcriptions, problems = read_csv(local_files.read_bytes(path), str(path))
-        if problems:
-            raise TranscriptionError("\n".join(problem.message for problem in problems))
-        charts += transcriptions
-    return charts
 
 
 def read_csv(content: bytes, name: str) -> tuple[list[Transcription], list[Issue]]:
@@ -103,25 +82,27 @@ def read_csv(content: bytes, name: str) -> tuple[list[Transcription], list[Issue
     missing = [column for column in COLUMNS if column not in _header(rows, name)]
     if missing:
         raise TranscriptionError(f"{name}: no column {', '.join(missing)}; a transcription has {', '.join(COLUMNS)}")
-    figures: dict[tuple[object, ...], _Figure] = {}
-    conflicts: set[tuple[object, ...]] = set()
+    figures: dict[tuple[Transcription, str], Decimal] = {}
+    conflicts: set[tuple[Transcription, str]] = set()
     issues: list[Issue] = []
     for row in _rows(rows, name):
         where = f"{name}, line {rows.line_num}"
+        cells = {column: (row[column] or "").strip() for column in COLUMNS}
         try:
-            figure = _figure({column: (row[column] or "").strip() for column in COLUMNS})
+            chart, score = _chart(cells), _score(cells["score"])
         except ValueError as error:
             issues.append(_issue("transcription_row", f"{where}: {error}", where, ",".join(map(str, row.values()))))
             continue
-        key = (figure.chart, figure.gpu_name)
-        if key in figures and figures[key].score != figure.score:
+        key = (chart, cells["gpu_name"])
+        if (above := figures.setdefault(key, score)) != score:
             conflicts.add(key)
-            message = (
-                f"{where}: {figure.gpu_name} is {figure.score} here and {figures[key].score} above; neither is used"
-            )
-            issues.append(_issue("transcription_conflict", message, where, figure.gpu_name))
-        figures.setdefault(key, figure)
-    return _charts(figure for key, figure in figures.items() if key not in conflicts), issues
+            message = f"{where}: {cells['gpu_name']} is {score} here and {above} above; neither is used"
+            issues.append(_issue("transcription_conflict", message, where, cells["gpu_name"]))
+    by_chart: dict[Transcription, list[tuple[str, Decimal]]] = {}
+    for (chart, gpu_name), score in figures.items():
+        if (chart, gpu_name) not in conflicts:
+            by_chart.setdefault(chart, []).append((gpu_name, score))
+    return [replace(chart, figures=tuple(pairs)) for chart, pairs in by_chart.items()], issues
 
 
 def _header(rows: csv.DictReader[str], name: str) -> Sequence[str]:
@@ -205,7 +186,8 @@ def _change(
     return "transcription_outdated", f"its image has changed (sha256 {seen}, transcribed from {expected}); {action}"
 
 
-def _figure(row: Mapping[str, str]) -> _Figure:
+def _chart(row: Mapping[str, str]) -> Transcription:
+    """Return the chart of a row, without its figures. Raises ValueError."""
     for column in ("chart", "unit", "gpu_name"):
         if not row[column]:
             raise ValueError(f"{column} is empty")
@@ -218,8 +200,9 @@ def _figure(row: Mapping[str, str]) -> _Figure:
     if transcribed < published:
         raise ValueError(f"transcribed_on {transcribed} is before published_on {published}")
     article, image = _address(row, "article_url"), _address(row, "image_url") if row["image_url"] else None
-    chart = (article, row["chart"], image, sha256 or None, published, transcribed, row["workload_id"], row["unit"])
-    return _Figure(chart, row["gpu_name"], _score(row["score"]))
+    return Transcription(
+        article, row["chart"], image, sha256 or None, published, transcribed, row["workload_id"], row["unit"]
+    )
 
 
 def _address(row: Mapping[str, str], column: str) -> str:
@@ -241,13 +224,6 @@ def _score(text: str) -> Decimal:
     if not (text.isascii() and _NUMBER.fullmatch(text)) or not Decimal(text):
         raise ValueError(f"score {text!r} is no number above zero with a decimal point, such as 28.923")
     return Decimal(text)
-
-
-def _charts(figures: Iterable[_Figure]) -> list[Transcription]:
-    grouped: dict[tuple[str, str, str | None, str | None, date, date, str, str], list[tuple[str, Decimal]]] = {}
-    for figure in figures:
-        grouped.setdefault(figure.chart, []).append((figure.gpu_name, figure.score))
-    return [Transcription(*chart, figures=tuple(pairs)) for chart, pairs in grouped.items()]
 
 
 def _issue(code: str, message: str, where: str, text: str) -> Issue:

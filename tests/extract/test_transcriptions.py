@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +17,6 @@ from gpuledger.extract.readers.transcriptions import (
     Transcription,
     TranscriptionError,
     bundled,
-    load,
     match,
     read_csv,
     scores,
@@ -38,6 +38,17 @@ GOOD = {
     "gpu_name": "RTX 4090",
     "score": "28.923",
 }
+
+
+def load(paths: Iterable[Path]) -> list[Transcription]:
+    """All charts of some files, in which every row can be read."""
+    charts: list[Transcription] = []
+    for path in paths:
+        found, problems = read_csv(path.read_bytes(), str(path))
+        if problems:
+            raise TranscriptionError("\n".join(problem.message for problem in problems))
+        charts += found
+    return charts
 
 
 def content(*rows: dict[str, str], columns: tuple[str, ...] = COLUMNS) -> bytes:

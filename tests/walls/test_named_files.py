@@ -55,7 +55,7 @@ def test_what_lies_beside_the_warehouse_is_named_or_left_out(tmp_path: Path, tra
     with pytest.raises((OSError, ValueError)):
         chart_plans.read_toml(local_files.read_bytes(tmp_path / "trap.toml"), "trap.toml")
     with pytest.raises((OSError, transcriptions.TranscriptionError)):
-        transcriptions.load([tmp_path / "trap.csv"])
+        transcriptions.read_csv(local_files.read_bytes(tmp_path / "trap.csv"), "trap.csv")
 
 
 BOMB = gzip.compress(bytes(200_000_000), 1)
