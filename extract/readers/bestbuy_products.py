@@ -6,12 +6,13 @@ pre-order too; only `orderable` distinguishes a pre-order. `marketplace` is true
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from gpuledger.extract import words
-from gpuledger.extract.items import Availability, Condition, Parsed, SellerKind
+from gpuledger.extract.items import Availability, Condition, Issue, Parsed, SellerKind
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, absolute
 from gpuledger.extract.source import Page
@@ -29,7 +30,17 @@ _ORDERABLE: Mapping[str, Availability] = {
 }
 
 
-def offer(page: Page, row: Mapping[str, Any]) -> Iterator[Parsed]:
+def offers(page: Page, rows: Sequence[Mapping[str, Any]], url: str | None = None) -> Iterator[Parsed]:
+    """Yield the offers of products, and for each row that is not a product an Issue, which names the address `url`."""
+    for position, row in enumerate(rows):
+        try:
+            yield from _offer(page, row)
+        except (ValueError, TypeError, AttributeError, KeyError) as error:
+            message, text = f"the API's product cannot be read: {error}", json.dumps(row, default=str)[:200]
+            yield Issue(code="bad_card", message=message, where=f"products[{position}]", text=text, url=url)
+
+
+def _offer(page: Page, row: Mapping[str, Any]) -> Iterator[Parsed]:
     """Yield the offer of one product. Raises ValueError, TypeError, AttributeError or KeyError if `row` is not a product."""
     sku = str(row["sku"])
     online = row.get("onlineAvailability")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from gpuledger.extract.items import Issue, Link
+from gpuledger.extract.items import IndexPrice, Issue, Link
 from gpuledger.extract.markup.html import soup
 from gpuledger.extract.markup.links import joined
-from gpuledger.extract.markup.tables import cell_text, clean
+from gpuledger.extract.markup.tables import Table, cell_text, clean
 from gpuledger.extract.price.money import Ambiguous, read_price
 from gpuledger.extract.source import Page
 
@@ -99,6 +99,26 @@ def read_amount(text: str, where: str, url: str) -> Price | Issue | None:
         return None
     message = f"{where}: no single price with a currency in {text!r}"
     return Issue(code="unreadable_price", message=message, where=where, text=text, url=url)
+
+
+def index_price(
+    table: Table, column: int, card: str, text: str, page: Page, **facts: Any
+) -> Iterator[IndexPrice | Issue]:
+    """Yield the price of a card's cell, or an Issue if it is not certain. `facts` are further fields of IndexPrice."""
+    header = table.header[column]
+    price = read_amount(text, f"{table.title!r}, {header!r}, {card}", page.url)
+    if isinstance(price, Price):
+        yield IndexPrice(
+            gpu_name=card,
+            price=price.amount,
+            currency=price.currency,
+            table=table.title,
+            column=header,
+            price_text=text,
+            **facts,
+        )
+    elif price is not None:
+        yield price
 
 
 def month_of(text: str) -> str | None:

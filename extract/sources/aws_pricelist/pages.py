@@ -13,10 +13,9 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import CloudOffer, Issue, Parsed, PricingModel
 from gpuledger.extract.price.amounts import json_number
-from gpuledger.extract.readers import cloud_instances
+from gpuledger.extract.readers import answers, cloud_instances
 from gpuledger.extract.readers.cloud import Rate, hourly, to_micro
 from gpuledger.extract.readers.cloud_instances import Gpus
 from gpuledger.extract.source import Page
@@ -31,14 +30,12 @@ def parse(page: Page) -> Iterable[Parsed]:
 
     Raises LayoutChanged if the page is not an offer file.
     """
-    try:
+    left_out: Counter[str] = Counter()
+    with answers.understood(page, "no AWS offer file"):
         offer_file = json.loads(page.content, parse_float=json_number)
         products, terms = offer_file["products"], offer_file["terms"]
-        left_out: Counter[str] = Counter()
         for sku, product in products.items():
             yield from _product(sku, product["attributes"], terms, page, left_out)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LayoutChanged(page.url, f"no AWS offer file: {type(error).__name__} {error}") from error
     if left_out:
         counted = ", ".join(f"{reason} {count}" for reason, count in sorted(left_out.items()))
         yield Issue(code="products_left_out", message=f"left out: {counted}", severity="info", url=page.url)

@@ -14,12 +14,10 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
-from urllib.parse import urljoin, urlsplit
 
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import CloudOffer, Issue, Link, Parsed, PricingModel
+from gpuledger.extract.items import CloudOffer, Issue, Parsed, PricingModel
 from gpuledger.extract.price.amounts import json_number
-from gpuledger.extract.readers import cloud_instances
+from gpuledger.extract.readers import answers, cloud_instances
 from gpuledger.extract.readers.cloud import hourly
 from gpuledger.extract.readers.cloud_instances import Gpus
 from gpuledger.extract.source import Page
@@ -35,22 +33,13 @@ def parse(page: Page) -> Iterable[Parsed]:
 
     Raises LayoutChanged if the answer is not a JSON object with Items, or if an item lacks a field.
     """
-    try:
+    left_out: Counter[str] = Counter()
+    with answers.understood(page, "no page of Azure's retail prices"):
         answer = json.loads(page.content, parse_float=json_number, parse_int=json_number)
-        items = answer["Items"]
-        left_out: Counter[str] = Counter()
-        for item in items:
+        for item in answer["Items"]:
             yield from _meter({key: item[key] for key in _NEEDED} | item, page, left_out)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LayoutChanged(page.url, f"no page of Azure's retail prices: {type(error).__name__} {error}") from error
-    if left_out:
-        counted = ", ".join(f"{reason} {count}" for reason, count in sorted(left_out.items()))
-        yield Issue(code="meters_left_out", message=f"meters left out: {counted}", severity="info", url=page.url)
-    following = answer.get("NextPageLink")
-    if following:
-        target = urljoin(page.final_url, str(following))
-        if urlsplit(target).hostname == urlsplit(page.final_url).hostname:
-            yield Link(url=target, role="next_page")
+    yield from answers.left_out(left_out, "meters", page)
+    yield from answers.next_page(page, answer.get("NextPageLink"))
 
 
 def _meter(item: dict[str, Any], page: Page, left_out: Counter[str]) -> Iterator[CloudOffer | Issue]:

@@ -11,7 +11,7 @@ from functools import partial
 from lxml.html import HtmlElement
 
 from gpuledger.extract import product, words
-from gpuledger.extract.items import Condition, Issue, Link, Offer, Parsed
+from gpuledger.extract.items import Condition, Link, Offer, Parsed
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.price.amounts import json_number
 from gpuledger.extract.readers import bestbuy_products, listing
@@ -103,15 +103,7 @@ def _api(page: Page) -> Iterator[Parsed]:
     products = answer.get("products", [answer] if "sku" in answer else None)
     if not isinstance(products, list):
         raise listing.not_understood(page, f"an API answer without products, with {', '.join(sorted(answer)[:9])}")
-    for position, row in enumerate(products, start=1):
-        try:
-            yield from bestbuy_products.offer(page, row)
-        except (ValueError, TypeError, AttributeError, KeyError) as error:
-            row_text = json.dumps(row, default=str)[:200]
-            message = f"the API's product cannot be read: {error}"
-            yield Issue(
-                code="bad_card", message=message, where=f"products[{position - 1}]", text=row_text, url=page.final_url
-            )
+    yield from bestbuy_products.offers(page, products, page.final_url)
     number, total = answer.get("currentPage"), answer.get("totalPages")
     if isinstance(number, int) and isinstance(total, int) and number < total:
         bare = re.sub(r"([?&])page=\d+&?", r"\1", page.final_url).rstrip("?&")

@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 from gpuledger.extract import source
-from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Condition, Issue, Link, ListingTotal, Offer, Parsed
 from gpuledger.extract.markup.links import with_parameter
 from gpuledger.extract.price.amounts import json_number
+from gpuledger.extract.readers import answers
 from gpuledger.extract.source import Page
 
 #: The condition for each of eBay's condition ids. 7000 is an item for parts or not working.
@@ -26,14 +26,12 @@ MOST = 10_000
 
 def parse(page: Page) -> Iterator[Parsed]:
     """Yield the offers of one page of a search, and from the first page links to all other pages. Raises LayoutChanged."""
-    try:
+    with answers.understood(page, "no answer of eBay's item search"):
         answer = json.loads(page.content, parse_float=json_number)
         total, rows = int(answer["total"]), answer.get("itemSummaries", [])
         offset, limit = int(answer.get("offset", 0)), int(answer.get("limit", 200))
         if not isinstance(rows, list) or limit < 1:
             raise ValueError("itemSummaries is no list")
-    except (ValueError, KeyError, TypeError) as error:
-        raise LayoutChanged(page.url, f"no answer of eBay's item search: {type(error).__name__} {error}") from error
     yield ListingTotal(count=total, text=f"total {total}")
     for position, row in enumerate(rows):
         try:

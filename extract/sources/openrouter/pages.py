@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
-from urllib.parse import urljoin, urlsplit
 
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Issue, Link, Parsed, TokenPrice
+from gpuledger.extract.items import Issue, Parsed, TokenPrice
 from gpuledger.extract.price.amounts import json_number
+from gpuledger.extract.readers import answers
 from gpuledger.extract.source import Page
 
 _TOKENS = 1_000_000
@@ -27,20 +26,14 @@ def parse(page: Page) -> Iterable[Parsed]:
 
     Raises LayoutChanged if the answer is not a JSON object with `data`, or if a model lacks its id or its prices.
     """
-    try:
+    left_out: Counter[str] = Counter()
+    with answers.understood(page, "no list of hosted models"):
         answer = json.loads(page.content, parse_float=json_number, parse_int=json_number)
-        left_out: Counter[str] = Counter()
         for model in answer["data"]:
             yield from _price(str(model["id"]), model, model["pricing"], left_out)
         following = (answer.get("links") or {}).get("next")
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LayoutChanged(page.url, f"no list of hosted models: {type(error).__name__} {error}") from error
-    if left_out:
-        counted = ", ".join(f"{reason} {count}" for reason, count in sorted(left_out.items()))
-        yield Issue(code="models_left_out", message=f"models left out: {counted}", severity="info", url=page.url)
-    target = urljoin(page.final_url, str(following))
-    if following and urlsplit(target).hostname == urlsplit(page.final_url).hostname:
-        yield Link(url=target, role="next_page")
+    yield from answers.left_out(left_out, "models", page)
+    yield from answers.next_page(page, following)
 
 
 def _price(

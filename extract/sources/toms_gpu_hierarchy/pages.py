@@ -18,9 +18,9 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Condition, IndexPrice, Issue, Parsed, Score
+from gpuledger.extract.items import Condition, Issue, Parsed, Score
 from gpuledger.extract.markup.tables import Row, Table, read_tables
-from gpuledger.extract.readers.toms import Price, article, month_of, next_page, page_number, read_amount, split_name
+from gpuledger.extract.readers.toms import article, index_price, month_of, next_page, page_number, split_name
 from gpuledger.extract.source import Page
 
 _CARD = re.compile(r"\b(?:graphics|video) cards?\b", re.IGNORECASE)
@@ -154,23 +154,8 @@ def _table(table: Table, columns: _Columns, page: Page) -> Iterator[Parsed]:
 
 
 def _price(table: Table, column: int, text: str, name: str, page: Page) -> Iterator[Parsed]:
-    header = table.header[column]
-    price = read_amount(text, f"{table.title!r}, {header!r}, {name}", page.url)
-    if not isinstance(price, Price):
-        if price is not None:
-            yield price
-        return
-    condition: Condition = "used" if _USED.search(header) else "new"
-    yield IndexPrice(
-        gpu_name=name,
-        price=price.amount,
-        currency=price.currency,
-        condition=condition,
-        table=table.title,
-        column=header,
-        period=month_of(table.title),
-        price_text=text,
-    )
+    condition: Condition = "used" if _USED.search(table.header[column]) else "new"
+    yield from index_price(table, column, name, text, page, condition=condition, period=month_of(table.title))
 
 
 class _Card(NamedTuple):

@@ -13,18 +13,17 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Condition, IndexPrice, Issue, Parsed
+from gpuledger.extract.items import Condition, Issue, Parsed
 from gpuledger.extract.markup.tables import Row, Table, cell_text, read_tables
 from gpuledger.extract.readers.toms import (
     MONTH_WORD,
-    Price,
     article,
+    index_price,
     month_number,
     month_of,
     next_page,
     page_number,
     page_titles,
-    read_amount,
     split_name,
 )
 from gpuledger.extract.source import Page
@@ -144,10 +143,11 @@ def _row(table: Table, row: Row, name_column: int, columns: list[_PriceColumn], 
         quantity = None
     if price_in_name is not None:
         # These pages do not say whether the price beside a name is a list price or the cheapest of the day.
-        yield from _price(table, _PriceColumn(name_column, "unknown", None, False), price_in_name, _Card(name), page)
-    for column in columns:
-        card = _Card(name, quantity if column.is_sold else None)
-        yield from _price(table, column, row[column.column], card, page)
+        yield from index_price(table, name_column, name, price_in_name, page, condition="unknown")
+    for column, condition, period, is_sold in columns:
+        if not _NOTHING.fullmatch(row[column]):
+            facts = {"condition": condition, "period": period, "quantity_sold": quantity if is_sold else None}
+            yield from index_price(table, column, name, row[column], page, **facts)
 
 
 def _quantity(table: Table, row: Row) -> int | str | None:
@@ -156,31 +156,3 @@ def _quantity(table: Table, row: Row) -> int | str | None:
     if _NOTHING.fullmatch(text):
         return None
     return int(text) if text.isascii() and text.isdigit() else text
-
-
-class _Card(NamedTuple):
-    """The card of a row, and how many cards were sold at the row's price."""
-
-    name: str
-    quantity_sold: int | None = None
-
-
-def _price(table: Table, column: _PriceColumn, text: str, card: _Card, page: Page) -> Iterator[IndexPrice | Issue]:
-    header = table.header[column.column]
-    if _NOTHING.fullmatch(text):
-        return
-    price = read_amount(text, f"{table.title!r}, {header!r}, {card.name}", page.url)
-    if isinstance(price, Price):
-        yield IndexPrice(
-            gpu_name=card.name,
-            price=price.amount,
-            currency=price.currency,
-            condition=column.condition,
-            table=table.title,
-            column=header,
-            period=column.period,
-            quantity_sold=card.quantity_sold,
-            price_text=text,
-        )
-    elif price is not None:
-        yield price
