@@ -18,7 +18,6 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from gpuledger.extract import sources
-from gpuledger.extract.access import Access
 from gpuledger.extract.items import Parsed
 
 
@@ -40,6 +39,22 @@ class Page:
     fetched_at: datetime
     status: int = 200
     headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What a source's interface requires. `credentials` names the settings with the credentials.
+
+    The source is not read unless all of these settings are set. Either the first credential is sent as the query parameter
+    `parameter`, or both credentials are exchanged at `token_url` for a bearer token of `scope` (OAuth 2.0, client
+    credentials: RFC 6749, 4.4). A query parameter in `as_header` is sent as that header instead.
+    """
+
+    credentials: tuple[str, ...]
+    parameter: str | None = None
+    token_url: str | None = None
+    scope: str = ""
+    as_header: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

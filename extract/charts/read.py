@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 from gpuledger.extract.charts import bars as bar_finding
-from gpuledger.extract.charts import glyphs, heading, layout, scale
+from gpuledger.extract.charts import glyphs, layout, scale
 from gpuledger.extract.charts.bars import Bar, Bars
 from gpuledger.extract.charts.frame import Frame
 from gpuledger.extract.charts.layout import Row
@@ -78,8 +78,8 @@ def read_chart(picture: Pixels, reader: Reader) -> ChartReading:
             fitted, [(layout.number(word.number, comma), word.middle[0]) for word in along if word.number]
         )
     top = min(chart.frame.back(_box(lane.bars[0]))[1] for lane in chart.bars.lanes)
-    title, subtitle = heading.title_and_subtitle(words, top)
-    unit = heading.unit([*(entry.word for entry in entries if entry.word), *words], (title, subtitle))
+    title, subtitle = layout.title_and_subtitle(words, top)
+    unit = layout.unit([*(entry.word for entry in entries if entry.word), *words], (title, subtitle))
     beside = [entry.word for entry in entries if entry.word is not None]
     shapes = _shapes(chart, beside, along)
     second_labels = _labels_again(chart, [entry.row for entry in entries], reader)
@@ -182,7 +182,7 @@ def _contradicted(chart: Chart, entries: Sequence[_Entry], fitted: scale.Scale, 
 
 
 def _nothing(picture: Pixels, words: Sequence[Word], problem: str) -> ChartReading:
-    title, subtitle = heading.title_and_subtitle(words, picture.shape[0] / 3)
+    title, subtitle = layout.title_and_subtitle(words, picture.shape[0] / 3)
     return ChartReading(picture.shape[1], picture.shape[0], title, subtitle, None, None, (), problem)
 
 
@@ -309,10 +309,13 @@ def _is_of_several(word: Word, cells: Sequence[tuple[float, float]], zero: float
     return word.box[2] <= zero + 4 and sum(word.box[1] < middle < word.box[3] for middle in middles) > 1
 
 
-def _words_of(chart: Chart, reader: Reader, boxes: Sequence[Box]) -> list[list[Word]]:
-    """The words in each of these parts of the picture. The parts are put below each other and enlarged to read them."""
+def _words_of(chart: Chart, reader: Reader, boxes: Sequence[Box], wide: int = 0) -> list[list[Word]]:
+    """The words in each of these parts of the picture. The parts are put below each other and enlarged to read them.
+
+    All are made as wide as the widest, and at least `wide` pixels.
+    """
     parts = [crop_of(chart.frame.picture, box) for box in boxes]
-    wide = max(part.shape[1] for part in parts)
+    wide = max(wide, *(part.shape[1] for part in parts))
     canvas, starts = stacked([np.pad(part, ((0, 0), (0, wide - part.shape[1]), (0, 0)), mode="edge") for part in parts])
     words_by_part: list[list[Word]] = [[] for _ in boxes]
     for word in reader.read_words(canvas, times=1.5):
@@ -336,21 +339,14 @@ def _completed(chart: Chart, reader: Reader, doubted: Sequence[int] = ()) -> Cha
     ]
     if not open_lanes or not chart.words:
         return chart
+    left, width = float(max(0, int(chart.bars.zero))), float(chart.frame.picture.shape[1])
+    boxes, wide = [(left, float(max(0, lanes[at].top - 3)), width, float(lanes[at].bottom + 3)) for at in open_lanes], 0
     if chart.frame.turned:
-        return _completed_standing(chart, reader, open_lanes)
-    left = max(0, int(chart.bars.zero))
-    tops = {index: max(0, lanes[index].top - 3) for index in open_lanes}
-    strips = [chart.frame.picture[tops[index] : lanes[index].bottom + 3, left:] for index in open_lanes]
-    canvas, starts = stacked(strips)
-    words_by_lane: dict[int, list[Word]] = {index: [] for index in open_lanes}
-    for word in reader.read_words(canvas, times=1.5):
-        at = bisect_right(starts, word.middle[1]) - 1
-        index = open_lanes[at]
-        down = tops[index] - starts[at]
-        box = (word.box[0] + left, word.box[1] + down, word.box[2] + left, word.box[3] + down)
-        words_by_lane[index].append(replace(word, box=box))
+        boxes, wide = _around_ends(chart, open_lanes)
     words = list(chart.words)
-    for index, again in words_by_lane.items():
+    for index, again in zip(open_lanes, _words_of(chart, reader, boxes, wide), strict=True):
+        if chart.frame.turned:
+            again = [word for word in again if word.number is not None and layout.lane_of(word, chart.bars) == index]
         if sum(word.number is not None for word in again) == len(lanes[index].bars):
             words = [
                 word for word in words if word.middle[0] <= chart.bars.zero or layout.lane_of(word, chart.bars) != index
@@ -359,43 +355,23 @@ def _completed(chart: Chart, reader: Reader, doubted: Sequence[int] = ()) -> Cha
     return replace(chart, words=tuple(words))
 
 
-def _completed_standing(chart: Chart, reader: Reader, open_lanes: Sequence[int]) -> Chart:
-    """The same for vertical bars. Reads the areas around the ends of the bars, put below each other.
+def _around_ends(chart: Chart, open_lanes: Sequence[int]) -> tuple[list[Box], int]:
+    """The areas around the ends of vertical bars, and how wide each is if no border of the picture cuts it.
 
     In a large picture the model overlooks small numbers that are far apart.
     """
-    lanes, picture = chart.bars.lanes, chart.frame.picture
-    height = picture.shape[0]
+    lanes, height = chart.bars.lanes, chart.frame.picture.shape[0]
     reach = round(_AROUND * float(np.median([word.box[2] - word.box[0] for word in chart.words])))
     bottom = height - max(0, int(chart.bars.zero))
-    corners = {}
-    for index in open_lanes:
-        ends = [height - bar.end for bar in lanes[index].bars]
-        corners[index] = max(0, round(min(ends)) - reach), max(0, lanes[index].top - _BESIDE)
-    wide = max(lanes[index].bottom - lanes[index].top for index in open_lanes) + 2 * _BESIDE
-    strips = []
-    for index, (top, left) in corners.items():
-        low = min(bottom, round(max(height - bar.end for bar in lanes[index].bars)) + reach)
-        strip = picture[top : max(low, top + reach), left : lanes[index].bottom + _BESIDE]
-        strips.append(np.pad(strip, ((0, 0), (0, max(0, wide - strip.shape[1])), (0, 0)), mode="edge"))
-    canvas, starts = stacked(strips)
-    words_by_lane: dict[int, list[Word]] = {index: [] for index in open_lanes}
-    for word in reader.read_words(canvas, times=1.5):
-        at = bisect_right(starts, word.middle[1]) - 1
-        index = open_lanes[at]
-        top, left = corners[index]
-        down = top - starts[at]
-        box = (word.box[0] + left, word.box[1] + down, word.box[2] + left, word.box[3] + down)
-        words_by_lane[index].append(chart.frame.into(replace(word, box=box)))
-    words = list(chart.words)
-    for index, again in words_by_lane.items():
-        inside = [word for word in again if word.number is not None and layout.lane_of(word, chart.bars) == index]
-        if len(inside) == len(lanes[index].bars):
-            words = [
-                word for word in words if word.middle[0] <= chart.bars.zero or layout.lane_of(word, chart.bars) != index
-            ]
-            words += inside
-    return replace(chart, words=tuple(words))
+    boxes = []
+    for lane in (lanes[index] for index in open_lanes):
+        ends = [height - bar.end for bar in lane.bars]
+        top = max(0, round(min(ends)) - reach)
+        low = min(bottom, round(max(ends)) + reach)
+        boxes.append(
+            (float(max(0, lane.top - _BESIDE)), float(top), float(lane.bottom + _BESIDE), float(max(low, top + reach)))
+        )
+    return boxes, max(lanes[index].bottom - lanes[index].top for index in open_lanes) + 2 * _BESIDE
 
 
 #: Pixels beside a lane's bars that belong to the lane, and the area around a bar's end that has its number, in heights of

@@ -12,12 +12,12 @@ from dataclasses import replace
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from gpuledger.extract import local_files
-from gpuledger.extract.access import Access
 from gpuledger.extract.errors import Blocked, FetchError, Truncated
 from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.fetch.http import Client
 from gpuledger.extract.fetch.site import Site
 from gpuledger.extract.fetch.transport import Sent
+from gpuledger.extract.source import Access
 
 #: How often the request is repeated if the answer is not JSON.
 _AGAIN = 2

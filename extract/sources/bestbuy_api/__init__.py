@@ -7,8 +7,7 @@ https://bestbuyapis.github.io/api-documentation/
 
 from __future__ import annotations
 
-from gpuledger.extract.access import Access
-from gpuledger.extract.source import Source, parser_in
+from gpuledger.extract.source import Access, Source, parser_in
 
 SOURCE = Source(
     name="bestbuy_api",

@@ -7,8 +7,7 @@ are another interface, which eBay opens to few. https://developer.ebay.com/api-d
 
 from __future__ import annotations
 
-from gpuledger.extract.access import Access
-from gpuledger.extract.source import Source, parser_in
+from gpuledger.extract.source import Access, Source, parser_in
 
 SOURCE = Source(
     name="ebay",
