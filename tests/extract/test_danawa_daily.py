@@ -16,7 +16,7 @@ from gpuledger.extract.errors import LayoutChanged, TooLarge, Truncated
 from gpuledger.extract.items import IndexPrice, Issue
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily import pages as danawa_daily
-from gpuledger.extract.sources.danawa_daily.cells import Cell, read_cell
+from gpuledger.extract.sources.danawa_daily.pages import Cell, read_cell
 
 HEADER = "Id,Name,2021-11-01 10:06:45,2021-11-02 00:03:38"
 

@@ -11,7 +11,7 @@ import pytest
 from gpuledger.extract import product
 from gpuledger.extract.errors import Blocked, EmptyBody, LayoutChanged
 from gpuledger.extract.items import Issue, Offer
-from gpuledger.extract.product.gtin import valid_gtin
+from gpuledger.extract.product.numbers import valid_gtin
 from gpuledger.extract.source import Page
 
 URL = "https://cards.example.com/p/norvik-rtx-4070"

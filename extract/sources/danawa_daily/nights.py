@@ -12,8 +12,7 @@ from gpuledger.extract import source, words
 from gpuledger.extract.items import Availability, Condition, Offer
 from gpuledger.extract.market import with_market
 from gpuledger.extract.source import Page
-from gpuledger.extract.sources.danawa_daily.cells import Status
-from gpuledger.extract.sources.danawa_daily.pages import Observation, observations
+from gpuledger.extract.sources.danawa_daily.pages import Observation, Status, observations
 
 _URL = "https://prod.danawa.com/info/?pcode={}"
 

@@ -12,22 +12,53 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from gpuledger.extract import words
 from gpuledger.extract.errors import LayoutChanged, TooLarge, Truncated
 from gpuledger.extract.fetch import body
 from gpuledger.extract.items import Condition, IndexPrice, Issue, Parsed
 from gpuledger.extract.source import Page
-from gpuledger.extract.sources.danawa_daily.cells import Cell, Status, read_cell
 
 KST = timezone(timedelta(hours=9), "KST")
 #: A month of all graphics cards has 0.4 to 2 MB. A month that names all shops could have ten times as much.
 MAX_BYTES = 64_000_000
+
+
+Status = Literal["priced", "several_shops", "no_price", "unreadable", "repeated"]
+
+_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+|\d+")
+#: A mark in the place of a price, without spaces, and the reason under which it is counted.
+_NO_PRICE = {
+    "": "empty",
+    "-": "empty",
+    "0": "zero",
+    "일시품절": "sold_out",
+    "품절": "sold_out",
+    "가격비교예정": "comparison_planned",
+    "가격비교중지": "comparison_stopped",
+    "단종": "discontinued",
+    "판매중지": "discontinued",
+    "출시예정": "announced",
+}
+
+
+class Cell(NamedTuple):
+    """The meaning of one cell's text.
+
+    `reason` says why there is no price. `shop` is the shop with the lowest price, if the cell names shops.
+    """
+
+    status: Status
+    price_krw: int | None
+    shop: str | None
+    shop_count: int | None
+    reason: str | None
 
 
 class Observation(NamedTuple):
@@ -166,3 +197,30 @@ def _text(page: Page) -> str:
         except UnicodeDecodeError:
             continue
     raise LayoutChanged(page.final_url or page.url, "the file is neither UTF-8 nor CP949 text")
+
+
+def read_cell(text: str) -> Cell:
+    """Read one cell.
+
+    A cell of several shops gives the lowest price. One part that cannot be read makes the whole cell unreadable.
+    """
+    bare = text.strip().removesuffix("원").replace(" ", "")
+    if reason := _NO_PRICE.get(bare):
+        return Cell("no_price", None, None, None, reason)
+    if _NUMBER.fullmatch(bare):
+        price = int(bare.replace(",", ""))
+        return Cell("priced", price, None, None, None) if price else Cell("no_price", None, None, None, "zero")
+    if "_" not in bare:
+        return Cell("unreadable", None, None, None, "unknown_mark")
+    priced: list[tuple[int, str]] = []
+    for part in text.strip().split("|"):
+        shop, _, amount = part.rpartition("_")
+        cell = read_cell(amount) if shop.strip() and "_" not in amount else Cell("unreadable", None, None, None, None)
+        if cell.status == "unreadable":
+            return Cell("unreadable", None, None, None, "unknown_shop_price")
+        if cell.price_krw is not None:
+            priced.append((cell.price_krw, shop.strip()))
+    if not priced:
+        return Cell("no_price", None, None, None, "no_shop_has_one")
+    lowest, shop = min(priced, key=lambda pair: pair[0])
+    return Cell("several_shops" if len(priced) > 1 else "priced", lowest, shop, len(priced), None)

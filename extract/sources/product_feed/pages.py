@@ -20,7 +20,7 @@ from gpuledger.extract.markup.links import joined
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.amounts import to_decimal
 from gpuledger.extract.price.no_price import is_stated_mark
-from gpuledger.extract.product.gtin import valid_gtin
+from gpuledger.extract.product.numbers import valid_gtin
 from gpuledger.extract.readers import feeds
 from gpuledger.extract.source import Page
 

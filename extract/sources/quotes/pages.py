@@ -8,8 +8,11 @@ the name of the price column.
 
 from __future__ import annotations
 
+import csv
+import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from gpuledger.extract import words
 from gpuledger.extract.errors import LayoutChanged
@@ -29,11 +32,19 @@ from gpuledger.extract.sources.quotes.cells import (
     read_shipping,
     read_tax,
 )
-from gpuledger.extract.sources.quotes.rejects import Rejected, merge_offers, rejects_csv
 from gpuledger.extract.sources.quotes.sheets import Cell, Table, tables
 
 #: A vendor may write name, address and date above the table, so the header is one of the first 30 rows.
 _HEADER_WITHIN = 30
+
+
+class Rejected(NamedTuple):
+    """A row that is not an offer. `row` counts from 1 as a spreadsheet does. `cells` are pairs of column name and text."""
+
+    sheet: str
+    row: int
+    reason: str
+    cells: tuple[tuple[str, str], ...]
 
 
 def read_quotes(page: Page) -> tuple[list[Offer], list[Rejected]]:
@@ -72,6 +83,28 @@ def read_quotes(page: Page) -> tuple[list[Offer], list[Rejected]]:
     return offers, sorted(rejected + contradicted, key=lambda row: (names.index(row.sheet), row.row))
 
 
+def merge_offers(rows: Sequence[tuple[Offer, Rejected]]) -> tuple[list[Offer], list[Rejected]]:
+    """Return one offer for each vendor, product, condition and quantity, and the rows that repeat or contradict others."""
+    groups: dict[tuple[str, int | None], list[tuple[Offer, Rejected]]] = {}
+    for offer, row in rows:
+        groups.setdefault((offer.key, offer.quantity), []).append((offer, row))
+    offers: dict[str, Offer] = {}
+    rejected: list[Rejected] = []
+    for (key, quantity), group in groups.items():
+        first, _ = group[0]
+        prices = sorted({f"{offer.price} {offer.currency}" for offer, _ in group})
+        if len(prices) > 1:
+            reason = f"the file has {len(prices)} prices for this product, condition and quantity: {', '.join(prices)}"
+            rejected += [row._replace(reason=reason) for _, row in group]
+            continue
+        rejected += [row._replace(reason="the row repeats another one") for _, row in group[1:]]
+        # A price for a larger quantity is a listing of its own. Otherwise the key leaves the quantity out, since stock
+        # changes.
+        own = key if key not in offers else f"{key} | {quantity}"
+        offers[own] = dataclasses.replace(first, key=own)
+    return list(offers.values()), rejected
+
+
 def parse(page: Page) -> Iterator[Parsed]:
     """Yield the file's offers, and an Issue for each row that is not an offer."""
     offers, rejected = read_quotes(page)
@@ -92,6 +125,25 @@ def give_back(page: Page, target: Path) -> bool:
         target.parent.mkdir(exist_ok=True)
         rejects_csv(rejected, target)
     return bool(rejected)
+
+
+def rejects_csv(rejected: Sequence[Rejected], target: Path) -> None:
+    """Write the rows to `target`, as UTF-8 with Excel's mark. The file's own columns follow the reason.
+
+    A spreadsheet cannot run any cell of the file as a formula.
+    """
+    columns = list(dict.fromkeys(name for row in rejected for name, _ in row.cells))
+    with target.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["sheet", "row", "reason", *map(_harmless, columns)])
+        for row in rejected:
+            cells = dict(row.cells)
+            texts = (row.sheet, str(row.row), row.reason, *(cells.get(name, "") for name in columns))
+            writer.writerow(map(_harmless, texts))
+
+
+def _harmless(text: str) -> str:
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def _header(sheet: Table) -> int | None:
