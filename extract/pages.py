@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from gpuledger.extract import local_files
 from gpuledger.extract.archive import passing
@@ -51,25 +51,6 @@ class LocalFile:
         return f"file:{self.name}"
 
 
-class Pages(Protocol):
-    """The pages of one source in one run."""
-
-    def fetch(self, source: Source, url: str) -> Snapshot:
-        """The page at an address. Raises ExtractError if the page did not come."""
-
-    def local(self, source: Source, file: LocalFile) -> Snapshot:
-        """A file of this machine as a page. Raises OSError or ExtractError if the file cannot be read."""
-
-    def page_of(self, snapshot: Snapshot) -> Page:
-        """The page in the form that parsers take. Raises CorruptSnapshot."""
-
-    def stalest(self, source: Source, urls: Sequence[str], most: int) -> list[str]:
-        """The addresses of at most `most` product pages to read in this run. Those that were read longest ago come first."""
-
-    def give_back(self, file: LocalFile, write: Callable[[Path], bool]) -> None:
-        """Let `write` write the unreadable rows of a file to a path. It returns whether there were any. Raises OSError."""
-
-
 @dataclass(frozen=True, slots=True)
 class Fetching:
     """Fetches pages from the network and archives them as fetched at `now` by the run `run_id`.
@@ -90,7 +71,7 @@ class Fetching:
     in_time: Callable[[str], None] = lambda url: None
 
     def fetch(self, source: Source, url: str) -> Snapshot:
-        """Fetch a page and archive it. If the server answers 304, this is the page in the archive.
+        """Fetch a page and archive it. If the server answers 304, this is the page in the archive. Raises ExtractError.
 
         If a source's pages may be kept for some hours only, the archive gets the items that were read from the page.
         """
@@ -120,20 +101,26 @@ class Fetching:
         return self.archive.save(source.name, fetched, self.now, self.run_id)
 
     def local(self, source: Source, file: LocalFile) -> Snapshot:
-        """Archive the file."""
+        """Archive a file of this machine as a page. Raises OSError or ExtractError if the file cannot be read."""
         return archive_file(source, file, self.archive, self.now, self.run_id)
 
     def page_of(self, snapshot: Snapshot) -> Page:
-        """The page from the archive, as for all parsing."""
+        """The page from the archive, as for all parsing. Raises CorruptSnapshot."""
         return self.archive.page(snapshot)
 
     def stalest(self, source: Source, urls: Sequence[str], most: int) -> list[str]:
-        """By the last archived fetch. Pages that were never archived come first, in the order of the listing."""
+        """The addresses of at most `most` product pages to read in this run. Those that were read longest ago come first.
+
+        Pages that were never archived are the first of all, in the order of the listing.
+        """
         last = {url: snapshot.fetched_at for url in urls if (snapshot := self.archive.latest(source.name, url))}
         return sorted(urls, key=lambda url: (url in last, last.get(url, self.now)))[:most]
 
     def give_back(self, file: LocalFile, write: Callable[[Path], bool]) -> None:
-        """Write `<name>.rejected.csv` to a folder `rejected` beside the file's own. If all rows were read, remove it."""
+        """Let `write` write the unreadable rows of a file. It returns whether there were any. Raises OSError.
+
+        They go to `<name>.rejected.csv` in a folder `rejected` beside the file's own. If all were read, it is removed.
+        """
         # Not in the folder where files are dropped: the program would read it too, and whoever watches the folder would
         # take it for a new file.
         target = file.path.parent.with_name("rejected") / f"{file.path.name}.rejected.csv"
@@ -178,7 +165,7 @@ class OfRun:
         return self.fetch(source, file.address)
 
     def page_of(self, snapshot: Snapshot) -> Page:
-        """The page as it was fetched."""
+        """The page as it was fetched. Raises CorruptSnapshot."""
         return self._archive.page(snapshot)
 
     def stalest(self, source: Source, urls: Sequence[str], most: int) -> list[str]:
@@ -189,3 +176,7 @@ class OfRun:
 
     def give_back(self, file: LocalFile, write: Callable[[Path], bool]) -> None:
         """Does nothing, because a replay only repeats a run."""
+
+
+#: The pages of one source in one run.
+Pages: TypeAlias = Fetching | OfRun

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
@@ -67,14 +67,11 @@ def compare(source: Source, then: Page, now: Page) -> Compared:
     parsed = [] if isinstance(after, ExtractError) else after
     then_rows, now_rows = ([item for item in items if not isinstance(item, Aside)] for items in (before, parsed))
     trees = _tree(then), _tree(now)
+    kinds = {type(item): item.KIND for item in (*then_rows, *now_rows)}
     fields = [
-        _pair(
-            name,
-            [item for item in then_rows if kind == item.KIND],
-            [item for item in now_rows if kind == item.KIND],
-            trees,
-        )
-        for kind, name in _fields([*then_rows, *now_rows])
+        _pair(each.name, *([item for item in rows if name == item.KIND] for rows in (then_rows, now_rows)), trees)
+        for kind, name in kinds.items()
+        for each in dataclasses.fields(kind)
     ]
     if failure and then_rows:
         fields.append(_whole_row(then_rows, trees))
@@ -119,8 +116,8 @@ def _whole_row(rows: Sequence[Item], trees: tuple[HtmlElement | None, HtmlElemen
 
 def _steps_to_all(root: HtmlElement | None, title: str, others: Collection[str]) -> int:
     """How many levels above the title the largest element is that contains none of the `others`."""
-    titles = excerpt.holders(root, title) if root is not None else []
-    if root is None or not titles:
+    titles = excerpt.holders(root, title)
+    if not titles:
         return 0
     foreign = {up for other in others for element in excerpt.holders(root, other) for up in element.iterancestors()}
     ups = [titles[0], *titles[0].iterancestors()]
@@ -137,23 +134,21 @@ def _tree(page: Page) -> HtmlElement | None:
         return None
 
 
-def _fields(items: Sequence[Item]) -> list[tuple[str, str]]:
-    kinds = {type(item): item.KIND for item in items}
-    return [(name, each.name) for kind, name in kinds.items() for each in dataclasses.fields(kind)]
-
-
 def _pair(
     name: str, then: Sequence[Item], now: Sequence[Item], trees: tuple[HtmlElement | None, HtmlElement | None]
 ) -> FieldPair:
-    has = [_count(name, items) for items in (then, now)]
     then_item, now_item = _example(name, then, now)
     values = [_value(item, name) for item in (then_item, now_item)]
-    is_lost = has[0] * max(len(now), 1) > has[1] * len(then)
-    markups = _markups(name, then_item, values, trees) if is_lost and then_item is not None else ([], [])
+    sides = [
+        Side(sum(_value(item, name) is not None for item in items), len(items), value)
+        for items, value in zip((then, now), values, strict=True)
+    ]
     kind = (then_item or now_item or then[0]).KIND
-    sides = [Side(has[i], len((then, now)[i]), values[i], markups[i]) for i in (0, 1)]
-    row = _title(then_item) if then_item is not None else None
-    return FieldPair(f"{kind}.{name}", sides[0], sides[1], row)
+    pair = FieldPair(f"{kind}.{name}", sides[0], sides[1], _title(then_item) if then_item is not None else None)
+    if not pair.is_lost or then_item is None:
+        return pair
+    before, after = _markups(name, then_item, values, trees)
+    return replace(pair, then=replace(pair.then, markup=before), now=replace(pair.now, markup=after))
 
 
 def _example(name: str, then: Sequence[Item], now: Sequence[Item]) -> tuple[Item | None, Item | None]:
@@ -179,10 +174,6 @@ def _keys(item: Item) -> list[str]:
 
 def _title(item: Item) -> str:
     return next(iter(reversed(_keys(item))), item.KIND)[:_SHORT]
-
-
-def _count(name: str, items: Sequence[Item]) -> int:
-    return sum(_value(item, name) is not None for item in items)
 
 
 def _value(item: Item | None, name: str) -> str | None:
@@ -222,8 +213,6 @@ def _written(value: str) -> list[str]:
 
 def _place(root: HtmlElement | None, title: str, texts: Sequence[str]) -> HtmlElement | None:
     """The place of the first text that the page has, nearest to the title, with what is beside it."""
-    if root is None:
-        return None
     titles = excerpt.holders(root, title)
     if not titles:
         return None
@@ -236,7 +225,7 @@ def _place(root: HtmlElement | None, title: str, texts: Sequence[str]) -> HtmlEl
 
 def _steps(root: HtmlElement | None, title: str, place: HtmlElement | None) -> int:
     """How many levels above the title the element is that contains both the title and the place."""
-    titles = excerpt.holders(root, title) if root is not None else []
+    titles = excerpt.holders(root, title)
     if not titles or place is None:
         return 1
     both = excerpt.together(titles[0], place)
@@ -244,7 +233,7 @@ def _steps(root: HtmlElement | None, title: str, place: HtmlElement | None) -> i
 
 
 def _above(root: HtmlElement | None, title: str, steps: int) -> HtmlElement | None:
-    titles = excerpt.holders(root, title) if root is not None else []
+    titles = excerpt.holders(root, title)
     if not titles:
         return None
     ups = [titles[0], *titles[0].iterancestors()]

@@ -53,11 +53,8 @@ class Keyed:
         except Blocked as error:
             if not (had_token and "status 401" in error.seen):
                 raise self._refused(error) from None
-        self._token = None
-        try:
-            return self._ask(url, site)
-        except Blocked as error:
-            raise self._refused(error) from None
+        self._token = None  # it has expired
+        return self._fetch(url, site)
 
     def _ask(self, url: str, site: Site | None) -> Fetched:
         parts = urlsplit(url)

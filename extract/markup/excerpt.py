@@ -15,10 +15,10 @@ MOST_LINES, MOST_LETTERS = 30, 100
 _MOST_ELEMENTS = 200_000
 
 
-def holders(root: HtmlElement, text: str) -> list[HtmlElement]:
+def holders(root: HtmlElement | None, text: str) -> list[HtmlElement]:
     """The smallest elements that show `text`, in the order of the page; then the elements with the text in an attribute."""
     text = clean(text)
-    if not text:
+    if root is None or not text:
         return []
     showing, with_attribute = [], []
     for number, element in enumerate(root.iter()):

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsplit
+
+
+def parts_of(address: str) -> SplitResult:
+    """The parts of an address; all of them empty if it is no valid one, such as `http://[`."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 def joined(base: str, link: str) -> str:

@@ -18,7 +18,7 @@ from typing import Self
 from gpuledger.extract.errors import ExtractError, LayoutChanged
 from gpuledger.extract.items import Parsed
 from gpuledger.extract.processes import child
-from gpuledger.extract.processes.parse_process import LENGTH, WAY_OUT, Order, leaves_locks, too_much
+from gpuledger.extract.processes.parse_process import LENGTH, WAY_OUT, Order, leaves_locks, send, too_much
 from gpuledger.extract.source import Page, Source
 
 #: Seconds of real time that a page may take for each allowed second of processor time. A page must not fail because the
@@ -107,11 +107,9 @@ class _Process:
     def answer(self, order: Order) -> object:
         """The result of the order. None if the memory did not suffice. Raises LayoutChanged if the process died or hung."""
         ends = time.monotonic() + order.seconds * _PATIENCE + 60.0
-        data = pickle.dumps(order)
         try:
             assert self._process.stdin is not None
-            self._process.stdin.write(LENGTH.pack(len(data)) + data)
-            self._process.stdin.flush()
+            send(self._process.stdin, order)
             (length,) = LENGTH.unpack(self._read(LENGTH.size, ends))
             return pickle.loads(self._read(length, ends))
         except (EOFError, BrokenPipeError, TimeoutError) as error:

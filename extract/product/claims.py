@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from gpuledger.extract.items import PriceKind
+from gpuledger.extract.markup.links import parts_of
 from gpuledger.extract.markup.structured import StructuredOffer, StructuredProduct
 from gpuledger.extract.price import amounts, money
 from gpuledger.extract.price import currency as currencies
@@ -337,10 +338,7 @@ _SPACED_SIZE = re.compile(r"(\d)\s+([gt]b)(?!\w)")
 
 
 def _path(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return url
+    parts = parts_of(url)
     return (
         (parts.hostname or "").removeprefix("www.") + unquote(parts.path).rstrip("/").lower()
         if parts.path.strip("/")

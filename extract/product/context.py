@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote
 
 from lxml.html import HtmlElement
 
 from gpuledger.extract import source
 from gpuledger.extract.markup.html import visible_text
+from gpuledger.extract.markup.links import joined, parts_of
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import money
 from gpuledger.extract.source import Page
@@ -110,7 +111,7 @@ def build(page: Page, tree: HtmlElement, country: str | None, language: str | No
         country=country or page_country,
         language=language or page_language,
         meta=meta,
-        canonical=_join(url, canonical),
+        canonical=(joined(url, canonical) or None) if canonical else None,
     )
 
 
@@ -135,10 +136,7 @@ def _locale(
 
 
 def _country_of_domain(url: str) -> str | None:
-    try:
-        _, second, last = ["", "", "", *(urlsplit(url).hostname or "").lower().split(".")][-3:]
-    except ValueError:
-        return None
+    _, second, last = ["", "", "", *(parts_of(url).hostname or "").lower().split(".")][-3:]
     if last in _DOMAIN_COUNTRY:
         return _DOMAIN_COUNTRY[last]
     if len(last) != 2 or (last in _NO_COUNTRY and second not in _SECOND_LEVELS):
@@ -148,19 +146,12 @@ def _country_of_domain(url: str) -> str | None:
 
 def _country_of_source(url: str) -> str | None:
     """The country of a shop that the program knows: an address that ends with `.com` says nothing."""
-    try:
-        return source.country_of(urlsplit(url).hostname or "")
-    except ValueError:
-        return None
+    return source.country_of(parts_of(url).hostname or "")
 
 
 def _country_of_path(url: str) -> str | None:
     """The country in the first directories of an address, if the directory or word beside it is a language."""
-    try:
-        path = urlsplit(url).path
-    except ValueError:
-        return None
-    match = _PATH_LOCALE.match(path)
+    match = _PATH_LOCALE.match(parts_of(url).path)
     if match is None:
         return None
     language, region, first, second = match.groups()
@@ -168,13 +159,6 @@ def _country_of_path(url: str) -> str | None:
         if spoken in _LANGUAGES and country and currencies.is_country(country.upper()):
             return str(country.upper())
     return None
-
-
-def _join(base: str, address: str | None) -> str | None:
-    try:
-        return urljoin(base, address) if address else None
-    except ValueError:
-        return None
 
 
 # ── its currency ────────────────────────────────────────────────────────────────────────────────────────────────────────

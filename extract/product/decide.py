@@ -110,21 +110,62 @@ class Question:
 
     def as_claimed(self) -> Decision:
         """The claimed price."""
-        return _settled(self.page, _Evidence(self.claims, self.prices), self.amount, self.shown)
+        return self.settled(self.amount, self.shown, self.claims)
 
     def as_seen(self, price: VisiblePrice | None = None) -> Decision:
         """A price on the page, the likeliest if none is named, whatever is claimed."""
         price = price or self.main
-        return _settled(self.page, _Evidence([], self.seen.prices), price.amount, price)
+        return self.settled(price.amount, price, prices=self.seen.prices)
 
     def as_variant(self) -> Decision:
         """The likeliest price on the page, as that of one of several variants."""
         kind: PriceKind = "now" if self.main.kind == "now" else "from"
-        return _settled(self.page, _Evidence(self.claims, self.prices), self.main.amount, self.main, kind)
+        return self.settled(self.main.amount, self.main, self.claims, kind=kind)
 
-    def left_open(self, code: str, why: str) -> Decision:
-        """No price, and an issue with what each source says."""
-        return _open(self.page, self.claims, self.seen, code, why)
+    def settled(
+        self,
+        amount: Decimal,
+        shown_price: VisiblePrice | None,
+        claims: Sequence[Claim] = (),
+        prices: Sequence[VisiblePrice] | None = None,
+        kind: PriceKind | None = None,
+    ) -> Decision:
+        """The decision for an amount, with its currency, its kind and the old price beside it.
+
+        It follows from what the page says to programs (`claims`) and to people (`prices`, all those of the page by default).
+        """
+        page, prices = self.page, self.prices if prices is None else prices
+        currency = next((claim.currency for claim in claims if claim.currency), None)
+        if currency is None and shown_price is not None:
+            currency = shown_price.money.currency
+        text = shown_price.money.text if shown_price else next((claim.text for claim in claims), None)
+        currency = currency or page_currency(page, shown_price.money.text if shown_price else None)
+        if currency is None:
+            issue = _issue(page, "no_currency", f"the price {text!r} has no currency, and the page names none", text)
+            return Decision(price_text=text, issues=(issue,))
+        if is_stated_mark(amount):
+            issue = _issue(page, "no_price", f"{text!r} stands where the goods have no price", text, severity="info")
+            return Decision(price_text=text, issues=(issue,))
+        if kind is None:
+            kinds = [claim.kind for claim in claims if claim.may_be(amount)] + (
+                [shown_price.kind] if shown_price else []
+            )
+            # A monthly rate is never the price, even if another source calls it one.
+            kind = (
+                "monthly" if "monthly" in kinds else next((one for one in kinds if one not in ("now", "list")), "now")
+            )
+        olds = [claim.list_price for claim in claims if claim.list_price]
+        olds += [price.amount for price in prices if price.kind == "list" and _is_close(price, shown_price)]
+        olds += [shown_price.money.list_amount] if shown_price and shown_price.money.list_amount else []
+        old = min((one for one in olds if one > amount), default=None)
+        return Decision(amount, currency, kind, old, text)
+
+    def left_open(self, code: str, why: str, claims: Sequence[Claim] | None = None) -> Decision:
+        """No price, and an issue with what each source says: the claims, those of the page if none are given."""
+        statements = [claim.as_text() for claim in (self.claims if claims is None else claims)]
+        statements += [f"seen on the page: {price.money.text!r}" for price in self.prices[:3]]
+        text = "; ".join(statements)
+        return Decision(issues=(_issue(self.page, code, f"{why}: {text}", text),))
 
 
 class Rule(NamedTuple):
@@ -188,14 +229,14 @@ def _old_price(q: Question) -> Decision | None:
     is_old = (q.shown is not None and q.shown.kind == "list") or q.main.money.list_amount in q.amounts
     if not is_old or q.main.amount >= q.amount:
         return None
-    return _settled(q.page, _Evidence(q.claims, q.prices), q.main.amount, q.main)
+    return q.settled(q.main.amount, q.main, q.claims)
 
 
 def _before_tax(q: Question) -> Decision | None:
     is_net = q.amount in q.seen.net or vat.is_before_tax(q.amount, q.main.amount, q.page.country)
     if not is_net or q.main.score < q.limits.alone:
         return None
-    return _settled(q.page, _Evidence([], q.prices), q.main.amount, q.main)
+    return q.settled(q.main.amount, q.main)
 
 
 def _shown_too(q: Question) -> Decision | None:
@@ -216,7 +257,7 @@ def _by_votes(q: Question) -> Decision | None:
         return None
     votes = [one for one in q.scripts() if one.may_be(main.amount) != (shown is not None and one.may_be(q.amount))]
     if votes and all(one.may_be(main.amount) for one in votes) and main.score >= q.limits.alone:
-        return _settled(q.page, _Evidence([], q.prices), main.amount, main)
+        return q.settled(main.amount, main)
     if votes and shown is not None and shown.kind != "list" and all(one.may_be(q.amount) for one in votes):
         return q.as_claimed()
     return _disagreement(q)
@@ -262,7 +303,7 @@ def _one_is_payable(q: Question) -> Decision | None:
     if len(others) == len(q.claims) or not all(map(is_explained, others)):
         return None
     agreeing = [claim for claim in q.claims if claim.may_be(main.amount)]
-    return _settled(q.page, _Evidence(agreeing, q.seen.prices), main.amount, main)
+    return q.settled(main.amount, main, agreeing, q.seen.prices)
 
 
 def _disagreement(q: Question) -> Decision:
@@ -288,7 +329,7 @@ OF_DISAGREEING: tuple[Rule, ...] = (
 
 def _gross_of_old(q: Question) -> Decision | None:
     by_tax = [one for one in q.prices if any(vat.is_before_tax(net, one.amount, q.page.country) for net in q.seen.net)]
-    return _settled(q.page, _Evidence([], by_tax), by_tax[0].amount, by_tax[0]) if len(by_tax) == 1 else None
+    return q.settled(by_tax[0].amount, by_tax[0], prices=by_tax) if len(by_tax) == 1 else None
 
 
 OF_NOTHING_PAYABLE: tuple[Rule, ...] = (
@@ -296,7 +337,7 @@ OF_NOTHING_PAYABLE: tuple[Rule, ...] = (
     Rule(
         "scripts state the price",
         "product_price = 549 in a script",
-        lambda q: _from_scripts(q.page, q.seen, q.scripts()),
+        lambda q: _from_scripts(q),
     ),
 )
 
@@ -315,7 +356,7 @@ def _discount(q: Question) -> Decision | None:
     if proven is None:
         return None
     now, old = proven
-    return _settled(q.page, _Evidence([], [replace(old, kind="list"), now]), now.amount, now)
+    return q.settled(now.amount, now, prices=[replace(old, kind="list"), now])
 
 
 def _taxed(q: Question) -> Decision | None:
@@ -383,9 +424,10 @@ def _same_money(price: VisiblePrice, claim: Claim) -> bool:
     return price.money.currency is None or claim.currency is None or price.money.currency == claim.currency
 
 
-def _from_scripts(page: Context, seen: Visible, script_claims: list[Claim]) -> Decision:
+def _from_scripts(q: Question) -> Decision:
     """The price of a page that shows none, if all that its scripts say of it is one amount; otherwise the reason why not."""
-    script_claims = [one for one in script_claims if one.source != scripts.DESCRIPTION]
+    page, seen = q.page, q.seen
+    script_claims = [one for one in q.scripts() if one.source != scripts.DESCRIPTION]
     values = set.intersection(*(set(one.readings) for one in script_claims)) if script_claims else set[Decimal]()
     unclear = [one for one in seen.unclear if values & set(one.readings)]
     if unclear:
@@ -397,18 +439,13 @@ def _from_scripts(page: Context, seen: Visible, script_claims: list[Claim]) -> D
             readings=tuple(values),
             currency=next((one.currency for one in script_claims if one.currency), None),
         )
-        return _settled(page, _Evidence([claim], seen.prices), values.pop(), None)
+        return q.settled(values.pop(), None, [claim], seen.prices)
     if seen.unclear:
         texts = "; ".join(dict.fromkeys(one.text for one in seen.unclear[:3]))
         return Decision(issues=(_issue(page, "ambiguous_price", f"no price can be read from {texts!r}", texts),))
     if script_claims and values:
-        return _open(
-            page,
-            script_claims,
-            seen,
-            "ambiguous_price",
-            "only a script states a price, which can be read in more than one way",
-        )
+        why = "only a script states a price, which can be read in more than one way"
+        return q.left_open("ambiguous_price", why, script_claims)
     return Decision()
 
 
@@ -516,53 +553,11 @@ def _is_before_saving(main: VisiblePrice, others: list[VisiblePrice], seen: Visi
 _PART_TEXT = 1_500
 
 
-class _Evidence(NamedTuple):
-    """What a page says about its price: to programs, and to people."""
-
-    claims: Sequence[Claim]
-    prices: Sequence[VisiblePrice]
-
-
-def _settled(
-    page: Context, evidence: _Evidence, amount: Decimal, shown_price: VisiblePrice | None, kind: PriceKind | None = None
-) -> Decision:
-    """The decision for an amount, with its currency, its kind and the old price beside it."""
-    claims, prices = evidence
-    currency = next((claim.currency for claim in claims if claim.currency), None)
-    if currency is None and shown_price is not None:
-        currency = shown_price.money.currency
-    text = shown_price.money.text if shown_price else next((claim.text for claim in claims), None)
-    currency = currency or page_currency(page, shown_price.money.text if shown_price else None)
-    if currency is None:
-        issue = _issue(page, "no_currency", f"the price {text!r} has no currency, and the page names none", text)
-        return Decision(price_text=text, issues=(issue,))
-    if is_stated_mark(amount):
-        issue = _issue(page, "no_price", f"{text!r} stands where the goods have no price", text, severity="info")
-        return Decision(price_text=text, issues=(issue,))
-    if kind is None:
-        kinds = [claim.kind for claim in claims if claim.may_be(amount)] + ([shown_price.kind] if shown_price else [])
-        # A monthly rate is never the price, even if another source calls it one.
-        kind = "monthly" if "monthly" in kinds else next((one for one in kinds if one not in ("now", "list")), "now")
-    olds = [claim.list_price for claim in claims if claim.list_price]
-    olds += [price.amount for price in prices if price.kind == "list" and _is_close(price, shown_price)]
-    olds += [shown_price.money.list_amount] if shown_price and shown_price.money.list_amount else []
-    old = min((one for one in olds if one > amount), default=None)
-    return Decision(amount, currency, kind, old, text)
-
-
 def _is_close(price: VisiblePrice, shown_price: VisiblePrice | None) -> bool:
     """Whether an old price stands beside the asked one, and not on the tile of other goods."""
     if shown_price is None:
         return False
     return any(up in set(shown_price.element.iterancestors()) for up in [*price.element.iterancestors()][:4])
-
-
-def _open(page: Context, claims: list[Claim], seen: Visible, code: str, why: str) -> Decision:
-    """No price, and an issue with what each source says."""
-    statements = [claim.as_text() for claim in claims]
-    statements += [f"seen on the page: {price.money.text!r}" for price in list(by_amount(seen.prices))[:3]]
-    text = "; ".join(statements)
-    return Decision(issues=(_issue(page, code, f"{why}: {text}", text),))
 
 
 def _issue(page: Context, code: str, message: str, text: str | None, severity: str = "warning") -> Issue:

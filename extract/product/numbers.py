@@ -18,11 +18,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from lxml.html import HtmlElement
 
 from gpuledger.extract.markup.html import visible_text
+from gpuledger.extract.markup.links import parts_of
 from gpuledger.extract.markup.structured import StructuredProduct
 from gpuledger.extract.product import scan
 from gpuledger.extract.product.context import Context
@@ -288,11 +289,7 @@ _LAST_NUMBER = re.compile(r"(?:^|[^A-Za-z0-9])([A-Z]?\d{5,16})(?:\.\w{1,5})?/?$"
 
 def _of_address(page: Context) -> str | None:
     """The number that ends the address' path (`/cardigan-12185160.html`)."""
-    try:
-        path = unquote(urlsplit(page.url).path)
-    except ValueError:
-        return None
-    match = _LAST_NUMBER.search(path)
+    match = _LAST_NUMBER.search(unquote(parts_of(page.url).path))
     return match.group(1) if match else None
 
 
@@ -314,10 +311,7 @@ def _in_address(page: Context) -> str | None:
 
     `/p/1203456-geforce` has a number of the second kind.
     """
-    try:
-        parts = urlsplit(page.url)
-    except ValueError:
-        return None
+    parts = parts_of(page.url)
     if match := _QUERY.search(f"?{unquote(parts.query)}"):
         return match.group(1)
     path = unquote(parts.path)
