@@ -11,8 +11,7 @@ import pytest
 from filelock import FileLock
 
 from gpuledger.extract.charts import apart
-from gpuledger.extract.charts.limits import MOST_WAIT, BadPicture
-from gpuledger.extract.charts.outcome import ChartReading
+from gpuledger.extract.charts.outcome import MOST_WAIT, BadPicture, ChartReading
 from tests.nights import once
 
 #: The reader itself, before a test puts the remembered one in its place.

@@ -8,7 +8,7 @@ import resource
 import sys
 from typing import Any
 
-from gpuledger.extract.charts.limits import MOST_MEMORY, MOST_SECONDS, BadPicture
+from gpuledger.extract.charts.outcome import MOST_MEMORY, MOST_SECONDS, BadPicture
 
 
 def main() -> int:

@@ -6,8 +6,7 @@ import importlib.util
 import json
 import signal
 
-from gpuledger.extract.charts.limits import MOST_MEMORY, MOST_SECONDS, MOST_WAIT, BadPicture
-from gpuledger.extract.charts.outcome import ChartReading
+from gpuledger.extract.charts.outcome import MOST_MEMORY, MOST_SECONDS, MOST_WAIT, BadPicture, ChartReading
 from gpuledger.extract.processes import child
 
 

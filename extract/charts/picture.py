@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
-from gpuledger.extract.charts.limits import LONGEST_SIDE, MOST_BYTES, MOST_PIXELS, BadPicture
+from gpuledger.extract.charts.outcome import LONGEST_SIDE, MOST_BYTES, MOST_PIXELS, BadPicture
 
 #: Rows of pixels of red, green and blue.
 Pixels = NDArray[np.uint8]

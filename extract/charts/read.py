@@ -17,12 +17,10 @@ import numpy as np
 from gpuledger.extract.charts import bars as bar_finding
 from gpuledger.extract.charts import glyphs, layout, scale
 from gpuledger.extract.charts.bars import Bar, Bars
-from gpuledger.extract.charts.frame import Frame
 from gpuledger.extract.charts.layout import Row
-from gpuledger.extract.charts.limits import LEAST_WIDTH
-from gpuledger.extract.charts.outcome import Box, ChartReading, Value
+from gpuledger.extract.charts.outcome import LEAST_WIDTH, Box, ChartReading, Value
 from gpuledger.extract.charts.picture import Pixels
-from gpuledger.extract.charts.words import Reader, Word, crop_of, stacked
+from gpuledger.extract.charts.words import Frame, Reader, Word, crop_of, inked_columns, stacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +158,7 @@ def _cut_free(chart: Chart, entries: Sequence[_Entry], reader: Reader) -> Chart:
         word = entry.word
         if chart.frame.turned or word is None or not word.box[0] < entry.bar.end - 1 < word.middle[0]:
             continue
-        box = (entry.bar.end + 2, *word.box[1:])
-        [(text, score)] = reader.read_lines([_enlarged(crop_of(chart.frame.picture, box))])
-        again = replace(word, text=text.strip(), box=box, score=score)
+        again = _again(word, (entry.bar.end + 2, *word.box[1:]), chart.frame.picture, reader)
         if again.number is not None:
             words[word.box] = again
     return replace(chart, words=tuple(words.values()))
@@ -243,17 +239,21 @@ def _freed(word: Word, lanes: Bars, frame: Frame, reader: Reader) -> Word:
     if abs(end - word.box[0]) > word.height or (word.number is not None and word.box[0] >= end):
         return word
     _, top, right, bottom = word.box
-    crop = crop_of(frame.picture, (end + 2, top, right, bottom)).astype(np.int16)
+    crop = crop_of(frame.picture, (end + 2, top, right, bottom))
     if min(crop.shape[:2]) < word.height / 2:
         return word
-    is_inked = (np.abs(crop - np.median(crop.reshape(-1, 3), axis=0)).max(axis=2) > _INKED).any(axis=0)
+    is_inked = inked_columns(crop)
     clean = np.flatnonzero(~is_inked)
     if not is_inked[0] or not clean.size or clean[0] > word.height:
         return word
-    box = (end + 2 + float(clean[0]), top, right, bottom)
-    [(text, score)] = reader.read_lines([_enlarged(crop_of(frame.picture, box))])
-    again = replace(word, text=text.strip(), box=box, score=score)
+    again = _again(word, (end + 2 + float(clean[0]), top, right, bottom), frame.picture, reader)
     return again if again.number is not None and (word.number or again.number).endswith(again.number) else word
+
+
+def _again(word: Word, box: Box, picture: Pixels, reader: Reader) -> Word:
+    """The word as it is read from another box."""
+    [(text, score)] = reader.read_lines([_enlarged(crop_of(picture, box))])
+    return replace(word, text=text.strip(), box=box, score=score)
 
 
 def _labelled(chart: Chart, reader: Reader) -> Chart:
@@ -453,19 +453,14 @@ def _caption_again(chart: Chart, word: Word, text: str, reader: Reader) -> str:
 def _before_tick(chart: Chart, word: Word) -> float:
     """The column where the tick beside a label begins, as it would be read as a letter. The axis if there is no tick."""
     zero = int(chart.bars.zero) - 1
-    crop = crop_of(chart.frame.picture, (0, word.box[1], zero, word.box[3])).astype(np.int16)
+    crop = crop_of(chart.frame.picture, (0, word.box[1], zero, word.box[3]))
     if not crop.size:
         return float(zero)
-    background = np.median(crop.reshape(-1, 3), axis=0)
-    is_inked = (np.abs(crop - background).max(axis=2) > _INKED).any(axis=0)[::-1]
+    is_inked = inked_columns(crop)[::-1]
     clean = np.flatnonzero(~is_inked)
     if not clean.size or clean[0] > word.height or is_inked[clean[0] : clean[0] + 2].any():
         return float(zero)
     return float(max(zero - clean[0], 1))
-
-
-#: Pixels that differ by more from the background are drawn on it.
-_INKED = 60
 
 
 def _letters(text: str) -> str:
@@ -635,8 +630,7 @@ def _crop_behind_line(chart: Chart, word: Word) -> Pixels:
     crop = _crop(chart, word)
     if chart.frame.turned or not crop.size:
         return crop
-    background = np.median(crop.reshape(-1, 3), axis=0)
-    is_inked = (np.abs(crop.astype(np.int16) - background).max(axis=2) > _INKED).any(axis=0)
+    is_inked = inked_columns(crop)
     clean = np.flatnonzero(~is_inked)
     is_line = is_inked[0] and clean.size and clean[0] <= word.height / 2
     return crop[:, clean[0] :] if is_line else crop

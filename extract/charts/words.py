@@ -8,6 +8,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 from rapidocr import RapidOCR
 
 from gpuledger.extract.charts.outcome import Box
@@ -70,6 +71,34 @@ def stacked(strips: list[Pixels]) -> tuple[Pixels, list[int]]:
     return np.concatenate(parts), starts
 
 
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A picture. `turned` if its bars are vertical: then the picture and its words are turned clockwise by a quarter."""
+
+    picture: Pixels
+    turned: bool = False
+
+    def pixels(self) -> Pixels:
+        """The picture, turned if its bars are vertical."""
+        return np.ascontiguousarray(np.rot90(self.picture, -1)) if self.turned else self.picture
+
+    def into(self, word: Word) -> Word:
+        """A word of the picture, moved into this frame. Only its box is turned; its letters stay upright."""
+        if not self.turned:
+            return word
+        left, top, right, bottom = word.box
+        height = self.picture.shape[0]
+        return replace(word, box=(height - bottom, left, height - top, right))
+
+    def back(self, box: Box) -> Box:
+        """A box of this frame, moved back into the picture."""
+        if not self.turned:
+            return box
+        left, top, right, bottom = box
+        height = self.picture.shape[0]
+        return top, height - right, bottom, height - left
+
+
 class Reader:
     """The models, loaded once. `threads` is the number of threads that one reading may use."""
 
@@ -118,6 +147,12 @@ def crop_of(picture: Pixels, box: Box, margin: float = 0) -> Pixels:
     return picture[rows, columns]
 
 
+def inked_columns(crop: Pixels) -> NDArray[np.bool_]:
+    """Which columns of a crop have a pixel that is drawn on the background."""
+    background = np.median(crop.reshape(-1, 3), axis=0)
+    return np.asarray((np.abs(crop.astype(np.int16) - background).max(axis=2) > _DRAWN).any(axis=0))
+
+
 #: A number with a share or its spread after it: `31.2 (87%)`, `3238.00±63.64`.
 _WITH_SHARE = re.compile(
     r"^(?P<number>\D?\s?\d[\d.,]*\D{0,8}?)\s*(?P<share>[(\[]\s?\d{1,3}(?:[.,]\d+)?\s?%\s?[)\]]?|(?:±|\+/-)\s?\d[\d.,]*)$"
@@ -144,11 +179,10 @@ def without_share(word: Word, picture: Pixels) -> list[Word]:
         return [word]
     left, top, right, bottom = word.box
     # Only the middle rows, because bars above and below reach into the box.
-    crop = crop_of(picture, (left, top + 0.2 * word.height, right, bottom - 0.2 * word.height)).astype(np.int16)
+    crop = crop_of(picture, (left, top + 0.2 * word.height, right, bottom - 0.2 * word.height))
     if not crop.size:
         return [word]
-    background = np.median(crop.reshape(-1, 3), axis=0)
-    is_clean = ~(np.abs(crop - background).max(axis=2) > _DRAWN).any(axis=0)
+    is_clean = ~inked_columns(crop)
     # Letters differ in width, so the place of the bracket is only estimated. The widest gap near it is the one before it.
     expected = _width(match["number"]) / _width(word.text.strip()) * crop.shape[1]
     gaps = []

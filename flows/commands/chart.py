@@ -46,7 +46,7 @@ def command(image: Path, source: str, data_dir: str | None, form: str) -> int:
     others are quarantined, with the reason. Nothing is stored. Exit status 3 where anything is quarantined.
     """
     from gpuledger.extract.charts import apart
-    from gpuledger.extract.charts.limits import BadPicture
+    from gpuledger.extract.charts.outcome import BadPicture
     from gpuledger.flows.settings import parts
     from gpuledger.flows.showing.show import show_rows
 

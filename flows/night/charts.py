@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 from gpuledger.extract import charts as chart_reader
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.charts import apart
-from gpuledger.extract.charts.limits import BadPicture
-from gpuledger.extract.charts.outcome import Box, ChartReading, Value
+from gpuledger.extract.charts.outcome import BadPicture, Box, ChartReading, Value
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.fetch.fetched import Fetched

@@ -25,11 +25,14 @@ for _module in ("cv2", "rapidocr", "onnxruntime", "PIL"):
 
 from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 
-from gpuledger.extract.charts import apart, bars, frame, glyphs, layout, read, scale  # noqa: E402
-from gpuledger.extract.charts.limits import BadPicture  # noqa: E402
-from gpuledger.extract.charts.outcome import ChartReading, Value  # noqa: E402
+from gpuledger.extract.charts import apart, bars, glyphs, layout, read, scale  # noqa: E402
+from gpuledger.extract.charts.outcome import (  # noqa: E402
+    BadPicture,
+    ChartReading,
+    Value,
+)
 from gpuledger.extract.charts.picture import pixels  # noqa: E402
-from gpuledger.extract.charts.words import Word, without_share  # noqa: E402
+from gpuledger.extract.charts.words import Frame, Word, without_share  # noqa: E402
 from gpuledger.flows.decisions.chart_cards import with_cards  # noqa: E402
 from gpuledger.transform.identity.resolver import Resolver  # noqa: E402
 from tests.support.chart_pictures import Drawn, draw, found_fonts  # noqa: E402
@@ -153,7 +156,7 @@ def _row_of_numbers(texts: list[str]) -> tuple[read.Chart, list[Word]]:
         pen.text((end + 8, top + 14), text, fill="black", font=font, anchor="lm")
         lanes.append(bars.Lane((bars.Bar(200, top, end, top + 30, (95, 143, 31), float(end)),)))
         words.append(Word(text, (end + 4, top, end + 12 + font.getlength(text), top + 30), 1.0))
-    return read.Chart(frame.Frame(np.asarray(picture)), tuple(words), bars.Bars(200.0, tuple(lanes))), words
+    return read.Chart(Frame(np.asarray(picture)), tuple(words), bars.Bars(200.0, tuple(lanes))), words
 
 
 @pytest.mark.parametrize(
@@ -519,7 +522,7 @@ def test_digits_at_the_round_end_of_a_bar_are_told_apart() -> None:
         Word(text, (end - 35, 18 + row * 60, end - 4, 35 + row * 60), 1.0)
         for row, (text, end) in enumerate(zip(texts, ends, strict=True))
     ]
-    chart = read.Chart(frame.Frame(picture), tuple(words), found)
+    chart = read.Chart(Frame(picture), tuple(words), found)
     assert all(read._shapes(chart, words, []).values())
     # One that was left out at its end is not passed over with the end of the bar.
     words[0] = Word("7.7", words[0].box, 1.0)
@@ -743,13 +746,13 @@ def test_a_number_behind_the_line_of_its_error_is_read_without_it(as_read: str) 
     found = read._freed(
         Word(as_read, (598, 28, 664, 52), 1.0),
         lanes,
-        frame.Frame(np.asarray(picture)),
+        Frame(np.asarray(picture)),
         Reader(),  # type: ignore[arg-type]
     )
     assert (found.number, round(found.box[0])) == ("37.2", 610)
     label = Word("RTX 4090", (598, 28, 664, 52), 1.0)
     clean = np.full((100, 1200, 3), 255, dtype=np.uint8)
-    assert read._freed(label, lanes, frame.Frame(clean), None) is label  # type: ignore[arg-type]
+    assert read._freed(label, lanes, Frame(clean), None) is label  # type: ignore[arg-type]
 
 
 def test_a_number_is_told_apart_from_the_line_before_it_and_from_the_number_beside_it() -> None:
@@ -769,7 +772,7 @@ def test_a_number_is_told_apart_from_the_line_before_it_and_from_the_number_besi
     # Its box overlaps that of the number before it, which leaves no room for another digit.
     words.append(Word("77", (words[0].box[2] - 3, 30.0, words[0].box[2] + 30, 58.0), 1.0))
     pen.text((words[0].box[2], 44), "77", fill="black", font=font, anchor="lm")
-    chart = read.Chart(frame.Frame(np.asarray(picture)), tuple(words), bars.Bars(200.0, tuple(lanes)))
+    chart = read.Chart(Frame(np.asarray(picture)), tuple(words), bars.Bars(200.0, tuple(lanes)))
     shapes = read._shapes(chart, words[:3], [])
     told = ["".join(one.text for one in marked.glyphs) for word in words[:3] if (marked := shapes[word.box])]
     assert told == ["41.27", "38.06", "25.94"]
@@ -786,7 +789,7 @@ def test_small_print_below_a_label_is_read_again_and_no_name_of_a_card() -> None
             self.asked += 1
             return [("Stock, Rezsible BAR on" if self.asked == 1 else "Stock, Resizable BAR on", 1.0)]
 
-    chart = read.Chart(frame.Frame(np.full((100, 1200, 3), 255, dtype=np.uint8)), (), bars.Bars(200.0, ()))
+    chart = read.Chart(Frame(np.full((100, 1200, 3), 255, dtype=np.uint8)), (), bars.Bars(200.0, ()))
     small, name = Word("Stock, Resizable BAR on", (20, 40, 180, 52), 1.0), Word("RTX 3080", (20, 20, 180, 38), 1.0)
     reader: Any = Reader()
     assert read._caption_again(chart, small, "Stock, Rezsible BAR", reader) == "Stock, Resizable BAR on"
@@ -856,7 +859,7 @@ def test_the_mark_of_the_axis_beside_a_label_is_not_read_with_it() -> None:
     pen.line((200, 0, 200, 100), fill="black")
     pen.line((194, 50, 200, 50), fill="black")
     pen.rectangle((100, 40, 184, 60), fill="black")
-    chart = read.Chart(frame.Frame(np.asarray(picture)), (), bars.Bars(200.0, (bars.Lane((_bar(40, 500),)),)))
+    chart = read.Chart(Frame(np.asarray(picture)), (), bars.Bars(200.0, (bars.Lane((_bar(40, 500),)),)))
     assert read._before_tick(chart, Word("RTX 4090", (98, 36, 197, 64), 1.0)) == pytest.approx(194, abs=1)
 
 
@@ -929,7 +932,7 @@ def test_a_bar_too_many_in_one_lane_makes_its_whole_row_unsure() -> None:
             Word("50.0", (510, top + 22, 560, top + 42), 1.0),
         ]
     picture = np.full((220, 1200, 3), 255, dtype=np.uint8)
-    chart = read.Chart(frame.Frame(picture, False), tuple(words), bars.Bars(200.0, tuple(lanes)))
+    chart = read.Chart(Frame(picture, False), tuple(words), bars.Bars(200.0, tuple(lanes)))
     entries = list(read._entries(chart))
     sure = [(entry.row.label, entry.series) for entry in entries if not entry.reason]
     assert sure == [("RTX 0090", 0), ("RTX 0090", 1), ("RTX 2090", 0), ("RTX 2090", 1)]
@@ -947,7 +950,7 @@ def test_a_shadow_beside_the_bars_of_one_row_makes_that_row_unsure_and_no_other(
         words.append(Word(f"RTX {row}090", (60, top + 22, 180, top + 42), 1.0))
         words += [Word("6.25", (610 - one, one, 650 - one, one + 20), 1.0) for one in tops[-2:]]
     picture = np.full((400, 1200, 3), 255, dtype=np.uint8)
-    chart = read.Chart(frame.Frame(picture, False), tuple(words), bars.Bars(200.0, tuple(lanes)))
+    chart = read.Chart(Frame(picture, False), tuple(words), bars.Bars(200.0, tuple(lanes)))
     found = {(entry.row.label, bool(entry.reason)) for entry in read._entries(chart)}
     assert found == {("RTX 0090", False), ("RTX 1090", True), ("RTX 2090", False), ("RTX 3090", False)}
 
@@ -960,7 +963,7 @@ def test_numbers_in_a_column_left_of_the_bars_are_values_and_no_part_of_labels()
     column = layout.column(found, [*labels, *numbers])
     assert column == {word.box for word in numbers}
     picture = np.full((220, 1200, 3), 255, dtype=np.uint8)
-    chart = read.Chart(frame.Frame(picture), (*labels, *numbers), found, column)
+    chart = read.Chart(Frame(picture), (*labels, *numbers), found, column)
     entries = list(read._entries(chart))
     assert [(entry.row.label, entry.word, entry.reason) for entry in entries] == [
         (label.text, word, "") for label, word in zip(labels, numbers, strict=True)
@@ -982,7 +985,7 @@ def test_edges_in_a_photograph_without_a_word_are_no_chart() -> None:
     lanes = tuple(bars.Lane((_bar(20 + 60 * row, 600),)) for row in range(3))
     picture = np.full((440, 1200, 3), 255, dtype=np.uint8)
     for turned in (False, True):
-        chart = read.Chart(frame.Frame(picture, turned), (), bars.Bars(200.0, lanes))
+        chart = read.Chart(Frame(picture, turned), (), bars.Bars(200.0, lanes))
         assert read._completed(chart, None) is chart  # type: ignore[arg-type]
 
 
@@ -994,7 +997,7 @@ def test_a_shading_above_the_bars_of_every_other_row_moves_none_to_another_serie
         words.append(Word(f"RTX {row}090", (60, top + 44, 180, top + 64), 1.0))
         words += [Word("6.25", (610 - one, one, 650 - one, one + 20), 1.0) for one in range(top + 22, top + 88, 22)]
     picture = np.full((440, 1200, 3), 255, dtype=np.uint8)
-    chart = read.Chart(frame.Frame(picture, False), tuple(words), bars.Bars(200.0, tuple(lanes)))
+    chart = read.Chart(Frame(picture, False), tuple(words), bars.Bars(200.0, tuple(lanes)))
     sure = {entry.row.label for entry in read._entries(chart) if not entry.reason}
     assert sure == {"RTX 0090", "RTX 2090"}
 
