@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -54,7 +54,8 @@ def loads(content: bytes) -> Collected:
             **{name: record[name] for name in _PLAIN},
             rows=[(_item(item), str(sha256)) for item, sha256 in record["rows"]],
             issues=[(_issue(issue), sha256) for issue, sha256 in record["issues"]],
-            images=record["images"], parsed=_pairs(record["parsed"]), starts=tuple(record["starts"]),
+            images=record["images"], parsed=[(address, sha256) for address, sha256 in record["parsed"]],
+            starts=tuple(record["starts"]),
             files=tuple((name, kind, sha256) for name, kind, sha256 in record["files"]),
             failure=_rebuilt(record["failure"]) if record["failure"] else None,
             unread=[_rebuilt(error) for error in record["unread"]],
@@ -76,10 +77,6 @@ def _issue(record: Mapping[str, Any]) -> Issue:
     if not isinstance(issue, Issue):
         raise TypeError(f"{issue.KIND} is no issue")
     return issue
-
-
-def _pairs(pairs: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
-    return [(first, second) for first, second in pairs]
 
 
 def _error(error: ExtractError) -> dict[str, str]:

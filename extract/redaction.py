@@ -120,14 +120,11 @@ def is_secret_name(name: str) -> bool:
 
 def _without_secrets(parts: SplitResult, url: str, hide: Callable[[str, str], str]) -> str:
     netloc = parts.netloc.rpartition("@")[2]
-    path, query = _in_path(parts.path, hide), _in_query(parts.query, hide)
+    path = _in_path(parts.path, hide)
+    query = "&".join(_parameter(pair, hide) for pair in parts.query.split("&"))
     if (netloc, path, query, "") == (parts.netloc, parts.path, parts.query, parts.fragment):
         return url
     return urlunsplit((parts.scheme, netloc, path, query, ""))
-
-
-def _in_query(query: str, hide: Callable[[str, str], str]) -> str:
-    return "&".join(_parameter(pair, hide) for pair in query.split("&"))
 
 
 def _in_path(path: str, hide: Callable[[str, str], str]) -> str:

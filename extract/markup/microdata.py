@@ -50,12 +50,11 @@ class _Page:
         self._url = url
         self._seen: set[HtmlElement] = set()
         self.properties: dict[HtmlElement, list[HtmlElement]] = {}
-        self._owner: dict[HtmlElement, HtmlElement | None] = {}
+        self._without_owner: list[HtmlElement] = []
         for element in _NAMED(tree):
             owner = next((above for above in element.iterancestors() if above in self.properties), None)
-            self._owner[element] = owner
-            if owner is not None and element.get("itemprop") is not None:
-                self.properties[owner].append(element)
+            if element.get("itemprop") is not None:
+                (self._without_owner if owner is None else self.properties[owner]).append(element)
             if element.get("itemscope") is not None:
                 self.properties[element] = []
 
@@ -68,7 +67,7 @@ class _Page:
         self._seen.add(scope)
         values: dict[str, list[Any]] = {}
         for element in self._elements(scope):
-            value = self._value(element, depth)
+            value = self.item(element, depth + 1) if element in self.properties else self._plain_value(element)
             for name in element.get("itemprop", "").split():
                 values.setdefault(name, []).append(value)
         if not values:
@@ -88,18 +87,9 @@ class _Page:
                 if place in self.properties and place.get("itemprop") is not None:
                     yield place
                     continue
-                owner = place if place in self.properties else self._owner_of(place)
-                elements = self.properties.get(owner, []) if owner is not None else self._without_owner()
+                owner = next((up for up in (place, *place.iterancestors()) if up in self.properties), None)
+                elements = self._without_owner if owner is None else self.properties[owner]
                 yield from (one for one in elements if one is place or place in one.iterancestors())
-
-    def _owner_of(self, place: HtmlElement) -> HtmlElement | None:
-        return next((above for above in place.iterancestors() if above in self.properties), None)
-
-    def _without_owner(self) -> list[HtmlElement]:
-        return [one for one, owner in self._owner.items() if owner is None and one.get("itemprop") is not None]
-
-    def _value(self, element: HtmlElement, depth: int) -> Any:
-        return self.item(element, depth + 1) if element in self.properties else self._plain_value(element)
 
     def _plain_value(self, element: HtmlElement) -> str:
         if element.tag in _ADDRESSES:

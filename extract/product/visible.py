@@ -117,7 +117,9 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
             for candidate in prices
             if candidate.money.signed or candidate.kind == "list" or (candidate.named and candidate.current)
         ]
-    before_tax = [price for price in prices if price.net or _is_net(price)]
+    before_tax = [
+        price for price in prices if price.net or money.label_in(price.money.text, price.money.number) == "net"
+    ]
     net = frozenset(price.amount for price in before_tax)
     gross = [price for price in prices if price not in before_tax]
     if gross:
@@ -134,10 +136,6 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
 def _is_for_no_price(element: HtmlElement) -> bool:
     """Whether the element itself is named after charges, rates or savings: then no amount in it is a price."""
     return "no_price" in scan.traits_of(scan.name_of(element))
-
-
-def _is_net(price: VisiblePrice) -> bool:
-    return money.label_in(price.money.text, price.money.number) == "net"
 
 
 def _on_tile(element: HtmlElement, layout: Layout) -> bool:

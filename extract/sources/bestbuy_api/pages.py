@@ -23,9 +23,9 @@ def parse(page: Page) -> Iterator[Parsed]:
     yield ListingTotal(count=total, text=f"total {total}")
     yield from bestbuy_products.offers(page, products)
     following = answer.get("nextCursorMark")
-    if products and isinstance(following, str) and following != _cursor(page.url):
+    if (
+        products
+        and isinstance(following, str)
+        and following != dict(parse_qsl(urlsplit(page.url).query)).get("cursorMark", "")
+    ):
         yield Link(url=with_parameter(page.url, "cursorMark", following), role="next_page")
-
-
-def _cursor(url: str) -> str:
-    return dict(parse_qsl(urlsplit(url).query)).get("cursorMark", "")

@@ -68,7 +68,8 @@ def _offer(row: Mapping[str, Any]) -> Offer | None:
     is_in_price_currency = shipping is not None and shipping.get("currency") == price["currency"]
     return Offer(
         title=row["title"],
-        url=_bare(row.get("itemWebUrl") or f"https://www.ebay.com/itm/{row['itemId']}"),
+        # Without the parameters that track a visitor.
+        url=(row.get("itemWebUrl") or f"https://www.ebay.com/itm/{row['itemId']}").partition("?")[0],
         key=str(row["itemId"]),
         price=_amount(price["value"]),
         currency=price["currency"],
@@ -94,8 +95,3 @@ def _amount(value: object) -> Decimal:
     if amount is None:
         raise ValueError(f"{str(value)[:40]!r} is no amount")
     return amount
-
-
-def _bare(url: str) -> str:
-    """Return the item's address without the parameters that track a visitor."""
-    return url.partition("?")[0]
