@@ -186,24 +186,8 @@ def collect(
         if isinstance(attempt.failure, OutOfTime):
             break
     left_out = waiting[0][0].url if waiting and not is_over else None
-    collected = _collected(reading, files, attempts, left_out)
-    collected = _without_unread(collected, attempts, len(products) - len(chosen))
+    collected = _collected(reading, files, attempts, left_out, len(products) - len(chosen))
     return _judge(collected, [*files, *attempts], has_lists=source.has_lists)
-
-
-def _without_unread(collected: Collected, attempts: Sequence[_Attempt], unread: int) -> Collected:
-    """The batch with an issue about the product pages that are left for another night.
-
-    It is not complete if pages are left and no listing shows their offers.
-    """
-    if not unread:
-        return collected
-    message = f"{unread} product pages are left for the next nights, the stalest first"
-    issues = [*collected.issues, (Issue(code="products_left", message=message, severity="info"), None)]
-    is_listed = any(
-        isinstance(item, Offer) for attempt in attempts if attempt.link.role != "product" for item in attempt.items
-    )
-    return replace(collected, issues=issues, is_complete=collected.is_complete and is_listed)
 
 
 def _read_link(source: Source, link: Link, tools: _Tools) -> _Attempt:
@@ -286,9 +270,12 @@ def _failure(address: str, error: Exception, snapshot: Snapshot | None = None) -
 
 
 def _collected(
-    reading: Reading, files: Sequence[_Attempt], attempts: Sequence[_Attempt], left_out: str | None
+    reading: Reading, files: Sequence[_Attempt], attempts: Sequence[_Attempt], left_out: str | None, unread: int
 ) -> Collected:
-    """The batch of all pages. `left_out` is the first address beyond the allowed number of pages."""
+    """The batch of all pages. `left_out` is the first address beyond the allowed number of pages.
+
+    `unread` product pages are left for another night. Without them it is not complete if no listing shows their offers.
+    """
     done = [*files, *attempts]
     parsed = [(item, attempt.page.sha256) for attempt in done if attempt.page for item in attempt.items]
     issues: list[tuple[Issue, str | None]] = [(item, sha256) for item, sha256 in parsed if isinstance(item, Issue)]
@@ -296,6 +283,12 @@ def _collected(
         most = reading.source.max_pages
         message = f"more than {most} pages: the rest was left out; is a link leading in circles?"
         issues.append((Issue(code="too_many_pages", message=message, url=addresses.redact(left_out)), None))
+    if unread:
+        message = f"{unread} product pages are left for the next nights, the stalest first"
+        issues.append((Issue(code="products_left", message=message, severity="info"), None))
+    is_listed = any(
+        isinstance(item, Offer) for attempt in attempts if attempt.link.role != "product" for item in attempt.items
+    )
     images = [attempt for attempt in attempts if attempt.page is None and attempt.failure is None]
     pages = [attempt.page for attempt in done if attempt.page]
     listings = [attempt for attempt in done if attempt.link.role != "product"]
@@ -309,7 +302,7 @@ def _collected(
         pages=len(pages) + len(images),
         pages_unchanged=sum(attempt.is_unchanged for attempt in done),
         size_bytes=sum(len(page.content) for page in pages),
-        is_complete=left_out is None,
+        is_complete=left_out is None and (is_listed or not unread),
         starts=tuple(reading.starts),
         files=[
             (file.name, file.content_type, attempt.snapshot.sha256)

@@ -12,7 +12,6 @@ import select
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from gpuledger.extract.errors import ExtractError, LayoutChanged
@@ -55,9 +54,7 @@ class ParsePool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for _ in range(self._limits.processes):
             process = self._idle.get()
             if process is not None:

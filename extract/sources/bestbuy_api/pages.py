@@ -22,10 +22,6 @@ def parse(page: Page) -> Iterator[Parsed]:
             raise ValueError("products is no list")
     yield ListingTotal(count=total, text=f"total {total}")
     yield from bestbuy_products.offers(page, products)
-    following = answer.get("nextCursorMark")
-    if (
-        products
-        and isinstance(following, str)
-        and following != dict(parse_qsl(urlsplit(page.url).query)).get("cursorMark", "")
-    ):
+    here, following = dict(parse_qsl(urlsplit(page.url).query)).get("cursorMark", ""), answer.get("nextCursorMark")
+    if products and isinstance(following, str) and following != here:
         yield Link(url=with_parameter(page.url, "cursorMark", following), role="next_page")

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
 
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Parsed, Score
 from gpuledger.extract.readers.measured import plain
-from gpuledger.extract.readers.measured.figure import NotReadable
+from gpuledger.extract.readers.measured.figure import NotReadable, StoredFigure
 from gpuledger.extract.source import Page
+
+#: What a figure and a score call by the same name.
+_SAME = {field.name for field in fields(Score)} & {field.name for field in fields(StoredFigure)}
 
 
 def parse(page: Page) -> Iterator[Parsed]:
@@ -18,23 +23,6 @@ def parse(page: Page) -> Iterator[Parsed]:
     except (NotReadable, UnicodeDecodeError) as error:
         raise LayoutChanged(page.url, str(error), "correct the file, or take the measurement in again") from error
     for figure in figures:
-        yield Score(
-            gpu_name=figure.gpu_name,
-            table=", ".join(
-                part for part in (figure.origin, f"sha256 {figure.origin_sha256[:16]}", figure.where) if part
-            ),
-            column=figure.workload_id,
-            workload_id=figure.workload_id,
-            score=figure.score,
-            unit=figure.unit,
-            published_on=figure.measured_on,
-            gpu_count=figure.gpu_count,
-            claim=figure.claim,  # type: ignore[arg-type]  # read_stored refuses any other claim
-            software=figure.software,
-            precision=figure.precision,
-            batch_size=figure.batch_size,
-            context_tokens=figure.context_tokens,
-            prompt_tokens=figure.prompt_tokens,
-            concurrent_users=figure.concurrent_users,
-            measured_by=figure.measured_by,
-        )
+        same: dict[str, Any] = {name: getattr(figure, name) for name in _SAME}
+        table = ", ".join(part for part in (figure.origin, f"sha256 {figure.origin_sha256[:16]}", figure.where) if part)
+        yield Score(**same, table=table, column=figure.workload_id, published_on=figure.measured_on)
