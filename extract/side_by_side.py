@@ -67,12 +67,10 @@ def compare(source: Source, then: Page, now: Page) -> Compared:
     parsed = [] if isinstance(after, ExtractError) else after
     then_rows, now_rows = ([item for item in items if not isinstance(item, Aside)] for items in (before, parsed))
     trees = _tree(then), _tree(now)
-    kinds = {type(item): item.KIND for item in (*then_rows, *now_rows)}
-    fields = [
-        _pair(each.name, *([item for item in rows if name == item.KIND] for rows in (then_rows, now_rows)), trees)
-        for kind, name in kinds.items()
-        for each in dataclasses.fields(kind)
-    ]
+    fields: list[FieldPair] = []
+    for kind in dict.fromkeys(map(type, [*then_rows, *now_rows])):
+        of_kind = [[item for item in rows if type(item) is kind] for rows in (then_rows, now_rows)]
+        fields += [_pair(each.name, of_kind[0], of_kind[1], trees) for each in dataclasses.fields(kind)]
     if failure and then_rows:
         fields.append(_whole_row(then_rows, trees))
     fields += _selectors(before, parsed)

@@ -15,7 +15,7 @@ import struct
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import parse_page
@@ -108,7 +108,7 @@ def too_much(order: Order) -> str:
     return f"parsing it took more than {order.memory_bytes // 1_000_000} MB of memory ({len(order.page.content)} bytes)"
 
 
-def send(to: BinaryIO, message: object) -> None:
+def send(to: IO[bytes], message: object) -> None:
     """Write one message."""
     data = pickle.dumps(message)
     to.write(LENGTH.pack(len(data)) + data)
