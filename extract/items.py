@@ -11,7 +11,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
 from functools import cache
 from typing import Any, ClassVar, Literal, TypeAlias, get_args, get_type_hints
@@ -412,11 +412,7 @@ def _plain(value: object) -> object:
     if isinstance(value, Decimal):
         # Not str(), which may print 1E+3: every reader of the JSON would have to understand that.
         return format(value, "f")
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
-    return value
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def from_json(row: Mapping[str, Any]) -> Parsed:

@@ -36,12 +36,6 @@ class ParsedCache:
 
         Raises LayoutChanged if that parse raised it.
         """
-        outcome = self._stored_outcome(source, page)
-        if isinstance(outcome, LayoutChanged):
-            raise outcome
-        return outcome
-
-    def _stored_outcome(self, source: Source, page: Page) -> list[Parsed] | LayoutChanged | None:
         try:
             with gzip.open(self._path(source, page), "rt", encoding="utf-8") as lines:
                 head, *items = lines
@@ -51,11 +45,12 @@ class ParsedCache:
             if json.loads(head) != _head(items):
                 return None
             records = [json.loads(item) for item in items]
-            if records and _REFUSED in records[0]:
-                return LayoutChanged(*records[0][_REFUSED])
-            return [from_json(record) for record in records]
+            if not (records and _REFUSED in records[0]):
+                return [from_json(record) for record in records]
+            refusal = LayoutChanged(*records[0][_REFUSED])
         except (OSError, EOFError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError, zlib.error):
             return None
+        raise refusal
 
     def put(self, source: Source, page: Page, items: Sequence[Parsed]) -> None:
         """Store the items of a page."""

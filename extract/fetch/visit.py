@@ -88,10 +88,9 @@ class Visit:
         """Answer one request. If anything goes wrong, the page gets no answer and stays at its address."""
         url, kind = request.url, request.resource_type
         place = url.partition("?")[0]
-        is_new = place not in self._seen
-        self._seen.add(place)
-        if is_new:
+        if place not in self._seen:
             self.waits_for.add(place)
+        self._seen.add(place)
         try:
             fetched = await self._answer(request)
         except ExtractError as error:

@@ -32,16 +32,9 @@ _COMMENT = re.compile(_STRING + r"|//[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _LAST_COMMA = re.compile(_STRING + r"|,(?=\s*+[}\]])", re.DOTALL)
 
 
-def scripts(tree: HtmlElement) -> Iterator[Any]:
-    """The value of each JSON-LD script, or None if no mending makes it JSON."""
-    for script in tree.iter("script"):
-        if "ld+json" in (script.get("type") or "").lower():
-            yield loads(script.text or "")
-
-
 def loads(text: str) -> Any:
     """The value of one script, or None if it is empty or cannot be mended. Numbers stay text, as written. Never raises."""
-    for mend in (_as_is, _unwrapped, _uncommented, _unescaped) if len(text) <= _MENDABLE else (_as_is,):
+    for mend in (str, _unwrapped, _uncommented, _unescaped) if len(text) <= _MENDABLE else (str,):
         try:
             return json.loads(mend(text), strict=False, parse_constant=_no_constant, parse_float=str, parse_int=str)
         except (ValueError, RecursionError):
@@ -52,10 +45,6 @@ def loads(text: str) -> Any:
 def _no_constant(name: str) -> None:
     """NaN and Infinity are neither JSON nor a price."""
     return
-
-
-def _as_is(text: str) -> str:
-    return text
 
 
 def _unwrapped(text: str) -> str:
@@ -98,5 +87,6 @@ def nodes(value: Any) -> Iterator[dict[str, Any]]:
 
 def items(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
     """Every object of the page's scripts. `url` is not used: addresses stay as written."""
-    for value in scripts(tree):
-        yield from nodes(value)
+    for script in tree.iter("script"):
+        if "ld+json" in (script.get("type") or "").lower():
+            yield from nodes(loads(script.text or ""))

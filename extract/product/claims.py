@@ -299,7 +299,7 @@ def similarity(name: str, title: str) -> float:
     name_words, title_words = _word_set(name), _word_set(title)
     if not name_words or not title_words:
         return 0.0
-    shared = len(name_words & title_words) / (2 if _are_siblings(name_words, title_words) else 1)
+    shared = len(name_words & title_words) / (2 if are_siblings(name, title) else 1)
     # A document's title adds the shop's name and advertising. A name within it is as good as the same name.
     return max(
         2 * shared / (len(name_words) + len(title_words)),
@@ -314,16 +314,15 @@ _MODEL_WORDS = frozenset(
 
 
 def are_siblings(name: str, other: str) -> bool:
-    """Whether two names are of two models of one family."""
-    return _are_siblings(_word_set(name), _word_set(other))
+    """Whether two names are of two models of one family.
 
-
-def _are_siblings(first: frozenset[str], second: frozenset[str]) -> bool:
-    """Whether two names are of two models: only one has a model word, or each has a number that the other does not have."""
+    Then only one has a model word, or each has a number that the other does not have.
+    """
+    first, second = _word_set(name), _word_set(other)
     if (first ^ second) & _MODEL_WORDS:
         return True
     first_numbers, second_numbers = (
-        {number for word in name for number in re.findall(r"\d+", word)} for name in (first, second)
+        {number for word in words for number in re.findall(r"\d+", word)} for words in (first, second)
     )
     return bool(first_numbers - second_numbers) and bool(second_numbers - first_numbers)
 

@@ -150,40 +150,34 @@ class _Handler(BaseHTTPRequestHandler):
     # client delays for 40 ms: more than the rest of a page's time here.
     wbufsize = -1
 
-    def do_GET(self) -> None:
-        self._answer(with_body=True)
-
-    def do_HEAD(self) -> None:
-        self._answer(with_body=False)
-
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing: the program's own log says what it fetched."""
 
-    def _answer(self, *, with_body: bool) -> None:
+    def do_GET(self) -> None:
         name = (self.headers.get("Host") or "").rsplit(":", 1)[0].lower()
         pages = self.server.pages.get(name)
         if pages is None:
-            self._send(HTTPStatus.MISDIRECTED_REQUEST, f"no sample source answers as {name}\n".encode(), with_body)
+            self._send(HTTPStatus.MISDIRECTED_REQUEST, f"no sample source answers as {name}\n".encode())
             return
         target = urlsplit(self.path)
         file = next((pages[key] for key in _keys(target.path, target.query) if key in pages), None)
         if file is not None:
-            self._send_file(file, with_body)
+            self._send_file(file)
         elif target.path == "/robots.txt":
-            self._send(HTTPStatus.OK, _ROBOTS, with_body)
+            self._send(HTTPStatus.OK, _ROBOTS)
         else:
-            self._send(HTTPStatus.NOT_FOUND, b"no such page\n", with_body)
+            self._send(HTTPStatus.NOT_FOUND, b"no such page\n")
 
-    def _send_file(self, file: _File, with_body: bool) -> None:
+    def _send_file(self, file: _File) -> None:
         body = file.path.read_bytes()
         etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
         modified = clock(file.night) - timedelta(hours=6)
         headers = {"ETag": etag, "Last-Modified": format_datetime(modified, usegmt=True)}
         if self._unchanged(etag, modified):
-            self._send(HTTPStatus.NOT_MODIFIED, None, with_body, headers)
+            self._send(HTTPStatus.NOT_MODIFIED, None, headers)
         else:
             headers["Content-Type"] = _content_type(file.path, body)
-            self._send(HTTPStatus.OK, body, with_body, headers)
+            self._send(HTTPStatus.OK, body, headers)
 
     def _unchanged(self, etag: str, modified: datetime) -> bool:
         """Follow RFC 9110, 13.2.2: If-Modified-Since counts only if the client sends no If-None-Match."""
@@ -196,17 +190,17 @@ class _Handler(BaseHTTPRequestHandler):
         except (TypeError, ValueError):
             return False
 
-    def _send(
-        self, status: HTTPStatus, body: bytes | None, with_body: bool, headers: dict[str, str] | None = None
-    ) -> None:
+    def _send(self, status: HTTPStatus, body: bytes | None, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
         for name, value in ({"Content-Type": "text/plain; charset=utf-8"} if headers is None else headers).items():
             self.send_header(name, value)
         if body is not None:
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        if with_body and body is not None:
+        if self.command != "HEAD" and body is not None:
             self.wfile.write(body)
+
+    do_HEAD = do_GET
 
 
 def _keys(path: str, query: str) -> Iterator[str]:

@@ -6,13 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
-from functools import cache
 
 from gpuledger.extract import source, words
-from gpuledger.extract.items import Availability, Condition, Offer
+from gpuledger.extract.items import Availability, Offer
 from gpuledger.extract.market import with_market
 from gpuledger.extract.source import Page
-from gpuledger.extract.sources.danawa_daily.pages import Observation, Status, observations
+from gpuledger.extract.sources.danawa_daily.pages import Observation, Status, condition, observations
 
 _URL = "https://prod.danawa.com/info/?pcode={}"
 
@@ -56,7 +55,7 @@ def _offer(observation: Observation, before: Offer | None) -> Offer:
         price_kind="now" if has_price else None,
         price_text=observation.text,
         availability=_availability(observation.status, observation.reason),
-        condition=_condition(observation.name),
+        condition=condition(observation.name),
         seller=observation.shop,
         shop_count=observation.shop_count,
         market=before.market if before else None,
@@ -68,12 +67,6 @@ def _offer(observation: Observation, before: Offer | None) -> Offer:
     marked = with_market(offer, "KR")
     assert isinstance(marked, Offer)
     return marked
-
-
-@cache
-def _condition(name: str) -> Condition:
-    """Return the condition that a name states. Cached, since a product keeps its name for months."""
-    return words.condition(name) or "new"
 
 
 def _availability(status: Status, reason: str | None) -> Availability:

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
+from functools import cache
 from typing import Literal, NamedTuple
 
 from gpuledger.extract import words
@@ -110,20 +111,23 @@ def parse(page: Page) -> Iterator[Parsed]:
     for reason, count in outside.items():
         message = f"{count} cells belong to no product and time ({reason})"
         yield Issue(code="unreadable_cell", message=message, url=page.final_url)
-    conditions: dict[str, Condition] = {}
     for (code, day), observation in last.items():
-        if observation.name not in conditions:
-            conditions[observation.name] = words.condition(observation.name) or "new"
         yield IndexPrice(
             gpu_name=observation.name,
             price=Decimal(observation.price_krw or 0),
             currency="KRW",
-            condition=conditions[observation.name],
+            condition=condition(observation.name),
             table=f"Danawa by day, product {code}",
             column=observation.observed_at.astimezone(KST).isoformat(sep=" "),
             period=day,
             price_text=observation.text,
         )
+
+
+@cache
+def condition(name: str) -> Condition:
+    """Return the condition that a name states. Cached, since a product keeps its name for months."""
+    return words.condition(name) or "new"
 
 
 def _observations(page: Page) -> Iterator[tuple[Observation | None, str]]:
