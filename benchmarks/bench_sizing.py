@@ -11,7 +11,7 @@ from gpuledger.transform.claims import recompute
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.sizing import catalogue, gguf
 from gpuledger.transform.sizing.architecture import count_parameters, read_config
-from gpuledger.transform.sizing.memory import inference_memory
+from gpuledger.transform.sizing.running import inference_memory
 from tools.measured import measure
 
 ROOT = Path(__file__).parents[1]

@@ -20,11 +20,10 @@ from scipy.optimize import least_squares
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.sizing import diffusion
-from gpuledger.transform.speed import served
-from gpuledger.transform.speed.by_rate import pieces
+from gpuledger.transform.speed import pieces, served
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, FILE, Calibration
-from gpuledger.transform.speed.peaks import matrix_tflops
-from gpuledger.transform.speed.served import ServedWork
+from gpuledger.transform.speed.cards import matrix_tflops
+from gpuledger.transform.speed.work import ServedWork
 from tools.speeds import Point, points
 
 FOLDER = Path(__file__).parents[1] / "../shared/data/benchmarks"

@@ -16,11 +16,10 @@ from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.weights import UnknownPrecision, weights
+from gpuledger.transform.speed.cards import CardTraits, traits
 from gpuledger.transform.speed.engines import engine_of, loaded_as
-from gpuledger.transform.speed.features import CardTraits, Work, traits
 from gpuledger.transform.speed.links import link_between, slot_of
-from gpuledger.transform.speed.served import ServedWork
-from gpuledger.transform.speed.work import Batch, served_work, work_of
+from gpuledger.transform.speed.work import Batch, ServedWork, Work, served_work, work_of
 from tools.measured import measure
 from tools.measured_table import MODELS, TOKENS, read_table
 

@@ -107,8 +107,7 @@ def whole(need: Need, gpu: Gpu, count: int, data: DataDir, tokens: int | None) -
     from gpuledger.transform.buying import costs
     from gpuledger.transform.buying.explained import tuning_steps
     from gpuledger.transform.buying.headline import made_in
-    from gpuledger.transform.speed import memory
-    from gpuledger.transform.speed.by_rate import pieces, training
+    from gpuledger.transform.speed import memory, pieces, training
 
     tuning, model, against = need.tuning, need.diffusion, need.against(gpu)
     needed, usable = need.needed_bytes(count), need.usable_bytes(gpu, count)

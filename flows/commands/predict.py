@@ -106,11 +106,9 @@ def command(
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.sizing.files.named import shape_of, usual_precision
     from gpuledger.transform.sizing.weights import normalise_precision
-    from gpuledger.transform.speed import explained
-    from gpuledger.transform.speed.accelerators import check_node
-    from gpuledger.transform.speed.by_rate import pieces
-    from gpuledger.transform.speed.engines import default_engine, embedding_of, engine_of, loaded_as
-    from gpuledger.transform.speed.offload import check_offload
+    from gpuledger.transform.speed import explained, pieces
+    from gpuledger.transform.speed.engines import check_node, default_engine, embedding_of, engine_of, loaded_as
+    from gpuledger.transform.speed.memory import check_offload
     from gpuledger.transform.speed.predict import MOST_CARDS, job_of, least_of_alike, load_of, predict
     from gpuledger.transform.speed.rules import Plan
 

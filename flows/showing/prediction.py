@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gpuledger.transform.buying.need import Need
     from gpuledger.transform.identity.gpu import Gpu
     from gpuledger.transform.speed.explained import Step
-    from gpuledger.transform.speed.offload import Moved
+    from gpuledger.transform.speed.memory import Moved
     from gpuledger.transform.speed.predict import Prediction
     from gpuledger.transform.speed.rules import Rate
 

@@ -25,7 +25,7 @@ from gpuledger.transform.build import graph
 from gpuledger.transform.build import run as builder
 from gpuledger.transform.buying import costs
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.flops import prefill_flops
+from gpuledger.transform.sizing.running import prefill_flops
 from tests.command import gpuledger, rows, succeeds
 from tests.flows.inprocess import context
 from tests.nights import Night

@@ -21,8 +21,7 @@ from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.seeds import speeds
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.speed.accelerators import accelerator_of, check_node
-from gpuledger.transform.speed.engines import engines
+from gpuledger.transform.speed.engines import accelerator_of, check_node, engines
 from gpuledger.transform.speed.predict import Prediction, job_of, load_of, predict
 from gpuledger.transform.speed.rules import Plan
 

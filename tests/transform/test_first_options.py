@@ -13,7 +13,7 @@ from gpuledger.transform.buying.need import Need, Usage, need_of
 from gpuledger.transform.buying.options import Limits, Market, first_options
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.speed.features import memory_kind
+from gpuledger.transform.speed.cards import memory_kind
 
 SEEN = Evidence(source="shop", price_since=datetime(2026, 1, 1, tzinfo=UTC), seen_at=datetime(2026, 1, 2, tzinfo=UTC),
                 url=None, snapshot_sha256="0" * 64, market="us")  # fmt: skip

@@ -14,8 +14,7 @@ import pytest
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.architecture import count_parameters, read_config
 from gpuledger.transform.sizing.files.gguf_file import BadGguf, config_of
-from gpuledger.transform.sizing.flops import decode_flops
-from gpuledger.transform.sizing.memory import kv_cache_bytes
+from gpuledger.transform.sizing.running import decode_flops, kv_cache_bytes
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
 from gpuledger.transform.sizing.weights import weights
 from tests.command import gpuledger, succeeds

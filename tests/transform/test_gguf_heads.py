@@ -15,7 +15,7 @@ import pytest
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.architecture import count_parameters, read_config
 from gpuledger.transform.sizing.files.gguf_file import config_of
-from gpuledger.transform.sizing.memory import kv_cache_bytes, state_bytes
+from gpuledger.transform.sizing.running import kv_cache_bytes, state_bytes
 from gpuledger.transform.sizing.tensors import Tensor
 from gpuledger.transform.sizing.weights import weights
 from tests.transform.test_gguf_file import tensor, text

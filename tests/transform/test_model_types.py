@@ -17,7 +17,7 @@ from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.architecture import count_parameters, read_config
 from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.families.meaning import families
-from gpuledger.transform.sizing.memory import kv_cache_bytes, state_bytes
+from gpuledger.transform.sizing.running import kv_cache_bytes, state_bytes
 
 ROWS: dict[str, dict[str, Any]] = {
     row["model_type"]: row

@@ -12,7 +12,7 @@ from gpuledger.transform.buying.need import Usage, need_of
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.speed.offload import Offload
+from gpuledger.transform.speed.memory import Offload
 from gpuledger.transform.speed.predict import Prediction
 
 

@@ -7,11 +7,11 @@ import dataclasses
 import pytest
 
 from gpuledger.transform.identity.catalogue import by_id, gpus
-from gpuledger.transform.speed import peaks
+from gpuledger.transform.speed import cards
 
 
 def test_peak_of_the_third_document() -> None:
-    assert peaks.peak_flops(1.3e9, 1, 2) == pytest.approx(2.6e9)
+    assert cards.peak_flops(1.3e9, 1, 2) == pytest.approx(2.6e9)
 
 
 def test_peak_from_units_and_clock_is_the_catalogues_figure() -> None:
@@ -23,7 +23,7 @@ def test_peak_from_units_and_clock_is_the_catalogues_figure() -> None:
             continue  # no catalogue states the clock of their shading units
         # One multiply-add in a cycle. RDNA from 3 on issues two, and Fermi's units run at twice the stated clock.
         operations = 4 if gpu.architecture in ("RDNA 3.0", "RDNA 4.0", "Fermi", "Fermi 2.0") else 2
-        peak = peaks.peak_flops(gpu.boost_clock_mhz * 1e6, gpu.shading_units, operations) / 1e12
+        peak = cards.peak_flops(gpu.boost_clock_mhz * 1e6, gpu.shading_units, operations) / 1e12
         checked += 1
         if peak != pytest.approx(gpu.fp32_tflops, rel=0.01):
             wrong.append((gpu.gpu_id, peak, gpu.fp32_tflops))
@@ -50,17 +50,17 @@ def test_tensor_peaks(gpu_id: str, tflops: float) -> None:
     assert gpu.tensor_cores is not None
     assert gpu.boost_clock_mhz is not None
     assert gpu.architecture is not None
-    peak = peaks.tensor_tflops(gpu.tensor_cores, gpu.boost_clock_mhz, gpu.architecture, gpu.chip)
+    peak = cards.tensor_tflops(gpu.tensor_cores, gpu.boost_clock_mhz, gpu.architecture, gpu.chip)
     assert peak == pytest.approx(tflops, rel=0.01)
 
 
 def test_tensor_peak_of_a_v100() -> None:
-    assert peaks.tensor_tflops(640, 1530, "Volta") == pytest.approx(125, rel=0.01)
+    assert cards.tensor_tflops(640, 1530, "Volta") == pytest.approx(125, rel=0.01)
 
 
 def test_matrix_rates_of_cards() -> None:
     def rates(gpu_id: str) -> list[float | None]:
-        found = [peaks.matrix_tflops(by_id()[gpu_id], bits) for bits in (32, 16, 8, 4)]
+        found = [cards.matrix_tflops(by_id()[gpu_id], bits) for bits in (32, 16, 8, 4)]
         return [None if rate is None else round(rate) for rate in found]
 
     # NVIDIA's data sheets: T4 8.1 / 65 / 130 / 260; A100 19.5 / 312 / 624 / 1248.
@@ -78,20 +78,20 @@ def test_a_rate_that_nobody_published_is_not_made_up() -> None:
     card = dataclasses.replace(
         by_id()["intel-arc-b580"], tensor_fp16_tflops=None, tensor_bf16_tflops=None, tensor_int8_tops=None
     )
-    assert peaks.matrix_tflops(card, 16) is None
+    assert cards.matrix_tflops(card, 16) is None
     published = dataclasses.replace(card, tensor_fp16_tflops=116.5)
-    assert peaks.matrix_tflops(published, 16) == 116.5
+    assert cards.matrix_tflops(published, 16) == 116.5
     with pytest.raises(ValueError, match="32, 16, 8, 4 bits, not 3"):
-        peaks.matrix_tflops(card, 3)
+        cards.matrix_tflops(card, 3)
 
 
 def test_an_unknown_tensor_core_has_no_peak() -> None:
-    assert peaks.tensor_tflops(100, 2000, "RDNA 9") is None
-    assert peaks.tensor_tflops(0, 2000, "Hopper") is None
+    assert cards.tensor_tflops(100, 2000, "RDNA 9") is None
+    assert cards.tensor_tflops(0, 2000, "Hopper") is None
 
 
 def _rates(gpu_id: str) -> list[float | None]:
-    return [peaks.fastest_matrix_tflops(by_id()[gpu_id], bits) for bits in (16, 8, 4.5, 4)]
+    return [cards.fastest_matrix_tflops(by_id()[gpu_id], bits) for bits in (16, 8, 4.5, 4)]
 
 
 @pytest.mark.parametrize(
@@ -111,17 +111,17 @@ def test_narrow_weights_are_multiplied_at_their_width_or_a_wider_one(gpu_id: str
 def test_a_pascal_card_multiplies_eight_bits_four_at_a_time() -> None:
     pascal = by_id()["nvidia-geforce-gtx-1080-ti"]
     assert pascal.fp32_tflops is not None
-    assert peaks.fastest_matrix_tflops(pascal, 16) == pascal.fp32_tflops
-    assert peaks.fastest_matrix_tflops(pascal, 4) == 4 * pascal.fp32_tflops
-    assert peaks.fastest_matrix_tflops(pascal, 32) == pascal.fp32_tflops
+    assert cards.fastest_matrix_tflops(pascal, 16) == pascal.fp32_tflops
+    assert cards.fastest_matrix_tflops(pascal, 4) == 4 * pascal.fp32_tflops
+    assert cards.fastest_matrix_tflops(pascal, 32) == pascal.fp32_tflops
 
 
 def test_a_file_of_sixteen_bits_with_a_few_wider_vectors_has_the_rate_of_sixteen_bits() -> None:
     card = by_id()["nvidia-geforce-rtx-4090"]
-    assert peaks.fastest_matrix_tflops(card, 16.0005) == 330.3
-    assert peaks.fastest_matrix_tflops(card, 17) == card.fp32_tflops
+    assert cards.fastest_matrix_tflops(card, 16.0005) == 330.3
+    assert cards.fastest_matrix_tflops(card, 17) == card.fp32_tflops
 
 
 def test_where_a_narrow_rate_may_be_missing_there_is_no_bound() -> None:
     intel = by_id()["intel-arc-a770-16gb"]
-    assert peaks.fastest_matrix_tflops(intel, 4) is None, "its matrix units' rate is not in the catalogue"
+    assert cards.fastest_matrix_tflops(intel, 4) is None, "its matrix units' rate is not in the catalogue"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import performance
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.memory import kv_cache_bytes
+from gpuledger.transform.sizing.running import kv_cache_bytes
 from gpuledger.transform.sizing.weights import Weights, weights
 
 

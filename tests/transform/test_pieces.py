@@ -11,7 +11,7 @@ from gpuledger.transform.buying.need import Need, Usage, need_of
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.diffusion import diffusion_models, get
-from gpuledger.transform.speed.by_rate import pieces
+from gpuledger.transform.speed import pieces
 from tools.calibrate import of_pieces
 
 

@@ -19,10 +19,9 @@ from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.speed import memory
-from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
+from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, pipeline_speedup
 from gpuledger.transform.speed.engines import check_loads, default_engine, engine_of, loaded_as
-from gpuledger.transform.speed.features import pipeline_speedup
-from gpuledger.transform.speed.offload import HostMemory
+from gpuledger.transform.speed.memory import HostMemory
 from gpuledger.transform.speed.predict import Prediction, job_of, least_of_alike, load_of, predict, with_measurement
 from gpuledger.transform.speed.rules import DECODING, READING, STEPS, Plan, Question, Rule
 from tools import calibrate

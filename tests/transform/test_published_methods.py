@@ -13,7 +13,7 @@ from gpuledger.transform.claims.published_methods import (
     park_transformer_flops,
 )
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.flops import prefill_flops
+from gpuledger.transform.sizing.running import prefill_flops
 
 LLAMA = {"tokens": 512, "hidden": 4096, "inner": 11008, "layers": 32, "heads": 32}
 

@@ -21,7 +21,7 @@ from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.tuning import tuning
-from gpuledger.transform.speed.by_rate import training
+from gpuledger.transform.speed import training
 from gpuledger.transform.speed.learned import NOTHING_LEARNED
 from gpuledger.warehouse.outputs.currency import DOLLARS
 

@@ -7,7 +7,7 @@ import pytest
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.architecture import read_config
 from gpuledger.transform.sizing.errors import ContextTooLong, SizingError
-from gpuledger.transform.sizing.flops import decode_flops, prefill_flops
+from gpuledger.transform.sizing.running import decode_flops, prefill_flops
 
 
 @pytest.mark.parametrize(

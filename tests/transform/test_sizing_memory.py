@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import ContextTooLong, SizingError
-from gpuledger.transform.sizing.memory import activation_bytes, inference_memory, kv_bytes_per_token, kv_cache_bytes
+from gpuledger.transform.sizing.running import activation_bytes, inference_memory, kv_bytes_per_token, kv_cache_bytes
 from gpuledger.transform.speed.engines import engines
 from gpuledger.transform.speed.memory import usable_bytes
 

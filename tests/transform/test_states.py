@@ -10,8 +10,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.need import Usage, need_of
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.flops import decode_flops
-from gpuledger.transform.sizing.memory import kv_bytes_per_token, kv_cache_bytes, state_bytes
+from gpuledger.transform.sizing.running import decode_flops, kv_bytes_per_token, kv_cache_bytes, state_bytes
 
 
 def test_mamba_keeps_the_same_however_long_the_text_is() -> None:

@@ -11,8 +11,13 @@ from gpuledger.transform.claims.published_methods import difference, park_transf
 from gpuledger.transform.sizing.architecture import count_parameters
 from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory, weights_bytes
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.sizing.flops import decode_flops, prefill_flops
-from gpuledger.transform.sizing.memory import inference_memory, kv_bytes_per_token, state_bytes
+from gpuledger.transform.sizing.running import (
+    decode_flops,
+    inference_memory,
+    kv_bytes_per_token,
+    prefill_flops,
+    state_bytes,
+)
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.tuning import (
     LORA_DEFAULT_TARGETS,

@@ -298,7 +298,7 @@ class _Said(NamedTuple):
 
     def _training(self, rate: Rate) -> Iterator[Message]:
         """How long the training takes, and what those hours cost if somebody says how many tokens it has."""
-        from gpuledger.transform.speed.by_rate import training
+        from gpuledger.transform.speed import training
 
         option, tokens = self.found.option, self.answer.question.usage.train_tokens
         yield training.said(rate, tokens)

@@ -15,10 +15,10 @@ from typing import Any
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.speed.accelerators import accelerator_of
-from gpuledger.transform.speed.features import memory_kind
+from gpuledger.transform.speed.cards import memory_kind
+from gpuledger.transform.speed.engines import accelerator_of
 from gpuledger.transform.speed.links import Slot, is_module
-from gpuledger.transform.speed.offload import HostMemory
+from gpuledger.transform.speed.memory import HostMemory
 from gpuledger.transform.speed.predict import Prediction
 
 FILE = Path(__file__).with_name("hosts.toml")

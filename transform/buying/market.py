@@ -14,7 +14,7 @@ from gpuledger.transform.assumptions import Assumptions, from_table
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.queries import last_in, view
 from gpuledger.transform.sizing.catalogue import canonical
-from gpuledger.transform.speed.features import memory_kind
+from gpuledger.transform.speed.cards import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Learned
 from gpuledger.transform.speed.rules import Basis
 

@@ -15,11 +15,10 @@ from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.files.named import shape_of
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
-from gpuledger.transform.speed import memory
-from gpuledger.transform.speed.by_rate import pieces
+from gpuledger.transform.speed import memory, pieces
 from gpuledger.transform.speed.engines import Embedding, Engine, default_engine, embedding_of, engines, loaded_as
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
-from gpuledger.transform.speed.offload import HostMemory, Offload, check_offload
+from gpuledger.transform.speed.memory import HostMemory, Offload, check_offload
 from gpuledger.transform.speed.predict import Prediction, job_of, load_of, predict
 from gpuledger.transform.speed.rules import Job, Plan, Rate
 
@@ -136,7 +135,7 @@ class Need:
         """The tokens a second in training on all cards, None if nothing is trained or the matrix rate is not known."""
         if self.tuning is None:
             return None
-        from gpuledger.transform.speed.by_rate import training
+        from gpuledger.transform.speed import training
 
         return training.rate(gpu, count, self.tuning.way, self.tuning.flops)
 

@@ -17,8 +17,8 @@ from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.performance import HARDLY_FASTER, Copies, utilisation
 from gpuledger.transform.buying.rent_or_buy import machine_of
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.speed.by_rate import pieces
-from gpuledger.transform.speed.features import memory_kind
+from gpuledger.transform.speed import pieces
+from gpuledger.transform.speed.cards import memory_kind
 from gpuledger.transform.speed.predict import MOST_CARDS, Prediction, Serving, serving, with_ceiling, with_measurement
 from gpuledger.transform.speed.rules import Rate
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency

@@ -23,7 +23,7 @@ from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Market
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.speed.features import memory_kind
+from gpuledger.transform.speed.cards import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from gpuledger.transform.sizing.flops import prefill_flops
+from gpuledger.transform.sizing.running import prefill_flops
 from gpuledger.transform.sizing.tensors import Architecture
 
 #: Bytes that the optimizer keeps for each parameter, as published.

@@ -17,7 +17,7 @@ from gpuledger.transform.claims.published_methods import (
     park_value_1_as_printed,
 )
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.flops import prefill_flops
+from gpuledger.transform.sizing.running import prefill_flops
 
 
 def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:

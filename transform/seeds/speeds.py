@@ -8,11 +8,10 @@ from dataclasses import replace
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed import memory
-from gpuledger.transform.speed.accelerators import accelerator_of
 from gpuledger.transform.speed.calibration import calibrations
-from gpuledger.transform.speed.engines import engines
-from gpuledger.transform.speed.features import Work, traits
-from gpuledger.transform.speed.peaks import fastest_matrix_tflops, matrix_tflops
+from gpuledger.transform.speed.cards import fastest_matrix_tflops, matrix_tflops, traits
+from gpuledger.transform.speed.engines import accelerator_of, engines
+from gpuledger.transform.speed.work import Work
 from gpuledger.warehouse.load.stage import Value
 
 #: The program that core.gpu_speed is calibrated for.

@@ -1,14 +1,208 @@
-"""Bytes of a model in a GGUF file, tensor by tensor.
+"""Bytes of a model in a GGUF file, tensor by tensor: the mixtures of llama.cpp's quantizer, and what their blocks take.
+
+A file called Q4_K_M does not have 4 bits for every weight. Tensors whose rounding does most harm get more bits, depending on
+their role and layer. The rules are those of llama.cpp (`src/llama-quant.cpp`, 2025), stated here as tables and conditions.
+They are the rules without an importance matrix, except for IQ3_XXS and the types of less than 3 bits, which need such a
+matrix. Files made before 2024 follow older rules, under which Q2_K is about a tenth larger.
 
 Source of the block sizes: ggml's block structures (`ggml-common.h`), as the constants of the gguf Python package list them.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.errors import UnknownPrecision
-from gpuledger.transform.sizing.gguf_mix import BASE, Surroundings, block_type
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
+
+#: The block type that tensors have unless a rule says otherwise, by file type.
+BASE = {
+    "F32": "F32",
+    "F16": "F16",
+    "BF16": "BF16",
+    "Q8_0": "Q8_0",
+    "Q6_K": "Q6_K",
+    "Q5_K_M": "Q5_K",
+    "Q5_K_S": "Q5_K",
+    "Q5_1": "Q5_1",
+    "Q5_0": "Q5_0",
+    "Q4_K_M": "Q4_K",
+    "Q4_K_S": "Q4_K",
+    "Q4_1": "Q4_1",
+    "Q4_0": "Q4_0",
+    "IQ4_NL": "IQ4_NL",
+    "IQ4_XS": "IQ4_XS",
+    "Q3_K_L": "Q3_K",
+    "Q3_K_M": "Q3_K",
+    "Q3_K_S": "Q3_K",
+    "IQ3_M": "IQ3_S",
+    "IQ3_S": "IQ3_S",
+    "IQ3_XS": "IQ3_S",
+    "IQ3_XXS": "IQ3_XXS",
+    "Q2_K": "Q2_K",
+    "Q2_K_S": "Q2_K",
+    "IQ2_M": "IQ2_S",
+    "IQ2_S": "IQ2_XS",
+    "IQ2_XS": "IQ2_XS",
+    "IQ2_XXS": "IQ2_XXS",
+    "IQ1_M": "IQ1_M",
+    "IQ1_S": "IQ1_S",
+    "MXFP4_MOE": "MXFP4",
+    # The name alone means the format of servers, which packs other tensors.
+    "NVFP4_GGUF": "NVFP4",
+    "TQ2_0": "TQ2_0",
+    "TQ1_0": "TQ1_0",
+    "Q1_0": "Q1_0",
+}
+
+_ATTENTION_OUTPUT = {"Q2_K": "Q3_K", "Q3_K_M": "Q4_K", "Q3_K_L": "Q5_K", "IQ3_XXS": "IQ3_S", "IQ3_M": "Q4_K"}
+_FUSED_ATTENTION = {"Q3_K_M": "Q4_K", "Q3_K_L": "Q4_K", "IQ3_M": "Q4_K", "Q4_K_M": "Q5_K", "Q5_K_M": "Q6_K"}
+#: File types that give more bits to the attention output of a mixture of eight experts. Only two of the experts run, so the
+#: small tensors that always run may have more bits.
+_EIGHT_EXPERTS_OUTPUT = {
+    "Q2_K", "Q3_K_S", "Q3_K_M", "Q4_K_S", "Q4_K_M", "IQ4_NL", "IQ4_XS", "IQ3_XXS", "IQ3_XS", "IQ3_S", "IQ3_M",
+}  # fmt: skip
+#: File types of about 2 bits, the larger ones among them, and the block type that each gives the token embedding.
+_TWO_BITS = ("IQ2_M", "IQ2_S", "IQ2_XS", "IQ2_XXS", "IQ1_M", "IQ1_S")
+_LARGER_TWO_BITS = ("IQ2_M", "IQ2_S")
+_TOKEN_TABLE = {
+    "IQ3_XXS": "IQ3_S", "IQ2_M": "IQ3_S", "IQ2_S": "IQ3_S", "IQ2_XS": "Q2_K", "IQ2_XXS": "Q2_K", "IQ1_M": "Q2_K",
+    "IQ1_S": "Q2_K",
+}  # fmt: skip
+#: The block type of query and key matrices, which suffer less from rounding than others.
+_QUERY_KEY = {"IQ3_XS": "IQ3_XXS", "IQ3_XXS": "IQ2_S"}
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The facts about a model that the rules need. `queries_per_kv` is the number of query heads for each key-value head.
+
+    `own_output` is true if the output projection is a tensor of its own, and not the token embedding.
+    """
+
+    layers: int
+    experts: int
+    queries_per_kv: int
+    falcon: bool
+    own_output: bool
+
+
+def block_type(file_type: str, tensor: Tensor, around: Surroundings) -> str:
+    """The block type of one tensor in a file of `file_type` (a key of BASE), whatever the width of the tensor."""
+    base = BASE[file_type]
+    if base in ("F32", "F16", "BF16"):
+        return base
+    if file_type == "MXFP4_MOE":
+        # Only experts are packed to 4 bits; the rest of such a file has 8.
+        return base if tensor.experts > 1 else "Q8_0"
+    role, layer = tensor.role, tensor.layer or 0
+    if role == "output" or (role == "token_embd" and not around.own_output):
+        if base == "Q8_0" or around.falcon:
+            return "Q8_0"
+        return "Q5_K" if file_type in (*_TWO_BITS, "IQ3_XXS") else "Q6_K"
+    if role == "token_embd":
+        return _TOKEN_TABLE.get(file_type, base)
+    if file_type in _TWO_BITS:
+        return _two_bits_type(file_type, role, layer, around)
+    if role == "attn_v":
+        return _value_type(file_type, base, layer, around)
+    if role in ("attn_k", "attn_q"):
+        return "Q8_0" if around.experts == 8 and role == "attn_k" else _QUERY_KEY.get(file_type, base)
+    if role == "attn_output":
+        return _attention_output_type(file_type, base, around)
+    if role == "attn_qkv":
+        return _FUSED_ATTENTION.get(file_type, base)
+    if role.startswith("ffn_down"):
+        return _down_type(file_type, base, layer, around)
+    if file_type == "IQ3_XS" and role.startswith(("ffn_gate", "ffn_up")) and _in_the_middle(layer, around.layers):
+        return "IQ3_XXS"
+    return base
+
+
+def depends_on_layer(role: str) -> bool:
+    """Whether `block_type` looks at the layer of a tensor with this role."""
+    return role == "attn_v" or role.startswith(("ffn_down", "ffn_gate", "ffn_up"))
+
+
+def _in_the_middle(layer: int, layers: int) -> bool:
+    return layers // 8 <= layer < 7 * layers // 8
+
+
+def _two_bits_type(file_type: str, role: str, layer: int, around: Surroundings) -> str:
+    """The block type in a file of about 2 bits. Values, outputs and the first layers get more bits."""
+    base, better = BASE[file_type], "IQ3_S" if file_type in _LARGER_TWO_BITS else "Q2_K"
+    if role == "attn_v":
+        return "Q4_K" if around.queries_per_kv >= 4 or around.experts >= 4 else better
+    if role == "attn_k" and around.experts == 8:
+        return "Q4_K"
+    if role.startswith("ffn_down") and layer < around.layers // 8:
+        return better
+    if role == "attn_output":
+        if around.experts == 8:
+            return "Q5_K"
+        return "IQ3_S" if file_type in _LARGER_TWO_BITS else "IQ2_XXS" if file_type.startswith("IQ1") else base
+    return base
+
+
+def _more_bits(layer: int, layers: int) -> bool:
+    """Whether a layer gets more bits: the first and the last eighth of the layers, and every third layer between them."""
+    return layer < layers // 8 or layer >= 7 * layers // 8 or (layer - layers // 8) % 3 == 2
+
+
+def _value_type(file_type: str, base: str, layer: int, around: Surroundings) -> str:
+    if around.experts == 8:
+        return "Q8_0"
+    chosen = base
+    wide = around.queries_per_kv >= 4
+    if file_type == "Q2_K":
+        chosen = "Q4_K" if wide else "Q3_K"
+    elif file_type == "IQ3_M" or (wide and file_type in ("Q2_K_S", "IQ3_XXS", "IQ3_XS", "IQ3_S")):
+        chosen = "Q4_K"
+    elif file_type == "Q3_K_M":
+        chosen = "Q5_K" if layer < 2 else "Q4_K"
+    elif file_type == "Q3_K_L" or (file_type in ("IQ4_NL", "IQ4_XS") and wide):
+        chosen = "Q5_K"
+    elif file_type in ("Q4_K_M", "Q5_K_M") and _more_bits(layer, around.layers):
+        chosen = "Q6_K"
+    elif file_type == "Q4_K_S" and layer < 4:
+        chosen = "Q5_K"
+    # Eighty layers mark the 70B models, whose value matrices are so small that more bits cost next to nothing.
+    if around.layers == 80 and wide and chosen in ("Q3_K", "Q4_K"):
+        return "Q5_K"
+    return chosen
+
+
+def _attention_output_type(file_type: str, base: str, around: Surroundings) -> str:
+    if around.falcon:
+        return "Q4_K" if file_type == "Q3_K_L" else base
+    if around.experts == 8:
+        return "Q5_K" if file_type in _EIGHT_EXPERTS_OUTPUT else base
+    return _ATTENTION_OUTPUT.get(file_type, base)
+
+
+def _down_type(file_type: str, base: str, layer: int, around: Surroundings) -> str:
+    layers, falcon = around.layers, around.falcon
+    more = _more_bits(layer, layers)
+    first_eighth = layer < layers // 8
+    if file_type == "Q2_K":
+        return "Q3_K"
+    if file_type in ("Q2_K_S", "IQ3_M") and first_eighth:
+        return "Q4_K"
+    if file_type == "Q3_K_M":
+        if layer < layers // 16:
+            return "Q5_K"
+        return "Q4_K" if not falcon or more else "Q3_K"
+    if file_type == "Q3_K_L":
+        return "Q4_K" if falcon else "Q5_K"
+    if file_type == "Q4_K_M" and falcon:
+        return "Q6_K" if layer < layers // 16 else "Q5_K" if more else "Q4_K"
+    if file_type in ("Q4_K_M", "Q5_K_M") and more:
+        return "Q6_K"
+    if (file_type == "Q4_K_S" and first_eighth and not falcon) or (file_type in ("IQ4_NL", "IQ4_XS") and first_eighth):
+        return "Q5_K"
+    return base
+
 
 #: Weights and bytes of one block, by block type. A row is packed in whole blocks.
 BLOCKS = {

@@ -15,8 +15,7 @@ from typing import Literal, get_args
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing.errors import SizingError, UnknownPrecision
-from gpuledger.transform.sizing.flops import prefill_flops
-from gpuledger.transform.sizing.memory import check_context
+from gpuledger.transform.sizing.running import check_context, prefill_flops
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import weights
 

@@ -1,7 +1,7 @@
 """Bytes of a model's weights by precision or file format, and how many of these bytes one step of decoding must read.
 
 There are three kinds of precision. In a uniform one every weight has the same number of bits (`fp32`, `bf16`, `int4`, or
-just `16`). GGUF file types have mixtures (`Q4_K_M`, see gguf_mix.py). Other formats pack only the matrices inside the layers
+just `16`). GGUF file types have mixtures (`Q4_K_M`, see gguf.py). Other formats pack only the matrices inside the layers
 (GPTQ, AWQ, NF4, MXFP4, NVFP4).
 """
 
@@ -19,7 +19,7 @@ from gpuledger.extract.message import Message
 from gpuledger.extract.spelling import names_like
 from gpuledger.transform.sizing import gguf
 from gpuledger.transform.sizing.errors import UnknownPrecision
-from gpuledger.transform.sizing.gguf_mix import depends_on_layer
+from gpuledger.transform.sizing.gguf import depends_on_layer
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
 #: Bits of each weight in formats that store all weights alike. `8` and `4` are the 8-bit and 4-bit of the source documents.

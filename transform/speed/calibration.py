@@ -29,7 +29,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpuledger.transform.speed.features import CardTraits, Work, pipeline_speedup
+from gpuledger.transform.speed.cards import CardTraits
+from gpuledger.transform.speed.work import Work
 
 FILE = Path(__file__).with_name("calibration.toml")
 
@@ -169,6 +170,17 @@ class Calibration:
 
     def _effect(self, group: str, name: str) -> float:
         return self.groups.get(group, {}).get(name, 0.0)
+
+
+def pipeline_speedup(prompt_tokens: int, count: int, chunk_tokens: int) -> float:
+    """How many times faster a prompt passes `count` cards that share the layers than one card that holds all layers.
+
+    The prompt is divided into c pieces of `chunk_tokens`. The c pieces pass n cards in c + n − 1 steps, and each step takes
+    1/n of the time of one card. So the speedup is c·n / (c + n − 1).
+    Source: Huang et al. 2019, GPipe, section 2.3 (the bubble of a pipeline).
+    """
+    pieces = max(1, -(-prompt_tokens // chunk_tokens))
+    return pieces * count / (pieces + count - 1)
 
 
 @functools.cache

@@ -1,4 +1,9 @@
-"""The programs that run models: how each divides a model over several cards, and how much of their memory it needs."""
+"""What runs on which hardware: programs, and accelerators that are no GPUs.
+
+Of a program it is known how it divides a model over several cards, and how much of their memory it needs. Few programs run
+on an accelerator (Gaudi, TPU, Trainium), and its machines have fixed numbers of chips. We have not measured any of them, and
+speeds on GPUs say nothing about them. So the program states only the speed that physics allows at most.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,68 @@ from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.gguf import gguf_types
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, is_exl2, is_mlx, normalise_precision
-from gpuledger.transform.speed.accelerators import accelerator_of
+
+#: The precisions that every program for accelerators runs.
+_AT_16_BITS = frozenset(("fp16", "bf16"))
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """One architecture (see accelerators.toml). `nodes` lists the numbers of chips that one machine may have."""
+
+    nodes: tuple[int, ...]
+    engines: tuple[str, ...]
+    host: bool
+    source: str
+
+    def runs(self, engine: str, precision: str) -> bool:
+        """Whether a program runs on this architecture at a precision."""
+        return engine in self.engines and precision in _AT_16_BITS
+
+
+@functools.cache
+def _accelerators() -> Mapping[str, Accelerator]:
+    entries = tomllib.loads((Path(__file__).parent / "accelerators.toml").read_text(encoding="utf-8"))
+    return MappingProxyType(
+        {
+            name: Accelerator(tuple(entry["nodes"]), tuple(entry["engines"]), entry["host"], entry["source"])
+            for name, entry in entries.items()
+        }
+    )
+
+
+def accelerator_of(gpu: Gpu) -> Accelerator | None:
+    """The accelerator architecture of a card, None for a GPU."""
+    return _accelerators().get(gpu.architecture or "")
+
+
+def check_node(gpu: Gpu, count: int, engine: str, precision: str) -> None:
+    """Raises SizingError if a program does not run on an accelerator, or if no machine has that number of chips."""
+    accelerator = accelerator_of(gpu)
+    if accelerator is None:
+        return
+    if not accelerator.runs(engine, precision):
+        able = (
+            Message("model.bf16", engines=tuple(accelerator.engines))
+            if accelerator.engines
+            else Message("model.nothing_else_either")
+        )
+        raise SizingError(
+            Message(
+                "model.not_known_run",
+                engine=engine,
+                precision=precision,
+                display_name=gpu.display_name,
+                able=able,
+                source=accelerator.source,
+            )
+        )
+    if count not in accelerator.nodes:
+        numbers = " or ".join(map(str, accelerator.nodes))
+        raise SizingError(
+            Message("model.bought_rented_machines_not", display_name=gpu.display_name, numbers=numbers, count=count)
+        )
+
 
 #: `layer`: each card holds some of the layers, and a sequence passes the cards one after another. The memory of the cards
 #: adds up, but one sequence is not faster. `tensor`: each card holds a part of every layer, and the cards exchange data

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.weights import Weights
 from gpuledger.transform.speed import memory
-from gpuledger.transform.speed.accelerators import accelerator_of
-from gpuledger.transform.speed.engines import Engine
+from gpuledger.transform.speed.engines import Engine, accelerator_of
 from gpuledger.transform.speed.rules import Question
 
 _SPLIT_WORDS = {

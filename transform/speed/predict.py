@@ -15,15 +15,21 @@ from typing import NamedTuple
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.sizing.flops import decode_flops, prefill_flops
-from gpuledger.transform.sizing.memory import activation_bytes, check_context, kv_cache_bytes, state_bytes
+from gpuledger.transform.sizing.running import (
+    activation_bytes,
+    check_context,
+    decode_flops,
+    kv_cache_bytes,
+    prefill_flops,
+    state_bytes,
+)
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import weights
 from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import Calibration
 from gpuledger.transform.speed.engines import Split
+from gpuledger.transform.speed.memory import OFFLOADING_PROGRAMS, Held, Moved, layers_to_move
 from gpuledger.transform.speed.notes import notes
-from gpuledger.transform.speed.offload import PROGRAMS, Held, Moved, layers_to_move
 from gpuledger.transform.speed.rules import (
     Job,
     Load,
@@ -170,7 +176,7 @@ def predict(job: Job, plan: Plan) -> Prediction:
     needed = needed_bytes(job, plan)
     usable = memory.usable_bytes(driver.size, plan.count, plan.engine, job.assumptions) if driver else 0
     moved_part = None
-    if needed > usable and plan.engine.name in PROGRAMS:
+    if needed > usable and plan.engine.name in OFFLOADING_PROGRAMS:
         # Move so much that a twentieth of the usable memory stays free.
         held = Held(job.shape, job.size, job.cache, job.cache_written)
         moved_part = layers_to_move(

@@ -10,20 +10,24 @@ from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.sizing.memory import kv_cache_bytes
+from gpuledger.transform.sizing.running import kv_cache_bytes
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import Weights
-from gpuledger.transform.speed.accelerators import accelerator_of
-from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, Calibration, DecodeTimes, calibrations
-from gpuledger.transform.speed.engines import Engine, Split
-from gpuledger.transform.speed.features import CardTraits, Work, pipeline_speedup, traits
+from gpuledger.transform.speed.calibration import (
+    EIGHTY_PERCENT,
+    Calibration,
+    DecodeTimes,
+    calibrations,
+    pipeline_speedup,
+)
+from gpuledger.transform.speed.cards import CardTraits, fastest_matrix_tflops, matrix_tflops, traits
+from gpuledger.transform.speed.engines import Engine, Split, accelerator_of
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned, Shift
 from gpuledger.transform.speed.links import Link, amdahl_speedup, exchange_seconds, link_between
-from gpuledger.transform.speed.offload import HostMemory, Moved, Offload
-from gpuledger.transform.speed.peaks import fastest_matrix_tflops, matrix_tflops
-from gpuledger.transform.speed.served import SERVED, ServedWork, prompt_seconds, step_parts
+from gpuledger.transform.speed.memory import HostMemory, Moved, Offload
+from gpuledger.transform.speed.served import SERVED, prompt_seconds, step_parts
 from gpuledger.transform.speed.served import deviation as served_deviation
-from gpuledger.transform.speed.work import Batch, served_work
+from gpuledger.transform.speed.work import Batch, ServedWork, Work, served_work
 
 Basis = Literal["measured", "calibrated", "estimated", "bound", "unknown"]
 _Given = TypeVar("_Given")

@@ -17,38 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from gpuledger.transform.speed.calibration import Calibration
-from gpuledger.transform.speed.features import CardTraits
+from gpuledger.transform.speed.cards import CardTraits
+from gpuledger.transform.speed.work import ServedWork
 
 #: The name of the calibration that all servers share.
 SERVED = "served"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedWork:
-    """What one of the cards does in a step, and to read the prompt of one user.
-
-    Bytes are read in a step: `weight_bytes` by any token, `further_bytes` of experts by the other users' tokens, and
-    `cache_bytes` of all users. `flops` are the operations of a step, `prompt_flops` those of a prompt. `exchange_s` and
-    `prompt_exchange_s` are the seconds of their exchanges at the rate of the link, and `exchanges` counts those of a step.
-    `tflops` is the matrix rate at 16 bits, None if not known, and `narrow_tflops` the fastest for weights so narrow.
-    """
-
-    weight_bytes: float
-    further_bytes: float
-    cache_bytes: float
-    flops: float
-    prompt_flops: float
-    exchange_s: float
-    prompt_exchange_s: float
-    exchanges: int
-    layers: int
-    is_mixture: bool
-    tflops: float | None
-    narrow_tflops: float | None
-    shape: str
 
 
 def step_parts(calibration: Calibration, engine: str, card: CardTraits, work: ServedWork) -> Mapping[str, float]:

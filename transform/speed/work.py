@@ -7,14 +7,59 @@ from dataclasses import dataclass
 
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.flops import decode_flops, prefill_flops
-from gpuledger.transform.sizing.memory import kv_cache_bytes
+from gpuledger.transform.sizing.running import decode_flops, kv_cache_bytes, prefill_flops
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import Weights, weights
-from gpuledger.transform.speed.features import Work
+from gpuledger.transform.speed.cards import fastest_matrix_tflops, matrix_tflops
 from gpuledger.transform.speed.links import EXCHANGES_PER_LAYER, Link, exchange_seconds
-from gpuledger.transform.speed.peaks import fastest_matrix_tflops, matrix_tflops
-from gpuledger.transform.speed.served import ServedWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """The work of one sequence.
+
+    To write a token, `weight_bytes` and `cache_bytes` (what the layers hold of the tokens before it) are read. To read a
+    token of the prompt, `flops_a_token` operations are done with weights, and `attention_flops_a_token` with the tokens
+    before it. `hidden` is the hidden width. `is_mixture` is true for a mixture of experts. `weights` is `f16` for 16 bits
+    and more, else `packed`. `shape` identifies a measured model, whatever its name.
+    """
+
+    weight_bytes: float
+    cache_bytes: float
+    layers: int
+    hidden: int
+    is_mixture: bool
+    weights: str
+    flops_a_token: float
+    attention_flops_a_token: float
+    prompt_tokens: int
+    shape: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedWork:
+    """What one of the cards does in a step, and to read the prompt of one user.
+
+    Bytes are read in a step: `weight_bytes` by any token, `further_bytes` of experts by the other users' tokens, and
+    `cache_bytes` of all users. `flops` are the operations of a step, `prompt_flops` those of a prompt. `exchange_s` and
+    `prompt_exchange_s` are the seconds of their exchanges at the rate of the link, and `exchanges` counts those of a step.
+    `tflops` is the matrix rate at 16 bits, None if not known, and `narrow_tflops` the fastest for weights so narrow.
+    """
+
+    weight_bytes: float
+    further_bytes: float
+    cache_bytes: float
+    flops: float
+    prompt_flops: float
+    exchange_s: float
+    prompt_exchange_s: float
+    exchanges: int
+    layers: int
+    is_mixture: bool
+    tflops: float | None
+    narrow_tflops: float | None
+    shape: str
+
 
 #: From this number of bits on, programs multiply the weights directly instead of unpacking them first.
 _UNPACKED_BITS = 15.5

@@ -14,7 +14,7 @@ import pytest
 
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import SEGMENTS, Gpu
-from gpuledger.transform.speed.features import memory_kind
+from gpuledger.transform.speed.cards import memory_kind
 from tools import catalogue as generate
 from tools import disagreements, specifications
 

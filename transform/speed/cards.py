@@ -1,10 +1,13 @@
-"""Peak operations of a card, from the catalogue's published figures or from units × clock × operations in a cycle."""
+"""What is known of a card that a speed depends on: its peak operations, its memory, and its other traits.
+
+Peak operations are the published figures of the catalogue, else units × clock × operations in a cycle."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
-from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.gpu import MACHINE, Gpu
 
 #: Multiply-adds of one tensor core in one cycle on dense 16-bit matrices, with 16-bit accumulation, which is the faster
 #: kind. Source: NVIDIA's architecture white papers (Volta to Blackwell). GA100 and GA10B differ from the other Ampere
@@ -146,3 +149,68 @@ def fastest_matrix_tflops(gpu: Gpu, weight_bits: float) -> float | None:
 
 def _highest(*rates: float | None) -> float | None:
     return max((rate for rate in rates if rate is not None), default=None)
+
+
+#: The clock of a card for which the catalogue has none: the median of the cards that can run a language model.
+MEDIAN_CLOCK_GHZ = 1.7
+#: The power limit of a card for which the catalogue has none, likewise.
+MEDIAN_WATTS = 300
+
+#: The segment whose cards are shipped with error correction switched on: NVIDIA's data-center line. With GDDR memory this
+#: costs bandwidth.
+_ECC_SEGMENT = "data_center"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardTraits:
+    """What is known about one GPU of a card.
+
+    `tflops` is the dense rate at 16 bits, None if not known. `watts` is the power limit of one GPU. `memory` is `hbm`,
+    `gddr` or `shared` (with the processor). `ecc` is true if the card has GDDR memory that corrects errors by default.
+    """
+
+    gpu_id: str
+    vendor: str
+    architecture: str
+    chip: str
+    memory: str
+    ecc: bool
+    bandwidth_gb_s: float
+    clock_ghz: float
+    tflops: float | None
+    watts: float
+
+
+def memory_kind(gpu: Gpu) -> str:
+    """`hbm`, `gddr`, or `shared` if processor and graphics share the memory."""
+    name = (gpu.memory_type or "").upper()
+    shared = "LPDDR" in name or "SYSTEM" in name or gpu.form_factor == MACHINE
+    return "hbm" if "HBM" in name else "shared" if shared else "gddr"
+
+
+def has_ecc_on(gpu: Gpu) -> bool:
+    """Whether the card has GDDR memory that uses a sixteenth for error correction by default.
+
+    NVIDIA's data-center cards from Pascal on do so. Workstation cards are shipped with error correction off.
+    """
+    return gpu.vendor == "NVIDIA" and gpu.segment == _ECC_SEGMENT and memory_kind(gpu) == "gddr"
+
+
+# Cached, because this is called several times for each card and each number of cards.
+@lru_cache(maxsize=4096)
+def traits(gpu: Gpu) -> CardTraits | None:
+    """The traits of a card that the calibration needs, None without its bandwidth, on which everything else depends."""
+    if not gpu.memory_bandwidth_gb_s:
+        return None
+    return CardTraits(
+        gpu_id=gpu.gpu_id,
+        vendor=gpu.vendor,
+        architecture=gpu.architecture or "",
+        chip=gpu.chip or "",
+        memory=memory_kind(gpu),
+        ecc=has_ecc_on(gpu),
+        bandwidth_gb_s=gpu.memory_bandwidth_gb_s,
+        clock_ghz=(gpu.boost_clock_mhz or 0) / 1e3 or MEDIAN_CLOCK_GHZ,
+        tflops=matrix_tflops(gpu, 16),
+        watts=(gpu.tdp_w or MEDIAN_WATTS * gpu.gpus_on_board) / gpu.gpus_on_board,
+    )

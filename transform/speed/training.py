@@ -15,7 +15,7 @@ from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.tuning import Way, tuning
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
-from gpuledger.transform.speed.peaks import matrix_tflops
+from gpuledger.transform.speed.cards import matrix_tflops
 from gpuledger.transform.speed.rules import Rate
 
 FILE = Path(__file__).with_name("training.toml")

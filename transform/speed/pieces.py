@@ -17,7 +17,7 @@ from gpuledger.transform.sizing import diffusion
 from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
-from gpuledger.transform.speed.peaks import matrix_tflops
+from gpuledger.transform.speed.cards import matrix_tflops
 from gpuledger.transform.speed.rules import Rate
 
 FILE = Path(__file__).with_name("pieces.toml")
