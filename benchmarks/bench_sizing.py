@@ -10,8 +10,9 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.claims import recompute
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.sizing import catalogue, gguf
-from gpuledger.transform.sizing.architecture import count_parameters, read_config
+from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.running import inference_memory
+from gpuledger.transform.sizing.tensors import count_parameters
 from tools.measured import measure
 
 ROOT = Path(__file__).parents[1]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.performance import Utilisation, utilisation
+from gpuledger.transform.buying.need import Utilisation, utilisation
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.resolver import Resolver

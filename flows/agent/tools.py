@@ -190,7 +190,7 @@ class Tools:
         from gpuledger.flows.asking.from_hub import bring
         from gpuledger.transform.answers.sizes import quantities
         from gpuledger.transform.sizing.errors import SizingError
-        from gpuledger.transform.sizing.files.named import shape_of, usual_precision
+        from gpuledger.transform.sizing.named import shape_of, usual_precision
 
         _positive(context=context, batch=batch)
         bring(model, self._data)

@@ -14,7 +14,7 @@ from gpuledger.flows.words.say import say
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.added_models import save
 from gpuledger.transform.sizing.errors import SizingError, UnknownModel
-from gpuledger.transform.sizing.files.named import is_path, shape_of
+from gpuledger.transform.sizing.named import is_path, shape_of
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:

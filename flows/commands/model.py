@@ -31,8 +31,8 @@ def add(what: str, model_id: str | None, data_dir: str | None) -> None:
     from gpuledger.transform.sizing.added_models import own_model, save, suggest_id
     from gpuledger.transform.sizing.diffusion import shape_in
     from gpuledger.transform.sizing.errors import SizingError
-    from gpuledger.transform.sizing.files.named import parameters_of
     from gpuledger.transform.sizing.files.source import described
+    from gpuledger.transform.sizing.named import parameters_of
     from gpuledger.transform.sizing.tensors import Architecture
     from gpuledger.transform.sizing.weights import weights
 
@@ -73,7 +73,7 @@ def list_(only_added: bool, data_dir: str | None, form: str) -> None:
     from gpuledger.transform.sizing import catalogue, diffusion
     from gpuledger.transform.sizing.added_models import load
     from gpuledger.transform.sizing.diffusion import shape_in
-    from gpuledger.transform.sizing.files.named import parameters_of
+    from gpuledger.transform.sizing.named import parameters_of
 
     added, wrong = load(read_from(data_dir).models)
     rows = [[own.model_id, parameters_of(shape_in(own.config)), own.added_on, ""] for own in added]

@@ -104,7 +104,7 @@ def command(
     from gpuledger.transform.buying.need import DEFAULT_CONTEXT, need_of
     from gpuledger.transform.sizing.diffusion import DiffusionModel
     from gpuledger.transform.sizing.errors import SizingError
-    from gpuledger.transform.sizing.files.named import shape_of, usual_precision
+    from gpuledger.transform.sizing.named import shape_of, usual_precision
     from gpuledger.transform.sizing.weights import normalise_precision
     from gpuledger.transform.speed import explained, pieces
     from gpuledger.transform.speed.engines import check_node, default_engine, embedding_of, engine_of, loaded_as

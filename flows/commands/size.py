@@ -38,7 +38,7 @@ def command(
     from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.answers.sizes import quantities
     from gpuledger.transform.sizing.errors import SizingError
-    from gpuledger.transform.sizing.files.named import shape_of, usual_precision
+    from gpuledger.transform.sizing.named import shape_of, usual_precision
 
     if (model is None) == (config is None):
         raise click.UsageError(gettext("name one MODEL, or give its --config config.json"))

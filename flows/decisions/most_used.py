@@ -30,7 +30,7 @@ def _kept(data: DataDir, batch: Collected) -> Collected:
     from gpuledger.transform.sizing.added_models import MOST_USED
     from gpuledger.transform.sizing.config import read_json
     from gpuledger.transform.sizing.diffusion import shape_in
-    from gpuledger.transform.sizing.files.named import parameters_of
+    from gpuledger.transform.sizing.named import parameters_of
 
     path = data.models / MOST_USED
     known = dict(read_json(path, follow=False)) if path.is_file() else {}

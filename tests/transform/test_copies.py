@@ -10,9 +10,8 @@ import pytest
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import explained
 from gpuledger.transform.buying.market import Card, Evidence
-from gpuledger.transform.buying.need import Need, Usage, need_of
+from gpuledger.transform.buying.need import Copies, Need, Usage, need_of
 from gpuledger.transform.buying.options import Limits, Market, Option, first_options
-from gpuledger.transform.buying.performance import Copies
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.speed.predict import serving

@@ -12,10 +12,10 @@ import pytest
 from gpuledger.flows.asking.card_names import gpus_of
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.architecture import count_parameters, read_config
-from gpuledger.transform.sizing.files.named import shape_of, usual_precision
+from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.files.source import described
-from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.named import shape_of, usual_precision
+from gpuledger.transform.sizing.tensors import Architecture, count_parameters
 from gpuledger.transform.sizing.weights import normalise_precision, weights
 from gpuledger.transform.speed.engines import engine_of
 from gpuledger.transform.speed.predict import job_of, load_of, predict

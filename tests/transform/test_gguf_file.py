@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.architecture import count_parameters, read_config
+from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.files.gguf_file import BadGguf, config_of
 from gpuledger.transform.sizing.running import decode_flops, kv_cache_bytes
-from gpuledger.transform.sizing.tensors import Architecture, Tensor
+from gpuledger.transform.sizing.tensors import Architecture, Tensor, count_parameters
 from gpuledger.transform.sizing.weights import weights
 from tests.command import gpuledger, succeeds
 

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.architecture import count_parameters, read_config
+from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.files.gguf_file import config_of
 from gpuledger.transform.sizing.running import kv_cache_bytes, state_bytes
-from gpuledger.transform.sizing.tensors import Tensor
+from gpuledger.transform.sizing.tensors import Tensor, count_parameters
 from gpuledger.transform.sizing.weights import weights
 from tests.transform.test_gguf_file import tensor, text
 

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from gpuledger.transform.sizing import diffusion
-from gpuledger.transform.sizing.architecture import count_parameters, read_config
 from gpuledger.transform.sizing.diffusion import DiffusionModel, shape_in
 from gpuledger.transform.sizing.errors import BadModelFile, SizingError
+from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.files.safetensors import BadSafetensors, head_of
 from gpuledger.transform.sizing.files.source import described
+from gpuledger.transform.sizing.tensors import count_parameters
 from gpuledger.transform.sizing.weights import weights
 from tests.command import gpuledger
 

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.architecture import count_parameters, read_config
 from gpuledger.transform.sizing.errors import BadConfig
+from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.families.meaning import families
 from gpuledger.transform.sizing.running import kv_cache_bytes, state_bytes
+from gpuledger.transform.sizing.tensors import count_parameters
 
 ROWS: dict[str, dict[str, Any]] = {
     row["model_type"]: row

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying import performance
+from gpuledger.transform.buying import need
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.running import kv_cache_bytes
 from gpuledger.transform.sizing.weights import Weights, weights
@@ -30,21 +30,21 @@ def test_the_surveys_llama_test_could_be_much_faster(bandwidth: float, expected:
 @pytest.mark.parametrize(("measured", "bandwidth", "share"), [(25.82, 1008, 0.17), (19.48, 360, 0.35)])
 def test_and_was_limited_by_software(measured: float, bandwidth: float, share: float) -> None:
     bound = decode_bound(weights(catalogue.architecture("llama-13b"), "int4"), 0, bandwidth)
-    result = performance.utilisation(measured, bound, Assumptions())
+    result = need.utilisation(measured, bound, Assumptions())
     assert result.share == pytest.approx(share, abs=0.006)
     assert result.verdict == "limited by software or CPU, not by the card"
 
 
 def test_verdicts() -> None:
     assumptions = Assumptions()
-    assert performance.utilisation(101, 100, assumptions).verdict == "error in data or formula"
-    assert performance.utilisation(100, 100, assumptions).verdict == "limited by the card"
-    assert performance.utilisation(40, 100, assumptions).verdict == "limited by the card"
-    assert performance.utilisation(39.9, 100, assumptions).verdict == "limited by software or CPU, not by the card"
+    assert need.utilisation(101, 100, assumptions).verdict == "error in data or formula"
+    assert need.utilisation(100, 100, assumptions).verdict == "limited by the card"
+    assert need.utilisation(40, 100, assumptions).verdict == "limited by the card"
+    assert need.utilisation(39.9, 100, assumptions).verdict == "limited by software or CPU, not by the card"
     strict = dataclasses.replace(assumptions, low_utilisation=0.8)
-    assert performance.utilisation(70, 100, strict).verdict == "limited by software or CPU, not by the card"
+    assert need.utilisation(70, 100, strict).verdict == "limited by software or CPU, not by the card"
     with pytest.raises(ValueError, match="bound must be above zero"):
-        performance.utilisation(10, 0, assumptions)
+        need.utilisation(10, 0, assumptions)
 
 
 def test_cache_slows_decoding() -> None:

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.architecture import count_parameters, read_config
 from gpuledger.transform.sizing.errors import BadConfig
-from gpuledger.transform.sizing.files.quantised import packing
+from gpuledger.transform.sizing.families import read_config
+from gpuledger.transform.sizing.quantised import packing
+from gpuledger.transform.sizing.tensors import count_parameters
 from gpuledger.transform.sizing.weights import weights
 
 #: qwen3-8b: query and output of 4096, key and value of 1024, three matrices of 12288, in 36 layers of 4096.

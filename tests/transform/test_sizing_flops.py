@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.architecture import read_config
 from gpuledger.transform.sizing.errors import ContextTooLong, SizingError
+from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.running import decode_flops, prefill_flops
 
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.architecture import count_parameters, read_config
 from gpuledger.transform.sizing.errors import BadConfig, UnknownModel
+from gpuledger.transform.sizing.families import read_config
+from gpuledger.transform.sizing.tensors import count_parameters
 
 PUBLISHED = [model for model in catalogue.models().values() if model.published_parameters is not None]
 

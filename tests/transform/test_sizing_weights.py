@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuledger.transform.sizing import catalogue, gguf
-from gpuledger.transform.sizing.architecture import count_parameters
 from gpuledger.transform.sizing.errors import UnknownPrecision
+from gpuledger.transform.sizing.tensors import count_parameters
 from gpuledger.transform.sizing.weights import known_precisions, weights
 
 #: Bits a weight of Llama-3.1-8B as llama.cpp's own documentation of its quantizer prints them (tools/quantize/README.md).

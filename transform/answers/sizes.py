@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from gpuledger.extract.message import Label, Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.claims.published_methods import difference, park_transformer_flops
-from gpuledger.transform.sizing.architecture import count_parameters
 from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory, weights_bytes
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.running import (
@@ -18,7 +17,7 @@ from gpuledger.transform.sizing.running import (
     prefill_flops,
     state_bytes,
 )
-from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.tensors import Architecture, count_parameters
 from gpuledger.transform.sizing.tuning import (
     LORA_DEFAULT_TARGETS,
     OPTIMIZER_STATE_BYTES,

@@ -18,7 +18,7 @@ from gpuledger.transform.buying.need import Need, Usage, need_of
 from gpuledger.transform.buying.options import NODES, FirstOptions, Limits, Option, by_piece, first_options
 from gpuledger.transform.buying.stock import Stock
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.sizing.files.named import shape_of, usual_precision
+from gpuledger.transform.sizing.named import shape_of, usual_precision
 
 Condition = Literal["new", "used", "any"]
 #: The sentence first speaks of so many answers, however many are shown, so that it is the same at every door.

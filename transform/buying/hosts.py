@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.costs import Machine
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.cards import memory_kind
 from gpuledger.transform.speed.engines import accelerator_of
@@ -60,13 +61,14 @@ class Host:
         """What the machine costs, without cards and tax."""
         return assumptions.host_usd if self.price_usd is None else self.price_usd
 
-    def share(self, assumptions: Assumptions) -> Decimal:
-        """The part of its price that this use bears. A machine larger than a desktop is bought for its cards alone."""
-        return assumptions.host_share if self.price_usd is None else Decimal(1)
-
     def power_w(self, assumptions: Assumptions) -> Decimal:
         """The watts that the machine draws without the cards while it is on."""
         return assumptions.host_power_w if self.idle_w is None else Decimal(self.idle_w)
+
+    def around(self, assumptions: Assumptions) -> Machine:
+        """The machine around the cards. One that is larger than a desktop is bought for them alone: they bear its price."""
+        share = assumptions.host_share if self.price_usd is None else Decimal(1)
+        return Machine(self.full_usd(assumptions), self.power_w(assumptions), share)
 
     def memory(self, assumptions: Assumptions) -> HostMemory | None:
         """The memory for weights that the cards do not hold, and the slots. None if the cards use the same memory."""

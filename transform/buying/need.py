@@ -1,10 +1,18 @@
-"""What a model needs: the memory on a number of cards, and the work that decides how fast they can be."""
+"""What a model needs: the memory on a number of cards, and the work that decides how fast they can be.
+
+To write text token by token, a card reads every weight once for each token, so memory bandwidth bounds the speed. Source:
+Williams, Waterman & Patterson 2009, "Roofline"; Pope et al. 2022.
+
+Cards that exchange data over slots lose more time with each further card that shares a layer. So if a part of the cards
+holds the whole model, many users are served faster by several copies of it (vLLM: --data-parallel-size)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
@@ -12,12 +20,13 @@ from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.sizing.files.named import shape_of
+from gpuledger.transform.sizing.named import shape_of
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
 from gpuledger.transform.speed import memory, pieces
 from gpuledger.transform.speed.engines import Embedding, Engine, default_engine, embedding_of, engines, loaded_as
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
+from gpuledger.transform.speed.links import is_module
 from gpuledger.transform.speed.memory import HostMemory, Offload, check_offload
 from gpuledger.transform.speed.predict import Prediction, job_of, load_of, predict
 from gpuledger.transform.speed.rules import Job, Plan, Rate
@@ -237,3 +246,73 @@ def _context(shape: Architecture, usage: Usage) -> int:
     if usage.prompt is not None or usage.answer is not None:
         return (usage.prompt or 0) + (usage.answer or 0)
     return min(DEFAULT_CONTEXT, shape.context)
+
+
+Verdict = Literal["error in data or formula", "limited by software or CPU, not by the card", "limited by the card"]
+
+
+@dataclass(frozen=True, slots=True)
+class Utilisation:
+    """A measured speed, its bound, the `share` measured / bound, and what this share says."""
+
+    measured: float
+    bound: float
+    share: float
+    verdict: Verdict
+
+
+def utilisation(measured: float, bound: float, assumptions: Assumptions) -> Utilisation:
+    """What a measured speed says in comparison with its bound.
+
+    A share above 1 is impossible, so the data or the formula is wrong. A share below `low_utilisation` means that the card
+    was waiting for something else.
+    """
+    if measured < 0 or bound <= 0:
+        raise ValueError(f"a speed must not be negative and its bound must be above zero, not {measured} and {bound}")
+    share = measured / bound
+    verdict: Verdict = "limited by the card"
+    if share > 1:
+        verdict = "error in data or formula"
+    elif share < assumptions.low_utilisation:
+        verdict = "limited by software or CPU, not by the card"
+    return Utilisation(measured=measured, bound=bound, share=share, verdict=verdict)
+
+
+#: A further copy must make the model faster by at least this factor, because it costs memory and gives each card less work
+#: at once.
+HARDLY_FASTER = 1.05
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The ways to load a model several times for the users of `need`."""
+
+    need: Need
+    _shares: dict[int, Need] = field(default_factory=dict, compare=False, repr=False)
+
+    def on(self, gpu: Gpu, count: int) -> Iterator[int]:
+        """The numbers of copies that `count` cards can hold, each copy on an equal part of the cards.
+
+        Nothing for modules, which exchange data fast enough, and for models that are partly left with the processor.
+        """
+        need = self.need
+        is_served = need.job is not None and need.engine.split == "tensor" and need.offload == "none"
+        if not is_served or is_module(gpu):
+            return
+        for copies in range(2, min(count, need.users) + 1):
+            cards, left_over = divmod(count, copies)
+            if not left_over and self.of(copies).needed_bytes(cards) <= need.usable_bytes(gpu, cards):
+                yield copies
+
+    def of(self, copies: int) -> Need:
+        """What one of `copies` copies needs. If the users do not divide evenly, this is the copy with most users."""
+        need = self.need
+        if copies == 1:
+            return need
+        share = self._shares.get(copies)
+        if share is None:
+            assert need.job is not None, "an image model is loaded on each card anyway"
+            users = math.ceil(need.users / copies)
+            job = job_of(need.job.shape, need.job.size.precision, replace(need.job.load, users=users), need.assumptions)
+            share = self._shares[copies] = replace(need, users=users, job=job)
+        return share

@@ -13,9 +13,7 @@ from gpuledger.transform.assumptions import Assumptions, with_value_kept
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.hosts import Host, host_for, host_with_room, hosts, outlet_watts
 from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement, Node, Pictures
-from gpuledger.transform.buying.need import Need
-from gpuledger.transform.buying.performance import HARDLY_FASTER, Copies, utilisation
-from gpuledger.transform.buying.rent_or_buy import machine_of
+from gpuledger.transform.buying.need import HARDLY_FASTER, Copies, Need, utilisation
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed import pieces
 from gpuledger.transform.speed.cards import memory_kind
@@ -400,7 +398,7 @@ class _Question:
 
         If hosts.toml has no machine for the cards, the machine of the offer is assumed to draw as much as a desktop.
         """
-        machine = machine_of(hosts()[0] if host is None else host, self.assumptions)
+        machine = (hosts()[0] if host is None else host).around(self.assumptions)
         is_there = is_machine or self.limits.has_host
         return machine._replace(usd=Decimal(0) if is_there else machine.usd * (1 + self.limits.machine_tax))
 

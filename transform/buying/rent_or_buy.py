@@ -138,16 +138,11 @@ def moves(pair: Pair, assumptions: Assumptions) -> dict[str, Moved]:
 
 def _compare(pair: Pair, assumptions: Assumptions) -> RentVsBuy:
     rent = costs.rent_per_used_hour(pair.hour_usd, pair.pricing_model, assumptions)
-    machine = None if pair.host is None else machine_of(pair.host, assumptions)
+    machine = None if pair.host is None else pair.host.around(assumptions)
     if machine is not None and pair.is_machine:
         machine = machine._replace(usd=Decimal(0))
     own = costs.ownership(pair.price_usd, pair.tdp_w, assumptions, count=pair.cards, machine=machine)
     return costs.rent_vs_buy(own, rent)
-
-
-def machine_of(host: Host, assumptions: Assumptions) -> costs.Machine:
-    """The machine around the cards."""
-    return costs.Machine(host.full_usd(assumptions), host.power_w(assumptions), host.share(assumptions))
 
 
 def _saving(answer: RentVsBuy) -> Decimal:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from gpuledger.transform.sizing import catalogue, diffusion
-from gpuledger.transform.sizing.architecture import count_parameters
+from gpuledger.transform.sizing.tensors import count_parameters
 
 
 def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:

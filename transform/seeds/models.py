@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.added_models import OwnModel
-from gpuledger.transform.sizing.architecture import count_parameters
 from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, shape_in, weights_bytes
 from gpuledger.transform.sizing.running import activation_bytes, kv_bytes_per_token
-from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.tensors import Architecture, count_parameters
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, known_precisions, weights_at
 from gpuledger.warehouse.load.stage import Value
 

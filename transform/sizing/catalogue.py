@@ -17,8 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from gpuledger.extract.message import Message
-from gpuledger.transform.sizing.architecture import read_config
 from gpuledger.transform.sizing.errors import UnknownModel
+from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import precision_named
 

@@ -15,10 +15,10 @@ from typing import Any, Literal
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.architecture import count_parameters, read_config
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig, UnknownModel, UnknownPrecision
-from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.families import read_config
+from gpuledger.transform.sizing.tensors import Architecture, count_parameters
 from gpuledger.transform.sizing.weights import UNIFORM_BITS
 
 #: The type of a config that was made from a folder of parts (see files/pipeline.py).

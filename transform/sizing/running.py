@@ -16,9 +16,8 @@ from typing import Literal
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.sizing.architecture import count_parameters
 from gpuledger.transform.sizing.errors import ContextTooLong, SizingError
-from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer
+from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, count_parameters
 from gpuledger.transform.sizing.weights import weights
 
 

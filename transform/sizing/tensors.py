@@ -6,6 +6,7 @@ same list, so they cannot contradict each other.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -132,6 +133,67 @@ class Architecture:
     def experts(self) -> int:
         """The number of experts in a mixture layer, 1 for a dense model."""
         return max((tensor.experts for tensor in self.tensors), default=1)
+
+
+#: Families whose makers do not count the embedding table among the active parameters, since a token uses only one row of it.
+#: Source: OpenAI 2025, gpt-oss-120b & gpt-oss-20b model card, table 1 (5.13B and 3.61B active).
+_WITHOUT_EMBEDDING = ("gpt_oss",)
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterCount:
+    """Numbers of weights. `embedding`, `attention`, `feed_forward`, `output` and `other` add up to `total`.
+
+    `active` counts the weights that one token uses: all except the experts that were not chosen. It includes the whole
+    embedding table, as most model cards do. `multiplied` counts the weights that a token is multiplied with: all matrices,
+    of experts only the chosen ones, and the output projection even if it is the embedding table itself. The other weights
+    are looked up or added.
+    """
+
+    total: int
+    active: int
+    multiplied: int
+    embedding: int
+    attention: int
+    feed_forward: int
+    output: int
+    other: int
+
+
+# Cached, because this is called for every precision and load of a model.
+@functools.lru_cache(maxsize=256)
+def count_parameters(architecture: Architecture) -> ParameterCount:
+    """The exact number of weights, and its parts (see ParameterCount). A weight that is used twice counts once."""
+    tensors = architecture.tensors + architecture.extra
+    multiplied = sum(tensor.active_parameters for tensor in tensors if tensor.kind == "matrix")
+    if architecture.tied:
+        multiplied += architecture.vocab * architecture.hidden
+    parts = {"embedding": 0, "attention": 0, "feed_forward": 0, "output": 0, "other": 0}
+    for tensor in architecture.tensors:
+        parts[_part(tensor)] += tensor.parameters
+    parts["other"] += sum(tensor.parameters for tensor in architecture.extra)
+    active = sum(tensor.active_parameters for tensor in tensors)
+    if architecture.model_type in _WITHOUT_EMBEDDING:
+        active -= parts["embedding"]
+    return ParameterCount(
+        total=sum(tensor.parameters for tensor in tensors),
+        active=active,
+        multiplied=multiplied,
+        **parts,
+    )
+
+
+def _part(tensor: Tensor) -> str:
+    role = tensor.role.removeprefix("enc.").removeprefix("dec.")
+    if tensor.kind == "embedding":
+        return "embedding"
+    if "norm" in role:
+        return "other"
+    if role.startswith(("attn", "cross_attn", "ssm")):
+        return "attention"
+    if role.startswith(("ffn", "exp_probs")):
+        return "feed_forward"
+    return "output" if role.startswith("output") else "other"
 
 
 def tensors_of(config: Config, used: int) -> tuple[Tensor, ...]:

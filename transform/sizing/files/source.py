@@ -11,8 +11,8 @@ from gpuledger.transform.sizing.config import read_json
 from gpuledger.transform.sizing.errors import BadModelFile
 from gpuledger.transform.sizing.files.gguf_file import config_of, is_gguf
 from gpuledger.transform.sizing.files.pipeline import INDEX, of_pipeline
-from gpuledger.transform.sizing.files.quantised import packing
 from gpuledger.transform.sizing.files.safetensors import head_of, rows
+from gpuledger.transform.sizing.quantised import packing
 
 _INDEX = "model.safetensors.index.json"
 

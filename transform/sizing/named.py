@@ -6,10 +6,9 @@ from pathlib import Path
 
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.added_models import MOST_USED, load, own_model
-from gpuledger.transform.sizing.architecture import count_parameters
 from gpuledger.transform.sizing.config import read_json
 from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, meant, shape_in
-from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.sizing.tensors import Architecture, count_parameters
 
 
 def is_path(name: str) -> bool:
