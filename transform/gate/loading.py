@@ -38,13 +38,14 @@ def load_batch(
     `released` is what people let pass.
     """
     past = good_nights.past(con, batch.source, batch.seen_at, bounds)
-    usual = good_nights.rows_missed(batch.night, bounds, past, released)
     kinds = {*kinds, *(row.item.KIND for row in (*batch.rows, *batch.held))}
+    usual = None if "offer" in kinds else good_nights.rows_missed(batch.night, bounds, past, released)
     changes = others.load_rates(con, batch)
     held, is_complete, is_shuffled = 0, batch.is_complete and usual is None, False
     if "offer" in kinds:
         offers.stage_batch(con, batch)
         loaded = load_staged(con, batch.night, bounds, past, released)
+        usual = loaded.usual_rows
         changes.merge(loaded.changes)
         day = batch.seen_at.astimezone(UTC).date()
         seen = f"""(SELECT currency, DATE '{day}' AS day, count(*) AS prices
@@ -76,8 +77,8 @@ def load_staged(
 
     `past` are the source's good nights, newest first.
     """
-    verdict = shops.hold(con, night, bounds, released.prices)
     usual = good_nights.rows_missed(night, bounds, past, released)
+    verdict = shops.hold(con, night, bounds, released.prices)
     is_complete = night.is_complete and usual is None and not verdict.is_shuffled
     previous = past[0].seen_at if past else None
     changes = offers.load(con, replace(night, is_complete=is_complete), previous)

@@ -59,26 +59,23 @@ class Batch:
 
 @dataclass(slots=True)
 class ChangeSet:
-    """What a load changed: rows by table, and issues that only the warehouse can find (a missing exchange rate)."""
+    """What a load changed: rows by table and in all, and what only the warehouse can find (a missing exchange rate)."""
 
     changed: dict[str, int] = field(default_factory=dict)
     issues: list[tuple[str, Issue]] = field(default_factory=list)
+    total: int = 0
 
     def add(self, table: str, rows: int) -> None:
         """Count `rows` changed rows of `table`. A table without changed rows does not appear."""
         if rows:
             self.changed[table] = self.changed.get(table, 0) + rows
+            self.total += rows
 
     def merge(self, other: ChangeSet) -> None:
         """Add another load's changes to these."""
         for table, rows in other.changed.items():
             self.add(table, rows)
         self.issues += other.issues
-
-    @property
-    def total(self) -> int:
-        """Changed rows over all tables."""
-        return sum(self.changed.values())
 
 
 def split_duplicates(rows: Iterable[Row], key: Callable[[Item], Hashable]) -> tuple[list[Row], list[Row]]:
