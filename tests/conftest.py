@@ -30,6 +30,10 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+# Before numpy is there, and for every process that a test starts: its sums are small, and threads that wait for each other
+# took five times the processor that the sums take.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 #: The environment as it is before the first test.
 _ENVIRONMENT = dict(os.environ)
 

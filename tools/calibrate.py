@@ -132,16 +132,48 @@ def fit(
         rows = np.sign(rows) * np.sqrt(2 * (np.sqrt(1 + rows**2) - 1))
         return np.concatenate([rows, (x - start) / size])
 
+    members_of = list(_members(ours, names, groups))
+
+    def slopes(x: np.ndarray) -> np.ndarray:
+        """How the residuals change with each of `x`, by two points as scipy's own: but effects of one kind are moved at
+        once, since each row has one of them.
+        """
+        moved = x + math.sqrt(np.finfo(float).eps) * np.where(x >= 0, 1.0, -1.0) * np.maximum(1.0, np.abs(x))
+        found, here = np.zeros((len(ours) + len(x), len(x))), residuals(x)
+        for together, of_row in members_of:
+            at = x.copy()
+            at[together] = moved[together]
+            change = residuals(at) - here
+            for row, column in of_row:
+                found[row, column] = change[row] / (at[column] - x[column])
+            for column in together:
+                found[len(ours) + column, column] = change[len(ours) + column] / (at[column] - x[column])
+        return found
+
     begin = start
     if near is not None:
         effects = [near.groups[name][member] for name, members in groups.items() for member in members]
         begin = np.array([*(near.values[name] for name in names), *effects])
-    return unpack(least_squares(residuals, begin).x)
+    return unpack(least_squares(residuals, begin, jac=slopes).x)
 
 
 def of_kind(found: Sequence[Point], engine: str, what: str) -> list[Point]:
     """The points of an engine (of all servers together) for which its formula has what it asks for."""
     return [p for p in found if p.what == what and (what == "serve" or (p.engine == engine and predicted_possible(p)))]
+
+
+def _members(
+    ours: Sequence[Point], names: Sequence[str], groups: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
+    """The places of what is fitted that may be moved at once, and the rows that each of them has a part in: (row, place)."""
+    for place in range(len(names)):
+        yield [place], [(row, place) for row in range(len(ours))]
+    first = len(names)
+    for name, members in groups.items():
+        places = {member: first + number for number, member in enumerate(members)}
+        of_rows = [(row, _LEVELS[name.split("_")[-1]](point)) for row, point in enumerate(ours)]
+        yield [*places.values()], [(row, places[member]) for row, member in of_rows if member in places]
+        first += len(members)
 
 
 def predicted(calibration: Calibration, point: Point) -> float:
