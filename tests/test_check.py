@@ -30,34 +30,33 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return to
 
 
+#: What is wrong in a file of a folder: the right words, the wrong ones, and the test that tells.
+Fault = tuple[str, str, str, str]
+
+
 @pytest.mark.parametrize(
-    ("folder", "file", "right", "wrong", "told"),
+    ("folder", "faults"),
     [
-        ("extract/sources/danawa", "contract.toml", "reason =", "why =", "test_every_source_has_a_contract[danawa]"),
-        ("extract/sources/ebay", "__init__.py", "fixed price", "fixed cost", "test_what_a_source_is_called_is_korean"),
-        (
-            "transform/models/mart/value",
-            "cases/frontier_and_ties.toml",
-            "dear   | D   | 110",
-            "dear   | D   | 90 ",
-            "mart.value/frontier_and_ties",
-        ),
-        ("transform/models/mart/value", "table.toml", "Score over price", "A ratio", "words_of_a_table_are_korean"),
+        ("extract/sources/ebay", [
+            ("contract.toml", "reason =", "why =", "test_every_source_has_a_contract[ebay]"),
+            ("__init__.py", "fixed price", "fixed cost", "test_what_a_source_is_called_is_korean"),
+        ]),
+        ("transform/models/mart/value", [
+            ("cases/frontier_and_ties.toml", "dear   | D   | 110", "dear   | D   | 90 ", "mart.value/frontier_and_ties"),
+            ("table.toml", "Score over price", "A ratio", "words_of_a_table_are_korean"),
+        ]),
     ],
-)
-def test_a_fault_of_one_folder_is_found_there_and_not_next_to_it(
-    checkout: Path, folder: str, file: str, right: str, wrong: str, told: str
+)  # fmt: skip
+def test_faults_of_one_folder_are_found_there_and_not_next_to_it(
+    checkout: Path, folder: str, faults: list[Fault]
 ) -> None:
-    path = checkout / folder / file
-    sound = path.read_text("utf-8")
-    assert right in sound
-    path.write_text(sound.replace(right, wrong, 1), "utf-8")
-    try:
-        done = check(checkout, folder)
-    finally:
-        path.write_text(sound, "utf-8")
+    for file, right, wrong, _ in faults:
+        sound = (checkout / folder / file).read_text("utf-8")
+        assert right in sound
+        (checkout / folder / file).write_text(sound.replace(right, wrong, 1), "utf-8")
+    done = check(checkout, folder)
     assert done.returncode == 1, done.stdout
-    assert told in done.stdout
+    assert [told for *_, told in faults if told not in done.stdout] == []
     failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
     name = folder.rpartition("/")[2]
     assert all(name in line for line in failed), failed

@@ -12,35 +12,15 @@ import pytest
 from gpuledger.flows.settings.settings import FILE_VARIABLE, IGNORED, SettingsError, explain, load
 from tests.command import ROOT, Outcome, environment, gpuledger
 from tests.nights import Night
+from tests.ops.trap import lay, ran
 from tests.support.prefect_home import prefect_home
-from tests.support.served import Serving
 
-#: Modules of the standard library, libraries, and rooms that a child or its libraries import late or first.
-NAMES = (
-    "gpuledger", "json", "duckdb", "click", "pickle", "decimal", "prefect", "csv", "requests", "lxml", "logging", "flows",
-    "sitecustomize", "usercustomize", "numpy", "cv2", "uvicorn", "sqlalchemy", "dotenv", "tests", "typing_extensions",
-)  # fmt: skip
 PROGRAM = Path(sys.executable).with_name("gpuledger")
 
 
 @pytest.fixture
 def trap(tmp_path: Path) -> Path:
-    """A folder of modules that say so when they run, and of settings of Prefect that lead to a stranger's server."""
-    folder = tmp_path / "downloaded"
-    folder.mkdir()
-    for name in NAMES:
-        words = f"open({str(folder / 'ran')!r}, 'a').write({name!r} + chr(10))\n"
-        (folder / f"{name}.py").write_text(words, encoding="utf-8")
-    (folder / ".env").write_text("PREFECT_API_URL=http://127.0.0.1:9/api\nPREFECT_PROFILES_PATH=evil.toml\n")
-    (folder / "prefect.toml").write_text('[api]\nurl = "http://127.0.0.1:9/api"\n')
-    (folder / "pyproject.toml").write_text('[tool.prefect.api]\nurl = "http://127.0.0.1:9/api"\n')
-    (folder / "evil.toml").write_text('active = "a"\n[profiles.a]\nPREFECT_API_URL = "http://127.0.0.1:9/api"\n')
-    return folder
-
-
-def ran(trap: Path) -> str:
-    file = trap / "ran"
-    return file.read_text() if file.exists() else ""
+    return lay(tmp_path / "downloaded")
 
 
 def ask(trap: Path, *words: object, program: tuple[object, ...] = (PROGRAM,)) -> Outcome:
@@ -64,8 +44,8 @@ def test_no_command_runs_what_lies_here(
 ) -> None:
     program: tuple[object, ...] = (PROGRAM,)
     if way == "module":
-        # Python itself runs a `gpuledger.py` of the current folder here, before anything of ours; but nothing else.
-        (trap / "gpuledger.py").unlink()
+        # Python itself runs a `gpuledger` of the current folder here, before anything of ours; but nothing else.
+        shutil.rmtree(trap / "gpuledger")
         program = (sys.executable, "-m", "gpuledger")
     assert ask(trap, "sql", "SELECT 41 + 1", "--data-dir", nights[1].data, program=program).out.split()[-1] == "42"
     page = next((ROOT / "extract" / "sources" / "newegg" / "cases").glob("*.html*"))
@@ -75,7 +55,7 @@ def test_no_command_runs_what_lies_here(
     picture.write_bytes(b"no picture")
     chart = ask(trap, "chart", picture, program=program)
     assert chart.status == 1, chart
-    if way != "module":  # under Prefect `serve` below does it too
+    if way != "module":  # under Prefect: test_serve.py
         engine = "prefect" if way == "prefect" else "plain"
         if way == "prefect":
             prefect_home(tmp_path_factory, tmp_path / "data" / "state" / "prefect")
@@ -83,35 +63,6 @@ def test_no_command_runs_what_lies_here(
         done = ask(trap, *words)
         assert (done.status, "Prefect server" in done.err) == (0, False), done.err
     assert ran(trap) == ""
-
-
-@pytest.mark.slow
-def test_serve_and_its_runs_run_nothing_that_lies_here(
-    trap: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    prefect_home(tmp_path_factory, tmp_path / "data" / "state" / "prefect")
-    (trap / "gpuledger.py").unlink()  # `serve` is started with `-m` here
-    serving = Serving(tmp_path / "data", trap / "serve.log", GPULEDGER_READ_CHARTS="false")
-    try:
-        # The children of `serve` would find this one.
-        (trap / "gpuledger.py").write_text((trap / "json.py").read_text(), encoding="utf-8")
-        run = serving.api.ended(serving.api.start("refresh/nightly", only=["newegg"]))
-        assert run["type"] == "COMPLETED", (run, serving.log.read_text(errors="replace"))
-    finally:
-        serving.stop()
-    assert ran(trap) == ""
-
-
-@pytest.mark.slow
-def test_an_older_checkout_here_is_not_used(tmp_path: Path, nights: dict[int, Night]) -> None:
-    older = tmp_path / "older"
-    for room in ("extract", "warehouse", "flows"):
-        (older / "gpuledger" / room).mkdir(parents=True)
-        (older / "gpuledger" / room / "__init__.py").write_text("")
-    (older / "gpuledger" / "__init__.py").write_text("__version__ = '0.0.1'\n")
-    assert ask(older, "sql", "SELECT 41 + 1", "--data-dir", nights[1].data).out.split()[-1] == "42"
-    done = ask(older, "refresh", "--sample", "--engine", "plain", "--only", "ecb_fx", "--data-dir", tmp_path / "d")
-    assert done.status == 0, done.err
 
 
 ACTING = 'browser_program = "/tmp/evil"\nstore = "s3://theirs/x"\ncron = "0 4 * * *"\n'

@@ -1,4 +1,6 @@
-"""`gpuledger serve` with its own Prefect server: killed in a run, started again, events at once, and stopped."""
+"""`gpuledger serve` with its own Prefect server: killed in a run, started again, events at once, and stopped; in a folder
+whose modules nothing of it may run.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ import pytest
 from gpuledger.flows.night import run_log
 from gpuledger.warehouse.paths import DataDir
 from tests.command import QUICK, gpuledger, rows
+from tests.ops.trap import lay, ran, without_ours
 from tests.support.prefect_home import prefect_home
 from tests.support.served import Serving, marked, until
 
@@ -38,9 +41,17 @@ def begun(data: DataDir) -> int:
 def test_killed_started_again_five_events_and_stopped(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, serving: list[Serving]
 ) -> None:
-    data, log = DataDir(tmp_path / "data"), tmp_path / "serve.log"
+    data, here = DataDir(tmp_path / "data"), lay(tmp_path / "downloaded")
+    log = here / "serve.log"
+
+    def start() -> Serving:
+        """`serve` itself is started with `-m`; its children would find the package of the current folder."""
+        with without_ours(here):
+            serving.append(one := Serving(data.root, log, **QUICK))
+        return one
+
     prefect_home(tmp_path_factory, data.state / "prefect")
-    serving.append(first := Serving(data.root, log, **QUICK))
+    first = start()
     killed_run = first.api.start("refresh/nightly", only=ONLY)
     until(lambda: begun(data) == 1, "the run begins to read")
     family = marked(data.root)
@@ -50,7 +61,7 @@ def test_killed_started_again_five_events_and_stopped(
     assert marked(data.root) == []
 
     # A second `serve` on the folder may start now; what was running is known to be dead, and nothing was published.
-    serving.append(second := Serving(data.root, log, **QUICK))
+    second = start()
     refused = gpuledger("serve", "--sample", data=data.root)
     assert (refused.status, "is served already" in refused.err) == (1, True)
     assert second.api.ended(killed_run)["type"] == "CRASHED"
@@ -64,7 +75,7 @@ def test_killed_started_again_five_events_and_stopped(
         "it is heard",
     )
     before = len(second.api.runs("rebuild/on-change"))
-    (tmp_path / "gpuledger.toml").write_text('baseline_gpu_id = "nvidia-geforce-rtx-4090"', encoding="utf-8")
+    (here / "gpuledger.toml").write_text('baseline_gpu_id = "nvidia-geforce-rtx-4090"', encoding="utf-8")
     second.api.emit("gpuledger.models.changed", 5)
 
     def states_of(name: str) -> list[str]:
@@ -89,8 +100,8 @@ def test_killed_started_again_five_events_and_stopped(
     quote.write_text("pizza,size\n1,2\n", encoding="utf-8")
     until(lambda: "FAILED" in states_of("refresh/quotes"), "the quote is refused")
     # From here on serve has done everything once: its own events have their connection to the server.
-    here = psutil.Process(second.process.pid)
-    files, memory = here.num_fds(), here.memory_info().rss
+    process = psutil.Process(second.process.pid)
+    files, memory = process.num_fds(), process.memory_info().rss
     quote.write_text("product,price,currency\nRTX 4090,1599.00,USD\n", encoding="utf-8")
     until(lambda: "COMPLETED" in states_of("refresh/quotes"), "the quote is read")
     newest = "WHERE run_id = (SELECT max(run_id) FROM ops.run)"
@@ -100,9 +111,10 @@ def test_killed_started_again_five_events_and_stopped(
 
     # Nothing of a run stays in the process that started it; the long series is a benchmark. A connection to the server is
     # kept for some seconds after it was of use.
-    until(lambda: here.num_fds() <= files + 2, "what a run had open is closed")
-    assert here.memory_info().rss < memory * 1.2
+    until(lambda: process.num_fds() <= files + 2, "what a run had open is closed")
+    assert process.memory_info().rss < memory * 1.2
 
     assert second.stop() == 0
     assert marked(data.root) == []
     assert not second.note.exists()
+    assert ran(here) == ""
