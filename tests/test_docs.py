@@ -22,7 +22,7 @@ from gpuledger.flows.settings.settings import FILE_VARIABLE, explain
 from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.dictionary import dictionary
-from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.paths import DataDir, Place
 from tests.command import QUICK, ROOT, gpuledger, rows, succeeds
 from tests.nights import Night
 
@@ -384,7 +384,7 @@ def test_the_glossary_is_short() -> None:
 def paths_of_data_directory() -> set[str]:
     """Files and folders that a data directory can hold, relative to it, each with the folders above it."""
     data = DataDir(Path("data"))
-    paths = {getattr(data, name) for name, kind in vars(DataDir).items() if isinstance(kind, property)}
+    paths = {getattr(data, name) for name, kind in vars(DataDir).items() if isinstance(kind, Place)}
     # What people decide has its names in flows/decisions.
     paths |= {data.root / "decisions" / name for name in ("corrections.toml", "pins.toml")}
     below = [path.relative_to(data.root) for path in paths if isinstance(path, Path)]

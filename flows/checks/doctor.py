@@ -215,14 +215,13 @@ def _schedule(context: Context) -> Iterator[Check]:
 
 
 def _notifications(context: Context) -> Iterator[Check]:
-    from gpuledger.flows.telling import notify
-    from gpuledger.flows.telling.watches import store
+    from gpuledger.flows.telling import notify, watches
 
     try:
-        watches = len(store.load(context.data))
+        count = len(watches.load(context.data))
     except SettingsError as error:
         yield Check("watches", "failure", reason_of(error), Message("doctor.mend_file_remove_watch"))
-        watches = 0
+        count = 0
     urls = [url for text in context.settings.notify_urls for url in text.split()]
     bad = [url.partition(":")[0] for url in urls if notify.sender_to(url) is None]
     action: Message | str
@@ -230,15 +229,15 @@ def _notifications(context: Context) -> Iterator[Check]:
         action = Message("doctor.mend_gpuledger_notify_urls")
         yield Check("notifications", "failure", Message("doctor.no_address_apprise_knows", bad=tuple(bad)), action)
     elif not urls and not context.settings.notify_blocks:
-        action = Message("doctor.set_gpuledger_notify_urls") if watches else ""
+        action = Message("doctor.set_gpuledger_notify_urls") if count else ""
         yield Check(
-            "notifications", "warning" if watches else "ok", Message("doctor.no_target_set", watches=watches), action
+            "notifications", "warning" if count else "ok", Message("doctor.no_target_set", watches=count), action
         )
     else:
         yield Check(
             "notifications",
             "ok",
-            Message("doctor.targets_watches", count=len(urls) + len(context.settings.notify_blocks), watches=watches),
+            Message("doctor.targets_watches", count=len(urls) + len(context.settings.notify_blocks), watches=count),
         )
 
 

@@ -35,7 +35,6 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
     from gpuledger.extract.processes.parse_pool import ParsePool
     from gpuledger.extract.source import Page
     from gpuledger.flows.settings import settings
-    from gpuledger.flows.settings.page_limits import page_limits
     from gpuledger.flows.showing import terminal
 
     name = "generic_shop" if source == "product" else source
@@ -52,7 +51,7 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
     )  # fmt: skip
     # Imported here first: a part that is not installed is named, where the parsing process could only fail.
     sources.load_parser(name)
-    with ParsePool(page_limits(settings.load({}))) as parser:
+    with ParsePool(settings.load({}).page_limits()) as parser:
         items = parser.parse(sources.get(name), page)
     for item in items:
         line = terminal.json_text(to_json(item))

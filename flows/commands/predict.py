@@ -16,7 +16,7 @@ from gpuledger.flows.asking.assume import assume_option, explain_option, of_sett
 from gpuledger.flows.asking.card_names import ambiguous_name, count_and_name, gpus_of
 from gpuledger.flows.asking.options import Whole, complete_cards, complete_models, data_dir_option, read_from
 from gpuledger.flows.showing import terminal
-from gpuledger.flows.showing.explained import as_objects, show_steps
+from gpuledger.flows.showing.prediction import as_objects, show_steps
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 

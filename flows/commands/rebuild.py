@@ -15,8 +15,8 @@ from gpuledger.flows.settings import settings as settings_module
 def command(explain: bool, full: bool, data_dir: str | None) -> int:
     """Rebuild the tables whose definition, data or settings changed, without reading any source."""
     from gpuledger.flows.history.rebuild import rebuild
+    from gpuledger.flows.night import exporting
     from gpuledger.flows.night.start import rebuild_context_for
-    from gpuledger.flows.showing import exports
     from gpuledger.flows.showing.show import show_rows
 
     settings = settings_module.load({"data_dir": data_dir})
@@ -28,6 +28,6 @@ def command(explain: bool, full: bool, data_dir: str | None) -> int:
     if explain or not rebuilt:
         click.echo(f"{rebuilt} to rebuild, {len(rows) - rebuilt} kept; nothing was published")
         return 0
-    exports.after_run(data)
+    exporting.after_run(data)
     click.echo(f"published {summary.version or ''}: {rebuilt} rebuilt, {len(rows) - rebuilt} kept")
     return summary.exit_status

@@ -186,14 +186,14 @@ def diff(name: str, page: str | None, against: str | None, data_dir: str | None,
     """
     from gpuledger.extract import side_by_side
     from gpuledger.extract import source as sources
-    from gpuledger.flows.checks import pages, pages_shown
+    from gpuledger.flows.checks import pages
 
     _refuse_unknown(name)
     data = data_of(data_dir)
     then, now = pages.pair(data, name, page, against)
     compared = side_by_side.compare(sources.get(name), then, now)
     messages = [drift.message for drift in pages.drifts(data, name) if drift.sha256 == now.sha256]
-    pages_shown.show_pages(compared, then, now, messages, form)
+    pages.show_pages(compared, then, now, messages, form)
     return 3 if compared.lost else 0
 
 

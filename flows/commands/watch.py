@@ -25,7 +25,7 @@ from gpuledger.flows.words.lang import gettext
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
-    from gpuledger.flows.telling.watches.store import Basis, Watch
+    from gpuledger.flows.telling.watches import Basis, Watch
 
 
 @click.group()
@@ -77,8 +77,8 @@ def add(
     With --fits, TITLE may be left out.
     """
     from gpuledger.flows.asking.card_names import gpu_of
-    from gpuledger.flows.telling.watches import store
-    from gpuledger.flows.telling.watches.store import Watch
+    from gpuledger.flows.telling import watches
+    from gpuledger.flows.telling.watches import Watch
 
     card = gpu_of(data_of(data_dir), title) if title else None
     gpu_id, gpu = (card.gpu_id, card.display_name) if card else (None, None)
@@ -100,7 +100,7 @@ def add(
         added_on=datetime.now(UTC).date(),
     )  # fmt: skip
     _check(data, watch)
-    added = store.add(data, watch)
+    added = watches.add(data, watch)
     click.echo(f"watch {added.id}: {added.waits_for}")
     _show_now(data, [added])
 
@@ -111,12 +111,11 @@ def add(
 def list_(data_dir: str | None, form: str) -> None:
     """The watches of this data directory."""
     from gpuledger.flows.showing.show import show_rows
-    from gpuledger.flows.telling.watches import store
+    from gpuledger.flows.telling import watches
 
-    watches = store.load(data_of(data_dir))
     show_rows(
         ["id", "watch", "rule", "gpu_id", "added_on"],
-        [(w.id, w.waits_for, w.rule, w.gpu_id, w.added_on) for w in watches],
+        [(w.id, w.waits_for, w.rule, w.gpu_id, w.added_on) for w in watches.load(data_of(data_dir))],
         form,
         if_empty=gettext('no watch yet: `gpuledger watch add "rtx 4090" --below 1500` adds one'),
     )
@@ -127,9 +126,9 @@ def list_(data_dir: str | None, form: str) -> None:
 @data_dir_option
 def remove(number: int, data_dir: str | None) -> None:
     """Drop the watch with this NUMBER."""
-    from gpuledger.flows.telling.watches import store
+    from gpuledger.flows.telling import watches
 
-    click.echo(f"removed: {store.remove(data_of(data_dir), number).waits_for}")
+    click.echo(f"removed: {watches.remove(data_of(data_dir), number).waits_for}")
 
 
 @command.command()
@@ -143,15 +142,14 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
     """
     from gpuledger.flows.prefect_ import blocks
     from gpuledger.flows.settings.settings import SettingsError
-    from gpuledger.flows.telling import notify
-    from gpuledger.flows.telling.watches import store
+    from gpuledger.flows.telling import notify, watches
 
     settings = settings_module.load({"data_dir": data_dir})
     data = settings.data()
-    watches = [watch for watch in store.load(data) if number in (None, watch.id)]
-    if number is not None and not watches:
+    looked_at = [watch for watch in watches.load(data) if number in (None, watch.id)]
+    if number is not None and not looked_at:
         raise SettingsError(f"there is no watch {number}; `gpuledger watch list` shows them")
-    bodies = _show_now(data, watches)
+    bodies = _show_now(data, looked_at)
     if not send:
         return 0
     import apprise  # noqa: F401 - if it is not installed, the error comes here and not in a thread
@@ -198,7 +196,7 @@ def _days(text: str) -> int:
 
 def _check(data: DataDir, watch: Watch) -> None:
     """A usage error for a watch that can never fire: with an unknown workload, model, precision or context."""
-    from gpuledger.flows.telling.watches.look import look
+    from gpuledger.flows.telling.watches import look
     from gpuledger.transform.answers import workloads
     from gpuledger.warehouse.errors import NoWarehouse
 
@@ -217,7 +215,7 @@ def _check(data: DataDir, watch: Watch) -> None:
 def _show_now(data: DataDir, watches: list[Watch]) -> list[str]:
     """Print what each watch finds now. Returns the printed texts."""
     from gpuledger.flows.telling import health
-    from gpuledger.flows.telling.watches.look import look
+    from gpuledger.flows.telling.watches import look
     from gpuledger.warehouse.errors import NoWarehouse
 
     try:

@@ -30,14 +30,12 @@ from gpuledger.extract.processes.parse_pool import ParsePool
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights
 from gpuledger.flows.history import backfill
-from gpuledger.flows.night import gather, refresh, run_log, store
+from gpuledger.flows.night import exporting, gather, refresh, run_log, store
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.progress import SILENT
 from gpuledger.flows.night.run_log import RunRecord, SourceRecord
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.settings.page_limits import page_limits
-from gpuledger.flows.showing import exports
 from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.ledger import SourceOutcome
@@ -123,7 +121,7 @@ def replay(
         _bring_decisions(archive_of, context.data)
         limit = context.settings.memory_limit
         with (
-            ParsePool(page_limits(context.settings)) as parser,
+            ParsePool(context.settings.page_limits()) as parser,
             publish.workspace(context.data, context.run_id, memory_limit=limit, copy_of=archive_of.baseline) as (
                 con,
                 work,
@@ -146,7 +144,7 @@ def replay(
             summary = refresh.publish_build(con, last, work, (), builds)
         if export:
             context.progress.step("export")
-            exports.after_run(context.data)
+            exporting.after_run(context.data)
     return dataclasses.replace(summary, damaged=damaged)
 
 

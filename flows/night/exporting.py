@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from gpuledger.extract import local_files
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings.settings import Settings
-from gpuledger.flows.showing import exports
+from gpuledger.flows.showing import procurement
+from gpuledger.flows.showing.money import DOLLARS
+from gpuledger.transform.build.run import tracked_contents
 from gpuledger.warehouse import private
 from gpuledger.warehouse.errors import WarehouseError
-from gpuledger.warehouse.outputs import iceberg_tables
+from gpuledger.warehouse.outputs import csv_files, iceberg_tables, sheet
 from gpuledger.warehouse.outputs.iceberg_tables import Target
 from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import reader, together
 
 #: The usual environment variables of a store, by the property that pyiceberg reads.
 _NAMES = {
@@ -45,6 +49,21 @@ def target(settings: Settings, data: DataDir) -> Target:
     return Target(settings.iceberg.rstrip("/"), settings.iceberg_catalog or own, properties)
 
 
+def after_run(data: DataDir) -> list[Path]:
+    """Write the tables and the list of what to buy, all of one version, to the folder of exports; returns their paths.
+
+    Tables that grow every night are written with their newest days only. A file whose table did not change since it was
+    written stays as it is.
+
+    Raises OSError if the folder cannot be written, and what `warehouse.read.reader` raises.
+    """
+    with together(data):
+        with reader(data) as con:
+            contents = tracked_contents(con)
+        written = csv_files.export_recent(data, contents)
+        return [*written, sheet.write_csv(procurement.sheet(data, DOLLARS), data.exports)]
+
+
 def write(context: Context, summary: Summary) -> Summary:
     """Write the CSV files of the published version, and the Iceberg tables if the settings have them.
 
@@ -52,7 +71,7 @@ def write(context: Context, summary: Summary) -> Summary:
     """
     context.progress.step("export")
     try:
-        exports.after_run(context.data)
+        after_run(context.data)
     except OSError as error:
         folder = error.filename or context.data.exports
         return replace(summary, reason=f"the CSV files could not be written: {folder}: {local_files.why(error)}")

@@ -29,7 +29,6 @@ from gpuledger.extract.source import Source
 from gpuledger.flows.night import charts, left_out
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.left_out import LeftOut
-from gpuledger.flows.settings.page_limits import page_limits
 from gpuledger.flows.settings.settings import Settings, SettingsError
 from gpuledger.flows.words import wrong_use
 from gpuledger.warehouse.paths import DataDir
@@ -221,7 +220,7 @@ def reader(context: Context) -> Iterator[Reader]:
             # No pause between requests: the site is ours, and it is this machine.
             http = replace(http, delay_s=0.0, connect_to=site.connect_to)
         client = stack.enter_context(Client(http))
-        parser = stack.enter_context(ParsePool(page_limits(settings)))
+        parser = stack.enter_context(ParsePool(settings.page_limits()))
         browser = stack.enter_context(_browser(client, http, settings))
         yield Reader(context, client, archive, cache, parser, browser)
 

@@ -6,11 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpuledger.extract import errors
 from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.transform.build.run import Build
 from gpuledger.warehouse.integrity import name_of
 from gpuledger.warehouse.ledger import PriceChange, SourceOutcome
 from gpuledger.warehouse.load.offers import MissingRate
+
+#: Errors that may pass in a quarter of an hour. All others stay until a person mends a parser, a file or a setting.
+_PASSING = frozenset(
+    kind.__name__
+    for kind in (
+        errors.Blocked, errors.ConnectionFailed, errors.EmptyBody, errors.OutOfTime, errors.RateLimited, errors.ServerError,
+        errors.Timeout, errors.Truncated,
+    )
+)  # fmt: skip
+
+
+class NothingPublished(Exception):
+    """A run ended and published nothing. The message says why, and the log has it already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +89,10 @@ def published_status(sources: Sequence[SourceOutcome]) -> str:
 def failures(sources: Sequence[SourceOutcome]) -> str:
     """The reasons of all sources that failed or are degraded, as one text; empty if there are none."""
     return "; ".join(f"{outcome.source}: {outcome.reason}" for outcome in sources if outcome.needs_somebody)
+
+
+def can_help(summary: Summary) -> bool:
+    """Whether it helps to try the run again: a source, or a page of one, failed for a reason that may pass."""
+    return any(
+        (source.reason or "").partition(":")[0] in _PASSING for source in summary.sources if source.needs_somebody
+    )

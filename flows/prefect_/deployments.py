@@ -9,10 +9,12 @@ Shown by tests/ops/test_doors.py (a run is given no other folder) and tests/ops/
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from typing import TypeVar
 
 from prefect import flow
 from prefect.client.orchestration import get_client
@@ -32,23 +34,27 @@ from prefect.states import Cancelled, Completed
 from gpuledger.extract import shops
 from gpuledger.extract.fetch.site import site_of
 from gpuledger.flows.history import rebuild as rebuilding
-from gpuledger.flows.night import gather, retries, run_log, sharing
+from gpuledger.flows.night import exporting, gather, run_log, sharing
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.start import Request, context_for, rebuild_context_for
-from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.night.summary import NothingPublished, Summary, can_help
 from gpuledger.flows.prefect_ import blocks
 from gpuledger.flows.prefect_ import run as prefect_run
 from gpuledger.flows.prefect_.processes import end_with_owner
 from gpuledger.flows.prefect_.schedule import Schedule, is_done
 from gpuledger.flows.settings import settings as settings_module
-from gpuledger.flows.showing import exports
 from gpuledger.flows.telling import logs
 from gpuledger.flows.telling.after_run import run_and_report
 from gpuledger.warehouse import private
+from gpuledger.warehouse.errors import Locked
 
 #: A host is free again so long after the worker that held it was killed [s]; 60 is the least that Prefect takes.
 _HOST_LEASE_S = 60.0
+#: How long a rebuild waits for a refresh that is writing [s].
+_LOCK_WAIT_S = 1800.0
+
+T = TypeVar("T")
 
 
 @flow(name="refresh", persist_result=False)
@@ -75,11 +81,11 @@ def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime 
 
     summary = run_and_report(context, locked, blocks.load)
     if summary.published is None:
-        if not retries.can_help(summary):
+        if not can_help(summary):
             # A run waits for its next try in its process, so an unreadable quote would keep its mended version waiting for
             # most of an hour.
             set_retries(flow_run(), 0)
-        raise retries.NothingPublished(summary.why or "nothing was published")
+        raise NothingPublished(summary.why or "nothing was published")
     failed = ", ".join(source.source for source in summary.failed_sources)
     outcome = f"{len(summary.changes)} prices changed" + (f"; failed: {failed}" if failed else "")
     return Completed(message=f"{summary.version}: {outcome}")
@@ -121,11 +127,11 @@ def rebuild() -> State[object]:
     data = settings.data()
     _cover_waiting(flow_run())
     # A new context at each try, as a rebuild takes the time of the newest run: that may be the refresh that it waited for.
-    summary = retries.when_free(lambda: rebuilding.rebuild(rebuild_context_for(settings, data, "prefect")))
+    summary = when_free(lambda: rebuilding.rebuild(rebuild_context_for(settings, data, "prefect")))
     rebuilt = sum(build.action == "rebuilt" for build in summary.builds)
     if summary.published is None:
         return Completed(message="no model is out of date: nothing was published")
-    exports.after_run(data)
+    exporting.after_run(data)
     logs.summary(summary)
     return Completed(message=f"{summary.version}: {rebuilt} models rebuilt")
 
@@ -147,6 +153,19 @@ def _alone_at(hosts: Collection[str]) -> Iterator[None]:
             client.upsert_global_concurrency_limit_by_name(name, limit=1)
     with concurrency(names, lease_duration=_HOST_LEASE_S):
         yield
+
+
+def when_free(work: Callable[[], T]) -> T:
+    """Do `work` as soon as no other run is writing. Raises Locked after _LOCK_WAIT_S seconds."""
+    ends = time.monotonic() + _LOCK_WAIT_S
+    while True:
+        try:
+            return work()
+        except Locked:
+            if time.monotonic() > ends:
+                raise
+            # A random pause, so that ten waiting runs do not all try at the same moment.
+            time.sleep(random.uniform(0.5, 1.5))
 
 
 def set_retries(run: FlowRun | None, retries: int, delay_s: float = 0) -> None:

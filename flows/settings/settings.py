@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from gpuledger.extract import local_files
 from gpuledger.extract.message import LANGUAGES, Failure, Message, reason_of
@@ -21,6 +21,9 @@ from gpuledger.extract.redaction import redact_text
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 from gpuledger.transform.gate import Bounds
 from gpuledger.warehouse.paths import DataDir
+
+if TYPE_CHECKING:
+    from gpuledger.extract.processes.parse_pool import Limits
 
 #: How the environment and the file name the assumptions of sizes, speeds and costs that this machine sets.
 ASSUMPTION_PREFIX, ASSUMPTIONS = "GPULEDGER_ASSUMPTION_", "assumptions"
@@ -238,6 +241,12 @@ class Settings:
     def hubs(self) -> tuple[str, ...]:
         """The model hub that every night may ask: none if `offline` forbids it."""
         return () if self.offline else (self.hub.rstrip("/"),)
+
+    def page_limits(self) -> Limits:
+        """Processor time and memory that one page may use while it is parsed, in a night and by hand."""
+        from gpuledger.extract.processes.parse_pool import Limits  # commands that only ask parse no page
+
+        return Limits(self.page_timeout_s, int(self.page_memory_mb * 1_000_000))
 
     def gate_bounds(self) -> Bounds:
         """The price gate's bounds. Bounds that are no setting have their defaults."""

@@ -29,7 +29,7 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
     """
     columns, values = table_of(answer, data, limit, to_people=form == "table")
     if explain:  # other answers do not wait for the modules that know the arithmetic
-        from gpuledger.flows.showing.explained import as_objects, show_steps
+        from gpuledger.flows.showing.prediction import as_objects, show_steps
         from gpuledger.transform.buying.explained import steps
 
         country = answer.limits.country

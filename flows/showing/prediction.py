@@ -1,15 +1,14 @@
-"""Show the answer of `gpuledger predict`."""
+"""Show the answer of `gpuledger predict`, and what --explain adds to an answer: each figure as arithmetic."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from gpuledger.extract.message import Message
 from gpuledger.flows.showing import terminal
-from gpuledger.flows.showing.explained import as_objects, show_steps
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 
@@ -135,3 +134,24 @@ def show_whole(whole: Whole, need: Need, gpu: Gpu, count: int) -> None:
     for line in whole.said:
         terminal.say(f"  {say(line)}")
     show_steps(whole.steps)
+
+
+def as_objects(steps: Iterable[Step]) -> list[dict[str, Any]]:
+    """The steps as objects for programs."""
+    return [
+        {
+            "figure": step.figure,
+            "arithmetic": step.arithmetic,
+            "value": step.value,
+            "unit": step.unit,
+            "source": str(step.source),
+        }
+        for step in steps
+    ]
+
+
+def show_steps(steps: Iterable[Step]) -> None:
+    """Print the steps for people: one line for each calculation, and below it where its numbers come from."""
+    for step in steps:
+        terminal.say(f"   {say(step.figure)}: {step.arithmetic} = {step.value:,.6g} {say(step.unit)}")
+        terminal.say(f"      {say(step.source)}")

@@ -1,18 +1,25 @@
 """Which notifications are due after a run: it failed, a source is too old or has changed its layout, prices are held, or a
 watch has found what it waits for.
+
+Each is sent once, when its cause begins. A file in the data directory records what was true at the last look. A condition
+that is unknown tonight (a card without a price) keeps its recorded state. Otherwise a shop that is unreachable for one night
+would make old news new.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
+from gpuledger.extract import local_files
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.telling import health
-from gpuledger.flows.telling.crossings import newly_true
+from gpuledger.flows.telling import health, watches
 from gpuledger.flows.telling.notify import Kind, Message
-from gpuledger.flows.telling.watches import look, store
 from gpuledger.transform.answers.trust import held
+from gpuledger.warehouse import private
 from gpuledger.warehouse.errors import BadQuery, NoWarehouse
 
 #: The most held prices that one message lists. It only counts the others.
@@ -93,9 +100,9 @@ def _stale(context: Context) -> dict[str, _State]:
 
 def _watches(context: Context) -> dict[str, _State]:
     states: dict[str, _State] = {}
-    for watch in store.load(context.data):
+    for watch in watches.load(context.data):
         try:
-            result = look.look(context.data, [watch], context.as_of)[0]
+            result = watches.look(context.data, [watch], context.as_of)[0]
         except BadQuery as error:
             message = Message(
                 f"gpuledger: watch {watch.id} cannot be looked at", f"{watch.waits_for}: {error}", "warning"
@@ -127,3 +134,35 @@ def _held_message(lines: list[str]) -> list[Message]:
     kind: Kind = "warning"
     title = f"gpuledger: {len(lines)} price{'s are' if len(lines) > 1 else ' is'} held until seen again"
     return [Message(title, "\n\n".join([*lines[:MOST_HELD], *count_line]), kind)]
+
+
+def newly_true(path: Path | None, now: Mapping[str, bool | None], groups: Collection[str] = ()) -> list[str]:
+    """The keys of `now` that became true since the last call, in the order of `now`.
+
+    The new states are on disk at `path` when this returns. Without a `path` nothing is recorded: every true key counts as
+    new, now and at the next call.
+
+    `groups` names the groups of keys (the part of a key before its colon) for which `now` is complete. A recorded key of
+    such a group that is not in `now` is dropped.
+    """
+    before = _before(path) if path is not None else {}
+    after = {key: value for key, value in before.items() if key.partition(":")[0] not in groups or key in now}
+    new_keys = []
+    for key, is_true in now.items():
+        if is_true is None:
+            continue
+        if is_true and not before.get(key, False):
+            new_keys.append(key)
+        after[key] = is_true
+    if path is not None and after != before:
+        private.make_folder(path.parent)
+        private.write(path, json.dumps(after, indent=1, ensure_ascii=False).encode())
+    return new_keys
+
+
+def _before(path: Path) -> dict[str, bool]:
+    try:
+        stored = local_files.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(key): bool(value) for key, value in stored.items()} if isinstance(stored, dict) else {}

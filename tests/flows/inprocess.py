@@ -22,7 +22,6 @@ from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import read_plain, run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings import settings
-from gpuledger.flows.settings.page_limits import page_limits
 from gpuledger.warehouse.paths import DataDir
 from tests.command import QUICK
 
@@ -51,7 +50,7 @@ def read_with_shared_parsers(reader: Reader, readings: list[Reading]) -> list[Co
 @cache
 def _parser(_process: int) -> ParsePool:
     """One for each process, as a fork must not speak with those of its parent."""
-    pool = ParsePool(page_limits(settings.load({}, environment=QUICK, file=Path("/nowhere.toml"))))
+    pool = ParsePool(settings.load({}, environment=QUICK, file=Path("/nowhere.toml")).page_limits())
     atexit.register(pool.__exit__, None, None, None)
     return pool
 

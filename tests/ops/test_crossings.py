@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.telling.crossings import newly_true
+from gpuledger.flows.telling.alerts import newly_true
 
 
 @pytest.fixture

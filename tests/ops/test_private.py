@@ -10,7 +10,7 @@ import pytest
 
 from gpuledger.flows.settings.settings import Settings
 from gpuledger.flows.telling import notify
-from gpuledger.flows.telling.crossings import newly_true
+from gpuledger.flows.telling.alerts import newly_true
 from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
 from tests.command import succeeds

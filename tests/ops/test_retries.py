@@ -6,8 +6,7 @@ import pytest
 from prefect import flow
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 
-from gpuledger.flows.night.retries import can_help
-from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.night.summary import Summary, can_help
 from gpuledger.flows.prefect_ import deployments
 from gpuledger.flows.prefect_.server import Server
 from gpuledger.warehouse.ledger import SourceOutcome

@@ -11,9 +11,8 @@ import pytest
 
 from gpuledger.extract.sample import server
 from gpuledger.flows.settings.settings import SettingsError
-from gpuledger.flows.telling.watches import store
-from gpuledger.flows.telling.watches.look import WatchResult, look
-from gpuledger.flows.telling.watches.store import Watch
+from gpuledger.flows.telling import watches as store
+from gpuledger.flows.telling.watches import Watch, WatchResult, look
 from gpuledger.warehouse.errors import BadQuery
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows

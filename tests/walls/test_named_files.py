@@ -24,7 +24,7 @@ from gpuledger.flows.cli import cli
 from gpuledger.flows.commands import evidence, mcp
 from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import SettingsError
-from gpuledger.flows.telling.watches import store
+from gpuledger.flows.telling import watches as store
 from gpuledger.transform import workloads
 from gpuledger.warehouse.outputs import xlsx_files
 from gpuledger.warehouse.outputs.sheet import Column, Sheet

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.flows.showing import exports
+from gpuledger.flows.night import exporting
 from gpuledger.warehouse.outputs import csv_files
 from gpuledger.warehouse.outputs.tables import HISTORIES
 from gpuledger.warehouse.paths import DataDir
@@ -44,7 +44,7 @@ def days(folder: Path, table: str) -> tuple[int, timedelta]:
 
 
 def test_a_run_writes_the_newest_days_and_an_export_all(data: DataDir, tmp_path: Path) -> None:
-    exports.after_run(data)
+    exporting.after_run(data)
     csv_files.export(data, tmp_path / "all")
     for table, (_, recent) in HISTORIES.items():
         with duckdb.connect(str(data.published), read_only=True) as con:

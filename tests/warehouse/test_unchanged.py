@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.flows.showing import exports
+from gpuledger.flows.night import exporting
 from gpuledger.transform.build.run import tracked_contents
 from gpuledger.warehouse.outputs import unchanged
 from gpuledger.warehouse.paths import DataDir
@@ -37,7 +37,7 @@ def inodes(data: DataDir) -> dict[str, int]:
 def test_files_of_unchanged_tables_stay_and_count_as_looked_at_now(data: DataDir) -> None:
     before = inodes(data)
     old = (data.exports / TABLE).stat().st_mtime_ns
-    exports.after_run(data)
+    exporting.after_run(data)
     kept = {name for name, inode in inodes(data).items() if before[name] == inode}
     assert {TABLE, VIEW, "price_change.csv", "unmatched_title.csv"} <= kept
     assert not {UNFOLLOWED, "price_daily.csv", "node_offer.csv", "procurement.csv"} & kept
@@ -51,7 +51,7 @@ def test_over_the_files_of_another_version_come_those_of_this_one(nights: dict[i
     shutil.rmtree(data.exports)
     shutil.copytree(other.exports, data.exports)
     shutil.copyfile(other.exported, data.exported)
-    exports.after_run(data)
+    exporting.after_run(data)
     assert files(data) == whole
     assert len(whole) > 15
 
@@ -60,10 +60,10 @@ def test_over_the_files_of_another_version_come_those_of_this_one(nights: dict[i
 def test_a_file_that_was_edited_or_lost_is_written_again(data: DataDir, name: str) -> None:
     whole = files(data)
     (data.exports / name).write_text("price_usd\n1\n")
-    exports.after_run(data)
+    exporting.after_run(data)
     assert files(data) == whole
     (data.exports / name).unlink()
-    exports.after_run(data)
+    exporting.after_run(data)
     assert files(data) == whole
 
 
@@ -75,13 +75,13 @@ def test_a_record_that_cannot_be_read_remembers_nothing(data: DataDir) -> None:
             data.exported.unlink()
         else:
             data.exported.write_bytes(record.encode("utf-8", "surrogateescape"))
-        exports.after_run(data)
+        exporting.after_run(data)
         assert files(data) == whole, record
         kept = {name for name, inode in inodes(data).items() if before[name] == inode}
         assert not kept - {UNFOLLOWED}, record
     # What it wrote is remembered again.
     now = inodes(data)
-    exports.after_run(data)
+    exporting.after_run(data)
     assert inodes(data)[TABLE] == now[TABLE]
 
 
@@ -111,6 +111,6 @@ def test_the_files_of_another_duckdb_are_written_again(data: DataDir, monkeypatc
     before = inodes(data)
     monkeypatch.setattr(duckdb, "__version__", "1.4.9")
     unchanged.writer.cache_clear()
-    exports.after_run(data)
+    exporting.after_run(data)
     unchanged.writer.cache_clear()
     assert inodes(data)[TABLE] != before[TABLE]
