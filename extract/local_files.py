@@ -13,6 +13,9 @@ import os
 import stat
 import tomllib
 import zlib
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +103,21 @@ def read_toml(path: Path, *, follow: bool = False) -> dict[str, Any]:
         raise ValueError("it is no text in UTF-8: save it as UTF-8") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def toml_table(header: str, values: Mapping[str, str | int | Decimal | date | None]) -> str:
+    """A table of a TOML file with its `header`, `[name]` or `[[name]]`; values that are None are left out."""
+    lines = [f"{name} = {_toml(value)}" for name, value in values.items() if value is not None]
+    return "\n".join([header, *lines, ""])
+
+
+def _toml(value: str | int | Decimal | date) -> str:
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, int):
+        return str(value)
+    # A JSON string is a TOML basic string, except that TOML wants DEL escaped too.
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def loads(text: str | bytes) -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 import duckdb
 
@@ -96,12 +96,10 @@ def add_run(
     totals = [sum(getattr(source, name) for source in sources) for name in _TOTALS]
     failed = sum(source.is_failure for source in sources)
     seconds = (run.finished_at - run.started_at).total_seconds()
-    append(con, "ops.run", [[*_values(run), *totals, failed, rebuilt, kept, seconds]])
-    append(con, "ops.source_run", [
-        [run.run_id, s.source, s.status, s.reason, s.pages, s.pages_unchanged, s.size_bytes, s.parsed, s.loaded,
-         s.quarantined, s.duplicate, s.changed, s.issues, round(s.seconds, 3)]
-        for s in sources
-    ])  # fmt: skip
+    append(con, "ops.run", [[*astuple(run), *totals, failed, rebuilt, kept, seconds]])
+    # The columns of the table are the fields of an outcome but for the last, what drifted.
+    rows = [astuple(replace(source, seconds=round(source.seconds, 3)))[:-1] for source in sources]
+    append(con, "ops.source_run", [(run.run_id, *row) for row in rows])
 
 
 def run_starts(con: duckdb.DuckDBPyConnection) -> dict[str, datetime]:
@@ -113,13 +111,7 @@ def add_earlier_runs(con: duckdb.DuckDBPyConnection, runs: Iterable[Run]) -> Non
     """Write the rows of runs that could not write their own. Skips runs that are recorded already."""
     known = {run_id for (run_id,) in con.execute("SELECT run_id FROM ops.run").fetchall()}
     nothing_counted = [None] * (len(_TOTALS) + 4)
-    append(con, "ops.run", [[*_values(run), *nothing_counted] for run in runs if run.run_id not in known])
-
-
-def _values(run: Run) -> list[Any]:
-    return [
-        run.run_id, run.started_at, run.finished_at, run.as_of, run.engine, run.status, run.reason, run.sample_night,
-    ]  # fmt: skip
+    append(con, "ops.run", [[*astuple(run), *nothing_counted] for run in runs if run.run_id not in known])
 
 
 def price_changes(con: duckdb.DuckDBPyConnection, changed_at: datetime) -> list[PriceChange]:

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from gpuledger.extract import local_files
 from gpuledger.extract.archive import files as archive_files
+from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.fetch_log import FetchLog
 from gpuledger.extract.archive.objects import Objects
 from gpuledger.extract.archive.snapshot import Snapshot
@@ -56,6 +57,11 @@ class Archive:
         self.store = store
         self._logs: dict[str, FetchLog] = {}
         self._lock = threading.Lock()
+
+    @classmethod
+    def at(cls, root: Path, store: str) -> Archive:
+        """The archive below `root` that shares its pages with the store of this address; empty for none."""
+        return cls(root, objects.store_at(store))
 
     def save(self, source: str, fetched: Fetched, fetched_at: datetime, run_id: str | None = None) -> Snapshot:
         """Store one answer and log it as fetched by the run `run_id`. `fetched_at` must have a time zone.

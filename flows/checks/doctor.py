@@ -324,7 +324,6 @@ def _records(context: Context) -> Iterator[Check]:
 
 def _deep(context: Context) -> Iterator[Check]:
     """Compare every file with its recorded checksum, the base with what is published, and that with the log of runs."""
-    from gpuledger.extract.archive import objects
     from gpuledger.extract.archive.snapshots import Archive
 
     data = context.data
@@ -354,7 +353,7 @@ def _deep(context: Context) -> Iterator[Check]:
             yield Check("sums", "failure", Message("doctor.not_written_2", file=file), action)
     if sums:
         yield Check("sums", "ok", Message("doctor.versions_base_were_read", count=len(publish.versions(data))))
-    damaged = Archive(data.snapshots, objects.store_at(data.store)).verify() if data.snapshots.exists() else []
+    damaged = Archive.at(data.snapshots, data.store).verify() if data.snapshots.exists() else []
     for error in damaged:
         yield Check("archive", "failure", f"{error.url}: {error.seen}", error.action)
     if not damaged:

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from gpuledger.extract import source as sources
-from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import parse_page
@@ -52,7 +51,7 @@ def pair(data: DataDir, source: str, page: str | None, against: str | None) -> t
 
     Raises NoPair and CorruptSnapshot.
     """
-    archive = Archive(data.snapshots, objects.store_at(data.store))
+    archive = Archive.at(data.snapshots, data.store)
     history = [
         snapshot
         for snapshot in archive.history(source)
@@ -70,7 +69,7 @@ def pair(data: DataDir, source: str, page: str | None, against: str | None) -> t
 
 def newest_items(data: DataDir, source: str) -> list[Item]:
     """The items on the source's newest archived pages, parsed again now. Pages that cannot be parsed are skipped."""
-    archive, chosen = Archive(data.snapshots, objects.store_at(data.store)), sources.get(source)
+    archive, chosen = Archive.at(data.snapshots, data.store), sources.get(source)
     newest = {snapshot.url: snapshot for snapshot in archive.history(source)}
     items: list[Item] = []
     for snapshot in newest.values():

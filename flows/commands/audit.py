@@ -33,7 +33,7 @@ def command(document: str | None, data_dir: str | None, form: str) -> None:
         rows = [
             tuple(stated(value) if index in text_columns else value for index, value in enumerate(row)) for row in rows
         ]
-    show_rows(columns, rows, form, headings={name: name for name in _WORTH})
+    show_rows(columns, rows, form, worth=_WORTH)
     if form == "table":
         for name, verdict in claims.verdicts(data, chosen).items():
             click.echo(f"{name}: {spoken(verdict)}")

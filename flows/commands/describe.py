@@ -35,7 +35,7 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
                 tuple(lang.described(v) if translates and v else v for v, translates in zip(row, is_text, strict=True))
                 for row in rows
             ]
-        show_rows(columns, rows, form, title=title, headings={name: name for name in dict.fromkeys((*best, *columns))})
+        show_rows(columns, rows, form, title=title, worth=[*dict.fromkeys((*best, *columns))])
 
     if table is None:
         translate = lang.described if form == "table" else str

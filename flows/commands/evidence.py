@@ -27,13 +27,12 @@ def command(hash_: str, whole: bool, opens: bool, data_dir: str | None) -> None:
     """Where a figure comes from: the page of HASH (its first 8 letters are enough), when it was fetched, what was read
     from it, and where in it that stands.
     """
-    from gpuledger.extract.archive import objects
     from gpuledger.extract.archive.snapshots import Archive
     from gpuledger.transform.answers.trust.evidence import figures
     from gpuledger.warehouse.errors import NoWarehouse
 
     data = read_from(data_dir)
-    archive = Archive(data.snapshots, objects.store_at(data.store))
+    archive = Archive.at(data.snapshots, data.store)
     sha256 = whole_hash(archive, hash_)
     content = archive.content_of(sha256)
     if whole:

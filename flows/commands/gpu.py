@@ -7,7 +7,7 @@ import click
 from gpuledger.extract.message import reason_of
 from gpuledger.flows.asking.options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.say import say
+from gpuledger.flows.words.say import as_wrong_use
 
 
 @click.group()
@@ -53,7 +53,7 @@ def add(
             raise click.UsageError(message.format(text=figure))
         stated[column.strip()] = value.strip()
     maker, title = _maker(name, vendor or (model.vendor if model else None))
-    try:
+    with as_wrong_use(BadGpu):
         gpu = new_gpu(maker, title, model, stated)
         meant = Resolver.load().resolve(gpu.display_name)
         if meant.status == "matched":
@@ -62,8 +62,6 @@ def add(
             )
             raise click.UsageError(message.format(name=gpu.display_name, gpu=meant.gpu))
         path = save(data.gpus, OwnGpu(gpu, utc_now().date(), source))
-    except BadGpu as error:
-        raise click.UsageError(say(error)) from None
     click.echo(gettext("{gpu} ({gpu_id}), kept in {path}").format(gpu=gpu.display_name, gpu_id=gpu.gpu_id, path=path))
     click.echo(gettext("`predict` and `resolve` know it now, core.gpu after the next `gpuledger refresh` or `rebuild`"))
 

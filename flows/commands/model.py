@@ -8,7 +8,7 @@ import click
 
 from gpuledger.extract.message import Message, reason_of
 from gpuledger.flows.asking.options import data_dir_option, data_of, format_option, read_from
-from gpuledger.flows.words.say import say
+from gpuledger.flows.words.say import as_wrong_use, say
 
 
 @click.group()
@@ -37,7 +37,7 @@ def add(what: str, model_id: str | None, data_dir: str | None) -> None:
     from gpuledger.transform.sizing.weights import weights
 
     data = data_of(data_dir)
-    try:
+    with as_wrong_use(SizingError):
         if not Path(what).exists():
             bring(what, data, model_id)
             model_id = model_id or catalogue.slug(catalogue.without_address(what))
@@ -52,8 +52,6 @@ def add(what: str, model_id: str | None, data_dir: str | None) -> None:
                 raise click.UsageError(f"{what} has no name of its own: give one with --id")
             path = save(data.models, model_id, model_config, utc_now().date())
         shape = shape_in(model_config)
-    except SizingError as error:
-        raise click.UsageError(say(error)) from None
     click.echo(f"{model_id}: {parameters_of(shape):,} parameters, kept in {path}")
     if isinstance(shape, Architecture) and shape.stored_as:
         stored = weights(shape, shape.stored_as)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.words.say import say
+from gpuledger.flows.words.say import as_wrong_use
 
 
 @click.command()
@@ -17,11 +17,9 @@ def command(name: str, url: str) -> None:
     """
     from gpuledger.flows.checks import new_source
 
-    try:
+    with as_wrong_use(new_source.BadSource):
         for path in new_source.write(name, url, new_source.checkout()):
             click.echo(path)
-    except new_source.BadSource as error:
-        raise click.UsageError(say(error)) from None
     click.echo(
         f"now do every TODO in them. `gpuledger parse {name} extract/sources/{name}/cases/listing.html` shows what is read, "
         f"`pytest tests/extract/test_sources.py -k {name}` whether it is right, and `gpuledger sources check {name}` what "

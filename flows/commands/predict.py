@@ -18,7 +18,7 @@ from gpuledger.flows.asking.options import Whole, complete_cards, complete_model
 from gpuledger.flows.showing import terminal
 from gpuledger.flows.showing.prediction import as_objects, show_steps
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.say import say
+from gpuledger.flows.words.say import as_wrong_use, say
 
 if TYPE_CHECKING:
     from gpuledger.transform.buying.hosts import Host
@@ -125,7 +125,7 @@ def command(
     if kv_bits is not None:
         assumptions = with_texts(assumptions, {"kv_cache_bits": kv_bits})
     bring(model_id, data)
-    try:
+    with as_wrong_use(SizingError):
         shape = shape_of(model_id, data.models)
         precision = precision or usual_precision(shape, model_id, "Q4_K_M")
         if load.train is not None or isinstance(shape, DiffusionModel):
@@ -161,8 +161,6 @@ def command(
 
             host = host_with_room(card, max(1, count // card.gpus_on_board), card.tdp_w, on)
             answers.append(predict(job, plan) if host is None else on(host))
-    except SizingError as error:
-        raise click.UsageError(say(error)) from None
     prediction = least_of_alike(answers)
     if prediction is None:
         raise ambiguous_name(card_name, cards)

@@ -9,7 +9,7 @@ import click
 from gpuledger.flows.asking.options import Whole, data_dir_option, log_format_option
 from gpuledger.flows.night.context import Engine
 from gpuledger.flows.settings import settings as settings_module
-from gpuledger.flows.words.say import say
+from gpuledger.flows.words.say import as_wrong_use
 
 
 @click.command()
@@ -59,10 +59,8 @@ def command(
     logs.set_up(settings, None if is_log else "CRITICAL" if quiet else "ERROR")
     if night is not None and not sample:
         raise click.UsageError("--night is a night of the sample site: give --sample with it")
-    try:
+    with as_wrong_use(ValueError):
         context = context_for(settings, data, engine, Request(sample=sample, night=night, only=only, as_of=as_of))
-    except ValueError as error:
-        raise click.UsageError(say(error)) from None
     with progress.live_lines(quiet or is_log) as live:
         context = replace(context, progress=live)
         if engine == "prefect":

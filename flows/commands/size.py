@@ -10,7 +10,7 @@ from gpuledger.flows.asking.assume import assume_option, of_settings
 from gpuledger.flows.asking.from_hub import bring
 from gpuledger.flows.asking.options import Whole, complete_models, data_dir_option, format_option, read_from
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.say import say
+from gpuledger.flows.words.say import as_wrong_use, say
 
 
 @click.command()
@@ -45,12 +45,10 @@ def command(
     data = read_from(data_dir)
     bring(str(model or config), data)
     name = str(model) if config is None else str(config.absolute())
-    try:
+    with as_wrong_use(SizingError):
         shape = shape_of(name, data.models)
         precision = precision or usual_precision(shape, name, "fp16")
         size_rows = quantities(shape, precision, context, batch, of_settings(assumed))
-    except SizingError as error:
-        raise click.UsageError(say(error)) from None
     columns = ["quantity", "value", "unit", "note"]
     rows = [[getattr(quantity, name) for name in columns] for quantity in size_rows]
     if form == "table":

@@ -12,7 +12,7 @@ import click
 from gpuledger.flows.asking.options import Whole, data_dir_option, data_of, format_option
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import N_, gettext
-from gpuledger.flows.words.say import say
+from gpuledger.flows.words.say import as_wrong_use
 
 if TYPE_CHECKING:
     from gpuledger.extract.items import Item
@@ -154,11 +154,9 @@ def check(names: tuple[str, ...], every: bool, sample: bool, night: int, data_di
         raise click.UsageError(gettext("--all means every source: leave out the names, or leave out --all"))
     settings = settings_module.load({"data_dir": data_dir})
     names = tuple(sources.names()) if every else names
-    try:
+    with as_wrong_use(ValueError):
         request = Request(sample=sample, night=night if sample else None, only=names)
         context = context_for(settings, data_of(data_dir), "plain", request)
-    except ValueError as error:
-        raise click.UsageError(say(error)) from None
     with progress.live_lines(quiet=form != "table") as lines:
         checked = check_sources.check(replace(context, progress=lines))
     columns = ["source", "status", "url", "items", "issues", "first", "reason"]
@@ -229,10 +227,8 @@ def correct(
             raise click.UsageError(message.format(name=f"{name} {key} {field}"))
         click.echo(gettext("{name} is as the source says it from the next refresh on").format(name=removed.name))
         return
-    try:
+    with as_wrong_use(ValueError):
         correction = correcting.correction(data, (name, key, field), old, new, reason)
-    except ValueError as error:
-        raise click.UsageError(say(error)) from None
     before = corrections.add(data, correction)
     if before is not None:
         click.echo(

@@ -6,7 +6,7 @@ import click
 
 from gpuledger.flows.asking.options import Whole, complete_models, data_dir_option, data_of
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.say import say
+from gpuledger.flows.words.say import as_wrong_use
 
 
 @click.group()
@@ -39,8 +39,6 @@ def add(data_dir: str | None, **fields: str | int | None) -> None:
     """Keep a workload as a file of the data directory; the next refresh or rebuild knows it."""
     from gpuledger.transform.workloads import BadWorkload, Workload, save
 
-    try:
+    with as_wrong_use(BadWorkload):
         path = save(data_of(data_dir).workloads, Workload(**fields))  # type: ignore[arg-type]  # click checked the kinds
-    except BadWorkload as error:
-        raise click.UsageError(say(error)) from None
     click.echo(gettext("kept in {path}; the next `gpuledger refresh` or `rebuild` knows it").format(path=path))

@@ -12,7 +12,6 @@ date = 2026-11-20                    # it counts from this day (UTC) on, or from
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -31,6 +30,8 @@ from gpuledger.warehouse.paths import DataDir
 #: What to do about a correction that no longer fits.
 WAY_OUT = "`gpuledger sources correct` renews it, with --remove takes it out"
 _FIELDS = ("source", "key", "field", "old", "new", "reason", "date")
+#: The fields that a correction has under another name.
+_ATTRIBUTES = {"date": "decided"}
 _NEEDED = ("source", "key", "field", "reason", "date")
 
 
@@ -139,22 +140,5 @@ def remove(data: DataDir, source: str, key: str, field: str) -> Correction | Non
 
 
 def _write(path: Path, corrections: Sequence[Correction]) -> None:
-    local_files.write_text(path, "\n".join(_entry(correction) for correction in corrections))
-
-
-def _entry(correction: Correction) -> str:
-    values = {
-        "source": correction.source,
-        "key": correction.key,
-        "field": correction.field,
-        "old": correction.old,
-        "new": correction.new,
-        "reason": correction.reason,
-    }
-    lines = [f"{name} = {_quoted(value)}" for name, value in values.items() if value is not None]
-    return "\n".join(["[[correction]]", *lines, f"date = {correction.decided.isoformat()}", ""])
-
-
-def _quoted(text: str) -> str:
-    # A JSON string is a TOML basic string, except that TOML wants DEL escaped too.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    entries = [{name: getattr(one, _ATTRIBUTES.get(name, name)) for name in _FIELDS} for one in corrections]
+    local_files.write_text(path, "\n".join(local_files.toml_table("[[correction]]", entry) for entry in entries))

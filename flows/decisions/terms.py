@@ -10,7 +10,6 @@ No program can tell what terms mean. So for a source that is not listed here the
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -90,7 +89,7 @@ def remove(data: DataDir, source: str) -> bool:
 
 def _write(data: DataDir, known: dict[str, Terms]) -> None:
     tables = [
-        f'[{terms.source}]\nsays = "{terms.says}"\npage = {json.dumps(terms.page)}\nread = {terms.read.isoformat()}\n'
+        local_files.toml_table(f"[{terms.source}]", {"says": terms.says, "page": terms.page, "read": terms.read})
         for terms in known.values()
     ]
     local_files.write_text(file(data), "\n".join(tables))

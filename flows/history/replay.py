@@ -20,7 +20,6 @@ import duckdb
 
 from gpuledger.extract import shops
 from gpuledger.extract import source as sources
-from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Parser, Reading
@@ -31,8 +30,7 @@ from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights
 from gpuledger.flows.history import backfill
 from gpuledger.flows.night import exporting, gather, refresh, run_log, store
-from gpuledger.flows.night.context import Context
-from gpuledger.flows.night.progress import SILENT
+from gpuledger.flows.night.context import SILENT, Context
 from gpuledger.flows.night.run_log import RunRecord, SourceRecord
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
@@ -110,7 +108,7 @@ def replay(
     fails or is incomplete, its last good data stay, ops.issue records that, and the summary names it. Raises also what
     `refresh.store` raises.
     """
-    archive = Archive(archive_of.snapshots, objects.store_at(archive_of.store))
+    archive = Archive.at(archive_of.snapshots, archive_of.store)
     context.progress.step("verify")
     with writing(context.data), archive.held():
         damaged = [*_lost_runs(archive_of), *_damage(archive, runs)]

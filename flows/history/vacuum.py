@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gpuledger.extract.archive import files as archive_files
-from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.history import replay
@@ -101,7 +100,7 @@ def _forget_accounts(context: Context, cutoff: datetime, dry_run: bool) -> list[
 
 def _prune_archive(context: Context, newest: datetime, cutoff: datetime, dry_run: bool) -> list[Removed]:
     data = context.data
-    archive = Archive(data.snapshots, objects.store_at(data.store))
+    archive = Archive.at(data.snapshots, data.store)
     folded = replay.folded_runs(data)
     unfolded = [run for run in run_log.records(data) if run.run_id not in folded]
     old = next((number for number, run in enumerate(unfolded) if run.as_of >= cutoff), len(unfolded))

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 import duckdb
 
 from gpuledger.extract import source as sources
-from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import LayoutChanged
@@ -130,7 +129,7 @@ def _unread(context: Context, collected: Collected, past: dict[str, list[profile
 def _earlier_pages(context: Context, source: str, pages: dict[str, str]) -> dict[str, str]:
     """The hash of the newest earlier page in the archive, by address, that differs from the one in `pages`."""
     earlier: dict[str, str] = {}
-    for snapshot in Archive(context.data.snapshots, objects.store_at(context.data.store)).history(source):
+    for snapshot in Archive.at(context.data.snapshots, context.data.store).history(source):
         if snapshot.url in pages and snapshot.sha256 != pages[snapshot.url] and snapshot.fetched_at < context.as_of:
             earlier[snapshot.url] = snapshot.sha256
     return earlier

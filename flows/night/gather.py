@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from gpuledger.extract import source as sources
-from gpuledger.extract.archive import objects, passing
+from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Parser, Reading, collect
@@ -204,7 +204,7 @@ def needs_browser(context: Context) -> list[str]:
 @contextmanager
 def reader(context: Context) -> Iterator[Reader]:
     """The tools that the sources share. The sample site runs meanwhile if this run is on the sample."""
-    archive = Archive(context.data.snapshots, objects.store_at(context.data.store))
+    archive = Archive.at(context.data.snapshots, context.data.store)
     cache = ParsedCache(context.data.snapshots / "parsed")
     settings = context.settings
     http = HttpSettings(

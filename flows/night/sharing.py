@@ -65,7 +65,7 @@ def catch_up(data: DataDir) -> None:
 
 def send_pages(data: DataDir) -> None:
     """Send the pages that the store lacks, before a version that refers to them is published. Raises StoreError."""
-    Archive(data.snapshots, objects.store_at(data.store)).send()
+    Archive.at(data.snapshots, data.store).send()
 
 
 def begin_reading(data: DataDir, source: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterState, FlowRunFilterStateType
@@ -28,6 +28,8 @@ from gpuledger.flows.prefect_.schedule import Schedule, is_done
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from prefect import Flow
+
     from gpuledger.flows.settings.settings import Settings
     from gpuledger.warehouse.paths import DataDir
 
@@ -47,35 +49,26 @@ async def runner(settings: Settings, data: DataDir, *, sample: bool, is_alone: b
     limit = None if is_alone else 1
     # A run takes its flow from served.py, whatever somebody writes into the deployments on the server later.
     os.environ.update(served.ENVIRONMENT)
-    nightly = await runs.aadd_deployment(
-        await deployments.refresh.ato_deployment(
-            name="nightly",
-            description="Read every source, rebuild what changed, publish.",
-            schedules=[Cron(settings.cron, timezone=settings.time_zone)],
-            parameters=parameters,
-            concurrency_limit=limit,
-            entrypoint_type=EntrypointType.MODULE_PATH,
+
+    async def add(flow: Flow[Any, Any], name: str, description: str, **when: Any) -> UUID:
+        deployment = await flow.ato_deployment(
+            name, description=description, concurrency_limit=limit, entrypoint_type=EntrypointType.MODULE_PATH, **when
         )
-    )
-    await runs.aadd_deployment(
-        await deployments.refresh.ato_deployment(
-            name="quotes",
-            description="Read the vendor quotes in the inbox as soon as one is dropped there.",
-            parameters={**parameters, "only": ["quotes"]},
-            triggers=[_trigger(QUOTES_CHANGED)],
-            concurrency_limit=limit,
-            entrypoint_type=EntrypointType.MODULE_PATH,
-        )
-    )
-    await runs.aadd_deployment(
-        await deployments.rebuild.ato_deployment(
-            name="on-change",
-            description="Rebuild what edited models, settings or changed prices reach; nothing where all is up to date.",
-            triggers=[_trigger(PRICES_CHANGED), _trigger(MODELS_CHANGED)],
-            concurrency_limit=limit,
-            entrypoint_type=EntrypointType.MODULE_PATH,
-        )
-    )
+        return await runs.aadd_deployment(deployment)
+
+    nightly = await add(
+        deployments.refresh, "nightly", "Read every source, rebuild what changed, publish.",
+        schedules=[Cron(settings.cron, timezone=settings.time_zone)], parameters=parameters,
+    )  # fmt: skip
+    await add(
+        deployments.refresh, "quotes", "Read the vendor quotes in the inbox as soon as one is dropped there.",
+        triggers=[_trigger(QUOTES_CHANGED)], parameters={**parameters, "only": ["quotes"]},
+    )  # fmt: skip
+    await add(
+        deployments.rebuild, "on-change",
+        "Rebuild what edited models, settings or changed prices reach; nothing where all is up to date.",
+        triggers=[_trigger(PRICES_CHANGED), _trigger(MODELS_CHANGED)],
+    )  # fmt: skip
     await _catch_up(Schedule(settings.cron, settings.time_zone), data, nightly, sample=sample)
     return runs
 

@@ -85,10 +85,9 @@ def in_english(value: Any, answer: Answer) -> Any:
 
 def _origin(sha256: str, data: DataDir) -> str | None:
     """The address of an archived page. The row itself may have none."""
-    from gpuledger.extract.archive import objects
     from gpuledger.extract.archive.snapshots import Archive
 
-    snapshot = Archive(data.snapshots, objects.store_at(data.store)).origin(sha256)
+    snapshot = Archive.at(data.snapshots, data.store).origin(sha256)
     return None if snapshot is None else snapshot.url
 
 
@@ -99,9 +98,9 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], data: DataDir, *, exp
     lines = [list(columns(row).values()) for row in rows]
     # The title is printed in a pipe too, because the answer is incomplete without what its figures are for.
     terminal.say(currency.title(_title(answer, data)))
-    headings = list(columns(rows[0]))
-    worth = {currency.heading(name): currency.heading(name) for name in (*_WORTH, *headings) if name in headings}
-    show_rows([currency.heading(heading) for heading in headings], lines, "table", headings=worth)
+    headings = {name: currency.heading(name) for name in columns(rows[0])}
+    worth = [headings[name] for name in dict.fromkeys((*_WORTH, *headings)) if name in headings]
+    show_rows([*headings.values()], lines, "table", worth=worth)
     for line in _footnotes(rows, evidence=explain):
         terminal.say(line)
     if need.tuning is not None:

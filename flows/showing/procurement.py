@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpuledger.flows.showing import chosen
@@ -10,6 +11,7 @@ from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.flows.words.say import spoken
 from gpuledger.transform import queries
 from gpuledger.transform.answers import procurement as answers
+from gpuledger.warehouse.outputs.report import words
 from gpuledger.warehouse.outputs.sheet import Column, Sheet
 from gpuledger.warehouse.paths import DataDir
 
@@ -31,13 +33,9 @@ def origin_headings() -> dict[str, tuple[str, str]]:
     }  # fmt: skip
 
 
-def advice_words() -> dict[str, str]:
+def advice_words() -> Mapping[str, str]:
     """The advice as people read it, by its code."""
-    return {
-        "buy": gettext("buy"), "unjudged": gettext("good value"), "wait": gettext("wait"),
-        "other": gettext("another card"),
-        "unmeasured": gettext("not measured"), "no_price": gettext("no price"),
-    }  # fmt: skip
+    return words.values(gettext)["advice"]
 
 
 def sheet(data: DataDir, money: Money) -> Sheet:
@@ -51,12 +49,12 @@ def sheet(data: DataDir, money: Money) -> Sheet:
         *([money.words] if money.words else []),
     ]
     columns = _columns(answer, money)
-    words = advice_words()
+    advice = advice_words()
     return Sheet(
         name=NAME, title=gettext("What to buy"), subtitle=" · ".join(parts), columns=columns,
         rows=[_row(card, answer, money) for card in answer.cards],
         printed=19, currency=money,
-        colours={words["buy"]: "good", words["wait"]: "wait", words["no_price"]: "bad"},
+        colours={advice["buy"]: "good", advice["wait"]: "wait", advice["no_price"]: "bad"},
     )  # fmt: skip
 
 

@@ -54,21 +54,21 @@ def show_rows(  # noqa: PLR0913
     form: str,
     *,
     title: str = "",
-    headings: Mapping[str, str] | None = None,
+    worth: Sequence[str] | None = None,
     if_empty: str = "",
 ) -> None:
     """Print rows whose columns are only known by their names, such as those of a query that a user wrote.
 
-    `headings` has the headings for people, by column, in the order in which a narrow screen keeps the columns. Without it
-    the columns keep their names as they are.
+    `worth` has the columns in the order in which a narrow screen keeps them. Without it the columns keep their order, and
+    their names as they are.
     """
-    weights = {name: weight for weight, name in enumerate(headings or (), 1)}
+    weights = {name: weight for weight, name in enumerate(worth or (), 1)}
     known = {name: KNOWN.get(name, Column(name)) for name in columns}
     declared = [
         replace(
             known[name],
             shown_as="text" if known[name].shown_as in _REWORKED else known[name].shown_as,
-            heading=(headings or {}).get(name, name),
+            heading=name,
             weight=weights.get(name, UNIMPORTANT),
             unit_in="unit" if name == "score" else "",
         )
@@ -76,7 +76,7 @@ def show_rows(  # noqa: PLR0913
     ]
     answer = Answer.of_rows(declared, rows, title)
     if form == "table":
-        _table(Table.of(answer, has_names=headings is None), title, if_empty)
+        _table(Table.of(answer, has_names=worth is None), title, if_empty)
     else:
         show(answer, form)
 

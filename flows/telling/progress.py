@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gpuledger.extract.redaction import redact
-from gpuledger.flows.night.progress import SILENT, Progress, Step
+from gpuledger.flows.night.context import SILENT, Progress, Step
 from gpuledger.flows.showing import terminal
 from gpuledger.flows.words.lang import gettext
 

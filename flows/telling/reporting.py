@@ -5,11 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.message import LANGUAGES
-from gpuledger.flows.night.context import utc_now
-from gpuledger.flows.night.progress import SILENT, Progress
+from gpuledger.flows.night.context import SILENT, Progress, utc_now
 from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import texts
 from gpuledger.flows.words import lang, say
@@ -23,7 +21,7 @@ def write(data: DataDir, folder: Path, progress: Progress = SILENT) -> list[Path
 
     `progress` is told how far the work is. Raises NoWarehouse, and OSError if the folder cannot be written.
     """
-    archive = Archive(data.snapshots, objects.store_at(data.store))
+    archive = Archive.at(data.snapshots, data.store)
 
     def origin(sha256: str) -> tuple[str, datetime] | None:
         snapshot = archive.origin(sha256)

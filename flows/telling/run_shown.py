@@ -22,7 +22,7 @@ from gpuledger.warehouse.read import together
 
 def show_summary(summary: Summary, data: DataDir) -> None:
     """Print a table of the sources, what changed, what was rebuilt, and where the files are."""
-    show_rows(*_sources(summary), "table", headings={name: name for name in _WORTH})
+    show_rows(*_sources(summary), "table", worth=_WORTH)
     for outcome in summary.failed_sources:
         stands = f"; {gettext('its last good data stand, marked stale')}" if summary.published else ""
         _say(f"{outcome.source} {gettext(outcome.status)}: ", f"{translated(outcome.reason or '')}{stands}", "red")
@@ -115,8 +115,8 @@ def _show_changes(summary: Summary, most: int = 12) -> None:
             (c.source, c.title, c.change, _short(c.old_price), _short(c.new_price), c.currency) for c in changed[:most]
         ]
         columns = ["source", "title", "change", "old price", "new price", "currency"]
-        worth = {name: name for name in ("title", "new price", "old price", "currency", "change", "source")}
-        show_rows(columns, rows, "table", title=gettext("Prices that changed"), headings=worth)
+        worth = ("title", "new price", "old price", "currency", "change", "source")
+        show_rows(columns, rows, "table", title=gettext("Prices that changed"), worth=worth)
     more, appeared = len(changed) - most, len(summary.changes) - len(changed)
     if more > 0:
         click.echo(gettext("{count} more; `gpuledger changes` lists them").format(count=more))

@@ -4,10 +4,9 @@ whether its condition is met in the published warehouse, with the evidence (pric
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -127,7 +126,9 @@ def remove(data: DataDir, number: int) -> Watch:
 
 def save(data: DataDir, watches: Sequence[Watch]) -> None:
     """Write the file whole, in one step."""
-    local_files.write_text(path(data), "\n".join(_toml(watch) for watch in watches))
+    local_files.write_text(
+        path(data), "\n".join(local_files.toml_table("[[watch]]", asdict(watch)) for watch in watches)
+    )
 
 
 def _watch(table: dict[str, Any], place: str) -> Watch:
@@ -170,27 +171,6 @@ def _is_of_kind(name: str, value: object) -> bool:
     if name == "added_on":
         return type(value) is date
     return isinstance(value, str) or (name == "below" and type(value) in (int, float))
-
-
-def _toml(watch: Watch) -> str:
-    """One watch as a TOML table.
-
-    A JSON string is also a TOML string, and whole numbers and dates are written the same in both.
-    """
-    lines = ["[[watch]]"]
-    for f in fields(watch):
-        value = getattr(watch, f.name)
-        if value is None:
-            continue
-        text = (
-            value.isoformat()
-            if isinstance(value, date)
-            else str(value)
-            if isinstance(value, int)
-            else json.dumps(str(value))
-        )
-        lines.append(f"{f.name} = {text}")
-    return "\n".join(lines) + "\n"
 
 
 # ── what they find ──

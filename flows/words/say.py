@@ -7,9 +7,12 @@ for every program. For people, each is translated as a whole, or by the template
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from gettext import NullTranslations
+
+import click
 
 from gpuledger.extract.message import Sum, Words, message_of, said
 from gpuledger.flows.words.lang import N_, current, described, gettext, knows, translations
@@ -26,6 +29,15 @@ def say(what: object, money: Callable[[Sum], Sum] = lambda amount: amount) -> st
     if message_of(what) is not None:
         return said(what, current(), Words(money, label))
     return label(what) if isinstance(what, str) and knows(what) else translated(str(what))
+
+
+@contextmanager
+def as_wrong_use(*kinds: type[Exception]) -> Iterator[None]:
+    """Make errors of these kinds in the block usage errors, which say the same in the language in use."""
+    try:
+        yield
+    except kinds as error:
+        raise click.UsageError(say(error)) from None
 
 
 def label(text: str) -> str:

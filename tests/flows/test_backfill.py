@@ -14,8 +14,7 @@ import pytest
 from gpuledger.extract.collect import Collected
 from gpuledger.flows.history import backfill
 from gpuledger.flows.night import gather
-from gpuledger.flows.night.context import Context
-from gpuledger.flows.night.progress import Progress
+from gpuledger.flows.night.context import Context, Progress
 from gpuledger.flows.night.refresh import store
 from tests.command import rows, tables
 from tests.flows.inprocess import context

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from gpuledger.extract import source as sources
-from gpuledger.flows.night.progress import SILENT
+from gpuledger.flows.night.context import SILENT
 from gpuledger.flows.telling.progress import Lines, duration, live_lines
 from gpuledger.flows.words import lang
 

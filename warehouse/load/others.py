@@ -125,28 +125,27 @@ KINDS = (
     ),
 )  # fmt: skip
 
+#: The fields that tell an item of these classes from the others of its source.
+_KEYS = {
+    kind.item: [kind.fields.get(column, column) for column in kind.spans.key if column != "source"] for kind in KINDS
+}
+
 
 def key_of(source: str, item: Item) -> tuple[Hashable, ...]:
     """The key of a row. Two rows of one batch with the same key are duplicates."""
     match item:
         case Offer():
-            return ("offer", item.key)
-        case Score():
-            return ("score", item.gpu_name, item.table, item.column)
-        case IndexPrice():
-            return ("index_price", item.gpu_name, item.table, item.column, item.period, item.condition)
+            return (item.KIND, item.key)
         case CloudOffer():
-            return ("cloud_offer", offer_id(source, item))
-        case TokenPrice():
-            return ("token_price", item.provider, item.model)
+            return (item.KIND, offer_id(source, item))
         case FxRate():
-            return ("fx_rate", item.day, item.currency, item.base)
+            return (item.KIND, item.day, item.currency, item.base)
         case OpenModel():
-            return ("open_model", item.repository, item.config is None)
+            return (item.KIND, item.repository, item.config is None)
         case Chart():
-            return ("chart", item.article_url, item.image_url)
-        case ChartValue():
-            return ("chart_value", item.image_url, item.position)
+            return (item.KIND, item.article_url, item.image_url)
+        case _:
+            return (item.KIND, *(getattr(item, field) for field in _KEYS[type(item)]))
 
 
 def stage_cloud(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:

@@ -17,7 +17,8 @@ from xml.sax.saxutils import escape, quoteattr
 from gpuledger.extract import local_files
 from gpuledger.warehouse.outputs.answer import cell, plain
 from gpuledger.warehouse.outputs.currency import Currency
-from gpuledger.warehouse.outputs.sheet import Kind, Sheet
+from gpuledger.warehouse.outputs.datapackage import KINDS, type_of
+from gpuledger.warehouse.outputs.sheet import Sheet
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query, reader
 
@@ -27,27 +28,26 @@ FEED = "changes.atom"
 #: Number of the newest changes that the feed and `changes.json` hold.
 MOST_CHANGES = 500
 
-#: The query for each file, and the order of its rows.
+#: The table of each file, the order of its rows, and the query for them where that is not for the whole table.
 _QUERIES = {
-    "workloads": ("SELECT * FROM core.workload SEMI JOIN mart.ranking USING (workload_id)", "workload_id"),
-    "value": ("SELECT * FROM mart.value", "workload_id, price_basis, value_rank, gpu_id"),
-    "ranking": ("SELECT * FROM mart.ranking", "workload_id, rank, gpu_id"),
-    "prices": ("SELECT * FROM mart.gpu_price", "gpu_id"),
-    "trends": ("SELECT * FROM mart.price_trend", "gpu_id"),
-    "cloud": ("SELECT * FROM mart.cloud_price", "ALL"),
+    "workloads": (
+        "core.workload", "workload_id", "SELECT * FROM core.workload SEMI JOIN mart.ranking USING (workload_id)",
+    ),
+    "value": ("mart.value", "workload_id, price_basis, value_rank, gpu_id", ""),
+    "ranking": ("mart.ranking", "workload_id, rank, gpu_id", ""),
+    "prices": ("mart.gpu_price", "gpu_id", ""),
+    "trends": ("mart.price_trend", "gpu_id", ""),
+    "cloud": ("mart.cloud_price", "ALL", ""),
     "changes": (
+        "core.price_change",
+        "changed_at DESC, listing_id, change",
         f"""SELECT c.*, l.title, l.url FROM core.price_change c LEFT JOIN core.listing l ON l.listing_id = c.listing_id
             ORDER BY c.changed_at DESC, c.listing_id, c.change LIMIT {MOST_CHANGES}""",
-        "changed_at DESC, listing_id, change",
     ),
-    "sources": ("SELECT * EXCLUDE (age_hours) FROM mart.source_status", "source"),
-}
-_TABLES = {
-    "workloads": "core.workload", "value": "mart.value", "ranking": "mart.ranking", "prices": "mart.gpu_price",
-    "trends": "mart.price_trend", "cloud": "mart.cloud_price", "changes": "core.price_change",
-    "sources": "mart.source_status",
+    "sources": ("mart.source_status", "source", "SELECT * EXCLUDE (age_hours) FROM mart.source_status"),
 }  # fmt: skip
-_KINDS: dict[Kind, str] = {"money": "number", "percent": "number", "number": "number", "count": "integer"}
+#: The types of a data package that JSON has too; all others are texts in it.
+_IN_JSON = ("number", "integer", "boolean")
 _CURRENCY = {
     "type": "object", "required": ["code", "usd", "rate_day"],
     "description": "What amounts are in where no other currency stands beside them, and what one unit of it is worth",
@@ -55,8 +55,6 @@ _CURRENCY = {
         "code": {"type": "string"}, "usd": {"type": "number"}, "rate_day": {"type": ["string", "null"], "format": "date"},
     },
 }  # fmt: skip
-_TYPES = (("DECIMAL", "number"), ("DOUBLE", "number"), ("BIGINT", "integer"), ("INTEGER", "integer"),
-          ("HUGEINT", "integer"), ("BOOLEAN", "boolean"))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +88,13 @@ def export(data: DataDir, folder: Path, cards: Sheet) -> list[Path]:
 
 
 def _list(data: DataDir, name: str, currency: Currency) -> _List:
-    rows_sql, order = _QUERIES[name]
+    table, order, rows_sql = _QUERIES[name]
+    rows_sql = rows_sql or f"SELECT * FROM {table}"
     with reader(data) as con:
         names = [column for column, *_ in con.execute(f"DESCRIBE {rows_sql}").fetchall()]
-        result = con.execute(f"{currency.select(con, _TABLES[name], rows_sql)} ORDER BY {order}")
+        result = con.execute(f"{currency.select(con, table, rows_sql)} ORDER BY {order}")
         columns, rows = [column[0] for column in result.description], result.fetchall()
-    schema, _, table = _TABLES[name].partition(".")
+    schema, _, of_schema = table.partition(".")
     described = {
         column: (kind, comment or "")
         for column, kind, comment in query(
@@ -103,14 +102,14 @@ def _list(data: DataDir, name: str, currency: Currency) -> _List:
             """SELECT column_name, data_type, comment FROM duckdb_columns()
                WHERE database_name = 'gpuledger' AND (schema_name, table_name) IN (($schema, $table), ('core', 'listing'))
                ORDER BY table_name = $table""",
-            {"schema": schema, "table": table},
+            {"schema": schema, "table": of_schema},
         )[1]
     }
     return _List(
-        _TABLES[name],
+        table,
         {
             currency.name(column): {
-                "type": [_type(described[column][0]), "null"],
+                "type": [_in_json(type_of(described[column][0])), "null"],
                 "description": currency.meaning(described[column][1]),
             }
             for column in names
@@ -121,15 +120,15 @@ def _list(data: DataDir, name: str, currency: Currency) -> _List:
 
 def _cards(cards: Sheet) -> _List:
     schema = {
-        column.name: {"type": [_KINDS.get(column.kind, "string"), "null"], "description": column.meaning}
+        column.name: {"type": [_in_json(KINDS.get(column.kind, "string")), "null"], "description": column.meaning}
         for column in cards.columns
     }
     rows = [{name: plain(value) for name, value in row.items()} for row in cards.dicts()]
     return _List(f"{cards.title} · {cards.subtitle}", schema, rows)
 
 
-def _type(kind: str) -> str:
-    return next((name for beginning, name in _TYPES if kind.startswith(beginning)), "string")
+def _in_json(type: str) -> str:
+    return type if type in _IN_JSON else "string"
 
 
 def _openapi(lists: dict[str, _List]) -> dict[str, Any]:

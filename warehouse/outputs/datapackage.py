@@ -21,7 +21,8 @@ _TYPES = (
     ("DECIMAL", "number"), ("DOUBLE", "number"), ("FLOAT", "number"), ("BIGINT", "integer"), ("INTEGER", "integer"),
     ("HUGEINT", "integer"), ("BOOLEAN", "boolean"), ("TIMESTAMP", "datetime"), ("DATE", "date"), ("VARCHAR", "string"),
 )  # fmt: skip
-_KINDS: dict[Kind, str] = {
+#: The same by the kind of a column of a list.
+KINDS: dict[Kind, str] = {
     "money": "number", "percent": "number", "number": "number", "count": "integer", "day": "date",
 }  # fmt: skip
 _UNIT = re.compile(r"\s*\[([^\]]+)\]$")
@@ -59,7 +60,7 @@ def _resource(path: Path, tables: dict[str, tuple[str, list[dict[str, str]]]], f
         fields = [
             {
                 "name": column.heading if is_csv else column.name,
-                "type": _KINDS.get(column.kind, "string"),
+                "type": KINDS.get(column.kind, "string"),
                 "description": column.meaning,
             }
             for column in front.columns
@@ -92,7 +93,7 @@ def _tables(data: DataDir, currency: Currency) -> dict[str, tuple[str, list[dict
     fields: dict[str, list[dict[str, str]]] = {}
     for table, column, kind, comment in rows:
         comment = currency.meaning(comment)
-        field = {"name": currency.name(column), "type": _type(kind), "description": _UNIT.sub("", comment)}
+        field = {"name": currency.name(column), "type": type_of(kind), "description": _UNIT.sub("", comment)}
         if unit := _UNIT.search(comment):
             field["unit"] = unit[1]
         fields.setdefault(table, []).append(field)
@@ -102,5 +103,6 @@ def _tables(data: DataDir, currency: Currency) -> dict[str, tuple[str, list[dict
     return {name: (described.get(name, ""), table_fields) for name, table_fields in fields.items()}
 
 
-def _type(kind: str) -> str:
+def type_of(kind: str) -> str:
+    """The type of a column in a data package, by its type in DuckDB."""
     return next((name for beginning, name in _TYPES if kind.startswith(beginning)), "any")
