@@ -86,7 +86,7 @@ def judge(drawn: Drawn, reader: Any) -> tuple[int, int]:
     """How many values of a chart were accepted for a card, and how many of those are not printed so."""
     from gpuledger.extract.charts.picture import pixels
     from gpuledger.extract.charts.read import read_chart
-    from gpuledger.flows.decisions.chart_cards import with_cards
+    from gpuledger.flows.night.charts import with_cards
 
     reading = read_chart(pixels(drawn.content), reader)
     truth = {(card_of(one.label), one.series, one.text) for one in drawn.printed}

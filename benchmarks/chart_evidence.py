@@ -28,7 +28,7 @@ from gpuledger.extract.charts.outcome import ChartReading, Value
 from gpuledger.extract.charts.picture import Pixels, pixels
 from gpuledger.extract.charts.read import read_chart
 from gpuledger.extract.charts.words import Reader, Word
-from gpuledger.flows.decisions.chart_cards import with_cards
+from gpuledger.flows.night.charts import with_cards
 from tests.support import chart_pictures
 from tests.support.chart_pictures import Drawn
 

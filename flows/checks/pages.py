@@ -1,4 +1,7 @@
-"""Choose the pages of a source that `sources diff` compares, show them side by side, and read its newest archived pages."""
+"""The archived pages of a source: which two `sources diff` compares, how they are shown, and what the newest say.
+
+A correction is checked against what they say before it is stored.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.items import Aside, Item
 from gpuledger.extract.side_by_side import Compared, FieldPair, Side, aligned
 from gpuledger.extract.source import Page
+from gpuledger.extract.spelling import names_like
+from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.showing import terminal
 from gpuledger.flows.showing.show import show_rows
 from gpuledger.flows.showing.terminal import clean
@@ -24,11 +29,16 @@ from gpuledger.flows.words.lang import gettext
 from gpuledger.transform.answers.trust import drifting
 from gpuledger.transform.answers.trust.drifting import Drifting
 from gpuledger.warehouse.errors import NoWarehouse
+from gpuledger.warehouse.load import corrected
+from gpuledger.warehouse.load.corrected import Correction
 from gpuledger.warehouse.paths import DataDir
 
 #: The most fields whose markup is shown. `--format json` has the markup of all.
 _MOST = 4
 _COLUMNS = ("field", "then", "now", "value_then", "value_now", "title")
+
+#: Sources whose nights are loaded in bulk. Corrections are not applied to them.
+_IN_BULK = ("danawa_daily",)
 
 
 class NoPair(ExtractError):
@@ -77,6 +87,40 @@ def newest_items(data: DataDir, source: str) -> list[Item]:
             with suppress(ExtractError):
                 items += [item for item in parse_page(chosen, archive.page(snapshot)) if not isinstance(item, Aside)]
     return items
+
+
+def correction(data: DataDir, place: tuple[str, str, str], old: str | None, new: str | None, reason: str) -> Correction:
+    """A correction of one field, decided now. `place` is the source, the key and the field.
+
+    If `old` is None, the value of the newest archived page is taken for it.
+
+    Raises ValueError, with the way out, if there is no such row, or if the corrected row would not be valid.
+    """
+    source, key, field = place
+    if source in _IN_BULK:
+        raise ValueError(
+            f"the nights of {source} are loaded by `gpuledger backfill`, which takes their files as they are"
+        )
+    if not reason.strip():
+        raise ValueError("a correction needs a --reason: whoever reads it later must know how you know")
+    rows = {corrected.key_text(source, item): item for item in newest_items(data, source)}
+    if key not in rows:
+        close = names_like(key, rows)
+        hint = (
+            f"; did you mean {close[0]}?"
+            if close
+            else f"; `gpuledger refresh --only {source}` reads its pages" * (not rows)
+        )
+        raise ValueError(f"no row of {source} has the key {key!r} on its newest archived pages{hint}")
+    item = rows[key]
+    corrected.changed(source, item, {field: new})
+    value = corrected.text_of(item, field)
+    if (old if old is not None else value) == new:
+        raise ValueError(f"{source} says {value!r} in {field} already: there is nothing to correct")
+    decided = utc_now().replace(microsecond=0)
+    return Correction(
+        source=source, key=key, field=field, old=value if old is None else old, new=new, reason=reason, decided=decided
+    )
 
 
 def _by_hash(history: Sequence[Snapshot], source: str, beginning: str) -> Snapshot:

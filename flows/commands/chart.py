@@ -79,7 +79,7 @@ def _heading(reading: ChartReading) -> str:
 def _rows(reading: ChartReading, source: str, data_dir: str | None) -> list[tuple[Any, ...]]:
     """One row for each value, with its card."""
     from gpuledger.flows.decisions import identities
-    from gpuledger.flows.decisions.chart_cards import with_cards
+    from gpuledger.flows.night.charts import with_cards
 
     return [
         (

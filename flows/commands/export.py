@@ -40,7 +40,7 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
     from gpuledger.flows.showing import procurement, questions
     from gpuledger.flows.showing.money import money
     from gpuledger.flows.telling import progress
-    from gpuledger.warehouse.outputs import api_files, csv_files, datapackage, parquet_files, sheet
+    from gpuledger.warehouse.outputs import api_files, csv_files, datapackage, sheet, tables
     from gpuledger.warehouse.read import together
 
     data = read_from(data_dir)
@@ -64,7 +64,7 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
         elif form == "csv":
             written = [*csv_files.export(data, folder, currency=currency), sheet.write_csv(front, folder, excel=excel)]
         else:
-            written = [*parquet_files.export(data, folder, currency), sheet.write_parquet(front, folder)]
+            written = [*tables.write_parquet(data, folder, currency), sheet.write_parquet(front, folder)]
         if form in ("csv", "parquet"):
             written.append(datapackage.write(data, folder, written, front))
     for path in written:

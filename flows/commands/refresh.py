@@ -52,7 +52,7 @@ def command(
     from gpuledger.flows.night.start import Request, context_for
     from gpuledger.flows.prefect_ import blocks
     from gpuledger.flows.telling import logs, progress
-    from gpuledger.flows.telling.after_run import run_and_report
+    from gpuledger.flows.telling.alerts import run_and_report
 
     # People read the summary that is printed below. With a log for programs, the log itself has all of it.
     is_log = settings.log_format == "json"

@@ -215,7 +215,7 @@ def correct(
     says the same; where the source changes its mind, its word counts and an issue says so. Corrections are kept in
     decisions/corrections.toml.
     """
-    from gpuledger.flows.checks import correcting
+    from gpuledger.flows.checks import pages
     from gpuledger.flows.decisions import corrections
 
     _refuse_unknown(name)
@@ -228,7 +228,7 @@ def correct(
         click.echo(gettext("{name} is as the source says it from the next refresh on").format(name=removed.name))
         return
     with as_wrong_use(ValueError):
-        correction = correcting.correction(data, (name, key, field), old, new, reason)
+        correction = pages.correction(data, (name, key, field), old, new, reason)
     before = corrections.add(data, correction)
     if before is not None:
         click.echo(

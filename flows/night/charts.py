@@ -32,7 +32,6 @@ from gpuledger.extract.readers.chart_plans import Plan
 from gpuledger.extract.readers.transcriptions import Transcription
 from gpuledger.extract.source import Source
 from gpuledger.flows.decisions import identities
-from gpuledger.flows.decisions.chart_cards import with_cards
 from gpuledger.transform import workloads
 from gpuledger.transform.workloads import Workload
 from gpuledger.warehouse.paths import DataDir
@@ -40,6 +39,8 @@ from gpuledger.warehouse.paths import DataDir
 if TYPE_CHECKING:
     from gpuledger.transform.identity.resolver import Resolver
 
+#: The source by whose conventions labels are read, if the caller names none: there a bare RTX 3060 is the launch card.
+SOURCE = "toms_ai_articles"
 
 #: Where the reading of a picture comes from. By the hash of the picture it gives the reading: `reading`, or `code` and
 #: `problem`; None if nobody has read it.
@@ -100,6 +101,24 @@ def reader_code() -> str:
     """Fingerprint of the code that reads pictures. When it changes, the pictures are read again."""
     folder = Path(chart_reader.__file__).parent
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()[:12]
+
+
+def with_cards(reading: ChartReading, resolver: Resolver, source: str = SOURCE) -> list[tuple[Value, str | None]]:
+    """The values of a chart with their gpu_id. Values with a doubtful label are quarantined."""
+    meant = {value.label: resolver.resolve(value.label, source=source) for value in reading.values}
+    labels: dict[str | None, set[str]] = {}
+    for label, card in meant.items():
+        labels.setdefault(card.gpu_id, set()).add(label)
+    judged: list[tuple[Value, str | None]] = []
+    for value in reading.values:
+        card = meant[value.label]
+        if card.gpu_id is None or card.gpu_count != 1:
+            judged.append((value.refused(f"the label means no single card: {card.status}"), None))
+        elif len(labels[card.gpu_id]) > 1:
+            judged.append((value.refused("another label of the chart means the same card"), card.gpu_id))
+        else:
+            judged.append((value, card.gpu_id))
+    return judged
 
 
 @dataclass(frozen=True, slots=True)

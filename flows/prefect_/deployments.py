@@ -45,7 +45,7 @@ from gpuledger.flows.prefect_.processes import end_with_owner
 from gpuledger.flows.prefect_.schedule import Schedule, is_done
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.telling import logs
-from gpuledger.flows.telling.after_run import run_and_report
+from gpuledger.flows.telling.alerts import run_and_report
 from gpuledger.warehouse import private
 from gpuledger.warehouse.errors import Locked
 

@@ -33,7 +33,7 @@ from gpuledger.extract.charts.outcome import (  # noqa: E402
 )
 from gpuledger.extract.charts.picture import pixels  # noqa: E402
 from gpuledger.extract.charts.words import Frame, Word, without_share  # noqa: E402
-from gpuledger.flows.decisions.chart_cards import with_cards  # noqa: E402
+from gpuledger.flows.night.charts import with_cards  # noqa: E402
 from gpuledger.transform.identity.resolver import Resolver  # noqa: E402
 from tests.support.chart_pictures import Drawn, draw, found_fonts  # noqa: E402
 

@@ -31,7 +31,7 @@ UNSEEN = {
 #: Files whose plain ValueErrors are shown to the person who wrote the file, row or option that they are of.
 OF_A_PERSONS_WORDS = (
     "extract/fetch/http_settings.py", "extract/local_files.py", "extract/readers/transcriptions.py",
-    "extract/sample/server.py", "extract/sources/own_rates/pages.py", "flows/checks/correcting.py",
+    "extract/sample/server.py", "extract/sources/own_rates/pages.py", "flows/checks/pages.py",
     "flows/night/start.py", "flows/decisions/corrections.py", "flows/decisions/decisions.py", "flows/settings/settings.py",
     "flows/decisions/terms.py", "warehouse/load/corrected.py", "warehouse/outputs/xlsx_files.py",
 )  # fmt: skip

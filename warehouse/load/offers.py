@@ -1,4 +1,10 @@
-"""Load offers: the newest attributes of listings, their prices as spans, and the price changes."""
+"""Load offers: the newest attributes of listings, their prices as versions, and the price changes.
+
+core.price_span has all versions, core.price_open those that have not ended. On most nights few listings change: a listing is
+seen in another state, goes on in doubt, or ends. A load reads the open version only of these, however long the history is.
+It writes a version that ends at the end of the history, so the history stays in order of time, and no old part of it is
+rewritten.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +15,8 @@ from datetime import date, datetime
 import duckdb
 
 from gpuledger.extract.items import Issue, Offer
-from gpuledger.warehouse.load import prices
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Night, Row
+from gpuledger.warehouse.load.spans import Spans, Staged, fresh_since, judge
 from gpuledger.warehouse.load.stage import Value, stage
 
 #: Attributes that may change while a listing stays the same listing.
@@ -19,7 +25,13 @@ ATTRIBUTES = ("title", "url", "brand", "sku", "mpn", "gtin", "condition", "selle
 )  # fmt: skip
 #: Attributes from which the resolver reads the GPU. If one changes, the listing is resolved again.
 EVIDENCE = ("title", "brand", "mpn", "specs")
-COLUMNS = ("listing_id", "source", "listing_key", *ATTRIBUTES, *prices.STATE, *prices.EVIDENCE)
+STATE = ("price", "currency", "price_kind", "list_price", "availability")
+#: Attributes that decide whether an offer counts. They are part of each version too, so that answers about the past stay.
+TERMS = ("condition", "seller", "seller_kind")
+#: Columns that are written with a new version. A change of them makes no new version.
+SEEN_WITH = ("price_text", "snapshot_sha256")
+_VERSION = (*STATE, *TERMS, *SEEN_WITH)
+COLUMNS = ("listing_id", "source", "listing_key", *ATTRIBUTES, *STATE, *SEEN_WITH)
 
 
 def listing_id(source: str, offer: Offer) -> str:
@@ -43,7 +55,7 @@ def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetim
     """Load the staged rows of `night`, whose keys must be unique. Returns what changed. Call `record_changes` afterwards."""
     changes = ChangeSet()
     changes.add("core.listing", merge_listings(con, night.seen_at))
-    versions, ended = prices.write(con, night, previous_success)
+    versions, ended = write_versions(con, night, previous_success)
     changes.add("core.price_open", versions)
     if ended:
         con.execute(
@@ -59,7 +71,7 @@ def staged_values(source: str, row: Row) -> Sequence[Value]:
     """The values of an offer in the order of the staged columns."""
     offer = row.item
     assert isinstance(offer, Offer)
-    attributes = [getattr(offer, name) for name in (*ATTRIBUTES, *prices.STATE)]
+    attributes = [getattr(offer, name) for name in (*ATTRIBUTES, *STATE)]
     return (listing_id(source, offer), source, offer.key, *attributes, offer.price_text, row.snapshot_sha256)
 
 
@@ -71,7 +83,7 @@ def merge_listings(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> int:
     seen = {"seen_at": seen_at}
     differs = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in ATTRIBUTES)
     evidence = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in EVIDENCE)
-    # By id and not by row id: see `prices.write`.
+    # By id and not by row id: see `write_versions`.
     row = con.execute(
         f"""CREATE OR REPLACE TEMP TABLE listing_verdict AS
             SELECT i.listing_id, l.listing_id IS NULL AS is_new, {evidence} AS is_other
@@ -96,6 +108,79 @@ def merge_listings(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> int:
             seen,
         )
     return touched
+
+
+def write_versions(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> tuple[int, int]:
+    """Write the versions that a night makes from its staged offers (`incoming_offer`, `held_offer`) and the open versions.
+
+    A listing ends if it is absent from a complete night, or if its own page is gone. A listing that is absent from an
+    incomplete night goes on, with the time until which it was confirmed. A listing that the contract or the gate holds goes
+    on as a version in doubt. A night that is repeated at the same time replaces the versions that it wrote itself.
+
+    The listings must be in core.listing already. Returns how many versions were begun, closed or marked, and how many
+    listings ended.
+    """
+    spans = Spans(
+        table="core.price_open",
+        key=("listing_id",),
+        state=(*STATE, *TERMS),
+        extra=SEEN_WITH,
+        has_doubt=True,
+    )
+    staged = Staged(
+        incoming="incoming_offer", held="held_offer", seen_at=night.seen_at, is_complete=night.is_complete,
+        scope=f"starts_with(o.listing_id, '{night.source}:')", gone=night.gone,
+        fresh_since=fresh_since(con, night.source, night.seen_at),
+    )  # fmt: skip
+    judge(con, spans, staged)
+    counted = dict(con.execute("SELECT why, count(*) FROM verdict WHERE why IS NOT NULL GROUP BY why").fetchall())
+    if not counted:
+        return 0, 0
+    columns = ", ".join(_VERSION)
+    con.execute(
+        f"""CREATE OR REPLACE TEMP TABLE version AS
+            WITH stood AS (
+                SELECT listing_id, why, {columns}, valid_from, confirmed_until
+                FROM core.price_open JOIN (SELECT listing_id, why FROM verdict WHERE why IS NOT NULL) USING (listing_id)
+            )
+            SELECT listing_no, v.* FROM (
+                SELECT listing_id, {columns}, valid_from, $seen_at AS valid_to,
+                    coalesce(confirmed_until, $previous, valid_from) AS confirmed_until
+                FROM stood WHERE valid_from <> $seen_at AND why NOT IN ('unseen', 'confirmed')
+                UNION ALL
+                SELECT listing_id, {columns}, valid_from, NULL,
+                    CASE why WHEN 'unseen' THEN greatest($previous, valid_from) END
+                FROM stood WHERE why IN ('unseen', 'confirmed')
+                UNION ALL
+                SELECT listing_id, {columns}, $seen_at, NULL, coalesce(confirmed_until, $previous, valid_from)
+                FROM stood WHERE why = 'doubted'
+                UNION ALL
+                SELECT listing_id, {columns}, $seen_at, NULL, NULL
+                FROM incoming_offer SEMI JOIN (FROM verdict WHERE why IN ('new', 'replaced')) USING (listing_id)
+            ) v
+            JOIN (SELECT listing_id, listing_no FROM core.listing) USING (listing_id)""",
+        {"seen_at": night.seen_at, "previous": previous_success},
+    )
+    # Rows are found by key and not by row id: DuckDB 2.0 crashes when it looks up row ids in a table in which the open
+    # transaction has written some rows and deleted others.
+    con.execute(
+        "DELETE FROM core.price_open WHERE listing_id IN (SELECT listing_id FROM verdict WHERE why IS NOT NULL)"
+    )
+    con.execute(
+        """DELETE FROM core.price_span WHERE valid_to IS NULL AND listing_no IN (
+               SELECT listing_no FROM core.listing SEMI JOIN (FROM verdict WHERE why IS NOT NULL) USING (listing_id))"""
+    )
+    row = con.execute(
+        f"""INSERT INTO core.price_span (listing_no, {columns}, valid_from, valid_to, confirmed_until)
+            SELECT listing_no, {columns}, valid_from, valid_to, confirmed_until FROM version
+            ORDER BY coalesce(valid_to, valid_from), valid_to IS NULL, listing_no"""
+    ).fetchone()
+    con.execute(
+        f"""INSERT INTO core.price_open (listing_id, {columns}, valid_from, confirmed_until)
+            SELECT listing_id, {columns}, valid_from, confirmed_until FROM version
+            WHERE valid_to IS NULL ORDER BY valid_from, listing_no"""
+    )
+    return int(row[0]) if row else 0, int(counted.get("ended", 0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
-"""Which tables are exported, and in which order of rows."""
+"""Which tables are exported, in which order of rows, and as Parquet files with the warehouse's types."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -10,6 +11,7 @@ import duckdb
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
+from gpuledger.warehouse.schema import quote
 
 #: Exported tables other than marts: price changes, and titles that mean no card.
 BESIDE_THE_MARTS = ("core.price_change", "core.unmatched_title")
@@ -71,3 +73,19 @@ def tables(
             result = con.execute(rows_of(con, table, currency))
             columns = [column[0] for column in result.description or []]
             yield table.partition(".")[2], columns, result.fetchall()
+
+
+def write_parquet(data: DataDir, folder: Path, currency: Currency = DOLLARS) -> list[Path]:
+    """Write `<folder>/<table>.parquet` for every table, its dollars in `currency`, and return the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    with reader(data, folder) as con:
+        for table in names(con):
+            path = folder / f"{table.partition('.')[2]}.parquet"
+            part = path.with_suffix(".part")
+            con.execute(
+                f"COPY ({rows_of(con, table, currency)}) TO {quote(str(part))} (FORMAT parquet, COMPRESSION zstd)"
+            )
+            part.replace(path)
+            written.append(path)
+    return written
