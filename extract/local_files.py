@@ -128,12 +128,17 @@ def loads(text: str | bytes) -> Any:
         raise ValueError("nested too deeply") from None
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file so that nobody ever reads half of it. Creates its folder if needed. Raises OSError."""
+def write(path: Path, content: bytes) -> Path:
+    """Write a file so that nobody ever reads half of it. Creates its folder if needed. Returns the path. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_text(text, "utf-8")
-    aside.replace(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.write_bytes(content)
+    return part.replace(path)
+
+
+def write_text(path: Path, text: str) -> Path:
+    """The same for a text, in UTF-8."""
+    return write(path, text.encode())
 
 
 def name_of(path: Path) -> str:

@@ -52,13 +52,8 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
         if form == "xlsx":
             from gpuledger.warehouse.outputs import xlsx_files  # it imports openpyxl, which takes a third of a second
 
-            sheet_words = xlsx_files.Words(
-                gettext("Definitions"), gettext("Sources"), gettext("table"), gettext("column"), gettext("type"),
-                gettext("meaning"), gettext("open"), gettext("Page &P of &N"),
-            )  # fmt: skip
-            written = xlsx_files.export(
-                data, folder, [front, questions.sheet(data, currency, utc_now())], history=history, words=sheet_words
-            )
+            lists = [front, questions.sheet(data, currency, utc_now())]
+            written = xlsx_files.export(data, folder, lists, history=history, gettext=gettext)
         elif form == "json":
             written = api_files.export(data, folder, front)
         elif form == "csv":

@@ -154,26 +154,18 @@ def _bring_decisions(source: DataDir, target: DataDir) -> None:
                 shutil.copytree(source.root / folder, target.root / folder, dirs_exist_ok=True)
 
 
+@dataclasses.dataclass
 class _Replay:
-    """The runs, loaded one after the other into the work file."""
+    """The runs, loaded one after the other into the work file: the tables that changed, and the newest `as_of` of a run."""
 
-    def __init__(
-        self,
-        con: duckdb.DuckDBPyConnection,
-        context: Context,
-        archive: Archive,
-        parser: Parser,
-        newest: datetime,
-    ) -> None:
-        self._con = con
-        self._context = context
-        self._archive = archive
-        self._parser = parser
-        #: Tables that the runs changed, and the newest `as_of` of a run.
-        self.changed: set[str] = set()
-        self.newest = newest
-        #: The nights in the files of the last backfill. Its runs were published in parts, and share these files.
-        self._crawls: tuple[str, list[backfill.Crawl]] = ("", [])
+    _con: duckdb.DuckDBPyConnection
+    _context: Context
+    _archive: Archive
+    _parser: Parser
+    newest: datetime
+    changed: set[str] = dataclasses.field(default_factory=set)
+    #: The nights in the files of the last backfill. Its runs were published in parts, and share these files.
+    _crawls: tuple[str, list[backfill.Crawl]] = ("", [])
 
     def run(self, run: RunRecord) -> None:
         """Load what one run loaded."""

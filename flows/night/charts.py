@@ -189,16 +189,16 @@ def _without_picture(plan: Plan) -> Issue:
     return Issue(code="chart_missing", message=message, where=plan.workload_id, url=plan.article_url)
 
 
+@dataclass(slots=True)
 class _Work:
     """Reads pictures and compares them with what people read. `read_now` counts the readings that the run used."""
 
-    def __init__(
-        self, source: Source, readings: Readings, people: Sequence[Transcription], known: Mapping[str, Workload],
-        resolver: Any,
-    ) -> None:  # fmt: skip
-        self._source, self._readings, self._people = source, readings, people
-        self._known, self._resolver = known, resolver
-        self.read_now = 0
+    _source: Source
+    _readings: Readings
+    _people: Sequence[Transcription]
+    _known: Mapping[str, Workload]
+    _resolver: Callable[[], Resolver]
+    read_now: int = 0
 
     def rows_and_issues(
         self, chart: Chart, sha256: str, plans: Sequence[Plan]
@@ -216,7 +216,7 @@ class _Work:
             message = f"{answer['code']}: {answer['problem']}; the picture is {sha256}"
             return [], [_issue("chart_unreadable", message, chart)]
         reading = ChartReading.from_json(answer["reading"])
-        resolver: Resolver = self._resolver()
+        resolver = self._resolver()
         picture = _Picture(chart, sha256, reading, with_cards(reading, resolver, self._source.name))
         rows: list[ChartValue | Score] = []
         issues: list[Issue] = []

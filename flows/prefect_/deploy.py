@@ -10,7 +10,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterState, FlowRunFilterStateType
 from prefect.client.schemas.objects import State, StateType
 from prefect.events import DeploymentEventTrigger
 from prefect.runner import Runner
@@ -82,11 +81,8 @@ def _trigger(event: str) -> DeploymentEventTrigger:
 async def _bury_the_dead() -> None:
     """Mark the runs whose process was killed as crashed, as they can no longer report that themselves."""
     async with get_client() as client:
-        running = FlowRunFilterState(
-            type=FlowRunFilterStateType(any_=[StateType.RUNNING, StateType.PENDING, StateType.CANCELLING])
-        )
-        running_runs = FlowRunFilter(state=running)
-        for run in await client.read_flow_runs(flow_run_filter=running_runs):
+        running = deployments.in_state(StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
+        for run in await client.read_flow_runs(flow_run_filter=running):
             state: State[object] = Crashed(message="the process that served it was killed")
             await client.set_flow_run_state(run.id, state, force=True)
             _log.warning("%s was interrupted", run.name)

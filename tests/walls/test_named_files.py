@@ -223,7 +223,7 @@ def test_a_workbook_opens_whatever_a_title_holds(tmp_path: Path) -> None:
     xlsx_files._list(
         book,
         Sheet(name="a", title="a", subtitle="", columns=columns, rows=rows, printed=2, colours={}),
-        xlsx_files.Words(),
+        str,
     )
     sheet = book[book.sheetnames[-1]]
     book.save(tmp_path / "a.xlsx")

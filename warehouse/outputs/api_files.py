@@ -82,9 +82,7 @@ def export(data: DataDir, folder: Path, cards: Sheet) -> list[Path]:
     ]
     written.append(_write(place / "index.json", {**stands_for, "lists": {name: f"{name}.json" for name in lists}}))
     written.append(_write(place / "openapi.json", _openapi(lists)))
-    feed = folder / FEED
-    local_files.write_text(feed, "".join(_feed(lists["changes"].rows, as_of)))
-    return [*written, feed]
+    return [*written, local_files.write_text(folder / FEED, "".join(_feed(lists["changes"].rows, as_of)))]
 
 
 def _list(data: DataDir, name: str, currency: Currency) -> _List:
@@ -192,5 +190,4 @@ def _printable(text: str) -> str:
 
 
 def _write(path: Path, content: dict[str, Any]) -> Path:
-    local_files.write_text(path, json.dumps(content, ensure_ascii=False, indent=None, separators=(",", ":")) + "\n")
-    return path
+    return local_files.write_text(path, json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")

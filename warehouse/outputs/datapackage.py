@@ -48,9 +48,7 @@ def write(data: DataDir, folder: Path, files: Iterable[Path], front: Sheet) -> P
         ],
         "resources": [_resource(path, tables, front) for path in files],
     }
-    path = folder / NAME
-    local_files.write_text(path, json.dumps(package, ensure_ascii=False, indent=1) + "\n")
-    return path
+    return local_files.write_text(folder / NAME, json.dumps(package, ensure_ascii=False, indent=1) + "\n")
 
 
 def _resource(path: Path, tables: dict[str, tuple[str, list[dict[str, str]]]], front: Sheet) -> dict[str, Any]:

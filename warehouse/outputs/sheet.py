@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import duckdb
 
+from gpuledger.extract import local_files
 from gpuledger.warehouse.outputs import csv_files
 from gpuledger.warehouse.outputs.answer import cell
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
@@ -65,11 +66,7 @@ def to_csv(sheet: Sheet, *, excel: bool = False) -> bytes:
 
 def write_csv(sheet: Sheet, folder: Path, *, excel: bool = False) -> Path:
     """Write `<folder>/<name>.csv`, and return its path."""
-    path = folder / f"{sheet.name}.csv"
-    part = path.with_suffix(".part")
-    part.write_bytes(to_csv(sheet, excel=excel))
-    part.replace(path)
-    return path
+    return local_files.write(folder / f"{sheet.name}.csv", to_csv(sheet, excel=excel))
 
 
 def write_parquet(sheet: Sheet, folder: Path) -> Path:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -20,6 +19,7 @@ from openpyxl import Workbook
 from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 
+from gpuledger.extract import local_files
 from gpuledger.extract.message import Message
 from gpuledger.warehouse.outputs.answer import cell, flat, safe_text
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
@@ -49,51 +49,37 @@ _LONGEST_TEXT, _LONGEST_LINK = 32_767, 2_079
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The workbook's own texts, in the language in use."""
-
-    definitions: str = "Definitions"
-    sources: str = "Sources"
-    table: str = "table"
-    column: str = "column"
-    unit: str = "type"
-    meaning: str = "meaning"
-    page: str = "open"
-    printed: str = "Page &P of &N"
-
-
 def export(
-    data: DataDir, folder: Path, lists: Sequence[Sheet] = (), *, history: bool = False, words: Words | None = None
+    data: DataDir,
+    folder: Path,
+    lists: Sequence[Sheet] = (),
+    *,
+    history: bool = False,
+    gettext: Callable[[str], str] = str,
 ) -> list[Path]:
     """Write `<folder>/gpuledger.xlsx`, with `lists` as its first sheets and all in their currency, and return its path.
 
-    Only the lists are printed, each on one page.
+    Only the lists are printed, each on one page. `gettext` puts the workbook's own texts into the language in use.
 
     Tables that grow every night are left out unless `history` is set. Raises ValueError if a table has more rows than a
     sheet can hold.
     """
-    words, currency = words or Words(), lists[0].currency if lists else DOLLARS
-    folder.mkdir(parents=True, exist_ok=True)
+    currency = lists[0].currency if lists else DOLLARS
     book = Workbook()
     book.remove(book.active)
     for one in lists:
-        _list(book, one, words)
-    _definitions(book, data, lists, words, currency)
-    _sources(book, data, words)
+        _list(book, one, gettext)
+    _definitions(book, data, lists, gettext, currency)
+    _sources(book, data, gettext)
     grown = {name.partition(".")[2] for name in HISTORIES}
     for table, columns, rows in tables(data, without=() if history else tuple(grown), currency=currency):
         if len(rows) > MAX_ROWS:
             raise ValueError(Message("warehouse.rows_sheet_holds", table=table, count=len(rows), max_rows=MAX_ROWS))
         _plain(book.create_sheet(table[:31]), columns, rows, currency)
-    path = folder / "gpuledger.xlsx"
-    part = path.with_suffix(".part")
-    part.write_bytes(_timeless(book))
-    part.replace(path)
-    return [path]
+    return [local_files.write(folder / "gpuledger.xlsx", _timeless(book))]
 
 
-def _list(book: Any, front: Sheet, words: Words) -> None:
+def _list(book: Any, front: Sheet, gettext: Callable[[str], str]) -> None:
     sheet = book.create_sheet(front.title[:31])
     sheet["A1"], sheet["A2"] = safe_text(front.title), safe_text(front.subtitle)
     sheet["A1"].font = Font(_FONT, bold=True, size=16)
@@ -129,7 +115,7 @@ def _list(book: Any, front: Sheet, words: Words) -> None:
             )
             if column.kind == "link":
                 if (link := _NO_XML.sub("", str(value or ""))).startswith(("http://", "https://")):
-                    target_cell.value, target_cell.font = words.page, _LINK
+                    target_cell.value, target_cell.font = gettext("open"), _LINK
                     target_cell.hyperlink = link if len(link) <= _LONGEST_LINK else None
                 continue
             target_cell.value = _value(value)
@@ -149,7 +135,7 @@ def _list(book: Any, front: Sheet, words: Words) -> None:
     sheet.auto_filter.ref = f"A4:{get_column_letter(len(front.columns))}{max(4 + len(front.rows), 5)}"
     sheet.print_title_rows = "4:4"
     sheet.print_area = f"A1:{get_column_letter(front.printed)}{4 + len(front.rows)}"
-    _printed(sheet, words.printed)
+    _printed(sheet, gettext("Page &P of &N"))
 
 
 def _printed(sheet: Any, page: str) -> None:
@@ -161,7 +147,9 @@ def _printed(sheet: Any, page: str) -> None:
     sheet.page_margins.left = sheet.page_margins.right = 0.4
 
 
-def _definitions(book: Any, data: DataDir, lists: Sequence[Sheet], words: Words, currency: Currency) -> None:
+def _definitions(
+    book: Any, data: DataDir, lists: Sequence[Sheet], gettext: Callable[[str], str], currency: Currency
+) -> None:
     rows = [(one.title, column.heading, column.kind, column.meaning) for one in lists for column in one.columns]
     _, columns = query(
         data,
@@ -172,18 +160,18 @@ def _definitions(book: Any, data: DataDir, lists: Sequence[Sheet], words: Words,
     columns = [
         (table, currency.name(name), kind, currency.meaning(comment or "")) for table, name, kind, comment in columns
     ]
-    sheet = book.create_sheet(words.definitions)
-    _plain(sheet, [words.table, words.column, words.unit, words.meaning], [*rows, *columns])
+    sheet = book.create_sheet(gettext("Definitions"))
+    _plain(sheet, [gettext("table"), gettext("column"), gettext("type"), gettext("meaning")], [*rows, *columns])
     sheet.column_dimensions["D"].width = 110
 
 
-def _sources(book: Any, data: DataDir, words: Words) -> None:
+def _sources(book: Any, data: DataDir, gettext: Callable[[str], str]) -> None:
     columns, rows = query(
         data,
         """SELECT source, status, last_success_at, age_hours, freshness_hours, rows, reason FROM mart.source_status
            ORDER BY source""",
     )
-    sheet = book.create_sheet(words.sources)
+    sheet = book.create_sheet(gettext("Sources"))
     _plain(sheet, columns, rows)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import gettext as gettext_module
 import hashlib
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from gpuledger.extract import local_files
 from gpuledger.extract.message import Sum, Words, said
 from gpuledger.warehouse.outputs.report import words
 
@@ -39,13 +39,7 @@ def export(
 
     It opens in `language` (ISO 639) and can be switched to each of `translations`. Raises OSError.
     """
-    html = render(contents, language, translations or {})
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / NAME
-    part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_text(html, encoding="utf-8", newline="")
-    part.replace(path)
-    return [path]
+    return [local_files.write_text(folder / NAME, render(contents, language, translations or {}))]
 
 
 def render(
