@@ -144,7 +144,6 @@ def test_too_large_a_share_of_bad_rows_refuses_the_batch(bad: int, is_refused: b
     items = [offer(str(n), "1" if n < bad else "100") for n in range(10)]
     verdict = check_batch(contract(check("between", "price", min=50), share=0.2), items)
     if is_refused:
-        assert verdict.refusal is not None
         assert verdict.refusal.startswith(
             "3 of 10 rows break the contract, more than 20%: the page or the parser is wrong"
         )

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from gpuledger.extract import source
+from gpuledger.extract.items import Parsed
 from gpuledger.extract.source import Page
 
 HIERARCHY = "https://www.tomshardware.com/reviews/gpu-hierarchy,4388.html"
@@ -27,6 +29,11 @@ def page(
         fetched_at=datetime.fromisoformat(fetched_at).astimezone(UTC),
         headers={"content-type": content_type},
     )
+
+
+def quoted(content: str | bytes) -> list[Parsed]:
+    """All that is read of a vendor's quote."""
+    return list(source.get("quotes").parse(page(content, "file:quote.csv", "text/csv")))
 
 
 def table(header: Sequence[str], *rows: Sequence[str], caption: str = "", head: bool = True) -> str:

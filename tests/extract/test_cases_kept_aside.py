@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from gpuledger.extract import words
 from gpuledger.extract.items import Issue, Offer
-from gpuledger.extract.source import Page, get
+from tests.extract.pages import quoted
 from tests.support.html_page import offer_on
 
 CASES = Path(__file__).parents[3] / "shared" / "data" / "cases" / "pages"
@@ -53,14 +52,11 @@ def _is_accepted(expected: str, offer: Offer, issues: list[Issue]) -> bool:
 @pytest.mark.parametrize("file", QUOTES, ids=lambda file: file.parent.name)
 def test_a_quote(file: Path) -> None:
     content = file.read_bytes()
-    page = Page(url="file:quote.csv", final_url="file:quote.csv", content=content, sha256="", headers={},
-                fetched_at=datetime(2026, 11, 25, tzinfo=UTC))  # fmt: skip
-    items = list(get("quotes").parse(page))
+    items = quoted(content)
     (offer,) = [item for item in items if isinstance(item, Offer)]
     if "bundle" in file.parent.name:
         assert offer.price_kind == "bundle"
         assert words.is_bundle(offer.title)
     else:
         assert (offer.price_kind, offer.quantity, [item for item in items if isinstance(item, Issue)]) == ("now", 2, [])
-        assert offer.price is not None
         assert f"{int(offer.price):,}" in content.decode().replace(" ", ",").replace(".", ",")

@@ -50,7 +50,6 @@ def _png(picture: Image.Image) -> bytes:
 def test_a_scale_stands_against_wrong_readings() -> None:
     right = [(value, 100 + 7.5 * value) for value in (3.0, 8.0, 14.0, 21.0, 33.0, 40.0, 52.0)]
     fitted = scale.fit([*right, (9.0, 100 + 7.5 * 90), (77.0, 250.0)], 100)
-    assert fitted is not None
     assert fitted.px_per_unit == pytest.approx(7.5, abs=0.01)
     assert abs(fitted.residual(9.0, 100 + 7.5 * 90)) > 100
 
@@ -123,7 +122,6 @@ def test_a_digit_looks_like_itself_and_not_like_another() -> None:
     marked = _numbers(texts)
     assert all(marks is not None for marks in marked)
     others = [mark for marks in marked[1:] if marks for mark in marks.glyphs]
-    assert marked[0] is not None
     first = marked[0].glyphs
     assert set(glyphs.compare(first, others)) == {"same"}
     misread = [glyphs.Glyph("8", mark.shape) if mark.text == "6" else mark for mark in first]
@@ -136,7 +134,6 @@ def test_a_digit_looks_like_itself_and_not_like_another() -> None:
 def test_a_digit_that_stands_once_is_known_where_all_that_it_may_be_mistaken_for_stand_elsewhere() -> None:
     own, *marked = _numbers(["7", "1234", "5689"])
     others = [mark for marks in marked if marks for mark in marks.glyphs]
-    assert own is not None
     assert glyphs.compare(own.glyphs, others) == ["same"]
     assert glyphs.compare(own.glyphs, [mark for mark in others if mark.text != "1"]) == ["alone"]
     assert glyphs.compare(own.glyphs, [mark for mark in others if mark.text != "1"], ["2358"]) == ["same"]
@@ -255,7 +252,6 @@ def test_bars_end_where_they_end() -> None:
         pen.rectangle((200, 20 + row * 70, end - 1, 60 + row * 70), fill="#5f8f1f")
         pen.rectangle((200, 24 + row * 70, (200 + end) // 2 - 1, 56 + row * 70), fill="#222222")
     found = bars.find(np.asarray(picture), [])
-    assert found is not None
     assert found.zero == pytest.approx(200, abs=0.6)
     assert [[bar.end for bar in lane.bars] for lane in found.lanes] == [
         [pytest.approx((200 + end) // 2, abs=0.6), pytest.approx(end, abs=0.6)] for end in ends
@@ -270,7 +266,6 @@ def test_the_marks_of_the_axis_beside_labels_are_no_part_of_their_bars() -> None
         pen.rectangle((200, 20 + row * 70, end - 1, 60 + row * 70), fill="#37474f")
         pen.line((195, 40 + row * 70, 199, 40 + row * 70), fill="#4a5a62")
     found = bars.find(np.asarray(picture), [])
-    assert found is not None
     assert found.zero == pytest.approx(200, abs=0.6)
     assert _ends(found) == [[pytest.approx(end, abs=0.6)] for end in ends]
 
@@ -287,7 +282,6 @@ def test_a_bar_that_goes_over_into_another_colour_is_one_bar(is_along: bool) -> 
         drawn[20 + row * 70 : 61 + row * 70, 200:end] = colours.astype(np.uint8)
     for picture in (drawn, _saved(Image.fromarray(drawn), "JPEG", 80)):
         found = bars.find(np.asarray(picture), [])
-        assert found is not None
         assert found.zero == pytest.approx(200, abs=0.6)
         assert _ends(found) == [[pytest.approx(end, abs=0.6)] for end in ends]
 
@@ -311,7 +305,6 @@ def test_a_bar_that_ends_at_a_line_of_the_grid_is_no_longer_for_it() -> None:
     for row, end in enumerate(ends):
         pen.rectangle((200, 20 + row * 70, end - 1, 60 + row * 70), fill="#90a4ae")
     found = bars.find(np.asarray(picture), [])
-    assert found is not None
     assert [lane.bars[-1].end for lane in found.lanes] == [pytest.approx(end, abs=0.6) for end in ends]
 
 
@@ -326,7 +319,6 @@ def test_a_bar_goes_on_behind_a_line_of_the_grid_and_the_shading_of_a_row_is_non
     pen.line((830, 0, 830, 400), fill="#cccccc", width=2)
     # What is left of the second bar behind the line lies within its number, as the letters do.
     found = bars.find(np.asarray(picture), [(800, 92, 858, 128)])
-    assert found is not None
     assert [[bar.end for bar in lane.bars] for lane in found.lanes] == [[pytest.approx(end, abs=0.6)] for end in ends]
 
 
@@ -340,7 +332,6 @@ def test_bars_are_apart_though_a_grid_of_their_colour_joins_them() -> None:
         pen.rectangle((200, 20 + row * 70, end - 1, 80 + row * 70), fill="#2c3e50")
         pen.rectangle((200, 26 + row * 70, (200 + end) // 2 - 1, 74 + row * 70), fill="#8e44ad")
     found = bars.find(np.asarray(picture), [])
-    assert found is not None
     assert [[bar.end for bar in lane.bars] for lane in found.lanes] == [
         [pytest.approx((200 + end) // 2, abs=0.6), pytest.approx(end, abs=0.6)] for end in ends
     ]
@@ -356,7 +347,6 @@ def test_a_bar_that_is_lighter_at_its_top_is_one() -> None:
             shade = (int(118 * light), int(185 * light), int(60 * light))
             pen.line((200, 20 + row * 70 + at, end - 1, 20 + row * 70 + at), fill=shade)
     found = bars.find(np.asarray(picture), [])
-    assert found is not None
     assert [[bar.end for bar in lane.bars] for lane in found.lanes] == [[pytest.approx(end, abs=0.6)] for end in ends]
     assert {lane.bottom - lane.top >= 40 for lane in found.lanes} == {True}
 
@@ -403,7 +393,6 @@ def _saved(picture: Image.Image, form: str, quality: int) -> Any:
 
 
 def _ends(found: bars.Bars | None) -> list[list[float]]:
-    assert found is not None
     return [[bar.end for bar in lane.bars] for lane in found.lanes]
 
 
@@ -872,7 +861,6 @@ def test_what_jpeg_draws_along_the_axis_is_no_bar() -> None:
     for top in range(0, 400, 35):
         pen.rectangle((194, top, 199, top + 25), fill="#c0c0c0")
     found = bars.find(np.asarray(picture), [])
-    assert found is not None
     assert found.zero == pytest.approx(201, abs=1.1)
     assert [len(lane.bars) for lane in found.lanes] == [1] * 5
 
@@ -884,7 +872,6 @@ def test_what_jpeg_draws_behind_a_bar_is_no_second_bar() -> None:
         pen.rectangle((201, 20 + row * 70, end - 1, 60 + row * 70), fill="#6a3d9a")
         pen.rectangle((end, 20 + row * 70, end + 11, 60 + row * 70), fill="#30183c")
     found = bars.find(np.asarray(picture), [])
-    assert found is not None
     assert [len(lane.bars) for lane in found.lanes] == [1] * 5
 
 

@@ -17,15 +17,13 @@ from gpuledger.extract.items import IndexPrice, Issue
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily import pages as danawa_daily
 from gpuledger.extract.sources.danawa_daily.pages import Cell, read_cell
+from tests.extract import pages
 
 HEADER = "Id,Name,2021-11-01 10:06:45,2021-11-02 00:03:38"
 
 
 def page(text: str | bytes) -> Page:
-    content = text if isinstance(text, bytes) else text.encode()
-    name = "file:///inbox/VGA_2021-11.csv"
-    fetched_at = datetime(2023, 11, 16, tzinfo=UTC)
-    return Page(url=name, final_url=name, content=content, sha256="0" * 64, fetched_at=fetched_at, headers={})
+    return pages.page(text, "file:///inbox/VGA_2021-11.csv", "text/csv")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from gpuledger.extract.items import Issue, Offer, Parsed
 from gpuledger.extract.pages import Fetching
 from gpuledger.extract.readers import feeds
-from gpuledger.extract.source import Page
+from tests.extract import pages
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import FaultyServer, first_fail, page, status
 
@@ -28,9 +28,7 @@ GOOGLE = 'xmlns:g="http://base.google.com/ns/1.0"'
 
 
 def parse(content: str | bytes, url: str = "https://s.example/feed") -> list[Parsed]:
-    content = content.encode() if isinstance(content, str) else content
-    feed = Page(url=url, final_url=url, content=content, sha256="", fetched_at=NOW, headers={})
-    return list(source.get("product_feed").parse(feed))
+    return list(source.get("product_feed").parse(pages.page(content, url, "", NOW.isoformat())))
 
 
 def offers(content: str | bytes, url: str = "https://s.example/feed") -> list[Offer]:
@@ -155,8 +153,8 @@ def test_ten_thousand_offers_and_a_shop_in_trouble(tmp_path: Path) -> None:
         settings = HttpSettings(connect_to={host: ("127.0.0.1", server.port)})
         with Client(settings, Machine(clock=time.clock, sleep=time.sleep, now=lambda: NOW)) as client:
             starts = [f"http://{host}{name}" for name in routes]
-            pages = Fetching(client, Archive(tmp_path / "s"), NOW, "run")
-            result = collect(Reading(source.get("product_feed"), starts), pages, ParsedCache(tmp_path / "p"))
+            fetching = Fetching(client, Archive(tmp_path / "s"), NOW, "run")
+            result = collect(Reading(source.get("product_feed"), starts), fetching, ParsedCache(tmp_path / "p"))
     assert result.failure is None
     assert len(result.rows) == 10_001
     assert len({item.key for item, _ in result.rows if isinstance(item, Offer)}) == 10_001

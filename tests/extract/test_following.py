@@ -24,6 +24,7 @@ from gpuledger.extract.pages import Fetching, OfRun
 from gpuledger.extract.product_details import merged
 from gpuledger.extract.readers import listing, sitemaps
 from gpuledger.extract.source import Page, Source
+from tests.extract import pages
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import FaultyServer, Route, page, status
 
@@ -61,9 +62,9 @@ def read(
     with FaultyServer(routes) as server:
         settings = HttpSettings(connect_to={HOST: ("127.0.0.1", server.port)})
         with Client(settings, Machine(clock=time.clock, sleep=time.sleep, now=lambda: now)) as client:
-            pages = Fetching(client, Archive(folder / "s"), now, f"run{night}")
+            fetching = Fetching(client, Archive(folder / "s"), now, f"run{night}")
             reading = Reading(SHOP, [f"http://{HOST}{start}" for start in starts])
-            result = collect(reading, pages, ParsedCache(folder / "p"))
+            result = collect(reading, fetching, ParsedCache(folder / "p"))
     return result, [path for path in server.paths() if path != "/robots.txt"]
 
 
@@ -99,8 +100,8 @@ def test_a_replay_reads_the_product_pages_of_its_run(tmp_path: Path) -> None:
     read(ROUTES, 0, tmp_path)
     live, _ = read(ROUTES, 1, tmp_path)
     archive = Archive(tmp_path / "s")
-    pages = OfRun(archive, archive.of_run("newegg", "run1"), {})
-    again = collect(Reading(SHOP, [f"http://{HOST}/list"]), pages, ParsedCache(tmp_path / "q"))
+    of_run = OfRun(archive, archive.of_run("newegg", "run1"), {})
+    again = collect(Reading(SHOP, [f"http://{HOST}/list"]), of_run, ParsedCache(tmp_path / "q"))
     assert (again.rows, again.issues, again.is_complete) == (live.rows, live.issues, live.is_complete)
 
 
@@ -174,8 +175,7 @@ INDEX = """<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><si
 
 
 def links(content: bytes) -> list[tuple[str, str]]:
-    url = "https://s.example/sitemap.xml"
-    seen = Page(url=url, final_url=url, content=content, sha256="", fetched_at=NIGHT, headers={})
+    seen = pages.page(content, "https://s.example/sitemap.xml", "")
     assert sitemaps.is_sitemap(seen)
     found = list(source.get("generic_shop").parse(seen))
     assert all(isinstance(item, Link | Issue) for item in found)
@@ -190,12 +190,4 @@ def test_a_sitemap_leads_to_the_cards_of_its_own_host() -> None:
 
 
 def test_a_page_that_speaks_of_sitemaps_is_none() -> None:
-    seen = Page(
-        url="",
-        final_url="",
-        content=b"<html><body><p>&lt;urlset&gt;</p></body></html>",
-        sha256="",
-        fetched_at=NIGHT,
-        headers={},
-    )
-    assert not sitemaps.is_sitemap(seen)
+    assert not sitemaps.is_sitemap(pages.page("<html><body><p>&lt;urlset&gt;</p></body></html>", "", ""))

@@ -7,9 +7,8 @@ from decimal import Decimal
 import pytest
 
 from gpuledger.extract.items import Offer
-from tests.support.html_page import offer_on
+from tests.support.html_page import TITLE, offer_on
 
-TITLE = "Veltor RTX 4070 Twin 12GB"
 SOLD = '<div class="kosten">549,00 €</div><p>Artikelnummer: VT-4070</p><a class="btn">In den Warenkorb</a>'
 OTHERS = (
     '<div class="other"><a href="/p/fan"><img src="fan.png">Leiser Lüfter mit 120 mm und Schrauben</a> 19,90 €</div>'
@@ -20,8 +19,7 @@ OTHERS = (
 def read(body: str, title: str = f"{TITLE} kaufen | Kartenhaus") -> Offer:
     head = f'<meta charset="utf-8"><title>{title}</title>'
     html = f'<!doctype html><html lang="de"><head>{head}</head><body>{body}</body></html>'
-    url = "https://kartenhaus.example.de/artikel/veltor"
-    return offer_on(url, html)[0]
+    return offer_on("https://kartenhaus.example.de/artikel/veltor", html)[0]
 
 
 @pytest.mark.parametrize(

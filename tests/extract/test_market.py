@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 from gpuledger.extract import words
 from gpuledger.extract.items import Offer
 from gpuledger.extract.market import with_market
-from tests.support.html_page import offer_on
+from tests.support.html_page import TITLE, offer_on, shop_page, told
 
 
 def offer(**fields: Any) -> Offer:
@@ -80,11 +78,8 @@ def test_what_a_price_says_of_tax(text: str, taxed: bool | None) -> None:
 
 def shop(**more: Any) -> Offer:
     stated = {"@type": "Offer", "price": "100.00", "priceCurrency": "EUR", "availability": "InStock", **more}
-    linked = {"@context": "https://schema.org", "@type": "Product", "name": "Norvik RTX 4070 12GB", "offers": stated}
-    body = f"""<html lang="de"><head><script type="application/ld+json">{json.dumps(linked)}</script></head>
-        <body><h1>Norvik RTX 4070 12GB</h1><div class="price">100,00 €</div></body></html>"""
-    url = "https://shop.de/p/1"
-    return offer_on(url, body, datetime(2023, 11, 16, tzinfo=UTC))[0]
+    head = told({"@type": "Product", "name": TITLE, "offers": stated})
+    return offer_on("https://shop.de/p/1", shop_page('<div class="price">100,00 €</div>', "de", head=head))[0]
 
 
 def rate(value: str, currency: str = "EUR") -> dict[str, Any]:

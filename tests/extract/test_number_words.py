@@ -9,7 +9,7 @@ import pytest
 
 from gpuledger.extract.items import Offer
 from gpuledger.extract.words import entries
-from tests.support.html_page import offer_on
+from tests.support.html_page import offer_on, shop_page, told
 
 _SKU = """
     SKU | SKU# | SKU No. | SKU Number | SKU ID | SKU Code | Item # | Item# | Item No | Item No.
@@ -91,11 +91,8 @@ FORMS = (
 
 def read(markup: str, head: str = "", path: str = "p/kompressor") -> Offer:
     """The offer of a page with this markup beside its price."""
-    html = f"""<!doctype html><html lang="de"><head><meta charset="utf-8"><title>Kompressor Alu | Shop</title>{head}</head>
-        <body><main><h1>Kompressor Alu</h1><p class="price">189,90 €</p>{markup}
-        <button class="btn-buy">In den Warenkorb</button></main></body></html>"""
-    url = f"https://werk.example.de/{path}"
-    return offer_on(url, html)[0]
+    body = f'<p class="price">189,90 €</p>{markup}<button class="btn-buy">In den Warenkorb</button>'
+    return offer_on(f"https://werk.example.de/{path}", shop_page(body, "de", title="Kompressor Alu", head=head))[0]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -112,10 +109,8 @@ def test_the_number_behind_each_word(form: str) -> None:
 
 def ld(**numbers: str) -> str:
     """A JSON-LD product that is the page's own."""
-    fields = "".join(f', "{name}": "{value}"' for name, value in numbers.items())
-    offer = '{"@type": "Offer", "price": "189.90", "priceCurrency": "EUR"}'
-    product = f'{{"@type": "Product", "name": "Kompressor Alu"{fields}, "offers": {offer}}}'
-    return f'<script type="application/ld+json">{product}</script>'
+    offer = {"@type": "Offer", "price": "189.90", "priceCurrency": "EUR"}
+    return told({"@type": "Product", "name": "Kompressor Alu", **numbers, "offers": offer})
 
 
 #: name: the markup, the head, and the shop's number.

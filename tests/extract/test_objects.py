@@ -107,7 +107,6 @@ def test_each_store_is_asked_for_the_conditions_in_its_own_words(
 ) -> None:
     """An address names bucket or container, then the prefix; what the store refuses is refused to whoever writes."""
     store = objects.store_at(address)
-    assert store is not None
     assert store.get("head") is None
     assert not store.create("head", b"mine")
     assert store.replace("head", b"mine", Version('"tag"', "7")) is None

@@ -5,13 +5,13 @@ Each table is one kind. A page shows one card, its price, and what the row adds;
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 import pytest
 
 from gpuledger.extract.errors import LayoutChanged
+from tests.support import html_page
 from tests.support.html_page import offer_on
 
 CARD = "Norvik GeForce RTX 5080 16GB"
@@ -23,8 +23,7 @@ NOT_SOLD = ("out_of_stock", "unknown")
 
 def told(*things: dict[str, Any]) -> str:
     """What a page tells machines."""
-    graph = {"@context": "https://schema.org", "@graph": things}
-    return f'<script type="application/ld+json">{json.dumps(graph)}</script>'
+    return html_page.told({"@graph": things})
 
 
 def an_offer(price: str, stock: str = "InStock", currency: str = "EUR", **more: Any) -> dict[str, Any]:

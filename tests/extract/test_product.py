@@ -2,469 +2,395 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from gpuledger.extract import product
-from gpuledger.extract.errors import Blocked, EmptyBody, LayoutChanged
+from gpuledger.extract.errors import Blocked, EmptyBody, ExtractError, LayoutChanged
 from gpuledger.extract.items import Issue, Offer
 from gpuledger.extract.product.numbers import valid_gtin
-from gpuledger.extract.source import Page
+from tests.extract.pages import page
+from tests.support.html_page import CART, offer_on, price_of, shop_page, told
 
 URL = "https://cards.example.com/p/norvik-rtx-4070"
+NAME = "Norvik RTX 4070 12GB"
 
 
-def page(html: str | bytes, url: str = URL, content_type: str | None = "text/html; charset=utf-8") -> Page:
-    content = html if isinstance(html, bytes) else html.encode()
-    headers = {"content-type": content_type} if content_type else {}
-    return Page(
-        url=url,
-        final_url=url,
-        content=content,
-        sha256="",
-        fetched_at=datetime(2023, 11, 16, tzinfo=UTC),
-        headers=headers,
-    )
-
-
-def read(html: str | bytes, url: str = URL, **locale: str) -> tuple[Offer, list[Issue]]:
-    items = list(product.parse(page(html, url), **locale))
-    (offer,) = [item for item in items if isinstance(item, Offer)]
-    return offer, [item for item in items if isinstance(item, Issue)]
+def read(html: str, url: str = URL) -> tuple[Offer, list[Issue]]:
+    return offer_on(url, html)
 
 
 def shop(body: str = "", jsonld: str = "", head: str = "", lang: str = "en-US") -> str:
-    script = f'<script type="application/ld+json">{jsonld}</script>' if jsonld else ""
-    return f"""<html lang="{lang}"><head><title>Norvik RTX 4070 12GB | Cards</title>{head}{script}</head>
-        <body><main><h1>Norvik RTX 4070 12GB</h1>{body}</main></body></html>"""
+    return shop_page(body, lang, title=NAME, head=head + (told(jsonld) if jsonld else ""))
 
 
 def offers(value: str) -> str:
-    return f'{{"@type": "Product", "name": "Norvik RTX 4070 12GB", "sku": "NV4070", "offers": {value}}}'
+    return f'{{"@type": "Product", "name": "{NAME}", "sku": "NV4070", "offers": {value}}}'
 
 
 USD_549 = offers('{"@type": "Offer", "price": "549.99", "priceCurrency": "USD"}')
-CART = '<button class="add-to-cart">Add to cart</button>'
 
 
-class TestStructured:
-    def test_price_stands_without_a_visible_one(self) -> None:
-        offer, issues = read(shop(jsonld=USD_549))
-        assert (offer.price, offer.currency, offer.price_kind, offer.sku) == (Decimal("549.99"), "USD", "now", "NV4070")
-        assert issues == []
-
-    def test_an_aggregate_is_a_price_from(self) -> None:
-        aggregate = offers(
-            '{"@type": "AggregateOffer", "lowPrice": "529.00", "highPrice": "600", "priceCurrency": "USD"}'
-        )
-        offer, _ = read(shop(jsonld=aggregate))
-        assert (offer.price, offer.price_kind) == (Decimal("529.00"), "from")
-
-    def test_an_aggregate_of_one_price_is_a_price(self) -> None:
-        aggregate = offers(
-            '{"@type": "AggregateOffer", "lowPrice": "529.00", "highPrice": "529", "priceCurrency": "USD"}'
-        )
-        offer, _ = read(shop(jsonld=aggregate))
-        assert (offer.price, offer.price_kind) == (Decimal("529.00"), "now")
-
-    def test_several_new_offers_are_a_price_from_the_lowest_that_can_be_had(self) -> None:
-        listed = offers("""[
-            {"price": "499", "priceCurrency": "USD", "availability": "OutOfStock", "itemCondition": "NewCondition"},
-            {"price": "549", "priceCurrency": "USD", "availability": "InStock", "itemCondition": "NewCondition"},
-            {"price": "579", "priceCurrency": "USD", "availability": "InStock", "itemCondition": "NewCondition"},
-            {"price": "399", "priceCurrency": "USD", "availability": "InStock", "itemCondition": "UsedCondition"}]""")
-        offer, _ = read(shop(jsonld=listed))
-        assert (offer.price, offer.price_kind, offer.availability) == (Decimal(549), "from", "in_stock")
-
-    def test_the_offer_that_the_address_names_is_the_one(self) -> None:
-        listed = offers("""[{"price": "549", "priceCurrency": "USD", "sku": "NV4070-BLACK"},
-                            {"price": "579", "priceCurrency": "USD", "sku": "NV4070-WHITE"}]""")
-        offer, _ = read(shop(jsonld=listed), url=f"{URL}?variant=nv4070-white")
-        assert (offer.price, offer.price_kind) == (Decimal(579), "now")
-
-    def test_related_products_are_not_the_page_s_own(self) -> None:
-        related = '{"@type": "Product", "name": "Quiet Case Fan", "offers": {"price": "14.99", "priceCurrency": "USD"}}'
-        offer, issues = read(shop(CART, related))
-        assert offer.price is None
-        assert [issue.code for issue in issues] == ["no_price"]
-
-    @pytest.mark.parametrize("price", ["0", "0.00", "9999.00", "9999.99", "99999", "0.01", "null"])
-    def test_a_placeholder_is_no_price(self, price: str) -> None:
-        offer, issues = read(shop(jsonld=offers(f'{{"price": "{price}", "priceCurrency": "USD"}}')))
-        assert offer.price is None
-        assert [issue.code for issue in issues] == ["no_price"]
-
-    def test_a_list_price_stands_beside(self) -> None:
-        specified = offers("""{"price": "549.99", "priceCurrency": "USD", "priceSpecification":
-            [{"priceType": "https://schema.org/ListPrice", "price": "599.99", "priceCurrency": "USD"}]}""")
-        offer, _ = read(shop(jsonld=specified))
-        assert (offer.price, offer.list_price) == (Decimal("549.99"), Decimal("599.99"))
-
-    def test_a_specified_rate_is_monthly(self) -> None:
-        rate = offers("""{"priceSpecification": {"@type": "UnitPriceSpecification", "price": "24.99", "priceCurrency": "USD",
-                          "billingDuration": "P1M"}}""")
-        offer, _ = read(shop(jsonld=rate))
-        assert (offer.price, offer.price_kind) == (Decimal("24.99"), "monthly")
-
-    def test_a_sale_price_in_meta_beats_the_price_it_replaces(self) -> None:
-        head = """<meta property="product:price:amount" content="599.99">
-                  <meta property="product:price:currency" content="USD">
-                  <meta property="product:sale_price:amount" content="549.99">"""
-        offer, _ = read(shop(CART, head=head))
-        assert (offer.price, offer.currency, offer.list_price) == (Decimal("549.99"), "USD", Decimal("599.99"))
-
-    def test_seller_condition_and_maker(self) -> None:
-        full = """{"@type": ["Product"], "name": "Norvik RTX 4070 12GB", "mpn": "4070-12", "gtin13": "4006381333931",
-            "brand": {"name": "Norvik"}, "offers": {"price": 549, "priceCurrency": "USD", "availability": "SoldOut",
-            "itemCondition": "https://schema.org/RefurbishedCondition",
-            "seller": {"@type": "Organization", "name": "Otto's GPUs"}}}"""
-        offer, _ = read(shop(jsonld=full))
-        assert (offer.seller, offer.seller_kind, offer.condition) == ("Otto's GPUs", "unknown", "refurbished")
-        assert (offer.mpn, offer.gtin, offer.brand, offer.availability) == (
-            "4070-12",
-            "4006381333931",
-            "Norvik",
-            "out_of_stock",
-        )
+# ── what is told to machines ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-class TestDisagreement:
-    def test_the_eye_against_json_ld(self) -> None:
-        offer, issues = read(shop(f'<p class="price">$599.99</p>{CART}', USD_549))
-        assert (offer.price, offer.currency, offer.price_kind) == (None, None, None)
-        assert [issue.code for issue in issues] == ["price_disagreement"]
-        assert "json-ld: 549.99 USD" in issues[0].message
-        assert "$599.99" in issues[0].message
-
-    @pytest.mark.parametrize(
-        "offer", ['{"price": "45.83"', '{"@type": "AggregateOffer", "lowPrice": "45.83", "highPrice": "50"']
-    )
-    def test_a_rate_that_json_ld_calls_a_price_is_a_rate(self, offer: str) -> None:
-        found, _ = read(shop(f'<p class="price">$45.83/mo.</p>{CART}', offers(offer + ', "priceCurrency": "USD"}')))
-        assert (found.price, found.price_kind) == (Decimal("45.83"), "monthly")
-
-    @pytest.mark.parametrize(
-        ("seen", "price", "kind"),
-        [
-            # One variant of several, of which the page names the cheapest to machines; above all of them; below.
-            ("$549.99", "549.99", "now"), ("$949.99", None, None), ("$1.99", None, None),
-            # One seller of several, beside the cheapest.
-            ('<span class="low">from $399.99</span></p><p class="final-price">$549.99', "399.99", "from"),
-        ],
-    )  # fmt: skip
-    def test_a_price_within_the_range_that_is_told_to_machines(self, seen: str, price: str | None, kind: str) -> None:
-        several = offers('{"@type": "AggregateOffer", "lowPrice": 399.99, "highPrice": 899, "priceCurrency": "USD"}')
-        offer, issues = read(shop(f'<p class="product-price">{seen}</p>{CART}', several))
-        assert (offer.price, offer.price_kind) == (None if price is None else Decimal(price), kind), issues
-
-    def test_a_conversion_beside_the_price_is_none(self) -> None:
-        offer, _ = read(shop(f'<p class="price">US$549.99</p><p class="price">approx. €505.10</p>{CART}', USD_549))
-        assert (offer.price, offer.currency) == (Decimal("549.99"), "USD")
+def test_the_offer_that_the_address_names_is_the_one() -> None:
+    listed = offers("""[{"price": "549", "priceCurrency": "USD", "sku": "NV4070-BLACK"},
+                        {"price": "579", "priceCurrency": "USD", "sku": "NV4070-WHITE"}]""")
+    assert price_of(read(shop(jsonld=listed), f"{URL}?variant=nv4070-white")[0]) == ("579", "USD", "now")
 
 
-class TestLocale:
-    @pytest.mark.parametrize(
-        ("text", "lang", "url", "price", "currency"),
-        [
-            ("1.299 €", "de", URL, "1299", "EUR"),
-            ("1.299 €", "en", "https://shop.example.de/p/1", None, None),
-            ("1,299 €", "en-IE", URL, "1299", "EUR"),
-            ("$1,299", "en", "https://shop.example.ca/p/1", "1299", "CAD"),
-            ("$1.299", "es", "https://shop.example.cl/p/1", "1299", "CLP"),
-            ("$1.299", "en-US", URL, None, None),
-            ("12 990 kr", "sv", "https://shop.example.se/p/1", "12990", "SEK"),
-            ("12 990 kr", "en", "https://shop.example.com/no/en/p/1", "12990", "NOK"),
-            ("￥1,299.00", "zh-CN", URL, "1299.00", "CNY"),
-            ("502,20 руб.", "ru", "https://shop.example.by/p/1", "502.20", "BYN"),
-            ("12 990 kr", "sv", URL, "12990", "SEK"),
-            ("1 299", "pl", "https://shop.example.pl/p/1", "1299", "PLN"),
-        ],
-    )  # fmt: skip
-    def test_country_and_language_of_the_page_decide(
-        self, text: str, lang: str, url: str, price: str | None, currency: str | None
-    ) -> None:
-        offer, issues = read(shop(f'<p class="product-price">{text}</p>{CART}', lang=lang), url)
-        assert (offer.price, offer.currency) == (None if price is None else Decimal(price), currency)
-        assert (issues == []) == (price is not None)
-
-    def test_other_prices_of_the_page_show_its_habit(self) -> None:
-        body = (
-            f'<p class="product-price">1.299 €</p>{CART}<section class="related"><b class="price">24,90 €</b></section>'
-        )
-        offer, _ = read(shop(body, lang="en"), "https://shop.example.de/p/1")
-        assert offer.price == 1299
-
-    def test_the_caller_knows_better_than_the_page(self) -> None:
-        offer, _ = read(shop(f'<p class="price">1.299 €</p>{CART}', lang="en"), country="DE", language="de")
-        assert offer.price == 1299
-
-    def test_what_is_printed_settles_a_careless_number_for_machines(self) -> None:
-        careless = offers('{"price": "2.449", "priceCurrency": "ARS"}')
-        offer, _ = read(
-            shop(f'<p class="price">$2.449</p>{CART}', careless, lang="es"), "https://shop.example.com.ar/p/1"
-        )
-        assert offer.price == 2449
-        alone, issues = read(shop(CART, careless, lang="es"), "https://shop.example.com.ar/p/1")
-        assert alone.price is None
-        assert [issue.code for issue in issues] == ["ambiguous_price"]
-
-    def test_a_dollar_of_no_country_is_no_currency(self) -> None:
-        offer, issues = read(shop(f'<p class="product-price">$549.99</p>{CART}', lang="en"))
-        assert (offer.price, offer.price_text) == (None, "$549.99")
-        assert [issue.code for issue in issues] == ["no_currency"]
-
-    def test_meta_names_the_dollar(self) -> None:
-        head = '<meta property="og:price:currency" content="AUD">'
-        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}', head=head, lang="en"))
-        assert (offer.price, offer.currency) == (Decimal("549.99"), "AUD")
-
-    @pytest.mark.parametrize(("code", "price"), [("USD", "549.99"), ("NZD", "549.99"), ("EUR", None)])
-    def test_the_only_currency_of_the_source_settles_whose_dollar_it_is(self, code: str, price: str | None) -> None:
-        head = f'<script>window.state = {{"currencyCode": "{code}"}}</script>'
-        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}', head=head, lang="en"))
-        assert (offer.price, offer.currency) == ((Decimal(price), code) if price else (None, None))
-
-    def test_an_address_says_nothing_of_a_currency(self) -> None:
-        address = "<footer>12 Main St, Austin, TX 78701</footer>"
-        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}{address}', lang="en"))
-        assert (offer.price, offer.currency) == (None, None)
-
-    @pytest.mark.parametrize(
-        ("source", "currency"),
-        [
-            ('<script>Shopify.currency = {"active":"AUD","rate":"1.0"}; x = {"currency": "USD"}</script>', "AUD"),
-            (
-                '<select name="currency"><option value="EUR">€</option><option value="CAD" selected>$</option></select>',
-                "CAD",
-            ),
-            ('<script>x = [{"currency": "EUR"}, {"currency": "USD"}]</script>', "USD"),
-            ('<script>x = [{"currency": "CAD"}, {"currency": "USD"}]</script>', None),
-        ],
-    )
-    def test_of_several_currencies_the_chosen_or_the_only_dollar_counts(
-        self, source: str, currency: str | None
-    ) -> None:
-        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}{source}', lang="en"))
-        assert (offer.price, offer.currency) == (Decimal("549.99") if currency else None, currency)
-
-    def test_the_currency_that_the_source_names_tells_what_a_point_means(self) -> None:
-        body = f'<p>Precios: $549.000</p><script>event = {{"currency": "CLP"}}</script>{CART}'
-        offer, _ = read(shop(body, lang="es"))
-        assert (offer.price, offer.currency) == (Decimal(549_000), "CLP")
-
-    def test_an_address_does_not_overrule_a_currency_that_the_source_names(self) -> None:
-        head = '<script>window.state = {"currencyCode": "EUR"}</script>'
-        offer, _ = read(
-            shop(f'<p class="product-price">$549.99</p>{CART}<footer>Austin, TX 78701</footer>', head=head, lang="en")
-        )
-        assert (offer.price, offer.currency) == (None, None)
-
-    def test_a_page_in_another_charset(self) -> None:
-        html = shop(f'<p class="product-price">1.299,00 €</p>{CART}', lang="de", head='<meta charset="windows-1252">')
-        items = list(product.parse(page(html.encode("cp1252"), content_type=None)))
-        assert [(item.price, item.currency) for item in items if isinstance(item, Offer)] == [
-            (Decimal("1299.00"), "EUR")
-        ]
+RELATED = '{"@type": "Product", "name": "Quiet Case Fan", "offers": {"price": "14.99", "priceCurrency": "USD"}}'
+PLACEHOLDERS = ("0", "0.00", "9999.00", "9999.99", "99999", "0.01", "null")
 
 
-class TestSight:
-    @pytest.mark.parametrize(
-        "markup",
-        [
-            '<span class="price">$549.99</span>',
-            '<div id="our-price">$549<sup>99</sup></div>',
-            '<p class="price"><b>$</b><span class="whole">549<span>.</span></span><span class="fraction">99</span></p>',
-            '<div class="price">$549<span class="price-decimals">99</span></div>',
-            '<p class="price">Was <s>$599.99</s> Now $549.99</p>',
-            '<div class="price-box"><span class="old-price">$599.99</span> <span class="special-price">$549.99</span></div>',
-            '<div class="price-box"><span class="price">$549.99</span><p class="rate">or $22.92/mo for 24 months</p></div>',
-            '<p class="price">$549.99</p><div class="warranty"><span class="price">+ $49.99</span> 2 year plan</div>',
-            '<p class="price">$549.99</p><p class="price-save">You save $50.00</p>',
-            '<p class="price">$549.99</p><p>Shipping: $9.99</p>',
-            '<section class="related"><p class="price">$14.99</p></section><p class="product-price">$549.99</p>',
-            '<p class="price">$549.99</p><h2>Or</h2><div><a href="/fan"><img src="f.png"></a><b class="price">$9</b></div>',
-            '<p class="product-price">$549.99</p><p class="price" style="display: none">$1.00</p>',
-            # Programs that draw pages part a text's pieces by comments.
-            "<p><b>$<!-- -->549.99</b> <b>$<!-- -->599.99</b> <b>8<!-- -->% off</b></p>",
-            '<div class="prices"><b class="origin-price">$599.99</b> <b class="total-price">$549.99</b></div>',
-            '<p class="price">$549.99</p><p class="price"><a href="/p/other-edition">$399.99</a></p>',
-            '<p class="price">$549.99</p><p class="price">$499.99 member price</p>',
-            '<p>Mat. 002.638.50 <b class="price">$549.99</b></p>',
-            # Microdata of an offer that belongs to no product.
-            '<div itemscope itemtype="http://schema.org/Offer"><b class="price" itemprop="price">549.99</b></div>',
-        ],
-    )
-    def test_the_price_that_is_asked(self, markup: str) -> None:
-        offer, issues = read(shop(f"{markup}{CART}"))
-        assert (offer.price, offer.currency, offer.price_kind) == (Decimal("549.99"), "USD", "now"), issues
+@pytest.mark.parametrize(
+    "jsonld", [RELATED, *(offers(f'{{"price": "{price}", "priceCurrency": "USD"}}') for price in PLACEHOLDERS)]
+)
+def test_a_placeholder_and_the_price_of_related_goods_are_no_price(jsonld: str) -> None:
+    offer, issues = read(shop(CART, jsonld))
+    assert (offer.price, [issue.code for issue in issues]) == (None, ["no_price"])
 
-    @pytest.mark.parametrize(
-        "markup",
-        [
-            # Two amounts and nothing that tells them apart.
-            '<p class="product-price"><b>$549.99</b> <b>$599.99</b></p>',
-            '<p class="product-price">$549.99</p><p class="product-price">$599.99</p>',
-            # The cents may be cents, or not.
-            '<p class="product-price">$549 99</p>',
-            # Only a rate, a saving, an old price, a threshold, an amount in the text.
-            '<p class="price">$22.92/mo.</p>',
-            '<p class="price">Save $50.00</p>',
-            '<p class="price"><del>$599.99</del></p>',
-            "<p>Free shipping on orders over $50.00</p>",
-            "<p>The card cost $549.99 when it came out, says a review.</p>",
-            # A bare number, in a part that is named after prices but not as the price.
-            '<p class="price-alerts">12</p>',
-            # Only the price of another product.
-            '<h2>More cards</h2><div><a href="/p/other"><img src="o.png"></a><span class="price">$399.99</span></div>',
-            '<header><div class="mini-cart"><span class="price">$25.00</span></div></header>',
-            '<p class="price">Call for price</p>',
-        ],
-    )
-    def test_what_is_not_clearly_the_price_is_left_open(self, markup: str) -> None:
-        offer, issues = read(shop(f"{markup}{CART}"))
-        assert (offer.price, offer.price_kind) == (None, None)
-        assert issues != []
 
-    def test_a_code_beside_a_range_is_no_part_of_it(self) -> None:
-        offer, _ = read(shop(f'<div><p>M12-345</p><p class="price">$549 - $599</p></div>{CART}'))
-        assert (offer.price, offer.price_kind) == (Decimal(549), "from")
-
-    @pytest.mark.parametrize(("block", "price"), [("product-card", Decimal("549.99")), ("shop-head", None)])
-    def test_parts_of_the_block_that_holds_the_title_are_the_goods_own(self, block: str, price: Decimal | None) -> None:
-        prices = '<b class="price__old">$599.99</b> <b class="price__now">$549.99</b>'
-        body = f'<div class="product-card__prices">{prices}</div>{CART}'
-        offer, _ = read(shop(body).replace("<h1>", f'<h1 class="{block}__title">'))
-        assert offer.price == price
-
-    @pytest.mark.parametrize(
-        "markup",
-        [
-            '<div><h3>Why not try these</h3><div><b>Norvik RTX 4060</b> <i class="price">$299.99</i></div></div>',
-            '<div><h4>Deal of the week</h4><p class="price">$299.99</p></div>',
-            '<div><p class="cart-total-price">$299.99</p></div>',
-        ],
-    )
-    def test_of_goods_that_cannot_be_ordered_another_section_s_price_is_not_taken(self, markup: str) -> None:
-        html = shop().replace("<h1>", "<div><h1>").replace("</h1>", f"</h1><p>No longer available.</p></div>{markup}")
+def test_a_list_price_stands_beside() -> None:
+    specified = offers("""{"price": "549.99", "priceCurrency": "USD", "priceSpecification":
+        [{"priceType": "https://schema.org/ListPrice", "price": "599.99", "priceCurrency": "USD"}]}""")
+    replaced = """<meta property="product:price:amount" content="599.99">
+        <meta property="product:price:currency" content="USD"><meta property="product:sale_price:amount" content="549.99">"""
+    for html in (shop(jsonld=specified), shop(CART, head=replaced)):
         offer, _ = read(html)
-        assert (offer.price, offer.availability) == (None, "out_of_stock")
-
-    def test_where_the_page_shows_no_price_another_section_s_is_not_taken(self) -> None:
-        html = f"""<html lang="en-US"><head><title>Norvik RTX 4070 12GB</title></head><body>
-            <div><div><h1>Norvik RTX 4070 12GB</h1><div id="price-by-script"></div>{CART}</div></div>
-            <div><div><h3>Norvik RTX 4060</h3><p class="product-price">$299.99</p></div></div></body></html>"""
-        offer, issues = read(html)
-        assert offer.price is None
-        assert issues != []
-
-    def test_a_bundle_is_not_the_price_of_the_card(self) -> None:
-        html = shop(f'<p class="price">$949.99</p>{CART}').replace(
-            "RTX 4070 12GB", "RTX 4070 12GB and power supply bundle"
-        )
-        offer, _ = read(html)
-        assert (offer.price, offer.price_kind) == (Decimal("949.99"), "bundle")
+        assert (price_of(offer), offer.list_price) == (("549.99", "USD", "now"), Decimal("599.99"))
 
 
-class TestAvailability:
-    @pytest.mark.parametrize(
-        ("markup", "lang", "expected"),
-        [
-            (CART, "en", "in_stock"),
-            ('<p class="stock">Out of stock</p>' + CART, "en", "out_of_stock"),
-            ('<p class="availability">Nicht auf Lager</p>', "de", "out_of_stock"),
-            ('<p class="availability">Sofort lieferbar</p>', "de", "in_stock"),
-            ('<p class="disponibilite-stock">Rupture de stock</p>', "fr", "out_of_stock"),
-            ('<p class="dostepnosc-stock">Produkt niedostępny</p>', "pl", "out_of_stock"),
-            ('<p class="stock-status">在庫あり</p>', "ja", "in_stock"),
-            ('<p class="stock">품절</p>', "ko", "out_of_stock"),
-            ('<button class="buy-button">Pre-order now</button>', "en", "preorder"),
-            ('<button class="buy-btn">Sold out</button>', "en", "out_of_stock"),
-            ("<button>Do koszyka</button>", "pl", "in_stock"),
-            (f'<p class="stock">Nicht auf Lager. {"Wir bestellen es nach und melden uns. " * 3}</p>', "de", "out_of_stock"),
-        ],
-    )  # fmt: skip
-    def test_words_and_buttons(self, markup: str, lang: str, expected: str) -> None:
-        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{markup}', lang=lang))
-        assert offer.availability == expected
-
-    @pytest.mark.parametrize(
-        ("markup", "expected"),
-        [
-            ('<section class="related"><button class="add-to-cart">Add to cart</button></section>', "unknown"),
-            ("<button>Aggiungi alla lista dei desideri</button>", "unknown"),
-            ("<p>Attualmente non disponibile.</p><button>Aggiungi alla Lista</button>", "out_of_stock"),
-        ],
-    )
-    def test_without_a_price_other_goods_and_lists_of_wishes_sell_nothing(self, markup: str, expected: str) -> None:
-        offer, _ = read(shop(f"<p>Call for price</p>{markup}"))
-        assert offer.availability == expected
-
-    @pytest.mark.parametrize("prices", ["<p><b>$549.99</b></p>", "<p><b>$549.99</b> <b>$599.99</b></p>"])
-    def test_a_price_alone_does_not_say_that_the_goods_are_there(self, prices: str) -> None:
-        offer, issues = read(shop(prices))
-        assert offer.availability == "unknown"
-        assert [issue for issue in issues if issue.code == "availability_disagreement"] == []
-
-    def test_structured_data_comes_first(self) -> None:
-        gone = offers('{"price": "549.99", "priceCurrency": "USD", "availability": "http://schema.org/OutOfStock"}')
-        offer, _ = read(shop(CART, gone))
-        assert offer.availability == "out_of_stock"
-
-    def test_goods_can_be_had_while_one_size_can(self) -> None:
-        sizes = offers("""[{"price": "5", "priceCurrency": "USD", "availability": "OutOfStock"},
-                           {"price": "5", "priceCurrency": "USD", "availability": "InStock"}]""")
-        offer, _ = read(shop(jsonld=sizes))
-        assert offer.availability == "in_stock"
+def test_seller_condition_and_maker() -> None:
+    full = """{"@type": ["Product"], "name": "Norvik RTX 4070 12GB", "mpn": "4070-12", "gtin13": "4006381333931",
+        "brand": {"name": "Norvik"}, "offers": {"price": 549, "priceCurrency": "USD", "availability": "SoldOut",
+        "itemCondition": "https://schema.org/RefurbishedCondition",
+        "seller": {"@type": "Organization", "name": "Otto's GPUs"}}}"""
+    offer, _ = read(shop(jsonld=full))
+    assert (offer.seller, offer.seller_kind, offer.condition) == ("Otto's GPUs", "unknown", "refurbished")
+    assert (offer.mpn, offer.gtin, offer.brand) == ("4070-12", "4006381333931", "Norvik")
+    assert offer.availability == "out_of_stock"
 
 
-class TestNumbers:
-    @pytest.mark.parametrize(
-        ("markup", "sku", "mpn", "gtin"),
-        [
-            ("<p>SKU: NV-4070</p>", "NV-4070", None, None),
-            ("<p><b>Artikelnummer:</b> 12.345</p>", "12.345", None, None),
-            ("<table><tr><th>Item no.</th><td>AB 12</td></tr></table>", None, None, None),
-            ("<table><tr><th>Item no.</th><td>AB12</td></tr></table>", "AB12", None, None),
-            ("<p>商品編號：M1487</p>", "M1487", None, None),
-            ("<dl><dt>MPN</dt><dd>4070-12G</dd><dt>EAN</dt><dd>4006381333931</dd></dl>", None, "4070-12G", "4006381333931"),
-            ("<p>EAN: 4006381333930</p>", None, None, None),
-            ("<p>Objednávací kód: <b>LO60321</b></p>", "LO60321", None, None),
-            ('<section class="related"><p>SKU: FAN-1</p></section>', None, None, None),
-            # Shops make numbers of words too; behind a word for a number only, and with nothing behind them.
-            ("<p><b>SKU:</b> <b>KAM-L-ANT</b></p>", "KAM-L-ANT", None, None),
-            ("<p>SKU: MUG-CUS</p>", "MUG-CUS", None, None),
-            ("<p>Code: WI-FI ready</p>", None, None, None),
-            ("<p>Stok Kodu : <b>(BHR-ISOT-500)</b></p>", "BHR-ISOT-500", None, None),
-            ("<p>In stock.<br>Item# twin4070<br>Ships in 3 days</p>", "twin4070", None, None),
-            ('<div class="skuReference">LV8-B</div>', "LV8-B", None, None),
-        ],
-    )  # fmt: skip
-    def test_printed_numbers(self, markup: str, sku: str | None, mpn: str | None, gtin: str | None) -> None:
-        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{markup}{CART}'))
-        assert (offer.sku, offer.mpn, offer.gtin) == (sku, mpn, gtin)
-        assert offer.key == (sku or URL)
+def test_the_eye_against_json_ld() -> None:
+    offer, issues = read(shop(f'<p class="price">$599.99</p>{CART}', USD_549))
+    assert (price_of(offer), [issue.code for issue in issues]) == ((None, None, None), ["price_disagreement"])
+    assert "json-ld: 549.99 USD" in issues[0].message
+    assert "$599.99" in issues[0].message
 
-    @pytest.mark.parametrize(
-        ("address", "sku"),
-        [("p/card/9300000112233445/", "9300000112233445"), ("MLM-1234567890-card-_JM", "MLM-1234567890"),
-         ("card-p-HBCV00001XYZ12", "HBCV00001XYZ12"),
-         ("dp/B07K1QXYZA?th=1", "B07K1QXYZA"), ("card/N12345678A/p", "N12345678A"), ("i?products_id=4412", "4412"),
-         ("card-RTX4070SUPER", None), ("card-of-2024", None)],
-    )  # fmt: skip
-    def test_the_number_in_an_address(self, address: str, sku: str | None) -> None:
-        offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}'), f"https://shop.example.com/{address}")
-        assert offer.sku == sku
 
-    @pytest.mark.parametrize(
-        ("text", "gtin"),
-        [("4006381333931", "4006381333931"), ("0 36000 29145 2", "036000291452"), ("4006381333932", None),
-         ("12345670", "12345670"),         ("0000000000000", None), ("", None), ("40063813339", None)],
-    )  # fmt: skip
-    def test_check_digit(self, text: str, gtin: str | None) -> None:
-        assert valid_gtin(text) == gtin
+@pytest.mark.parametrize(
+    "offer", ['{"price": "45.83"', '{"@type": "AggregateOffer", "lowPrice": "45.83", "highPrice": "50"']
+)
+def test_a_rate_that_json_ld_calls_a_price_is_a_rate(offer: str) -> None:
+    found, _ = read(shop(f'<p class="price">$45.83/mo.</p>{CART}', offers(offer + ', "priceCurrency": "USD"}')))
+    assert (found.price, found.price_kind) == (Decimal("45.83"), "monthly")
+
+
+@pytest.mark.parametrize(
+    ("seen", "price", "kind"),
+    [
+        # One variant of several, of which the page names the cheapest to machines; above all of them; below.
+        ("$549.99", "549.99", "now"), ("$949.99", None, None), ("$1.99", None, None),
+        # One seller of several, beside the cheapest.
+        ('<span class="low">from $399.99</span></p><p class="final-price">$549.99', "399.99", "from"),
+    ],
+)  # fmt: skip
+def test_a_price_within_the_range_that_is_told_to_machines(seen: str, price: str | None, kind: str) -> None:
+    several = offers('{"@type": "AggregateOffer", "lowPrice": 399.99, "highPrice": 899, "priceCurrency": "USD"}')
+    offer, issues = read(shop(f'<p class="product-price">{seen}</p>{CART}', several))
+    assert (offer.price, offer.price_kind) == (None if price is None else Decimal(price), kind), issues
+
+
+def test_a_conversion_beside_the_price_is_none() -> None:
+    offer, _ = read(shop(f'<p class="price">US$549.99</p><p class="price">approx. €505.10</p>{CART}', USD_549))
+    assert (offer.price, offer.currency) == (Decimal("549.99"), "USD")
+
+
+# ── country, language and currency ────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "url", "price", "currency"),
+    [
+        ("1.299 €", "de", URL, "1299", "EUR"),
+        ("1.299 €", "en", "https://shop.example.de/p/1", None, None),
+        ("1,299 €", "en-IE", URL, "1299", "EUR"),
+        ("$1,299", "en", "https://shop.example.ca/p/1", "1299", "CAD"),
+        ("$1.299", "es", "https://shop.example.cl/p/1", "1299", "CLP"),
+        ("$1.299", "en-US", URL, None, None),
+        ("12 990 kr", "sv", "https://shop.example.se/p/1", "12990", "SEK"),
+        ("12 990 kr", "en", "https://shop.example.com/no/en/p/1", "12990", "NOK"),
+        ("￥1,299.00", "zh-CN", URL, "1299.00", "CNY"),
+        ("502,20 руб.", "ru", "https://shop.example.by/p/1", "502.20", "BYN"),
+        ("12 990 kr", "sv", URL, "12990", "SEK"),
+        ("1 299", "pl", "https://shop.example.pl/p/1", "1299", "PLN"),
+    ],
+)  # fmt: skip
+def test_country_and_language_of_the_page_decide(
+    text: str, lang: str, url: str, price: str | None, currency: str | None
+) -> None:
+    offer, issues = read(shop(f'<p class="product-price">{text}</p>{CART}', lang=lang), url)
+    assert (offer.price, offer.currency) == (None if price is None else Decimal(price), currency)
+    assert (issues == []) == (price is not None)
+
+
+def test_other_prices_of_the_page_and_the_caller_say_what_a_point_means() -> None:
+    body = f'<p class="product-price">1.299 €</p>{CART}<section class="related"><b class="price">24,90 €</b></section>'
+    assert read(shop(body, lang="en"), "https://shop.example.de/p/1")[0].price == 1299
+    known = page(shop(f'<p class="price">1.299 €</p>{CART}', lang="en"), URL)
+    assert [getattr(item, "price", None) for item in product.parse(known, country="DE", language="de")] == [1299]
+
+
+def test_what_is_printed_settles_a_careless_number_for_machines() -> None:
+    careless, url = offers('{"price": "2.449", "priceCurrency": "ARS"}'), "https://shop.example.com.ar/p/1"
+    assert read(shop(f'<p class="price">$2.449</p>{CART}', careless, lang="es"), url)[0].price == 2449
+    alone, issues = read(shop(CART, careless, lang="es"), url)
+    assert (alone.price, [issue.code for issue in issues]) == (None, ["ambiguous_price"])
+
+
+@pytest.mark.parametrize(
+    ("source", "currency"),
+    [
+        ("", None),
+        # An address says nothing of a currency, and does not overrule one.
+        ("<footer>12 Main St, Austin, TX 78701</footer>", None),
+        ('<script>window.state = {"currencyCode": "EUR"}</script><footer>Austin, TX 78701</footer>', None),
+        ('<script>window.state = {"currencyCode": "EUR"}</script>', None),
+        ('<script>window.state = {"currencyCode": "USD"}</script>', "USD"),
+        ('<script>window.state = {"currencyCode": "NZD"}</script>', "NZD"),
+        # Of several the chosen one counts, or the only dollar.
+        ('<script>Shopify.currency = {"active":"AUD","rate":"1.0"}; x = {"currency": "USD"}</script>', "AUD"),
+        (
+            '<select name="currency"><option value="EUR">€</option><option value="CAD" selected>$</option></select>',
+            "CAD",
+        ),
+        ('<script>x = [{"currency": "EUR"}, {"currency": "USD"}]</script>', "USD"),
+        ('<script>x = [{"currency": "CAD"}, {"currency": "USD"}]</script>', None),
+    ],
+)
+def test_whose_dollar_it_is(source: str, currency: str | None) -> None:
+    offer, issues = read(shop(f'<p class="product-price">$549.99</p>{CART}{source}', lang="en"))
+    assert price_of(offer)[:2] == (currency and "549.99", currency)
+    assert (issues == []) == (currency is not None)
+    assert offer.price_text == "$549.99" or "EUR" in source
+
+
+def test_the_currency_that_the_source_names_tells_what_a_point_means() -> None:
+    body = f'<p>Precios: $549.000</p><script>event = {{"currency": "CLP"}}</script>{CART}'
+    assert price_of(read(shop(body, lang="es"))[0]) == ("549000", "CLP", "now")
+
+
+def test_a_page_in_another_charset() -> None:
+    html = shop(f'<p class="product-price">1.299,00 €</p>{CART}', lang="de").replace('"utf-8"', '"windows-1252"')
+    assert price_of(offer_on(URL, html.encode("cp1252"), "text/html")[0]) == ("1299.00", "EUR", "now")
+
+
+# ── what people see ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<span class="price">$549.99</span>',
+        '<div id="our-price">$549<sup>99</sup></div>',
+        '<p class="price"><b>$</b><span class="whole">549<span>.</span></span><span class="fraction">99</span></p>',
+        '<div class="price">$549<span class="price-decimals">99</span></div>',
+        '<p class="price">Was <s>$599.99</s> Now $549.99</p>',
+        '<div class="price-box"><span class="old-price">$599.99</span> <span class="special-price">$549.99</span></div>',
+        '<div class="price-box"><span class="price">$549.99</span><p class="rate">or $22.92/mo for 24 months</p></div>',
+        '<p class="price">$549.99</p><div class="warranty"><span class="price">+ $49.99</span> 2 year plan</div>',
+        '<p class="price">$549.99</p><p class="price-save">You save $50.00</p>',
+        '<p class="price">$549.99</p><p>Shipping: $9.99</p>',
+        '<section class="related"><p class="price">$14.99</p></section><p class="product-price">$549.99</p>',
+        '<p class="price">$549.99</p><h2>Or</h2><div><a href="/fan"><img src="f.png"></a><b class="price">$9</b></div>',
+        '<p class="product-price">$549.99</p><p class="price" style="display: none">$1.00</p>',
+        # Programs that draw pages part a text's pieces by comments.
+        "<p><b>$<!-- -->549.99</b> <b>$<!-- -->599.99</b> <b>8<!-- -->% off</b></p>",
+        '<div class="prices"><b class="origin-price">$599.99</b> <b class="total-price">$549.99</b></div>',
+        '<p class="price">$549.99</p><p class="price"><a href="/p/other-edition">$399.99</a></p>',
+        '<p class="price">$549.99</p><p class="price">$499.99 member price</p>',
+        '<p>Mat. 002.638.50 <b class="price">$549.99</b></p>',
+        # Microdata of an offer that belongs to no product.
+        '<div itemscope itemtype="http://schema.org/Offer"><b class="price" itemprop="price">549.99</b></div>',
+    ],
+)
+def test_the_price_that_is_asked(markup: str) -> None:
+    offer, issues = read(shop(f"{markup}{CART}"))
+    assert (offer.price, offer.currency, offer.price_kind) == (Decimal("549.99"), "USD", "now"), issues
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        # Two amounts and nothing that tells them apart.
+        '<p class="product-price"><b>$549.99</b> <b>$599.99</b></p>',
+        '<p class="product-price">$549.99</p><p class="product-price">$599.99</p>',
+        # The cents may be cents, or not.
+        '<p class="product-price">$549 99</p>',
+        # Only a rate, a saving, an old price, a threshold, an amount in the text.
+        '<p class="price">$22.92/mo.</p>',
+        '<p class="price">Save $50.00</p>',
+        '<p class="price"><del>$599.99</del></p>',
+        "<p>Free shipping on orders over $50.00</p>",
+        "<p>The card cost $549.99 when it came out, says a review.</p>",
+        # A bare number, in a part that is named after prices but not as the price.
+        '<p class="price-alerts">12</p>',
+        # Only the price of another product.
+        '<h2>More cards</h2><div><a href="/p/other"><img src="o.png"></a><span class="price">$399.99</span></div>',
+        '<header><div class="mini-cart"><span class="price">$25.00</span></div></header>',
+        '<p class="price">Call for price</p>',
+    ],
+)
+def test_what_is_not_clearly_the_price_is_left_open(markup: str) -> None:
+    offer, issues = read(shop(f"{markup}{CART}"))
+    assert (offer.price, offer.price_kind) == (None, None)
+    assert issues != []
+
+
+def test_a_code_beside_a_range_is_no_part_of_it() -> None:
+    offer, _ = read(shop(f'<div><p>M12-345</p><p class="price">$549 - $599</p></div>{CART}'))
+    assert (offer.price, offer.price_kind) == (Decimal(549), "from")
+
+
+@pytest.mark.parametrize(("block", "price"), [("product-card", Decimal("549.99")), ("shop-head", None)])
+def test_parts_of_the_block_that_holds_the_title_are_the_goods_own(block: str, price: Decimal | None) -> None:
+    prices = '<b class="price__old">$599.99</b> <b class="price__now">$549.99</b>'
+    body = f'<div class="product-card__prices">{prices}</div>{CART}'
+    offer, _ = read(shop(body).replace("<h1>", f'<h1 class="{block}__title">'))
+    assert offer.price == price
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<div><h3>Why not try these</h3><div><b>Norvik RTX 4060</b> <i class="price">$299.99</i></div></div>',
+        '<div><h4>Deal of the week</h4><p class="price">$299.99</p></div>',
+        '<div><p class="cart-total-price">$299.99</p></div>',
+    ],
+)
+def test_of_goods_that_cannot_be_ordered_another_section_s_price_is_not_taken(markup: str) -> None:
+    html = shop().replace("<h1>", "<div><h1>").replace("</h1>", f"</h1><p>No longer available.</p></div>{markup}")
+    offer, _ = read(html)
+    assert (offer.price, offer.availability) == (None, "out_of_stock")
+
+
+def test_where_the_page_shows_no_price_another_section_s_is_not_taken() -> None:
+    html = f"""<html lang="en-US"><head><title>Norvik RTX 4070 12GB</title></head><body>
+        <div><div><h1>Norvik RTX 4070 12GB</h1><div id="price-by-script"></div>{CART}</div></div>
+        <div><div><h3>Norvik RTX 4060</h3><p class="product-price">$299.99</p></div></div></body></html>"""
+    offer, issues = read(html)
+    assert offer.price is None
+    assert issues != []
+
+
+def test_a_bundle_is_not_the_price_of_the_card() -> None:
+    html = shop(f'<p class="price">$949.99</p>{CART}').replace("RTX 4070 12GB", "RTX 4070 12GB and power supply bundle")
+    offer, _ = read(html)
+    assert (offer.price, offer.price_kind) == (Decimal("949.99"), "bundle")
+
+
+@pytest.mark.parametrize(
+    ("markup", "lang", "expected"),
+    [
+        (CART, "en", "in_stock"),
+        ('<p class="stock">Out of stock</p>' + CART, "en", "out_of_stock"),
+        ('<p class="availability">Nicht auf Lager</p>', "de", "out_of_stock"),
+        ('<p class="availability">Sofort lieferbar</p>', "de", "in_stock"),
+        ('<p class="disponibilite-stock">Rupture de stock</p>', "fr", "out_of_stock"),
+        ('<p class="dostepnosc-stock">Produkt niedostępny</p>', "pl", "out_of_stock"),
+        ('<p class="stock-status">在庫あり</p>', "ja", "in_stock"),
+        ('<p class="stock">품절</p>', "ko", "out_of_stock"),
+        ('<button class="buy-button">Pre-order now</button>', "en", "preorder"),
+        ('<button class="buy-btn">Sold out</button>', "en", "out_of_stock"),
+        ("<button>Do koszyka</button>", "pl", "in_stock"),
+        (f'<p class="stock">Nicht auf Lager. {"Wir bestellen es nach und melden uns. " * 3}</p>', "de", "out_of_stock"),
+    ],
+)  # fmt: skip
+def test_words_and_buttons(markup: str, lang: str, expected: str) -> None:
+    offer, _ = read(shop(f'<p class="product-price">$549.99</p>{markup}', lang=lang))
+    assert offer.availability == expected
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ('<section class="related"><button class="add-to-cart">Add to cart</button></section>', "unknown"),
+        ("<button>Aggiungi alla lista dei desideri</button>", "unknown"),
+        ("<p>Attualmente non disponibile.</p><button>Aggiungi alla Lista</button>", "out_of_stock"),
+    ],
+)
+def test_without_a_price_other_goods_and_lists_of_wishes_sell_nothing(markup: str, expected: str) -> None:
+    offer, _ = read(shop(f"<p>Call for price</p>{markup}"))
+    assert offer.availability == expected
+
+
+@pytest.mark.parametrize("prices", ["<p><b>$549.99</b></p>", "<p><b>$549.99</b> <b>$599.99</b></p>"])
+def test_a_price_alone_does_not_say_that_the_goods_are_there(prices: str) -> None:
+    offer, issues = read(shop(prices))
+    assert offer.availability == "unknown"
+    assert [issue for issue in issues if issue.code == "availability_disagreement"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "stocks", "expected"),
+    [(CART, ("OutOfStock",), "out_of_stock"), ("", ("OutOfStock", "InStock"), "in_stock")],
+    ids=["it comes before a button", "while one size can be had"],
+)
+def test_what_machines_are_told_of_stock(body: str, stocks: tuple[str, ...], expected: str) -> None:
+    told_offers = [f'{{"price": "5", "priceCurrency": "USD", "availability": "{stock}"}}' for stock in stocks]
+    assert read(shop(body, offers(f"[{', '.join(told_offers)}]")))[0].availability == expected
+
+
+@pytest.mark.parametrize(
+    ("markup", "sku", "mpn", "gtin"),
+    [
+        ("<p>SKU: NV-4070</p>", "NV-4070", None, None),
+        ("<p><b>Artikelnummer:</b> 12.345</p>", "12.345", None, None),
+        ("<table><tr><th>Item no.</th><td>AB 12</td></tr></table>", None, None, None),
+        ("<table><tr><th>Item no.</th><td>AB12</td></tr></table>", "AB12", None, None),
+        ("<p>商品編號：M1487</p>", "M1487", None, None),
+        ("<dl><dt>MPN</dt><dd>4070-12G</dd><dt>EAN</dt><dd>4006381333931</dd></dl>", None, "4070-12G", "4006381333931"),
+        ("<p>EAN: 4006381333930</p>", None, None, None),
+        ("<p>Objednávací kód: <b>LO60321</b></p>", "LO60321", None, None),
+        ('<section class="related"><p>SKU: FAN-1</p></section>', None, None, None),
+        # Shops make numbers of words too; behind a word for a number only, and with nothing behind them.
+        ("<p><b>SKU:</b> <b>KAM-L-ANT</b></p>", "KAM-L-ANT", None, None),
+        ("<p>SKU: MUG-CUS</p>", "MUG-CUS", None, None),
+        ("<p>Code: WI-FI ready</p>", None, None, None),
+        ("<p>Stok Kodu : <b>(BHR-ISOT-500)</b></p>", "BHR-ISOT-500", None, None),
+        ("<p>In stock.<br>Item# twin4070<br>Ships in 3 days</p>", "twin4070", None, None),
+        ('<div class="skuReference">LV8-B</div>', "LV8-B", None, None),
+    ],
+)  # fmt: skip
+def test_printed_numbers(markup: str, sku: str | None, mpn: str | None, gtin: str | None) -> None:
+    offer, _ = read(shop(f'<p class="product-price">$549.99</p>{markup}{CART}'))
+    assert (offer.sku, offer.mpn, offer.gtin) == (sku, mpn, gtin)
+    assert offer.key == (sku or URL)
+
+
+@pytest.mark.parametrize(
+    ("address", "sku"),
+    [("p/card/9300000112233445/", "9300000112233445"), ("MLM-1234567890-card-_JM", "MLM-1234567890"),
+     ("card-p-HBCV00001XYZ12", "HBCV00001XYZ12"),
+     ("dp/B07K1QXYZA?th=1", "B07K1QXYZA"), ("card/N12345678A/p", "N12345678A"), ("i?products_id=4412", "4412"),
+     ("card-RTX4070SUPER", None), ("card-of-2024", None)],
+)  # fmt: skip
+def test_the_number_in_an_address(address: str, sku: str | None) -> None:
+    offer, _ = read(shop(f'<p class="product-price">$549.99</p>{CART}'), f"https://shop.example.com/{address}")
+    assert offer.sku == sku
+
+
+@pytest.mark.parametrize(
+    ("text", "gtin"),
+    [("4006381333931", "4006381333931"), ("0 36000 29145 2", "036000291452"), ("4006381333932", None),
+     ("12345670", "12345670"),         ("0000000000000", None), ("", None), ("40063813339", None)],
+)  # fmt: skip
+def test_check_digit(text: str, gtin: str | None) -> None:
+    assert valid_gtin(text) == gtin
 
 
 def test_odd_files_give_the_product_where_there_is_one(shared_data: Path) -> None:
@@ -473,37 +399,26 @@ def test_odd_files_give_the_product_where_there_is_one(shared_data: Path) -> Non
             with pytest.raises(LayoutChanged):
                 list(product.parse(page(file.read_bytes(), f"file:{file.name}")))
             continue
-        (offer,) = [
-            item for item in product.parse(page(file.read_bytes(), f"file:{file.name}")) if isinstance(item, Offer)
-        ]
-        assert (offer.title, offer.price, offer.currency) == ("Executive Anvil", Decimal("119.99"), "USD")
+        offer, _ = offer_on(f"file:{file.name}", file.read_bytes())
+        assert (offer.title, *price_of(offer)[:2]) == ("Executive Anvil", "119.99", "USD")
         assert (offer.condition, offer.availability) == ("used", "in_stock")
         assert (offer.seller, offer.mpn, offer.brand) == ("Executive Objects", "925872", "ACME")
 
 
-class TestRefusal:
-    @pytest.mark.parametrize(
-        "html",
-        [
-            "<html><head><title>News</title></head><body><h1>News</h1><p>Cards cost more.</p></body></html>",
-            "not a page",
-            "{}",
-        ],
-    )
-    def test_a_page_without_goods(self, html: str) -> None:
-        with pytest.raises(LayoutChanged, match="no product"):
-            list(product.parse(page(html)))
+LISTING = "".join(f'<div><h3>Card {n}</h3><span class="price">${n}99.99</span></div>' for n in range(1, 9))
 
-    def test_a_wall(self) -> None:
-        html = "<html><head><title>Just a moment...</title></head><body>Checking your browser</body></html>"
-        with pytest.raises(Blocked):
-            list(product.parse(page(html)))
 
-    def test_nothing(self) -> None:
-        with pytest.raises(EmptyBody):
-            list(product.parse(page("  ")))
-
-    def test_a_listing(self) -> None:
-        cells = "".join(f'<div><h3>Card {n}</h3><span class="price">${n}99.99</span></div>' for n in range(1, 9))
-        with pytest.raises(LayoutChanged, match="listing"):
-            list(product.parse(page(shop(cells))))
+@pytest.mark.parametrize(
+    ("html", "error", "said"),
+    [
+        ("<html><head><title>News</title></head><body><h1>News</h1><p>Up</p></body></html>", LayoutChanged, "no product"),
+        ("not a page", LayoutChanged, "no product"),
+        ("{}", LayoutChanged, "no product"),
+        ("<html><head><title>Just a moment...</title></head><body>Checking your browser</body></html>", Blocked, ""),
+        ("  ", EmptyBody, ""),
+        (shop(LISTING), LayoutChanged, "listing"),
+    ],
+)  # fmt: skip
+def test_what_is_no_page_of_goods(html: str, error: type[ExtractError], said: str) -> None:
+    with pytest.raises(error, match=said):
+        list(product.parse(page(html, URL)))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from gpuledger.extract import source
 from gpuledger.extract.source import Page
+from tests.extract.pages import page
 from tests.support import mutated_pages, product_pages
 from tests.support.mutated_pages import MUTATIONS
 
@@ -21,36 +20,30 @@ OF_FIXTURES, OF_REAL_PAGES = 400, 40
 @pytest.fixture(scope="module")
 def invented() -> list[Page]:
     files = sorted((source.folder("generic_shop") / "cases").glob("*.html"))
-    return [_page(file.read_bytes(), f"https://shop.example.com/p/{file.stem}") for file in files]
-
-
-def _page(content: bytes, url: str) -> Page:
-    digest = hashlib.sha256(content).hexdigest()
-    return Page(url=url, final_url=url, content=content, sha256=digest, fetched_at=datetime.now(UTC), headers={})
+    return [page(file.read_bytes(), f"https://shop.example.com/p/{file.stem}", "") for file in files]
 
 
 def test_damaged_fixtures(invented: list[Page]) -> None:
-    read = [mutated_pages.check(page) for page in mutated_pages.mutated(invented, OF_FIXTURES)]
+    read = [mutated_pages.check(one) for one in mutated_pages.mutated(invented, OF_FIXTURES)]
     assert sum(offer is not None and offer.price is not None for offer in read) > OF_FIXTURES / 10
 
 
 def test_damaged_real_pages(shared_data: Path) -> None:
-    pages = [page for page, _ in product_pages.pages(shared_data / "product_pages") if len(page.content) < 300_000]
-    for page in mutated_pages.mutated(pages, OF_REAL_PAGES):
-        mutated_pages.check(page)
+    real = [one for one, _ in product_pages.pages(shared_data / "product_pages") if len(one.content) < 300_000]
+    for damaged in mutated_pages.mutated(real, OF_REAL_PAGES):
+        mutated_pages.check(damaged)
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__.strip("_"))
 def test_each_kind_of_damage_changes_the_page(mutation: mutated_pages.Mutation, invented: list[Page]) -> None:
     chance = random.Random(1)
-    assert any(mutation(page.content, chance) != page.content for page in invented for _ in range(3))
+    assert any(mutation(one.content, chance) != one.content for one in invented for _ in range(3))
 
 
 def test_a_price_that_turns_monthly_is_no_price_of_the_goods(invented: list[Page]) -> None:
-    page = next(page for page in invented if b"$1,199.99" in page.content)
-    monthly = page.content.replace(b"$1,199.99", b"$1,199.99/mo.").replace(b'999.99"', b'1199.99"')
-    offer = mutated_pages.check(_page(monthly, page.url))
-    assert offer is not None
+    stated = next(one for one in invented if b"$1,199.99" in one.content)
+    monthly = stated.content.replace(b"$1,199.99", b"$1,199.99/mo.").replace(b'999.99"', b'1199.99"')
+    offer = mutated_pages.check(page(monthly, stated.url, ""))
     assert (offer.price_kind, offer.price) in (("monthly", offer.price), (None, None))
 
 
@@ -69,4 +62,4 @@ def test_a_price_that_turns_monthly_is_no_price_of_the_goods(invented: list[Page
     ids=["deep", "brackets", "digits", "utf-16", "headings", "links", "items", "prices"],
 )  # fmt: skip
 def test_hostile_pages_end(content: bytes) -> None:
-    mutated_pages.check(_page(content, "https://shop.example.com/p/1"))
+    mutated_pages.check(page(content, "https://shop.example.com/p/1", ""))

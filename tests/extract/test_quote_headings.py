@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
 
 from gpuledger.extract.items import Offer
-from gpuledger.extract.source import Page, get
+from tests.extract.pages import quoted
 
 HEADINGS = """
 Artículo;Precio unitario;Divisa;Unidades
@@ -67,10 +66,7 @@ Artikel;Stückpreis;Währung;Anzahl
 
 @pytest.mark.parametrize("heading", HEADINGS.strip().split("\n"))
 def test_a_quote_with_these_headings(heading: str) -> None:
-    content = f"{heading}\nNorvik GeForce RTX 5080 16GB;999.00;EUR;2\n".encode()
-    page = Page(url="file:quote.csv", final_url="file:quote.csv", content=content, sha256="", headers={},
-                fetched_at=datetime(2026, 11, 25, tzinfo=UTC))  # fmt: skip
-    (offer,) = get("quotes").parse(page)
+    (offer,) = quoted(f"{heading}\nNorvik GeForce RTX 5080 16GB;999.00;EUR;2\n")
     assert isinstance(offer, Offer)
     facts = (offer.title, offer.price, offer.currency, offer.quantity, offer.price_kind)
     assert facts == ("Norvik GeForce RTX 5080 16GB", Decimal("999.00"), "EUR", 2, "now")

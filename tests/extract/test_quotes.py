@@ -428,13 +428,11 @@ def test_columns_are_known_in_four_languages(header: str, field: str | None) -> 
 
 def test_title_price_and_currency_are_enough() -> None:
     offer, _ = one("ASUS GeForce RTX 4090 24GB,1599.00,USD", "title,price,currency")
-    assert offer is not None
     assert (offer.availability, offer.seller_kind, offer.condition) == ("quoted", "quote", "new")
 
 
 def test_an_empty_cell_for_the_condition_is_no_condition() -> None:
     offer, _ = one("ASUS GeForce RTX 4090 24GB,1599.00,USD,", "title,price,currency,condition")
-    assert offer is not None
     assert offer.condition == "unknown"
 
 

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
 from gpuledger.extract import source
 from gpuledger.extract.items import Score
 from gpuledger.extract.markup import markdown
-from gpuledger.extract.source import Page
 from gpuledger.flows.night import gather
+from tests.extract.pages import page
 from tests.flows import inprocess
 
 ADDRESS = "https://raw.example.org/r/README.md#workload=deepseek-r1-14b&table=DeepSeek+R1+14b&score=Eval+Rate&rows=CPU/GPU:GPU"
 
 
-def page(content: bytes, url: str = ADDRESS) -> Page:
-    return Page(
-        url=url, final_url=url, content=content, sha256=hashlib.sha256(content).hexdigest(),
-        fetched_at=datetime(2026, 3, 1, tzinfo=UTC), headers={"content-type": "text/plain; charset=utf-8"},
-    )  # fmt: skip
-
-
 def test_a_table_that_somebody_keeps_of_ollama(shared_data: Path) -> None:
-    content = (shared_data / "benchmarks" / "ollama-benchmark_README.md").read_bytes()
-    found = [one for one in source.get("result_tables").parse(page(content)) if isinstance(one, Score)]
+    kept = page((shared_data / "benchmarks" / "ollama-benchmark_README.md").read_bytes(), ADDRESS, "text/plain")
+    found = [one for one in source.get("result_tables").parse(kept) if isinstance(one, Score)]
     figures = {one.gpu_name: (one.score, one.unit, one.workload_id) for one in found}
     assert figures["Radxa Orion O6 - 16GB (Nvidia RTX 3080 Ti)"] == (Decimal("64.58"), "tokens/s", "deepseek-r1-14b")
     assert figures["Pi 5 - 16GB (AMD Pro W7700)"][0] == Decimal("19.90")

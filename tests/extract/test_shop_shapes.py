@@ -6,31 +6,21 @@ one: a cart in the header, other goods below.
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from gpuledger.extract.items import Issue, Offer
-from tests.support.html_page import offer_on
-
-TITLE = "Veltor RTX 4070 Twin 12GB"
-BUY = '<button class="add-to-cart">Add to cart</button>'
+from tests.support.html_page import ABOVE, BELOW, CART, TITLE, offer_on, shop_page, told
 
 
 def read(
     body: str, lang: str = "en-US", host: str = "shop.example.com", offers: Any = None, **product_fields: Any
 ) -> tuple[Offer, list[Issue]]:
     described = {"@type": "Product", "name": TITLE, "offers": offers} | product_fields
-    script = f'<script type="application/ld+json">{json.dumps(described)}</script>' if offers or product_fields else ""
-    html = f"""<!doctype html><html lang="{lang}"><head><meta charset="utf-8"><title>{TITLE} | Shop</title>{script}</head>
-        <body><header><nav><a href="/">Home</a></nav><div class="mini-cart"><span class="amount">0,00</span></div></header>
-        <main><div class="product-detail"><h1>{TITLE}</h1>{body}</div>
-        <section class="related"><a href="/p/fan"><img src="fan.png"><span class="price">19,90</span></a></section></main>
-        <footer><p>Shop</p></footer></body></html>"""
-    url = f"https://{host}/p/rtx-4070"
-    return offer_on(url, html)
+    head = told(described) if offers or product_fields else ""
+    return offer_on(f"https://{host}/p/rtx-4070", shop_page(body, lang, head=head, above=ABOVE, below=BELOW))
 
 
 #: name: language, host, markup, price, currency, kind, old price.
@@ -134,11 +124,11 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
     ),
     "United States, small cents": (
         "en-US", "shop.example.com",
-        f"""<div class="price"><span>$</span><span>1,299</span><sup>99</sup></div><p>$108.33/mo for 12 months</p>{BUY}""",
+        f"""<div class="price"><span>$</span><span>1,299</span><sup>99</sup></div><p>$108.33/mo for 12 months</p>{CART}""",
         "1299.99", "USD", "now", None,
     ),
     "United States, an old price struck out beside the bare one": (
-        "en-US", "shop.example.com", f'<div class="price"><s>$599.99</s> $549.99</div>{BUY}',
+        "en-US", "shop.example.com", f'<div class="price"><s>$599.99</s> $549.99</div>{CART}',
         "549.99", "USD", "now", "599.99",
     ),
     "Colombia": (
@@ -157,99 +147,99 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
         "599.99", "USD", "now", None,
     ),
     "a list of prices that holds one": (
-        "en-US", "shop.example.com", f'<ul class="price-list"><li>$549.99</li></ul>{BUY}', "549.99", "USD", "now", None,
+        "en-US", "shop.example.com", f'<ul class="price-list"><li>$549.99</li></ul>{CART}', "549.99", "USD", "now", None,
     ),
     "one text for the ear and one for the eye": (
         "en-US", "shop.example.com",
-        f"<div><b>$549.99</b><div aria-hidden='true'><span>$549</span><span>99</span></div></div>{BUY}",
+        f"<div><b>$549.99</b><div aria-hidden='true'><span>$549</span><span>99</span></div></div>{CART}",
         "549.99", "USD", "now", None,
     ),
     "the cents with their point in an element of their own": (
-        "en-US", "shop.example.com", f"<div><span>$549</span><span>.99</span></div>{BUY}", "549.99", "USD", "now", None,
+        "en-US", "shop.example.com", f"<div><span>$549</span><span>.99</span></div>{CART}", "549.99", "USD", "now", None,
     ),
     "Belarus": (
         "ru", "magazin.example.by", '<div class="price">1 502,20 б.р.</div><button>Купить</button>',
         "1502.20", "BYN", "now", None,
     ),
     "the cents in an element that begins with their mark": (
-        "pl", "sklep.example.pl", f"<div><span>649</span><span>,00 zł</span></div>{BUY}", "649.00", "PLN", "now", None,
+        "pl", "sklep.example.pl", f"<div><span>649</span><span>,00 zł</span></div>{CART}", "649.00", "PLN", "now", None,
     ),
     "the cents in an element behind their mark": (
-        "pl", "sklep.example.pl", f'<div aria-label="cena"><span>89,<span>99</span><span> zł</span></span></div>{BUY}',
+        "pl", "sklep.example.pl", f'<div aria-label="cena"><span>89,<span>99</span><span> zł</span></span></div>{CART}',
         "89.99", "PLN", "now", None,
     ),
     "the price in the words for an old one, whose amount is struck out": (
-        "nl", "winkel.example.nl", f'<div class="prijs">van <strike>€ 24,95</strike> voor € 18,50</div>{BUY}',
+        "nl", "winkel.example.nl", f'<div class="prijs">van <strike>€ 24,95</strike> voor € 18,50</div>{CART}',
         "18.50", "EUR", "now", "24.95",
     ),
     "an old price by the name of its class alone": (
-        "sv", "butik.example.se", f'<p><span class="prisREA">699 kr</span> <span class="prisORD">899 kr</span></p>{BUY}',
+        "sv", "butik.example.se", f'<p><span class="prisREA">699 kr</span> <span class="prisORD">899 kr</span></p>{CART}',
         "699", "SEK", "now", "899",
     ),
     "an old price by its name in German": (
         "de", "laden.example.de",
-        f'<p><span class="alter-preis">69,95 €</span> <span class="preis_neu">54,95 €</span></p>{BUY}',
+        f'<p><span class="alter-preis">69,95 €</span> <span class="preis_neu">54,95 €</span></p>{CART}',
         "54.95", "EUR", "now", "69.95",
     ),
     "an old price by its name in Italian": (
         "it", "negozio.example.it",
-        f'<p><span class="prezzo-barrato">24,00 €</span> <span class="prezzo-scontato">20,40 €</span></p>{BUY}',
+        f'<p><span class="prezzo-barrato">24,00 €</span> <span class="prezzo-scontato">20,40 €</span></p>{CART}',
         "20.40", "EUR", "now", "24.00",
     ),
     "an old price by its name, which the price before tax beside it proves to be the asked one": (
-        "sl", "trgovina.example.si", f'<p class="price-old">40,00 €</p><p class="price">Brez DDV: 36,53 €</p>{BUY}',
+        "sl", "trgovina.example.si", f'<p class="price-old">40,00 €</p><p class="price">Brez DDV: 36,53 €</p>{CART}',
         "40.00", "EUR", "now", None,
     ),
     "a price before tax, and that with tax in a part that is named after delivery": (
         "pl", "hurt.example.pl",
         f"""<div class="current-price"><span class="price">39,00 zł</span> netto</div>
-        <div class="tax-shipping-delivery-label">47,97 zł brutto</div>{BUY}""",
+        <div class="tax-shipping-delivery-label">47,97 zł brutto</div>{CART}""",
         "47.97", "PLN", "now", None,
     ),
     "a range of prices": (
-        "en-GB", "shop.example.co.uk", f'<p class="price"><b>£549.00</b> &ndash; <b>£649.00</b></p><p>Ref: AZ-P44</p>{BUY}',
+        "en-GB", "shop.example.co.uk", f'<p class="price"><b>£549.00</b> &ndash; <b>£649.00</b></p><p>Ref: AZ-P44</p>{CART}',
         "549.00", "GBP", "from", None,
     ),
     "a range of prices whose currency stands once": (
-        "uk", "magazyn.example.ua", f'<div class="price">від 502,20 до 558,00 грн</div>{BUY}', "502.20", "UAH", "from", None,
+        "uk", "magazyn.example.ua", f'<p class="price">від 502,20 до 558,00 грн</p>{CART}', "502.20", "UAH", "from", None,
     ),
     "a table that names the charge of delivery": (
         "zh-TW", "shop.example.tw",
         f"""<table><tr><td>運 費</td><td>7-11 <strong>$60</strong></td></tr>
-        <tr><td>售價</td><td><b>$2,320</b></td></tr></table>{BUY}""",
+        <tr><td>售價</td><td><b>$2,320</b></td></tr></table>{CART}""",
         "2320", "TWD", "now", None,
     ),
     "a table that names the old price": (
         "ja", "mise.example.jp",
-        f"<table><tr><th>定価</th><td>1,650円</td></tr><tr><th>販売価格</th><td>1,320円</td></tr></table>{BUY}",
+        f"<table><tr><th>定価</th><td>1,650円</td></tr><tr><th>販売価格</th><td>1,320円</td></tr></table>{CART}",
         "1320", "JPY", "now", "1650",
     ),
     "the price behind its word, above the prices of several": (
         "de", "laden.example.de",
         f"""<div>Preis: <b>12,49 €</b></div><p>{"Günstiger in größeren Mengen. " * 4}</p>
         <table><tr><th>ab Stück</th><td>5</td><td>10</td></tr>
-        <tr><th>Preis</th><td>11,87 €</td><td>11,24 €</td></tr></table>{BUY}""",
+        <tr><th>Preis</th><td>11,87 €</td><td>11,24 €</td></tr></table>{CART}""",
         "12.49", "EUR", "now", None,
     ),
     "the price as bare text behind its word": (
-        "en-US", "shop.example.com", f"<div><b>Price:</b> $45.00<br>Weight: 2 lb {'and packing ' * 12}</div>{BUY}",
+        "en-US", "shop.example.com", f"<div><b>Price:</b> $45.00<br>Weight: 2 lb {'and packing ' * 12}</div>{CART}",
         "45.00", "USD", "now", None,
     ),
     "the price as bare text behind the one that is struck out": (
-        "de", "laden.example.de", f"<p>Statt <s>259,00 EUR</s> nur 219,00 EUR<br>{'mit Karton und Anleitung ' * 4}</p>{BUY}",
+        "de", "laden.example.de", f"<p>Statt <s>259,00 EUR</s> nur 219,00 EUR<br>{'mit Karton, Anleitung ' * 4}</p>{CART}",
         "219.00", "EUR", "now", "259.00",
     ),
     "a lower price with a card": (
         "es-PE", "tienda.example.pe",
         f"""<div><span class="price-online">S/ 149.90</span> <span class="price-list">Precio normal S/ 219.90</span>
-        <span class="price-card">S/ 139.90 con tarjeta</span></div>{BUY}""",
+        <span class="price-card">S/ 139.90 con tarjeta</span></div>{CART}""",
         "149.90", "PEN", "now", "219.90",
     ),
     "rubles under a domain in Cyrillic": (
-        "ru", "магазин.рф", f"<div><b>5 290 р.</b></div>{BUY}", "5290", "RUB", "now", None,
+        "ru", "магазин.рф", f"<div><b>5 290 р.</b></div>{CART}", "5290", "RUB", "now", None,
     ),
     "stars beside the price": (
-        "en-US", "shop.example.com", f'<div>4.75 (123)</div><div class="price">$549.99</div>{BUY}',
+        "en-US", "shop.example.com", f'<div>4.75 (123)</div><div class="price">$549.99</div>{CART}',
         "549.99", "USD", "now", None,
     ),
 }  # fmt: skip
@@ -269,11 +259,7 @@ def test_the_price_of(name: str) -> None:
     [
         ("en-US", "shop.example.com", '<div class="price">Starting bid: $210.00</div>'),
         ("en-US", "shop.example.com", '<div class="price">$50.00 deposit</div>'),
-        (
-            "en-US",
-            "shop.example.com",
-            '<div class="price">Members: $529.99</div><div class="price">Others: $549.99</div>',
-        ),
+        ("en-US", "shop.example.com", '<p class="price">Members: $529.99</p><p class="price">Others: $549.99</p>'),
         ("en-US", "shop.example.com", "<ul><li>New $549.99</li><li>Refurbished $399.99</li></ul>"),
         ("en-US", "shop.example.com", "<div><label>12GB $549.99</label><label>16GB $649.99</label></div>"),
         ("en-US", "shop.example.com", '<div class="price">$29.99 / day</div>'),
@@ -302,11 +288,7 @@ def test_the_price_of(name: str) -> None:
             "shop.example.com",
             "<p><s>$599.99</s> Save $50.00<br>while stocks last, in our shop in the city</p>",
         ),
-        (
-            "en-US",
-            "shop.example.com",
-            "<p><b>Price:</b> $45.00 / month<br>for two years, with a card of your own bank</p>",
-        ),
+        ("en-US", "shop.example.com", "<p><b>Price:</b> $45.00 / month<br>for two years, with a card of your bank</p>"),
         # The word before several prices of one row names none of them.
         ("de", "laden.example.de", "<table><tr><th>Preis</th><td>11,87 €</td><td>11,24 €</td></tr></table>"),
         # No ranges: an amount less a saving, a range of deliveries, two currencies, prices of different goods.
@@ -316,7 +298,7 @@ def test_the_price_of(name: str) -> None:
     ],
 )
 def test_open_with_an_issue(lang: str, host: str, markup: str) -> None:
-    offer, issues = read(f"{markup}{BUY}", lang, host)
+    offer, issues = read(f"{markup}{CART}", lang, host)
     assert (offer.price, offer.currency) == (None, None)
     assert issues
 
@@ -371,13 +353,21 @@ MEMBER = {"price": "559.99", "validForMemberTier": {"@type": "MemberProgramTier"
         ({"@type": "AggregateOffer", "lowPrice": "499", "highPrice": "699", "priceCurrency": "USD",
           "offers": [{"price": "599", "priceCurrency": "USD"}, {"price": "699", "priceCurrency": "USD"}]},
          "499", "from", None),
+        ({"@type": "AggregateOffer", "lowPrice": "529", "highPrice": "600", "priceCurrency": "USD"}, "529", "from", None),
+        ({"@type": "AggregateOffer", "lowPrice": "529", "highPrice": "529.00", "priceCurrency": "USD"}, "529", "now", None),
+        ({"priceSpecification": {"@type": "UnitPriceSpecification", "price": "24.99", "priceCurrency": "USD",
+          "billingDuration": "P1M"}}, "24.99", "monthly", None),
+        # Of those that are new and can be had.
+        ([{"price": price, "priceCurrency": "USD", "availability": stock, "itemCondition": f"{condition}Condition"}
+          for price, stock, condition in (("499", "OutOfStock", "New"), ("549", "InStock", "New"),
+                                          ("579", "InStock", "New"), ("399", "InStock", "Used"))], "549", "from", None),
         # The lowest number is not the lowest price.
         ([{"price": "599.99", "priceCurrency": "USD"}, {"price": "549.99", "priceCurrency": "EUR"}], "599.99", "now", None),
         ([{"price": "599.99", "priceCurrency": "CAD"}, {"price": "549.99", "priceCurrency": "EUR"}], None, None, None),
     ],
 )  # fmt: skip
 def test_offers_to_machines(offers: Any, price: str | None, kind: str | None, old: str | None) -> None:
-    offer, issues = read(BUY, offers=offers)
+    offer, issues = read(CART, offers=offers)
     assert (offer.price, offer.price_kind) == (price and Decimal(price), kind), issues
     assert offer.list_price == (old and Decimal(old))
     assert (issues == []) == (price is not None)
@@ -385,7 +375,7 @@ def test_offers_to_machines(offers: Any, price: str | None, kind: str | None, ol
 
 def test_of_several_prices_to_machines_the_page_shows_which_is_asked() -> None:
     offer, _ = read(
-        f'<p class="price">$649.99</p>{BUY}', offers={"price": ["599.99", "649.99"], "priceCurrency": "USD"}
+        f'<p class="price">$649.99</p>{CART}', offers={"price": ["599.99", "649.99"], "priceCurrency": "USD"}
     )
     assert (offer.price, offer.currency) == (Decimal("649.99"), "USD")
 
@@ -395,13 +385,13 @@ def test_a_group_of_variants_is_a_price_from() -> None:
         {"@type": "Product", "name": f"{TITLE} {colour}", "offers": {"price": price, "priceCurrency": "USD"}}
         for colour, price in (("black", 619), ("white", 599))
     ]
-    offer, _ = read(BUY, hasVariant=variants, **{"@type": "ProductGroup"})
+    offer, _ = read(CART, hasVariant=variants, **{"@type": "ProductGroup"})
     assert (offer.price, offer.price_kind) == (Decimal(599), "from")
 
 
 def test_json_ld_with_the_price_that_stands_struck_out() -> None:
     offer, issues = read(
-        f'<div class="price"><s>$599.99</s> $549.99</div>{BUY}', offers={"price": "599.99", "priceCurrency": "USD"}
+        f'<div class="price"><s>$599.99</s> $549.99</div>{CART}', offers={"price": "599.99", "priceCurrency": "USD"}
     )
     assert (offer.price, offer.list_price, issues) == (Decimal("549.99"), Decimal("599.99"), [])
 
@@ -411,22 +401,22 @@ def test_json_ld_with_the_price_that_stands_struck_out() -> None:
 )
 def test_another_model_in_nearly_the_same_words_is_not_the_page_s_own(name: str) -> None:
     other = {"price": "749.99", "priceCurrency": "USD"}
-    offer, issues = read(BUY, offers=other, name=name)
+    offer, issues = read(CART, offers=other, name=name)
     assert offer.price is None
     assert issues
-    beside, _ = read(f'<p class="price">$549.99</p>{BUY}', offers=other, name=name)
+    beside, _ = read(f'<p class="price">$549.99</p>{CART}', offers=other, name=name)
     assert beside.price == Decimal("549.99")
 
 
 def test_an_offer_that_holds_its_goods() -> None:
     goods = {"@type": "Product", "name": TITLE}
     offered: dict[str, Any] = {"@type": "Offer", "price": "599", "priceCurrency": "USD", "itemOffered": goods}
-    offer, _ = read(BUY, **offered)
+    offer, _ = read(CART, **offered)
     assert (offer.title, offer.price) == (TITLE, Decimal(599))
 
 
 def test_cents_to_machines_against_dollars_to_the_eye() -> None:
-    offer, issues = read(f'<p class="price">$599.99</p>{BUY}', offers={"price": 59999, "priceCurrency": "USD"})
+    offer, issues = read(f'<p class="price">$599.99</p>{CART}', offers={"price": 59999, "priceCurrency": "USD"})
     assert offer.price is None
     assert [issue.code for issue in issues] == ["price_disagreement"]
 
@@ -446,7 +436,7 @@ def test_stock_to_machines_against_stock_to_the_eye(
     stated: str, printed: str, availability: str, codes: list[str]
 ) -> None:
     offers = {"price": "599", "priceCurrency": "USD", "availability": f"https://schema.org/{stated}"}
-    offer, issues = read(f'<p class="stock">{printed}</p>{BUY}', offers=offers)
+    offer, issues = read(f'<p class="stock">{printed}</p>{CART}', offers=offers)
     assert offer.availability == availability
     assert [issue.code for issue in issues] == codes
 
@@ -470,7 +460,7 @@ class TestTerms:
         ],
     )
     def test_the_condition_that_is_printed(self, markup: str, condition: str) -> None:
-        offer, _ = read(f'<p class="price">$349.99</p>{markup}{BUY}')
+        offer, _ = read(f'<p class="price">$349.99</p>{markup}{CART}')
         assert offer.condition == condition
 
     @pytest.mark.parametrize(
@@ -484,7 +474,7 @@ class TestTerms:
         ],
     )
     def test_the_tax_that_is_printed_around_the_price(self, markup: str, taxed: bool | None) -> None:
-        offer, _ = read(f"<div>{markup}</div>{BUY}")
+        offer, _ = read(f"<div>{markup}</div>{CART}")
         assert (offer.price, offer.tax_included) == (Decimal("349.99"), taxed)
 
     @pytest.mark.parametrize(
@@ -498,5 +488,5 @@ class TestTerms:
         ],
     )
     def test_the_seller_that_is_printed(self, markup: str, seller: str | None, kind: str) -> None:
-        offer, _ = read(f'<p class="price">$349.99</p>{markup}{BUY}', host="exampleshop.com")
+        offer, _ = read(f'<p class="price">$349.99</p>{markup}{CART}', host="exampleshop.com")
         assert (offer.seller, offer.seller_kind) == (seller, kind)

@@ -13,9 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from gpuledger.extract.items import Issue, Offer
-from tests.support.html_page import offer_on
-
-TITLE = "Veltor RTX 4070 Twin 12GB"
+from tests.support.html_page import TITLE, offer_on, price_of
 
 
 class Shop(NamedTuple):
@@ -220,8 +218,7 @@ def read(shop: Shop) -> tuple[Offer, list[Issue]]:
 def test_its_product_page(name: str) -> None:
     shop = SHOPS[name]
     offer, issues = read(shop)
-    price, old = (None if text is None else Decimal(text) for text in (shop.price, shop.old))
-    assert (offer.price, offer.currency, offer.price_kind) == (price, shop.currency, shop.kind), issues
-    assert offer.list_price == old
+    assert price_of(offer) == (shop.price, shop.currency, shop.kind), issues
+    assert offer.list_price == (shop.old and Decimal(shop.old))
     assert (offer.sku, offer.availability) == (shop.sku, shop.stock)
-    assert (price is None) == any(issue.code.endswith("_price") for issue in issues)
+    assert (shop.price is None) == any(issue.code.endswith("_price") for issue in issues)

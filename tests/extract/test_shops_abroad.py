@@ -8,14 +8,12 @@ in a comment. Shops, goods and prices are invented.
 # ruff: noqa: E501 - markup in lines as long as the themes write them
 from __future__ import annotations
 
-import json
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import pytest
 
 from gpuledger.extract.items import Issue, Offer
-from tests.support.html_page import offer_on
+from tests.support.html_page import offer_on, price_of, told
 
 
 class Shop(NamedTuple):
@@ -38,8 +36,7 @@ def ld(name: str, price: str | float, currency: str, *, stock: str = "InStock", 
     offers = offer or {
         "@type": "Offer", "price": price, "priceCurrency": currency, "availability": f"https://schema.org/{stock}",
     }  # fmt: skip
-    block = {"@context": "https://schema.org", "@type": "Product", "name": name, "offers": offers, **more}
-    return f'<script type="application/ld+json">{json.dumps(block)}</script>'
+    return told({"@type": "Product", "name": name, "offers": offers, **more})
 
 
 def tile(href: str, price: str, extra: str = "") -> str:
@@ -564,6 +561,5 @@ def read(shop: Shop) -> tuple[Offer, list[Issue]]:
 def test_its_product_page(name: str) -> None:
     shop = SHOPS[name]
     offer, issues = read(shop)
-    price = None if shop.price is None else Decimal(shop.price)
-    assert (offer.price, offer.currency, offer.price_kind) == (price, shop.currency, shop.kind), issues
+    assert price_of(offer) == (shop.price, shop.currency, shop.kind), issues
     assert (offer.availability, offer.sku) == (shop.stock, shop.sku)

@@ -124,7 +124,6 @@ def test_no_secret_is_stored(archive: Archive) -> None:
         assert b"hunter2" not in content
         assert b"session=secret" not in content
     found = archive.latest("bestbuy", url)
-    assert found is not None
     assert found.url == "https://api.example/v1?apiKey=REDACTED&q=rtx"
 
 
@@ -349,7 +348,6 @@ def test_a_killed_process_leaves_nothing_that_cannot_be_read(archive: Archive) -
     acknowledged = 0
     for kill in range(3):
         with saving(archive, str(kill), -1, 0) as process:
-            assert process.stdout is not None
             for _ in range(5):
                 process.stdout.readline()
             process.send_signal(signal.SIGKILL)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from gpuledger.extract.items import Offer
-from gpuledger.extract.source import Page, get
+from tests.extract.pages import quoted
 from tests.support.html_page import offer_on
 
 PHRASES = tomllib.loads(Path(__file__).with_name("stock_phrases.toml").read_text("utf-8"))
@@ -61,10 +60,8 @@ def test_in_a_quote(language: str) -> None:
     for kind, phrase in _said(language):
         if kind == "cart":
             continue
-        content = f'product;price;currency;availability\n{TITLE};999.00;EUR;"{phrase}"\n'.encode()
-        page = Page(url="file:quote.csv", final_url="file:quote.csv", content=content, sha256="", headers={},
-                    fetched_at=datetime(2026, 11, 25, tzinfo=UTC))  # fmt: skip
-        (offer,) = [item for item in get("quotes").parse(page) if isinstance(item, Offer)]
+        content = f'product;price;currency;availability\n{TITLE};999.00;EUR;"{phrase}"\n'
+        (offer,) = [item for item in quoted(content) if isinstance(item, Offer)]
         if (offer.availability in ("in_stock", "quoted")) != (kind == "stock"):
             wrong.append((phrase, offer.availability))
     assert not wrong

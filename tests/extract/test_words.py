@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
 from gpuledger.extract import words
 from gpuledger.extract.items import Offer
 from gpuledger.extract.price import money
-from gpuledger.extract.source import Page, get
+from tests.extract.pages import quoted
 
 #: Sold out and in stock in the languages of the shops, as they stand on a badge, a list's card or in a quote.
 STOCK = {
@@ -105,12 +103,8 @@ def test_a_set_by_its_plus(title: str, is_set: bool) -> None:
 
 @pytest.mark.parametrize("stock", ["nicht lieferbar", "Rupture de stock", "agotado", "Wyprzedany", "缺货"])
 def test_a_quote_of_what_cannot_be_had_is_no_offer_to_sell(stock: str) -> None:
-    content = f"product,price,currency,availability\nNorvik RTX 4070 12GB,549.00,EUR,{stock}\n".encode()
-    page = Page(
-        url="file:quote.csv", final_url="file:quote.csv", content=content, sha256="", headers={},
-        fetched_at=datetime(2026, 11, 25, tzinfo=UTC),
-    )  # fmt: skip
-    (offer,) = [item for item in get("quotes").parse(page) if isinstance(item, Offer)]
+    content = f"product,price,currency,availability\nNorvik RTX 4070 12GB,549.00,EUR,{stock}\n"
+    (offer,) = [item for item in quoted(content) if isinstance(item, Offer)]
     assert offer.availability == "out_of_stock"
 
 

@@ -66,7 +66,6 @@ def test_break_even_is_where_both_cost_the_same() -> None:
     rent = Decimal("0.50")
     result = costs.rent_vs_buy(costs.ownership(Decimal(1600), 300, SIMPLE), rent)
     hours = result.break_even_hours
-    assert hours is not None
     own = result.own
     at_break_even = own.purchase + own.host - own.resale + own.running_per_hour * hours
     assert at_break_even == pytest.approx(rent * hours)

@@ -31,7 +31,6 @@ def test_training_of_the_measured_model_takes_as_long_as_it_did(way: str, measur
     shape = catalogue.architecture("llama-3.1-8b")
     asked = tuning(shape, way, 2048, 2, Assumptions())  # type: ignore[arg-type]
     found = training.rate(by_id()["nvidia-geforce-rtx-4090"], 1, asked.way, asked.flops)
-    assert found is not None
     assert found.expected == pytest.approx(measured)
     assert found.low < found.expected < found.high
     assert training.said(found).values["hours"] == pytest.approx(1e6 / measured / 3600)

@@ -19,7 +19,6 @@ def need(model_id: str, way: Way, **more: object) -> Need:
 
 def test_all_weights_take_16_bytes_each_and_several_cards_divide_them() -> None:
     full = need("llama-3.1-8b", "full").tuning
-    assert full is not None
     assert full.shared == 16 * 8_030_261_248
     # 2 bytes × tokens × hidden × layers, and 8 × tokens × vocabulary.
     assert full.each == 2 * 2048 * 4096 * 32 + 8 * 2048 * 128_256
@@ -51,7 +50,6 @@ def test_known_fits_and_known_failures() -> None:
 def test_a_model_whose_query_is_no_matrix_of_its_own_gets_an_adapter_all_the_same() -> None:
     for model_id in ("deepseek-v2-lite", "phi-3-mini", "mamba-2.8b"):
         trained = need(model_id, "lora").tuning
-        assert trained is not None
         assert trained.trained > 0
         assert all(target.startswith(("attn", "ssm")) for target in trained.targets)
 
@@ -61,8 +59,6 @@ def test_the_speed_is_an_estimate_with_a_range_and_what_cannot_be_is_refused() -
     card = by_id()["nvidia-geforce-rtx-4090"]
     assert asked.on(card, 1) is None
     one, two = asked.trained(card, 1), asked.trained(card, 2)
-    assert one is not None
-    assert two is not None
     assert one.basis == "estimated"
     assert (one.low or 0) < (one.expected or 0) < (one.high or 0) <= (one.bound or 0)
     assert two.bound == pytest.approx(2 * (one.bound or 0))

@@ -32,7 +32,6 @@ def hold(path: Path) -> subprocess.Popen[str]:
     process = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(path)], env=environment(), cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
-    assert process.stdout is not None
     assert process.stdout.readline().strip() == "held"
     return process
 

@@ -75,7 +75,6 @@ def test_who_began_before_another_published_publishes_nothing(tmp_path: Path, ad
             publish_run(a, "late")
     assert runs(a) == ["1"], "what its own readers see is what was published before"
     published = head.read_head(store).head.published
-    assert published is not None
     assert published.run_id == "2"
     assert [one.key for one in store.listed("versions/")] == [one.key for one in head.read_head(store).head.versions]
     run(a, "3")
@@ -199,7 +198,6 @@ def test_a_reader_gets_a_verified_copy_and_nothing_of_a_damaged_one(
     assert bring.pull(reader, *_seen(address), 2) is None, "it is there already"
     run(a, "2")
     published = head.read_head(store).head.published
-    assert published is not None
     path = tmp_path / "store" / published.key
     path.chmod(0o600)
     content = bytearray(path.read_bytes())

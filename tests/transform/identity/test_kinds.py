@@ -25,7 +25,6 @@ def test_each_rule_decides_its_case(rule: products.Rule) -> None:
     product = products.product_of(READER.read_title(rule.case), rule.case, WORDS)
     first = next(one for one in products.RULES if one.find(product))
     assert first is rule, "a rule before it decides the case"
-    assert reason is not None
     assert reason.kind == rule.kind
 
 
@@ -68,7 +67,6 @@ def test_each_rule_of_words_takes_a_piece_of_its_case(rule: words.Rule) -> None:
         place = words.Place(parts, position, known)
         first = next(one for one in words.RULES if one.take(lexicon, place))
         taken = first.take(lexicon, place)
-        assert taken is not None
         used.append(first)
         position, known = position + taken.pieces, taken.known
     assert rule in used, [one.reason for one in used]
