@@ -8,6 +8,7 @@ import json
 import struct
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,61 @@ from tests.support.chart_pictures import Drawn, draw, found_fonts  # noqa: E402
 
 #: The seed of a drawn chart with few rows.
 SMALL = 9
+
+
+def _font(at: int, size: int) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(str(found_fonts()[at]), size)
+
+
+def _canvas(width: int, height: int, ground: Any = "white") -> tuple[Image.Image, ImageDraw.ImageDraw]:
+    picture = Image.new("RGB", (width, height), ground)
+    return picture, ImageDraw.Draw(picture)
+
+
+def _printed(text: str, font: ImageFont.FreeTypeFont, ink: str = "black", ground: str = "white") -> Any:
+    """The pixels of a text with a margin of six."""
+    picture, pen = _canvas(round(font.getlength(text)) + 12, round(font.size) + 12, ground)
+    pen.text((6, 6), text, fill=ink, font=font)
+    return np.asarray(picture)
+
+
+#: Where the bars of a drawn chart end, which begin at 200.
+ENDS = [1100, 830, 612, 377, 240]
+
+
+def _draw_bars(
+    pen: ImageDraw.ImageDraw,
+    ends: Sequence[int],
+    ink: str,
+    *,
+    left: int = 200,
+    top: int = 20,
+    every: int = 70,
+    tall: int = 40,
+) -> None:
+    """A bar a row, which ends before the column that is given."""
+    for row, end in enumerate(ends):
+        pen.rectangle((left, top + row * every, end - 1, top + row * every + tall), fill=ink)
+
+
+def _ends(found: bars.Bars) -> list[list[float]]:
+    return [[bar.end for bar in lane.bars] for lane in found.lanes]
+
+
+def _near(ends: Sequence[Sequence[float]], px: float = 0.6) -> list[list[Any]]:
+    return [[pytest.approx(end, abs=px) for end in row] for row in ends]
+
+
+def _alone(ends: Sequence[float], px: float = 0.6) -> list[list[Any]]:
+    """One bar a row."""
+    return _near([[end] for end in ends], px)
+
+
+def _saved(picture: Image.Image, form: str, quality: int) -> Any:
+    """The pixels of a picture after it was saved so."""
+    out = io.BytesIO()
+    picture.save(out, form, quality=quality)
+    return pixels(out.getvalue())
 
 
 def _png(picture: Image.Image) -> bytes:
@@ -107,14 +163,8 @@ def test_what_a_comma_stands_for() -> None:
     assert layout.meaning_of_comma(["2,21", "1,92"], ["1,000", "2,000"]) == "thousands"
 
 
-def _numbers(texts: list[str], size: int = 22) -> list[glyphs.Marks | None]:
-    font = ImageFont.truetype(str(found_fonts()[0]), size)
-    found = []
-    for text in texts:
-        picture = Image.new("RGB", (round(font.getlength(text)) + 12, size + 12), "white")
-        ImageDraw.Draw(picture).text((6, 6), text, fill="black", font=font)
-        found.append(glyphs.marks(np.asarray(picture), text))
-    return found
+def _numbers(texts: list[str]) -> list[glyphs.Marks | None]:
+    return [glyphs.marks(_printed(text, _font(0, 22)), text) for text in texts]
 
 
 def test_a_digit_looks_like_itself_and_not_like_another() -> None:
@@ -145,7 +195,7 @@ def test_a_digit_that_stands_once_is_known_where_all_that_it_may_be_mistaken_for
 def _row_of_numbers(texts: list[str]) -> tuple[read.Chart, list[Word]]:
     """Numbers behind bars, as they are drawn, and their words."""
     picture = Image.new("RGB", (1200, 60 * len(texts) + 20), "white")
-    font, pen = ImageFont.truetype(str(found_fonts()[0]), 20), ImageDraw.Draw(picture)
+    font, pen = _font(0, 20), ImageDraw.Draw(picture)
     lanes, words = [], []
     for row, text in enumerate(texts):
         top, end = 20 + 60 * row, 600 - 20 * row
@@ -183,22 +233,21 @@ def test_a_last_digit_that_no_reading_has_is_seen_to_be_missing(printed: list[st
 
 
 def test_digits_that_touch_or_lie_over_a_line_of_the_grid_are_told_apart() -> None:
-    font = ImageFont.truetype(str(found_fonts()[-1]), 19)
+    font, usual = _font(-1, 19), glyphs.Usual(0.74, None)
     for text in ("14,274.0", "13,809.3", "5,578.1", "2,861.6"):
         for is_line in (False, True):
-            picture = Image.new("RGB", (round(font.getlength(text)) + 20, 32), "#0d1117")
+            picture, pen = _canvas(round(font.getlength(text)) + 20, 32, "#0d1117")
             if is_line:
-                ImageDraw.Draw(picture).line((0, 11, picture.width, 11), fill="#bbbbbb")
-            ImageDraw.Draw(picture).text((8, 4), text, fill="white", font=font)
-            assert glyphs.marks(np.asarray(picture), text, known=glyphs.Usual(0.74, None)) is not None, text
-            assert glyphs.marks(np.asarray(picture), text[:-1], known=glyphs.Usual(0.74, None)) is None, text
+                pen.line((0, 11, picture.width, 11), fill="#bbbbbb")
+            pen.text((8, 4), text, fill="white", font=font)
+            assert glyphs.marks(np.asarray(picture), text, known=usual) is not None, text
+            assert glyphs.marks(np.asarray(picture), text[:-1], known=usual) is None, text
 
 
 def test_white_digits_on_a_light_bar_are_told_apart() -> None:
-    font = ImageFont.truetype(str(found_fonts()[4]), 13)
     for text in ("17,625", "15,330", "6,857"):
-        picture = Image.new("RGB", (round(font.getlength(text)) + 12, 22), "#b2df8a")
-        ImageDraw.Draw(picture).text((6, 3), text, fill="white", font=font)
+        picture, pen = _canvas(round(_font(4, 13).getlength(text)) + 12, 22, "#b2df8a")
+        pen.text((6, 3), text, fill="white", font=_font(4, 13))
         assert glyphs.marks(_saved(picture, "JPEG", 92), text) is not None, text
         assert glyphs.marks(_saved(picture, "JPEG", 92), text[:-1]) is None, text
     assert glyphs.marks(_saved(Image.new("RGB", (60, 22), "#b2df8a"), "JPEG", 60), "17") is None
@@ -214,7 +263,7 @@ def test_a_number_of_whose_unit_only_a_part_was_read_is_told_apart_with_all_of_i
 
 
 def test_a_number_and_the_share_or_spread_behind_it_are_two_words() -> None:
-    font = ImageFont.truetype(str(found_fonts()[0]), 20)
+    font = _font(0, 20)
     for printed, number, share in (
         ("31.2 (87%)", "31.2", "(87%)"), ("1,204 fps (100%)", "1,204 fps", "(100%)"), ("44.1 s (15%)", "44.1 s", "(15%)"),
         ("3238.00±63.64", "3238.00", "±63.64"), ("1430.00 ± 12.10", "1430.00", "± 12.10"),
@@ -234,56 +283,41 @@ def test_a_number_and_the_share_or_spread_behind_it_are_two_words() -> None:
 
 
 def test_a_mark_too_many_or_a_comma_for_a_point_is_seen() -> None:
-    font = ImageFont.truetype(str(found_fonts()[0]), 22)
-    picture = Image.new("RGB", (120, 36), "white")
-    ImageDraw.Draw(picture).text((6, 4), "1,234", fill="black", font=font)
-    crop = np.asarray(picture)
-    assert glyphs.marks(crop, "1,234") is not None
-    assert glyphs.marks(crop, "1.234") is None
-    assert glyphs.marks(crop, "1234") is None
-    assert glyphs.marks(crop, "12,345") is None
+    crop = _printed("1,234", _font(0, 22))
+    told = {text: glyphs.marks(crop, text) is not None for text in ("1,234", "1.234", "1234", "12,345")}
+    assert told == {"1,234": True, "1.234": False, "1234": False, "12,345": False}
 
 
 def test_bars_end_where_they_end() -> None:
-    picture = Image.new("RGB", (1200, 400), "white")
-    pen = ImageDraw.Draw(picture)
-    ends = [1100, 830, 612, 377, 240]
-    for row, end in enumerate(ends):
-        pen.rectangle((200, 20 + row * 70, end - 1, 60 + row * 70), fill="#5f8f1f")
-        pen.rectangle((200, 24 + row * 70, (200 + end) // 2 - 1, 56 + row * 70), fill="#222222")
+    picture, pen = _canvas(1200, 400)
+    _draw_bars(pen, ENDS, "#5f8f1f")
+    _draw_bars(pen, [(200 + end) // 2 for end in ENDS], "#222222", top=24, tall=32)
     found = bars.find(np.asarray(picture), [])
     assert found.zero == pytest.approx(200, abs=0.6)
-    assert [[bar.end for bar in lane.bars] for lane in found.lanes] == [
-        [pytest.approx((200 + end) // 2, abs=0.6), pytest.approx(end, abs=0.6)] for end in ends
-    ]
+    assert _ends(found) == _near([[(200 + end) // 2, end] for end in ENDS])
 
 
 def test_the_marks_of_the_axis_beside_labels_are_no_part_of_their_bars() -> None:
-    picture = Image.new("RGB", (1200, 400), "#0d1117")
-    pen = ImageDraw.Draw(picture)
-    ends = [1100, 830, 612, 377, 240]
-    for row, end in enumerate(ends):
-        pen.rectangle((200, 20 + row * 70, end - 1, 60 + row * 70), fill="#37474f")
+    picture, pen = _canvas(1200, 400, "#0d1117")
+    _draw_bars(pen, ENDS, "#37474f")
+    for row in range(5):
         pen.line((195, 40 + row * 70, 199, 40 + row * 70), fill="#4a5a62")
     found = bars.find(np.asarray(picture), [])
-    assert found.zero == pytest.approx(200, abs=0.6)
-    assert _ends(found) == [[pytest.approx(end, abs=0.6)] for end in ends]
+    assert (found.zero, _ends(found)) == (pytest.approx(200, abs=0.6), _alone(ENDS))
 
 
 @pytest.mark.parametrize("is_along", [True, False], ids=["along", "across"])
 def test_a_bar_that_goes_over_into_another_colour_is_one_bar(is_along: bool) -> None:
-    ends = [1100, 830, 612, 377, 240]
     light, dark = np.array((82, 143, 250)), np.array((48, 84, 146))
     drawn = np.full((400, 1200, 3), (24, 25, 30), dtype=np.uint8)
-    for row, end in enumerate(ends):
+    for row, end in enumerate(ENDS):
         width, height = end - 200, 41
         share = np.linspace(0, 1, width)[None, :, None] if is_along else np.linspace(0, 1, height)[:, None, None]
         colours = np.broadcast_to(dark + share * (light - dark), (height, width, 3))
         drawn[20 + row * 70 : 61 + row * 70, 200:end] = colours.astype(np.uint8)
     for picture in (drawn, _saved(Image.fromarray(drawn), "JPEG", 80)):
         found = bars.find(np.asarray(picture), [])
-        assert found.zero == pytest.approx(200, abs=0.6)
-        assert _ends(found) == [[pytest.approx(end, abs=0.6)] for end in ends]
+        assert (found.zero, _ends(found)) == (pytest.approx(200, abs=0.6), _alone(ENDS))
 
 
 def test_short_bars_that_are_lighter_towards_their_end_end_there() -> None:
@@ -294,52 +328,39 @@ def test_short_bars_that_are_lighter_towards_their_end_end_there() -> None:
         share = np.linspace(0, 1, end - 95)[None, :, None]
         drawn[20 + row * 60 : 50 + row * 60, 95:end] = (dark + share * (light - dark)).astype(np.uint8)
     found = bars.find(_saved(Image.fromarray(drawn), "JPEG", 60), [])
-    assert _ends(found) == [[pytest.approx(end, abs=0.6)] for end in ends]
+    assert _ends(found) == _alone(ends)
 
 
 def test_a_bar_that_ends_at_a_line_of_the_grid_is_no_longer_for_it() -> None:
-    picture = Image.new("RGB", (1200, 400), "white")
-    pen = ImageDraw.Draw(picture)
+    picture, pen = _canvas(1200, 400)
     pen.line((830, 0, 830, 400), fill="#888888")
-    ends = [1100, 830, 829, 377, 240]
-    for row, end in enumerate(ends):
-        pen.rectangle((200, 20 + row * 70, end - 1, 60 + row * 70), fill="#90a4ae")
+    _draw_bars(pen, [1100, 830, 829, 377, 240], "#90a4ae")
     found = bars.find(np.asarray(picture), [])
-    assert [lane.bars[-1].end for lane in found.lanes] == [pytest.approx(end, abs=0.6) for end in ends]
+    assert [[lane.bars[-1].end] for lane in found.lanes] == _alone([1100, 830, 829, 377, 240])
 
 
 def test_a_bar_goes_on_behind_a_line_of_the_grid_and_the_shading_of_a_row_is_none() -> None:
-    picture = Image.new("RGB", (1200, 400), "white")
-    pen = ImageDraw.Draw(picture)
-    ends = [1100, 860, 845, 377, 240]
-    for row, end in enumerate(ends):
-        if row % 2 == 0:
-            pen.rectangle((0, 8 + row * 70, 1199, 72 + row * 70), fill="#eeeeee")
-        pen.rectangle((200, 20 + row * 70, end - 1, 60 + row * 70), fill="#4472c4")
+    picture, pen = _canvas(1200, 400)
+    _draw_bars(pen, [1200] * 3, "#eeeeee", left=0, top=8, every=140, tall=64)
+    _draw_bars(pen, [1100, 860, 845, 377, 240], "#4472c4")
     pen.line((830, 0, 830, 400), fill="#cccccc", width=2)
     # What is left of the second bar behind the line lies within its number, as the letters do.
     found = bars.find(np.asarray(picture), [(800, 92, 858, 128)])
-    assert [[bar.end for bar in lane.bars] for lane in found.lanes] == [[pytest.approx(end, abs=0.6)] for end in ends]
+    assert _ends(found) == _alone([1100, 860, 845, 377, 240])
 
 
 def test_bars_are_apart_though_a_grid_of_their_colour_joins_them() -> None:
-    picture = Image.new("RGB", (1200, 400), "#16181d")
-    pen = ImageDraw.Draw(picture)
+    picture, pen = _canvas(1200, 400, "#16181d")
     for column in range(200, 1200, 120):
         pen.line((column, 0, column, 399), fill="#3a3d44", width=2)
     ends = [1100, 930, 612, 477, 452]
-    for row, end in enumerate(ends):
-        pen.rectangle((200, 20 + row * 70, end - 1, 80 + row * 70), fill="#2c3e50")
-        pen.rectangle((200, 26 + row * 70, (200 + end) // 2 - 1, 74 + row * 70), fill="#8e44ad")
-    found = bars.find(np.asarray(picture), [])
-    assert [[bar.end for bar in lane.bars] for lane in found.lanes] == [
-        [pytest.approx((200 + end) // 2, abs=0.6), pytest.approx(end, abs=0.6)] for end in ends
-    ]
+    _draw_bars(pen, ends, "#2c3e50", tall=60)
+    _draw_bars(pen, [(200 + end) // 2 for end in ends], "#8e44ad", top=26, tall=48)
+    assert _ends(bars.find(np.asarray(picture), [])) == _near([[(200 + end) // 2, end] for end in ends])
 
 
 def test_a_bar_that_is_lighter_at_its_top_is_one() -> None:
-    picture = Image.new("RGB", (1200, 400), "white")
-    pen = ImageDraw.Draw(picture)
+    picture, pen = _canvas(1200, 400)
     ends = [1100, 830, 612, 477, 340]
     for row, end in enumerate(ends):
         for at in range(44):
@@ -347,7 +368,7 @@ def test_a_bar_that_is_lighter_at_its_top_is_one() -> None:
             shade = (int(118 * light), int(185 * light), int(60 * light))
             pen.line((200, 20 + row * 70 + at, end - 1, 20 + row * 70 + at), fill=shade)
     found = bars.find(np.asarray(picture), [])
-    assert [[bar.end for bar in lane.bars] for lane in found.lanes] == [[pytest.approx(end, abs=0.6)] for end in ends]
+    assert _ends(found) == _alone(ends)
     assert {lane.bottom - lane.top >= 40 for lane in found.lanes} == {True}
 
 
@@ -370,7 +391,7 @@ def test_the_blend_around_a_nested_bar_makes_it_no_part_of_the_longer_one() -> N
         bars._Piece(200, 20, 980, 46, 8500, (108, 100, 92)),
         outer,
     ]
-    assert _ends_of_a_nest(outer, inner, pieces) == [pytest.approx(700, abs=0.6), pytest.approx(980, abs=0.6)]
+    assert [_ends_of_a_nest(outer, inner, pieces)] == _near([[700, 980]])
 
 
 def test_the_patch_of_a_legend_and_the_stroke_of_a_number_are_no_bars() -> None:
@@ -385,22 +406,11 @@ def test_the_patch_of_a_legend_and_the_stroke_of_a_number_are_no_bars() -> None:
     assert len(layout.without_legend(bars.Bars(200.0, (*lanes, patch)), words).lanes) == 4
 
 
-def _saved(picture: Image.Image, form: str, quality: int) -> Any:
-    """The pixels of a picture after it was saved so."""
-    out = io.BytesIO()
-    picture.save(out, form, quality=quality)
-    return pixels(out.getvalue())
-
-
-def _ends(found: bars.Bars | None) -> list[list[float]]:
-    return [[bar.end for bar in lane.bars] for lane in found.lanes]
-
-
 def test_the_number_in_a_thin_bar_cuts_it_in_no_two() -> None:
     """What is seen of the bar before its number would else be a third bar, and the noise between two rows another one."""
     picture = Image.new("RGB", (2400, 600), "#262626")
     pen, words = ImageDraw.Draw(picture), []
-    font = ImageFont.truetype(str(found_fonts()[0]), 26)
+    font = _font(0, 26)
     ends = [(1100, 2000), (1340, 1990), (1204, 1800), (1330, 1750), (996, 1420)]
     for row, (inner, outer) in enumerate(ends):
         top = 40 + row * 52
@@ -411,12 +421,11 @@ def test_the_number_in_a_thin_bar_cuts_it_in_no_two() -> None:
             tuple(side / 2 for side in pen.textbbox((412, top + 19), f"{inner / 4:.0f}.{row}", font, anchor="lm"))
         )
     found = bars.find(_saved(picture.resize((1200, 300), Image.Resampling.LANCZOS), "JPEG", 70), words)
-    assert _ends(found) == [[pytest.approx(end / 2, abs=1) for end in both] for both in ends]
+    assert _ends(found) == _near([[end / 2 for end in both] for both in ends], 1)
 
 
 def test_a_bar_is_no_longer_for_the_border_of_the_bar_that_touches_it() -> None:
-    picture = Image.new("RGB", (1200, 100), "white")
-    pen = ImageDraw.Draw(picture)
+    picture, pen = _canvas(1200, 100)
     pen.rectangle((223, 20, 1047, 39), fill="#0071c5")
     # The lower border of the longer bar mixes with the ground to what is the darker bar's colour.
     pen.rectangle((223, 40, 1047, 41), fill="#00306a")
@@ -426,18 +435,16 @@ def test_a_bar_is_no_longer_for_the_border_of_the_bar_that_touches_it() -> None:
 
 
 def test_a_dark_bar_on_a_dark_ground_ends_before_its_halo() -> None:
-    picture = Image.new("RGB", (1400, 340), "#262626")
-    pen = ImageDraw.Draw(picture)
+    picture, pen = _canvas(1400, 340, "#262626")
     ends = [1298, 1171, 1143, 971]
-    for row, end in enumerate(ends):
-        pen.rectangle((236, 20 + row * 80, end - 1, 66 + row * 80), fill="#2c3e50")
-        pen.rectangle((end, 20 + row * 80, end + 3, 66 + row * 80), fill="#29303a")  # as JPEG draws it
-    assert _ends(bars.find(np.asarray(picture), [])) == [[pytest.approx(end, abs=1)] for end in ends]
+    _draw_bars(pen, [end + 4 for end in ends], "#29303a", left=236, every=80, tall=46)  # as JPEG draws it
+    _draw_bars(pen, ends, "#2c3e50", left=236, every=80, tall=46)
+    assert _ends(bars.find(np.asarray(picture), [])) == _alone(ends, 1)
 
 
 def test_a_number_right_behind_a_dark_bar_makes_it_no_longer() -> None:
     picture = Image.new("RGB", (1600, 520), "#262626")
-    pen, font = ImageDraw.Draw(picture), ImageFont.truetype(str(found_fonts()[1]), 21)
+    pen, font = ImageDraw.Draw(picture), _font(1, 21)
     ends = [951, 1009, 957, 687, 853, 737, 831, 820]
     for row, end in enumerate(ends):
         pen.rectangle((428, 20 + row * 60, end + 200, 41 + row * 60), fill="#2e75b6")
@@ -445,12 +452,11 @@ def test_a_number_right_behind_a_dark_bar_makes_it_no_longer() -> None:
         pen.text((end + 5, 52 + row * 60), "117.08", fill="white", font=font, anchor="lm")
     words = [(end + 2.0, 41.0 + row * 60, end + 90.0, 64.0 + row * 60) for row, end in enumerate(ends)]
     lanes = _ends(bars.find(_saved(picture, "JPEG", 70), words))
-    assert lanes[1::2] == [[pytest.approx(end, abs=1)] for end in ends]
+    assert lanes[1::2] == _alone(ends, 1)
 
 
 def test_dark_bars_between_light_ones_and_below_a_line_of_nearly_their_colour_are_whole() -> None:
-    picture = Image.new("RGB", (1600, 420), "#16181d")
-    pen = ImageDraw.Draw(picture)
+    picture, pen = _canvas(1600, 420, "#16181d")
     ends = [1349, 1200, 1040, 965, 537]
     for row, end in enumerate(ends):
         for at, (colour, share) in enumerate((("#2e75b6", 1.0), ("#1f3864", 0.85), ("#9dc3e6", 0.3))):
@@ -466,15 +472,14 @@ def test_dark_bars_between_light_ones_and_below_a_line_of_nearly_their_colour_ar
 
 
 def test_two_greys_that_touch_are_not_one_bar_of_the_grey_between_them() -> None:
-    picture = Image.new("RGB", (1280, 400), "#1b1c20")
-    pen = ImageDraw.Draw(picture)
+    picture, pen = _canvas(1280, 400, "#1b1c20")
     ends = [(1169, 914, 688), (1120, 940, 599), (942, 751, 497), (531, 464, 357)]
     for row, along in enumerate(ends):
         for at, (end, colour) in enumerate(zip(along, ("#c4161c", "#7c7c7c", "#a9a9a9"), strict=True)):
             pen.rectangle((147, 20 + row * 80 + at * 20, end - 1, 39 + row * 80 + at * 20), fill=colour)
         pen.rectangle((147, 59 + row * 80, along[2] - 1, 60 + row * 80), fill="#929292")
     lanes = _ends(bars.find(_saved(picture, "JPEG", 70), []))
-    assert lanes == [[pytest.approx(end, abs=1)] for along in ends for end in along]
+    assert lanes == _alone([end for along in ends for end in along], 1)
 
 
 def test_the_longer_bar_of_a_nest_is_seen_around_the_shorter_one_where_both_have_round_ends() -> None:
@@ -484,7 +489,7 @@ def test_the_longer_bar_of_a_nest_is_seen_around_the_shorter_one_where_both_have
         top = 40 + row * 60
         pen.rounded_rectangle((400, top, longer - 1, top + 39), radius=20, fill="#6b8cae")
         pen.rounded_rectangle((400, top + 4, shorter - 1, top + 35), radius=16, fill="#b0c4de")
-    assert _ends(bars.find(np.asarray(picture), [])) == [[pytest.approx(end, abs=1) for end in row] for row in ends]
+    assert _ends(bars.find(np.asarray(picture), [])) == _near(ends, 1)
 
 
 def test_what_is_nearly_of_the_grounds_colour_beside_the_labels_is_not_where_bars_begin() -> None:
@@ -494,7 +499,7 @@ def test_what_is_nearly_of_the_grounds_colour_beside_the_labels_is_not_where_bar
         top = 20 + row * 50
         pen.rectangle((160, top + 3, 171, top + 16), fill=(238, 238, 230))
         pen.rectangle((187, top, end - 1, top + 19), fill="#5a5a5a")
-    assert _ends(bars.find(np.asarray(picture), [])) == [[pytest.approx(end, abs=1)] for end in ends]
+    assert _ends(bars.find(np.asarray(picture), [])) == _alone(ends, 1)
 
 
 def test_digits_at_the_round_end_of_a_bar_are_told_apart() -> None:
@@ -519,12 +524,11 @@ def test_digits_at_the_round_end_of_a_bar_are_told_apart() -> None:
 
 
 def test_a_bar_that_is_lighter_at_its_top_goes_on_around_the_number_at_its_end() -> None:
-    picture = Image.new("RGB", (1440, 60), "white")
-    pen = ImageDraw.Draw(picture)
+    picture, pen = _canvas(1440, 60)
     for at in range(20):
         light = 1.25 - 0.5 * at / 20
         pen.line((401, 20 + at, 1307, 20 + at), fill=(int(142 * light), int(68 * light), int(182 * light)))
-    font = ImageFont.truetype(str(found_fonts()[0]), 16)
+    font = _font(0, 16)
     pen.text((1302, 30), "7.887", fill="white", font=font, anchor="rm")
     word = pen.textbbox((1302, 30), "7.887", font, anchor="rm")
     seen = bars._Piece(401, 21, round(word[0]) + 2, 38, 9000, (142, 68, 182))
@@ -545,7 +549,7 @@ def test_a_bar_that_is_lighter_at_its_top_goes_on_around_the_number_at_its_end()
 
 def test_a_thin_bar_goes_on_behind_the_number_whose_letters_are_as_white_as_the_ground() -> None:
     picture = Image.new("RGB", (1200, 60), "white")
-    pen, font = ImageDraw.Draw(picture), ImageFont.truetype(str(found_fonts()[0]), 14)
+    pen, font = ImageDraw.Draw(picture), _font(0, 14)
     pen.rectangle((210, 20, 767, 35), fill="#e2231a")
     pen.text((761, 28), "532", fill="white", font=font, anchor="rm")
     left, _, right, _ = pen.textbbox((761, 28), "532", font, anchor="rm")
@@ -557,7 +561,7 @@ def test_a_thin_bar_goes_on_behind_the_number_whose_letters_are_as_white_as_the_
 
 def test_a_line_of_the_grid_behind_the_number_in_a_bar_makes_it_no_longer() -> None:
     picture = Image.new("RGB", (1600, 90), "white")
-    pen, font = ImageDraw.Draw(picture), ImageFont.truetype(str(found_fonts()[6]), 24)
+    pen, font = ImageDraw.Draw(picture), _font(6, 24)
     pen.line((1036, 0, 1036, 90), fill="#d4d4d4")
     pen.rectangle((384, 42, 1032, 63), fill="#5b9bd5")
     pen.text((1026, 53), "99.52", fill="white", font=font, anchor="rm")
@@ -577,31 +581,30 @@ def test_a_bar_whose_first_letters_and_a_line_of_the_grid_leave_little_of_it_beg
     assert not bars._behind_word(pieces[1], 428, words, pieces)
 
 
+#: Where the shorter and the longer bar of a nest end.
+NESTED = [(1051, 1238), (931, 1190), (811, 1111), (691, 950), (550, 800)]
+
+
+def _draw_nested(pen: ImageDraw.ImageDraw, nested: Sequence[tuple[int, int]]) -> None:
+    _draw_bars(pen, [longer for _, longer in nested], "#56b4e9", left=197, every=60, tall=24)
+    _draw_bars(pen, [shorter for shorter, _ in nested], "#e69f00", left=197, top=23, every=60, tall=18)
+
+
 def test_the_longer_bar_of_a_nest_is_found_behind_a_line_of_the_grid() -> None:
-    picture = Image.new("RGB", (1300, 300), "white")
-    pen = ImageDraw.Draw(picture)
-    ends = [(1051, 1238), (931, 1190), (811, 1111), (691, 950)]
-    for row, (inner, outer) in enumerate(ends):
-        pen.rectangle((197, 20 + row * 60, outer - 1, 44 + row * 60), fill="#56b4e9")
-        pen.rectangle((197, 23 + row * 60, inner - 1, 41 + row * 60), fill="#e69f00")
+    picture, pen = _canvas(1300, 300)
+    _draw_nested(pen, NESTED[:4])
     for column in range(216, 1300, 120):
         pen.line((column, 10, column, 290), fill="#3a3d44", width=2)
-    found = bars.find(np.asarray(picture), [])
-    assert _ends(found) == [[pytest.approx(inner, abs=0.6), pytest.approx(outer, abs=0.6)] for inner, outer in ends]
+    assert _ends(bars.find(np.asarray(picture), [])) == _near(NESTED[:4])
 
 
 def test_a_mark_of_water_behind_nested_bars_is_none_of_them() -> None:
     """Neither a letter that lies across two rows nor one that begins where a bar ends."""
-    picture = Image.new("RGB", (1300, 320), "#16181d")
-    pen = ImageDraw.Draw(picture)
-    ends = [(1051, 1238), (931, 1190), (811, 1111), (691, 950), (550, 800)]
+    picture, pen = _canvas(1300, 320, "#16181d")
     for letter in ((1111, 145, 1150, 245), (800, 256, 828, 290)):
         pen.rectangle(letter, fill="#3a3d44")
-    for row, (inner, outer) in enumerate(ends):
-        pen.rectangle((197, 20 + row * 60, outer - 1, 44 + row * 60), fill="#56b4e9")
-        pen.rectangle((197, 23 + row * 60, inner - 1, 41 + row * 60), fill="#e69f00")
-    found = bars.find(np.asarray(picture), [])
-    assert _ends(found) == [[pytest.approx(inner, abs=0.6), pytest.approx(outer, abs=0.6)] for inner, outer in ends]
+    _draw_nested(pen, NESTED)
+    assert _ends(bars.find(np.asarray(picture), [])) == _near(NESTED)
 
 
 def test_what_is_nearly_of_the_grounds_colour_between_two_rows_is_a_bar_where_a_word_stands_in_it() -> None:
@@ -635,7 +638,7 @@ def test_the_mixture_of_two_colours_makes_no_one_bar_of_two_that_are_nested() ->
         bars._Piece(162, 198, 1181, 215, 16900, (152, 178, 208)),
         replace(outer, colour=(124, 148, 172)),
     ]
-    assert _ends_of_a_nest(outer, inner, pieces) == [pytest.approx(1180, abs=0.6), pytest.approx(1668, abs=0.6)]
+    assert [_ends_of_a_nest(outer, inner, pieces)] == _near([[1180, 1668]])
 
 
 def test_a_patch_of_a_legend_whose_word_reaches_over_it_is_no_bar() -> None:
@@ -725,8 +728,7 @@ def test_a_number_behind_the_line_of_its_error_is_read_without_it(as_read: str) 
             assert [crop.shape[1] < 64 * 5 for crop in crops] == [True]
             return [("37.2", 1.0)]
 
-    picture = Image.new("RGB", (1200, 100), "white")
-    pen = ImageDraw.Draw(picture)
+    picture, pen = _canvas(1200, 100)
     pen.rectangle((200, 20, 599, 59), fill="#2e75b6")
     pen.line((590, 40, 609, 40), fill="black")
     pen.line((609, 30, 609, 50), fill="black")
@@ -745,9 +747,8 @@ def test_a_number_behind_the_line_of_its_error_is_read_without_it(as_read: str) 
 
 
 def test_a_number_is_told_apart_from_the_line_before_it_and_from_the_number_beside_it() -> None:
-    font = ImageFont.truetype(str(found_fonts()[0]), 20)
-    picture = Image.new("RGB", (1200, 200), "white")
-    pen = ImageDraw.Draw(picture)
+    font = _font(0, 20)
+    picture, pen = _canvas(1200, 200)
     lanes, words = [], []
     for row, text in enumerate(("41.27", "38.06", "25.94")):
         top, end = 20 + 60 * row, 600 - 60 * row
@@ -843,8 +844,7 @@ def test_what_stands_below_the_labels_of_standing_bars_is_none() -> None:
 
 
 def test_the_mark_of_the_axis_beside_a_label_is_not_read_with_it() -> None:
-    picture = Image.new("RGB", (1200, 100), "white")
-    pen = ImageDraw.Draw(picture)
+    picture, pen = _canvas(1200, 100)
     pen.line((200, 0, 200, 100), fill="black")
     pen.line((194, 50, 200, 50), fill="black")
     pen.rectangle((100, 40, 184, 60), fill="black")
@@ -853,11 +853,9 @@ def test_the_mark_of_the_axis_beside_a_label_is_not_read_with_it() -> None:
 
 
 def test_what_jpeg_draws_along_the_axis_is_no_bar() -> None:
-    picture = Image.new("RGB", (1200, 400), "white")
-    pen = ImageDraw.Draw(picture)
+    picture, pen = _canvas(1200, 400)
     pen.line((200, 0, 200, 400), fill="black")
-    for row, end in enumerate([1100, 830, 612, 377, 240]):
-        pen.rectangle((201, 20 + row * 70, end - 1, 60 + row * 70), fill="#5f8f1f")
+    _draw_bars(pen, ENDS, "#5f8f1f", left=201)
     for top in range(0, 400, 35):
         pen.rectangle((194, top, 199, top + 25), fill="#c0c0c0")
     found = bars.find(np.asarray(picture), [])
@@ -866,13 +864,10 @@ def test_what_jpeg_draws_along_the_axis_is_no_bar() -> None:
 
 
 def test_what_jpeg_draws_behind_a_bar_is_no_second_bar() -> None:
-    picture = Image.new("RGB", (1200, 400), "#1b1b1f")
-    pen = ImageDraw.Draw(picture)
-    for row, end in enumerate([1100, 830, 612, 377, 290]):
-        pen.rectangle((201, 20 + row * 70, end - 1, 60 + row * 70), fill="#6a3d9a")
-        pen.rectangle((end, 20 + row * 70, end + 11, 60 + row * 70), fill="#30183c")
-    found = bars.find(np.asarray(picture), [])
-    assert [len(lane.bars) for lane in found.lanes] == [1] * 5
+    picture, pen = _canvas(1200, 400, "#1b1b1f")
+    _draw_bars(pen, [end + 12 for end in (1100, 830, 612, 377, 290)], "#30183c", left=201)
+    _draw_bars(pen, [1100, 830, 612, 377, 290], "#6a3d9a", left=201)
+    assert [len(lane.bars) for lane in bars.find(np.asarray(picture), []).lanes] == [1] * 5
 
 
 @pytest.mark.parametrize(
@@ -893,11 +888,10 @@ def test_a_label_and_the_number_in_its_bar_are_two_words(text: str, parts: list[
 
 
 def test_thin_and_touching_digits_are_told_apart_at_another_threshold() -> None:
-    font = ImageFont.truetype(str(found_fonts()[-1]), 13)
     told = 0
     for text in ("9.460", "8.930", "6.723", "5.497", "4.857", "9.045"):
-        picture = Image.new("RGB", (round(font.getlength(text)) + 12, 24), "#c4161c")
-        ImageDraw.Draw(picture).text((6, 4), text, fill="white", font=font)
+        picture, pen = _canvas(round(_font(-1, 13).getlength(text)) + 12, 24, "#c4161c")
+        pen.text((6, 4), text, fill="white", font=_font(-1, 13))
         told += glyphs.marks(np.asarray(picture), text) is not None
     assert told >= 5
 
@@ -1160,9 +1154,7 @@ def test_a_drawn_chart_by_the_command(drawn: Drawn, tmp_path: Path, monkeypatch:
 def test_a_picture_of_something_else_gives_nothing_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "other.png"
     picture = Image.new("RGB", (1200, 500), "white")
-    ImageDraw.Draw(picture).text(
-        (60, 60), "Nothing is measured here", fill="black", font=ImageFont.truetype(str(found_fonts()[0]), 40)
-    )
+    ImageDraw.Draw(picture).text((60, 60), "Nothing is measured here", fill="black", font=_font(0, 40))
     path.write_bytes(_png(picture))
     done = gpuledger("chart", path, "--format", "json", data=tmp_path)
     assert (done.status, json.loads(done.out)) == (3, [])
