@@ -21,49 +21,38 @@ def one(html: str) -> Table:
     return found
 
 
-def test_header_of_thead_and_of_the_first_row_are_the_same() -> None:
-    with_head = one("<table><thead><tr><th>A<th>B</thead><tbody><tr><td>1<td>2</table>")
-    without = one("<table><tr><td>A<td>B<tr><td>1<td>2</table>")
-    assert with_head.header == without.header == ("A", "B")
-    assert with_head.rows == without.rows == (("1", "2"),)
+CARD, PLACE = "<tr><td>Graphics Card<td>Score<tr><td>card<td>1", "Header Cell - Column"
 
 
-def test_placeholders_are_empty_cells() -> None:
-    found = one(
-        "<table><tr><th>Header Cell - Column 0 <th>Score<tr><td>card<td>Row 0 - Cell 1"
-        "<tr><td>other<td>see Row 0 - Cell 1</table>"
-    )
-    assert found.header == ("", "Score")
-    assert found.rows == (("card", ""), ("other", "see Row 0 - Cell 1"))
-
-
-def test_a_header_of_placeholders_only_gives_way_to_the_first_row() -> None:
-    found = one(
-        "<table><thead><tr><th>Header Cell - Column 0<th>Header Cell - Column 1</thead>"
-        "<tr><td>Graphics Card<td>Score<tr><td>card<td>1</table>"
-    )
-    assert found.header == ("Graphics Card", "Score")
-    assert found.rows == (("card", "1"),)
-
-
-def test_a_header_repeated_among_the_rows_is_no_row() -> None:
-    found = one("<table><tr><td>A<td>B<tr><td>1<td>2<tr><td>A<td>B<tr><td>3<td>4</table>")
-    assert found.rows == (("1", "2"), ("3", "4"))
-
-
-def test_two_header_rows_are_joined() -> None:
-    found = one(
-        "<table><thead><tr><th rowspan=2>Card<th colspan=2>1080p<tr><th>Medium<th>Ultra</thead>"
-        "<tr><td>x<td>1<td>2</table>"
-    )
-    assert found.header == ("Card", "1080p Medium", "1080p Ultra")
-
-
-def test_spans_fill_their_places() -> None:
-    found = one(
-        "<table><tr><th>R<th>G<th>P<tr><td rowspan=2>asia<td>a<td>1<tr><td>b<td>2<tr><td colspan=2>c<td>3</table>"
-    )
-    assert found.rows == (("asia", "a", "1"), ("asia", "b", "2"), ("c", "c", "3"))
+@pytest.mark.parametrize(
+    ("html", "header", "rows"),
+    [
+        # The header is that of thead, or the first row; one of placeholders only gives way to the row below it.
+        ("<thead><tr><th>A<th>B</thead><tbody><tr><td>1<td>2", ("A", "B"), [("1", "2")]),
+        ("<tr><td>A<td>B<tr><td>1<td>2", ("A", "B"), [("1", "2")]),
+        (f"<thead><tr><th>{PLACE} 0<th>{PLACE} 1</thead>{CARD}", ("Graphics Card", "Score"), [("card", "1")]),
+        (f"<tr><th>{PLACE} 0 <th>Score<tr><td>card<td>Row 0 - Cell 1<tr><td>other<td>see Row 0 - Cell 1",
+         ("", "Score"), [("card", ""), ("other", "see Row 0 - Cell 1")]),
+        # One that is repeated among the rows is no row; two rows of headers are joined.
+        ("<tr><td>A<td>B<tr><td>1<td>2<tr><td>A<td>B<tr><td>3<td>4", ("A", "B"), [("1", "2"), ("3", "4")]),
+        ("<thead><tr><th rowspan=2>Card<th colspan=2>1080p<tr><th>Medium<th>Ultra</thead><tr><td>x<td>1<td>2",
+         ("Card", "1080p Medium", "1080p Ultra"), [("x", "1", "2")]),
+        # Spans fill their places, and a title over all columns names a group and no values.
+        ("<tr><th>R<th>G<th>P<tr><td rowspan=2>asia<td>a<td>1<tr><td>b<td>2<tr><td colspan=2>c<td>3", ("R", "G", "P"),
+         [("asia", "a", "1"), ("asia", "b", "2"), ("c", "c", "3")]),
+        ("<tr><th>A<th>B<tr><td colspan=2>Old cards<tr><td>1<td>2", ("A", "B"), [("Old cards", ""), ("1", "2")]),
+        # Inline markup joins, line breaks part, widgets and scripts are no content, and spaces are of one kind.
+        ("<tr><td>A<td>B<tr><td><b>1</b>,599<td>100.0%<br>(143.1fps)<!-- 7 --><script>8</script>", ("A", "B"),
+         [("1,599", "100.0% (143.1fps)")]),
+        ('<tr><td>A<td>B<tr><td>card<td>$5 <span data-widget-type="price">$4</span>', ("A", "B"), [("card", "$5")]),
+        ("<tr><td>A<tr><td>RTX\u00a04090\u200b Ti ", ("A",), [("RTX 4090 Ti",)]),
+        # Short rows are filled, and empty ones left out.
+        ("<tr><td>A<td>B<tr><td>1<tr><td> <td>", ("A", "B"), [("1", "")]),
+    ],
+)  # fmt: skip
+def test_header_and_rows_of_a_table(html: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    found = one(f"<table>{html}</table>")
+    assert (found.header, list(found.rows)) == (header, rows)
 
 
 @pytest.mark.parametrize("span", ["0", "-1", "x", "", "99999999999", "²"])
@@ -72,11 +61,6 @@ def test_odd_spans_do_no_harm(span: str) -> None:
     assert found.rows[0][0] == "1"
     assert "2" in found.rows[0]
     assert len(found.header) <= 101
-
-
-def test_a_title_between_the_rows_names_a_group_and_no_values() -> None:
-    found = one("<table><tr><th>A<th>B<tr><td colspan=2>Old cards<tr><td>1<td>2</table>")
-    assert found.rows == (("Old cards", ""), ("1", "2"))
 
 
 def test_a_title_above_the_header_is_the_caption() -> None:
@@ -92,17 +76,10 @@ def test_caption_figcaption_heading() -> None:
     assert (found.caption, found.heading, found.title) == ("", "Head", "Head")
 
 
-def test_inline_markup_joins_and_line_breaks_part() -> None:
-    found = one("<table><tr><td>A<td>B<tr><td><b>1</b>,599<td>100.0%<br>(143.1fps)<!-- 7 --><script>8</script></table>")
-    assert found.rows == (("1,599", "100.0% (143.1fps)"),)
-
-
 def test_widgets_are_no_content() -> None:
     widget = '<aside class="hawk-placeholder"><table><tr><td>A<tr><td>$1</table></aside>'
     assert tables(widget) == []
     assert tables(widget.replace("aside", "div").replace("class=", "data-widget-type=")) == []
-    found = one('<table><tr><td>A<td>B<tr><td>card<td>$5 <span data-widget-type="price">$4</span></table>')
-    assert found.rows == (("card", "$5"),)
 
 
 def test_a_table_inside_a_table_is_its_own() -> None:
@@ -111,8 +88,7 @@ def test_a_table_inside_a_table_is_its_own() -> None:
     assert (inner.header, inner.rows) == (("B",), (("y",),))
 
 
-def test_short_rows_are_filled_and_empty_rows_and_tables_left_out() -> None:
-    assert one("<table><tr><td>A<td>B<tr><td>1<tr><td> <td></table>").rows == (("1", ""),)
+def test_empty_tables_are_left_out() -> None:
     assert tables("<table></table><table><tr></table><table><tr><th>A<th>B</table>") == []
 
 
@@ -120,11 +96,6 @@ def test_find_asks_for_words() -> None:
     found = one("<table><tr><td>Card<td>1440p Ultra<tr><td>x<td>1</table>")
     assert found.find(re.compile("1440p")) == 1
     assert found.find(re.compile("4K")) is None
-
-
-def test_no_break_and_zero_width_spaces() -> None:
-    found = one("<table><tr><td>A<tr><td>RTX\u00a04090\u200b Ti </table>")
-    assert found.rows == (("RTX 4090 Ti",),)
 
 
 _PIECES = """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -13,9 +11,8 @@ from gpuledger.extract.message import Message
 from gpuledger.flows.cli import cli
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.hosts import host_for
-from gpuledger.transform.buying.market import Evidence, Instance
-from gpuledger.transform.buying.need import Usage, need_of
-from gpuledger.transform.buying.options import Limits, Market, first_options
+from gpuledger.transform.buying.need import Usage
+from gpuledger.transform.buying.options import Limits
 from gpuledger.transform.identity.catalogue import gpus
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.seeds import speeds
@@ -24,6 +21,7 @@ from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.speed.engines import accelerator_of, check_node, engines
 from gpuledger.transform.speed.predict import Prediction, job_of, load_of, predict
 from gpuledger.transform.speed.rules import Plan
+from tests.support.buying import market, need, options, rental
 
 A = Assumptions()
 ACCELERATORS = [gpu for gpu in gpus() if gpu.segment == "accelerator"]
@@ -132,20 +130,11 @@ def test_a_name_alone_means_it_and_a_longer_title_does_not(title: str, source: s
 )
 def test_a_rented_node_is_an_option_without_a_speed(users: int, precision: str, against: tuple[str, ...]) -> None:
     gaudi = next(gpu for gpu in ACCELERATORS if gpu.gpu_id == "intel-gaudi-2")
-    seen = datetime(2026, 1, 1, tzinfo=UTC)
-    node = Instance(
-        offer_id="1", gpu_id=gaudi.gpu_id, gpu=gaudi.display_name, gpu_count=8, provider="a cloud", region="here",
-        instance="gaudi2", pricing_model="on_demand", hour_usd=Decimal(10), memory_gb=gaudi.memory_gb,
-        bandwidth_gb_s=gaudi.memory_bandwidth_gb_s,
-        evidence=Evidence(
-            source="own_rates", price_since=seen, seen_at=seen, url=None, snapshot_sha256="0" * 64, market=None
-        ),
-    )  # fmt: skip
-    need = need_of("llama-3.3-70b", catalogue.architecture("llama-3.3-70b"), precision, Usage(users=users), A)
+    asked = need("llama-3.3-70b", precision, Usage(users=users))
     # Nobody sells one, so nothing but the rental is there, and a card that others were measured on says nothing of it.
-    market = Market(cards=(), instances=(node,), measured={}, chips={gaudi.gpu_id: gaudi})
-    (option,) = list(first_options(need, Limits(), market, A, 0).options)
+    rented = market(instances=(rental(gaudi, "10", gpu_count=8),), gpus=[gaudi])
+    (option,) = options(asked, rented)
     assert (option.speed, option.usd_per_million_tokens, option.host) == (None, None, None)
     assert tuple(map(str, option.against)) == against
-    (fast,) = list(first_options(need, Limits(min_tokens_per_s=1), market, A, 0).options)
+    (fast,) = options(asked, rented, Limits(min_tokens_per_s=1))
     assert Message("buy.speed_unknown") in fast.against

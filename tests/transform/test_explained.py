@@ -5,27 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
-from decimal import Decimal
 
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import explained as buying
 from gpuledger.transform.buying.hosts import host_for
-from gpuledger.transform.buying.market import Card, Evidence, Instance
-from gpuledger.transform.buying.need import Need, Usage, need_of
-from gpuledger.transform.buying.options import Limits, Market, first_options
+from gpuledger.transform.buying.need import Need, Usage
 from gpuledger.transform.identity.catalogue import by_id
-from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.speed import explained
 from gpuledger.transform.speed.explained import Step
 from gpuledger.transform.speed.learned import Effect, Kind, Learned
 from gpuledger.transform.speed.predict import Prediction
+from tests.support.buying import card, market, need, options, rental
 
 SIGNS = str.maketrans({"×": "*", "÷": "/", "−": "-", ",": None})
-SEEN = Evidence(source="shop", price_since=datetime(2026, 1, 1, tzinfo=UTC), seen_at=datetime(2026, 1, 2, tzinfo=UTC),
-                url=None, snapshot_sha256="0" * 64, market="us")  # fmt: skip
 
 
 def typed_in(step: Step) -> float:
@@ -41,11 +35,6 @@ def check(steps: Iterable[Step]) -> dict[str, Step]:
         assert typed_in(step) == pytest.approx(step.value, rel=1e-4), step
         assert step.source, step
     return {step.figure: step for step in found}
-
-
-def need(model_id: str, precision: str, asked: Usage, assumptions: Assumptions | None = None) -> Need:
-    shape = catalogue.architecture(model_id)
-    return need_of(model_id, shape, precision, asked, assumptions or Assumptions())
 
 
 def on(asked: Need, gpu_id: str, count: int) -> Prediction:
@@ -95,41 +84,19 @@ def comes_out(found: Prediction) -> None:
 
 
 def test_boards_of_four_gpus_are_asked_about_up_to_what_a_machine_holds() -> None:
-    board = Card(
-        gpu_id="own", gpu="Board", condition="new", price_usd=Decimal(900), memory_gb=16, bandwidth_gb_s=300, tdp_w=200,
-        gpus_on_board=4, value_kept=None, history_years=None, evidence=SEEN,
-    )  # fmt: skip
-    asked = need("llama-3.1-8b", "Q4_K_M", Usage())
-    found = list(
-        first_options(
-            asked, Limits(), Market(cards=[board], instances=[], measured={}, chips={}), asked.assumptions, 0
-        ).options
-    )
+    like = by_id()["nvidia-geforce-rtx-4090"]
+    board = card(like, 900, gpu_id="own", memory_gb=16, bandwidth_gb_s=300, tdp_w=200, gpus_on_board=4)
+    found = options(need("llama-3.1-8b", "Q4_K_M"), market(cards=[board]))
     assert sorted(option.gpu_count for option in found) == [4, 8, 12, 16]
 
 
 def test_every_dollar_of_owning_and_renting_is_a_sum_that_comes_out() -> None:
     gpu = by_id()["nvidia-geforce-rtx-4090"]
-    assert gpu.memory_gb
-    assert gpu.memory_bandwidth_gb_s
     texts = {"sales_tax_share": "0.2", "storage_usd_per_month": "10", "building_overhead": "0.3"}
     asked = need("llama-3.1-8b", "fp16", Usage(users=4), Assumptions().with_text(texts))
-    card = Card(
-        gpu_id=gpu.gpu_id, gpu=gpu.display_name, condition="new", price_usd=Decimal(1600), memory_gb=gpu.memory_gb,
-        bandwidth_gb_s=gpu.memory_bandwidth_gb_s, tdp_w=gpu.tdp_w, gpus_on_board=1, value_kept=None, history_years=None,
-        evidence=SEEN,
-    )  # fmt: skip
-    rented = [
-        Instance(
-            offer_id=way, gpu_id=gpu.gpu_id, gpu=gpu.display_name, gpu_count=1, provider="cloud", region="", instance="x",
-            pricing_model=way, hour_usd=Decimal("0.40"), memory_gb=gpu.memory_gb,
-            bandwidth_gb_s=gpu.memory_bandwidth_gb_s, evidence=SEEN,
-        )
-        for way in ("on_demand", "reserved_1y")
-    ]  # fmt: skip
-    market = Market(cards=[card], instances=rented, measured={}, chips={gpu.gpu_id: gpu})
+    rented = [rental(gpu, "0.40", way) for way in ("on_demand", "reserved_1y")]
     ways = {"buy": 0, "on_demand": 0, "reserved_1y": 0}
-    for option in list(first_options(asked, Limits(), market, asked.assumptions, 0).options):
+    for option in options(asked, market(cards=[card(gpu, 1600)], instances=rented, gpus=[gpu])):
         steps = check(buying.steps(option, asked))
         assert steps["total"].value == pytest.approx(float(option.total_usd or 0))
         assert steps["each user sees"].value == pytest.approx(option.speed.serving.each_tokens_per_s)

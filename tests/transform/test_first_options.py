@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.market import Card, Evidence
-from gpuledger.transform.buying.need import Need, Usage, need_of
+from gpuledger.transform.buying.need import Usage
 from gpuledger.transform.buying.options import Limits, Market, first_options
 from gpuledger.transform.identity.catalogue import by_id
-from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.speed.cards import memory_kind
+from tests.support import buying
+from tests.support.buying import need, options
 
-SEEN = Evidence(source="shop", price_since=datetime(2026, 1, 1, tzinfo=UTC), seen_at=datetime(2026, 1, 2, tzinfo=UTC),
-                url=None, snapshot_sha256="0" * 64, market="us")  # fmt: skip
 SERVED = Usage(users=32, prompt=1024, answer=256)
 
 
@@ -26,19 +23,11 @@ def market() -> Market:
     sold = [one for one in known.values() if memory_kind(one) != "shared" and (one.memory_gb or 0) >= 8][::7]
     machines = [one for one in known.values() if memory_kind(one) == "shared" and (one.memory_gb or 0) >= 16][::3]
     cards = [
-        Card(
-            gpu_id=gpu.gpu_id, gpu=gpu.display_name, condition=condition, price_usd=Decimal(500 + number % 9 * 250),
-            memory_gb=gpu.memory_gb, bandwidth_gb_s=gpu.memory_bandwidth_gb_s, tdp_w=None if number % 11 == 5 else 300,
-            gpus_on_board=gpu.gpus_on_board, value_kept=None, history_years=None, evidence=SEEN,
-        )
-        for number, gpu in enumerate(sold) for condition in ("new", "used")
-    ]  # fmt: skip
-    chips = {one.gpu_id: one for one in (*sold, *machines)}
-    return Market(cards=cards, instances=[], measured={}, chips=chips, machines=machines)
-
-
-def need(model_id: str, precision: str, asked: Usage) -> Need:
-    return need_of(model_id, catalogue.architecture(model_id), precision, asked, Assumptions())
+        buying.card(gpu, 500 + number % 9 * 250, condition=condition, tdp_w=None if number % 11 == 5 else 300)
+        for number, gpu in enumerate(sold)
+        for condition in ("new", "used")
+    ]
+    return buying.market(cards=cards, gpus=(*sold, *machines), machines=machines)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +44,7 @@ def need(model_id: str, precision: str, asked: Usage) -> Need:
 )
 def test_the_first_options_are_those_of_all(model_id: str, precision: str, asked: Usage, limits: Limits) -> None:
     wanted, offered = need(model_id, precision, asked), market()
-    every = list(first_options(wanted, limits, offered, Assumptions(), 0).options)
+    every = options(wanted, offered, limits)
     answers = sum(not one.against for one in every)
     assert 20 < answers < len(every), "or the case shows nothing"
     for count in (1, 3, 10, answers, answers + 1):
@@ -71,17 +60,17 @@ def test_the_first_options_are_those_of_all(model_id: str, precision: str, asked
 
 def test_not_every_option_is_reckoned_for_the_first() -> None:
     wanted, offered = need("llama-2-13b", "int4", Usage()), market()
-    every = list(first_options(wanted, Limits(), offered, Assumptions(), 0).options)
+    every = options(wanted, offered)
     assert len(first_options(wanted, Limits(), offered, Assumptions(), 3).options) < len(every) / 4
 
 
 def test_a_server_for_several_is_offered_only_where_it_divides_the_heads() -> None:
     wanted = need("llama-3.1-70b", "int8", SERVED)
-    every = first_options(wanted, Limits(), market(), Assumptions(), 0).options
+    every = options(wanted, market())
     refused = [one for one in every if any(reason.code == "buy.heads_not_divided" for reason in one.against)]
     assert {one.gpu_count // one.copies for one in refused} == {3, 6, 12}, "of 8 key-value heads"
     for one in every:
         if not one.against and one.gpu_count // one.copies in (3, 6, 12):
             raise AssertionError(one.what)
-    alone = first_options(need("llama-3.1-70b", "int8", Usage()), Limits(), market(), Assumptions(), 0).options
+    alone = options(need("llama-3.1-70b", "int8"), market())
     assert any(one.gpu_count == 3 and not one.against for one in alone), "one user's program shares the layers"

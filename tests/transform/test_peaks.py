@@ -10,10 +10,6 @@ from gpuledger.transform.identity.catalogue import by_id, gpus
 from gpuledger.transform.speed import cards
 
 
-def test_peak_of_the_third_document() -> None:
-    assert cards.peak_flops(1.3e9, 1, 2) == pytest.approx(2.6e9)
-
-
 def test_peak_from_units_and_clock_is_the_catalogues_figure() -> None:
     checked, wrong = 0, []
     for gpu in gpus():

@@ -8,8 +8,6 @@ from gpuledger.transform.claims.published_methods import (
     difference,
     park_memory_gb,
     park_optimizer_gb,
-    park_simplified_as_printed,
-    park_simplified_flops,
     park_transformer_flops,
 )
 from gpuledger.transform.sizing import catalogue
@@ -22,15 +20,6 @@ def test_the_total_and_a_token() -> None:
     flops = park_transformer_flops(**LLAMA)
     assert flops.total == 20_547_123_544_064
     assert flops.per_token == 40_131_100_672
-
-
-def test_the_simplified_value_and_the_formula_beside_it() -> None:
-    value = park_simplified_flops(hidden=4096, layers=32, heads=32)
-    assert value == 2_199_023_255_552
-    assert value // 512 == 4_294_967_296
-    printed = park_simplified_as_printed(hidden=4096, layers=32, heads=32, inner=11008)
-    assert printed == 774_619_135_907_725_312
-    assert printed == 352_256 * value
 
 
 @pytest.mark.parametrize(("model_id", "inner", "heads"), [("llama-2-7b", 11008, 32), ("llama-3-8b", 14336, 32)])

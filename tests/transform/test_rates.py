@@ -13,7 +13,7 @@ from gpuledger.extract.message import Sum
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.answer import Question, ask
 from gpuledger.transform.buying.headline import sentences
-from gpuledger.transform.buying.market import Evidence, Instance, OfferFilter
+from gpuledger.transform.buying.market import OfferFilter
 from gpuledger.transform.buying.need import Need, Usage
 from gpuledger.transform.buying.options import Market
 from gpuledger.transform.buying.stock import Stock
@@ -24,6 +24,7 @@ from gpuledger.transform.sizing.tuning import tuning
 from gpuledger.transform.speed import training
 from gpuledger.transform.speed.learned import NOTHING_LEARNED
 from gpuledger.warehouse.outputs.currency import DOLLARS
+from tests.support import buying
 
 
 @pytest.mark.parametrize(("way", "measured"), [("full", 1650), ("lora", 3083), ("qlora", 2413)])
@@ -43,13 +44,8 @@ class _OneRental(Stock):
     way = "on_demand"
 
     def offered(self, need: Need, asked: OfferFilter) -> Market:
-        gpu, seen = by_id()["nvidia-geforce-rtx-4090"], datetime(2026, 1, 2, tzinfo=UTC)
-        rental = Instance(
-            offer_id="x", gpu_id=gpu.gpu_id, gpu=gpu.display_name, gpu_count=1, provider="cloud", region="", instance="x",
-            pricing_model=self.way, hour_usd=Decimal(1), memory_gb=gpu.memory_gb,
-            bandwidth_gb_s=gpu.memory_bandwidth_gb_s, evidence=Evidence("cloud", seen, seen, None, "0" * 64),
-        )  # fmt: skip
-        return Market(cards=[], instances=[rental], measured={}, chips={gpu.gpu_id: gpu})
+        gpu = by_id()["nvidia-geforce-rtx-4090"]
+        return buying.market(instances=[buying.rental(gpu, "1", self.way)], gpus=[gpu])
 
     def shops(self) -> Sequence[str]:
         return ()

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.need import Need, Usage, need_of
+from gpuledger.transform.buying.need import Need, Usage
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.tuning import Way, tuning
+from tests.support import buying
 
 
 def need(model_id: str, way: Way, **more: object) -> Need:
-    asked = Usage(train=way, **more)  # type: ignore[arg-type]
-    return need_of(model_id, catalogue.architecture(model_id), "ignored", asked, Assumptions())
+    return buying.need(model_id, "ignored", Usage(train=way, **more))  # type: ignore[arg-type]
 
 
 def test_all_weights_take_16_bytes_each_and_several_cards_divide_them() -> None:
