@@ -281,21 +281,6 @@ def test_any_text_is_an_address_or_refused(text: str, start: str) -> None:
     assert addresses.check(target.url) == target
 
 
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("http://shop.example/a?b=c", "http://shop.example/a?b=c"),
-        ("https://me:secret@shop.example/a", "https://shop.example/a"),
-        ("https://api.example/v1?apiKey=123&q=rtx", "https://api.example/v1?apiKey=REDACTED&q=rtx"),
-        ("https://api.example/v1?access_token=123", "https://api.example/v1?access_token=REDACTED"),
-        ("http://me:secret@[/", "…@[/"),
-        ("no address", "no address"),
-    ],
-)
-def test_secrets_are_taken_out_of_what_is_shown(url: str, shown: str) -> None:
-    assert addresses.redact(url) == shown
-
-
 def test_errors_do_not_repeat_a_password() -> None:
     with listening() as (client, _, _), pytest.raises(errors.ForbiddenAddress) as caught:
         client.fetch("http://me:hunter2@shop.example/")

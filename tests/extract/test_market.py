@@ -70,6 +70,9 @@ def test_the_way_to_the_buyer(fields: dict[str, Any], channel: str) -> None:
         ("£1,078.80 inc VAT", True), ("890,000원 (VAT 별도)", False), ("부가세 포함 979,000원", True),
         ("89,800円(税込)", True),
         ("81,636円(税抜)", False), ("999,00 € TTC", True), ("832,50 € HT", False), ("$599.99", None), ("+ VAT 500", False),
+        ("prix TTC", True), ("prix HT", False), ("moms ingår", True), ("uden moms", False), ("s DPH", True),
+        ("bez DPH", False), ("IVA incluido", True), ("без НДС", False), ("alv 0 %", False), ("alv 25,5 %", None),
+        ("Haltbarkeit", None),
     ],
 )  # fmt: skip
 def test_what_a_price_says_of_tax(text: str, taxed: bool | None) -> None:

@@ -6,7 +6,6 @@ from decimal import Decimal
 
 import pytest
 
-from gpuledger.extract import words
 from gpuledger.extract.price import words as price_words
 from gpuledger.extract.price.amounts import Format, decimal_symbol, digits_to_ascii, page_format, readings, to_decimal
 from gpuledger.extract.price.money import MAX_LENGTH, Ambiguous, Money, label_in, read_price, tokens, without_amounts
@@ -264,18 +263,3 @@ def test_the_amounts_and_the_words_of_a_text() -> None:
 )  # fmt: skip
 def test_what_the_words_before_and_behind_an_amount_call_it(before: str, after: str, expected: str) -> None:
     assert price_words.label(before, after) == expected
-
-
-def test_what_is_known_of_words() -> None:
-    same = {one: one for one in ("now", "list", "from", "monthly", "bundle")}
-    assert same | {"net": "now", "bid": "from"} == price_words.KINDS
-    assert price_words.is_usual("Reg. price")
-    assert not price_words.is_usual("was")
-    assert words.says_no_price("call for price")
-    assert not words.says_no_price("price")
-    assert price_words.only_neutral("our price: 5.00 incl. VAT")
-    assert not price_words.only_neutral("Radeon 5.00")
-    assert price_words.explains("was, now only from")
-    assert not price_words.explains("Radeon now")
-    assert price_words.without_net_words(" excl. VAT 599 excl. VAT") == "  599 excl. VAT"
-    assert price_words.without_net_words("599 excl. VAT") == "599 excl. VAT"

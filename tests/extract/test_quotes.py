@@ -28,12 +28,11 @@ from gpuledger.extract.sources.quotes import columns as quote_columns
 from gpuledger.extract.sources.quotes import pages as quotes
 from gpuledger.extract.sources.quotes import sheets as quote_tables
 from gpuledger.extract.sources.quotes import template as quote_template
+from tests.extract import pages
 
 
 def page(content: str | bytes, name: str = "file:///inbox/kettle.csv") -> Page:
-    raw = content if isinstance(content, bytes) else content.encode()
-    now = datetime(2023, 11, 16, tzinfo=UTC)
-    return Page(url=name, final_url=name, content=raw, sha256="0" * 64, fetched_at=now, headers={})
+    return pages.page(content, name, "text/csv")
 
 
 def workbook(*sheets: Sequence[Sequence[object]]) -> bytes:
@@ -125,6 +124,50 @@ def test_sheet_without_a_header_is_told_and_the_others_are_read() -> None:
     assert "not read" in rejected[0].reason
 
 
+TITLED, PLAIN = "title,price,currency", "product,price,currency,condition,quantity,valid until,vendor"
+
+
+@pytest.mark.parametrize(
+    ("row", "header", "facts"),
+    [
+        *((f"RTX 4090,1599.00,USD,{said},1,,A", PLAIN, {"condition": condition}) for said, condition in (
+            ("New", "new"), ("신품", "new"), ("미개봉", "new"), ("Used - good", "used"), ("리퍼비시", "refurbished"),
+            ("open-box", "open_box"), ("", "unknown"),
+        )),
+        ("RTX 4090 (refurbished),1599.00,USD,,1,,A", PLAIN, {"condition": "refurbished"}),
+        ("RTX 4090,1599.00,USD,", f"{TITLED},condition", {"condition": "unknown"}),
+        ("RTX 4090,1599.00,USD", TITLED, {"condition": "new", "availability": "quoted", "seller_kind": "quote"}),
+        # Days that are clear.
+        *((f'RTX 4090,1599.00,USD,new,1,"{day}",A', PLAIN, {"valid_until": date(2024, 1, 31)}) for day in (
+            "2024-01-31", "2024.1.31", "2024/01/31", "2024. 01. 31.", "31 Jan 2024", "January 31, 2024", "~2024-01-31",
+            "01/31/2024", "31/01/2024", "31.01.2024", "Jan 31 2024", "2024年1月31日", "2024년 1월 31일",
+        )),
+        # Whether tax is in the price is the vendor's to say.
+        ("RTX 4090,1599.00,EUR", "title,price excl. VAT,currency", {"tax_included": False}),
+        ("RTX 4090,1599.00,EUR", "title,price (incl. VAT),currency", {"tax_included": True}),
+        ("RTX 4090,1599.00,EUR,yes", f"{TITLED},VAT included", {"tax_included": True}),
+        ("RTX 4090,2350000,KRW,별도", "품명,단가,통화,부가세", {"tax_included": False}),
+        ("RTX 4090,1599.00,EUR,19 %", f"{TITLED},VAT", {"tax_included": None}),
+        ("RTX 4090,1599.00,EUR", TITLED, {"tax_included": None}),
+        # What the columns count in.
+        *((row, header, {"price": Decimal(price), "tax_included": None}) for row, header, price in (
+            ("RTX 3090 24GB,95,4", "품명,단가(만원),수량", "950000"),
+            ('RTX A6000 48GB,"6,850",2', "품명,단가(천원),수량", "6850000"),
+            ("RTX 4070 12GB,82", "品名,単価(千円)", "82000"),
+            ("RTX 4090 24GB,1599,EA", "Item,Price (USD),Unit", "1599"),
+            ('"RTX 4090 24GB",대,"2,590,000"', "품명,단위,단가(원)", "2590000"),
+            ("RTX 4090 24GB;1'749.00;1", "Artikel;Preis CHF;Preiseinheit", "1749.00"),
+            ('NVIDIA L40S 48GB,5,"7,450.00"', "Description,MOQ,Unit Price US$", "7450.00"),
+            ('RTX 4080 SUPER,"1,450,000","145,000"', "품목,단가(원),부가세", "1450000"),
+        )),
+    ],
+)  # fmt: skip
+def test_what_is_read_of_a_row(row: str, header: str, facts: dict[str, object]) -> None:
+    offer, reason = one(row, header)
+    assert offer is not None, reason
+    assert {name: getattr(offer, name) for name in facts} == facts
+
+
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
@@ -146,77 +189,41 @@ def test_sheet_without_a_header_is_told_and_the_others_are_read() -> None:
         ("RTX 4090,1599.00,USD,new,1,30 days,A", "date '30 days'"),
         ("RTX 4090,1599.00,USD,new,1,2024-02-30,A", "date '2024-02-30'"),
         (",1599.00,USD,new,1,,A", "no product"),
+        ("product,price (USD),currency\nRTX 4090,1599.00,KRW", "KRW in its column and USD"),
+        # A price of no single card.
+        ("Item,Price (USD),Unit\nRTX 4090 24GB,5490,BOX", "the price is of one 'BOX', not of one piece"),
+        ("품명,단위,단가(원)\nRTX 4080 16GB,SET,2900000", "the price is of one 'SET'"),
+        ("Artikel;Preiseinheit;Preis CHF\nRTX 4060 8GB;10;2990.00", "the price is of one '10'"),
+        ("Item,Price (USD)\nGrand total,13950", "'Grand total' is a sum"),
+        ("Artikel;Preis CHF\nMwSt. 19%;797.92", "'MwSt. 19%' is a sum"),
+        ("품명,단가(원)\n소계,4520000", "'소계' is a sum"),
     ],
 )
 def test_row_is_refused_with_its_reason(row: str, reason: str) -> None:
-    offer, told = one(row)
+    header, _, own = row.rpartition("\n")
+    offer, told = one(own, header or PLAIN)
     assert offer is None
     assert reason in told
 
 
 @pytest.mark.parametrize(
-    ("row", "condition"),
+    ("header", "field", "currency"),
     [
-        ("RTX 4090,1599.00,USD,New,1,,A", "new"),
-        ("RTX 4090,1599.00,USD,신품,1,,A", "new"),
-        ("RTX 4090,1599.00,USD,미개봉,1,,A", "new"),
-        ("RTX 4090,1599.00,USD,Used - good,1,,A", "used"),
-        ("RTX 4090,1599.00,USD,리퍼비시,1,,A", "refurbished"),
-        ("RTX 4090,1599.00,USD,open-box,1,,A", "open_box"),
-        ("RTX 4090 (refurbished),1599.00,USD,,1,,A", "refurbished"),
-        ("RTX 4090,1599.00,USD,,1,,A", "unknown"),
+        ("Unit Price (USD)", "price", "USD"), ("단가(원)", "price", "KRW"), ("가격 [KRW]", "price", "KRW"),
+        ("Price EUR", "price", "EUR"), ("Price (excl. VAT)", "price", None), ("Price", "price", None),
+        ("Einzelpreis netto (EUR)", "price", "EUR"), ("Unit price excl. VAT", "price", None),
+        ("단가(VAT별도)", "price", None), ("単価(税抜)", "price", None), ("Preis zzgl. MwSt.", "price", None),
+        ("Title", "product", None), ("Bezeichnung", "product", None), ("商品名", "product", None),
+        ("Währung", "currency", None), ("通貨", "currency", None), ("Zustand", "condition", None),
+        ("Stückzahl", "quantity", None), ("Gültig bis", "valid_until", None), ("有効期限", "valid_until", None),
+        ("Lieferant", "vendor", None), ("仕入先", "vendor", None), ("부가세", "tax", None), ("Land", "market", None),
+        ("送料", "shipping", None), ("Verfügbarkeit", "availability", None), ("Bemerkung", None, None),
     ],
-)
-def test_condition(row: str, condition: str) -> None:
-    offer, reason = one(row)
-    assert offer is not None, reason
-    assert offer.condition == condition
-
-
-@pytest.mark.parametrize(
-    "shown",
-    [
-        "2024-01-31",
-        "2024.1.31",
-        "2024/01/31",
-        "2024. 01. 31.",
-        "31 Jan 2024",
-        "January 31, 2024",
-        "~2024-01-31",
-        "01/31/2024",
-        "31/01/2024",
-        "31.01.2024",
-        "Jan 31 2024",
-        "2024年1月31日",
-        "2024년 1월 31일",
-    ],
-)
-def test_dates_that_are_clear(shown: str) -> None:
-    offer, reason = one(f'RTX 4090,1599.00,USD,new,1,"{shown}",A')
-    assert offer is not None, reason
-    assert offer.valid_until == date(2024, 1, 31)
-
-
-@pytest.mark.parametrize(
-    ("header", "code"),
-    [
-        ("Unit Price (USD)", "USD"),
-        ("단가(원)", "KRW"),
-        ("가격 [KRW]", "KRW"),
-        ("Price EUR", "EUR"),
-        ("Price (excl. VAT)", None),
-        ("Price", None),
-    ],
-)
-def test_currency_in_the_name_of_the_price_column(header: str, code: str | None) -> None:
-    assert quote_columns.field_of(header) == "price"
-    assert quote_columns.stated_currency(header) == code
-
-
-def test_two_statements_of_the_currency_must_agree() -> None:
-    offer, reason = one("RTX 4090,1599.00,KRW", "product,price (USD),currency")
-    assert offer is None
-    assert "KRW in its column and USD" in reason
+)  # fmt: skip
+def test_columns_are_known_in_four_languages_with_their_currency(
+    header: str, field: str | None, currency: str | None
+) -> None:
+    assert (quote_columns.field_of(header), quote_columns.stated_currency(header)) == (field, currency)
 
 
 def test_a_sum_is_no_price_of_a_piece() -> None:
@@ -370,9 +377,9 @@ def dropped(folder: Path, text: str) -> collect.Collected:
     file.write_text(text)
     archive = Archive(folder / "snapshots")
     with Client(HttpSettings()) as client:
-        pages = Fetching(client, archive, datetime(2024, 1, 5, tzinfo=UTC), "run")
+        fetching = Fetching(client, archive, datetime(2024, 1, 5, tzinfo=UTC), "run")
         files = [LocalFile(file, "text/csv")]
-        return collect.collect(collect.Reading(SOURCE, (), files), pages, ParsedCache(folder / "parsed"))
+        return collect.collect(collect.Reading(SOURCE, (), files), fetching, ParsedCache(folder / "parsed"))
 
 
 def test_a_run_gives_the_rows_back_that_it_could_not_read(tmp_path: Path) -> None:
@@ -411,48 +418,6 @@ def test_a_replay_gives_nothing_back(tmp_path: Path) -> None:
     assert not returned.exists()
 
 
-@pytest.mark.parametrize(
-    ("header", "field"),
-    [
-        ("Title", "product"), ("Bezeichnung", "product"), ("商品名", "product"), ("Einzelpreis netto (EUR)", "price"),
-        ("Unit price excl. VAT", "price"), ("단가(VAT별도)", "price"), ("単価(税抜)", "price"),
-        ("Preis zzgl. MwSt.", "price"),
-        ("Währung", "currency"), ("通貨", "currency"), ("Zustand", "condition"), ("Stückzahl", "quantity"),
-        ("Gültig bis", "valid_until"), ("有効期限", "valid_until"), ("Lieferant", "vendor"), ("仕入先", "vendor"),
-        ("부가세", "tax"), ("Land", "market"), ("送料", "shipping"), ("Verfügbarkeit", "availability"), ("Bemerkung", None),
-    ],
-)  # fmt: skip
-def test_columns_are_known_in_four_languages(header: str, field: str | None) -> None:
-    assert quote_columns.field_of(header) == field
-
-
-def test_title_price_and_currency_are_enough() -> None:
-    offer, _ = one("ASUS GeForce RTX 4090 24GB,1599.00,USD", "title,price,currency")
-    assert (offer.availability, offer.seller_kind, offer.condition) == ("quoted", "quote", "new")
-
-
-def test_an_empty_cell_for_the_condition_is_no_condition() -> None:
-    offer, _ = one("ASUS GeForce RTX 4090 24GB,1599.00,USD,", "title,price,currency,condition")
-    assert offer.condition == "unknown"
-
-
-@pytest.mark.parametrize(
-    ("header", "row", "taxed"),
-    [
-        ("title,price excl. VAT,currency", "RTX 4090,1599.00,EUR", False),
-        ("title,price (incl. VAT),currency", "RTX 4090,1599.00,EUR", True),
-        ("title,price,currency,VAT included", "RTX 4090,1599.00,EUR,yes", True),
-        ("품명,단가,통화,부가세", "RTX 4090,2350000,KRW,별도", False),
-        ("title,price,currency,VAT", "RTX 4090,1599.00,EUR,19 %", None),
-        ("title,price,currency", "RTX 4090,1599.00,EUR", None),
-    ],
-)
-def test_whether_tax_is_in_the_price_is_the_vendors_to_say(header: str, row: str, taxed: bool | None) -> None:
-    offer, reason = one(row, header)
-    assert offer is not None, reason
-    assert offer.tax_included is taxed
-
-
 @pytest.mark.parametrize("language", quote_template.LANGUAGES)
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
 def test_a_filled_template_is_read_whole(tmp_path: Path, language: str, suffix: str) -> None:
@@ -483,40 +448,3 @@ def test_a_filled_template_is_read_whole(tmp_path: Path, language: str, suffix: 
     assert (offer.title, offer.mpn, offer.price, offer.currency) == (row[0], row[1], Decimal("1599.00"), "USD")
     assert (offer.tax_included, offer.condition, offer.quantity, offer.seller) == (False, "new", 3, "Kettle")
     assert (offer.valid_until, offer.market, offer.shipping) == (date(2024, 1, 31), "us", Decimal(0))
-
-
-@pytest.mark.parametrize(
-    ("header", "row", "price"),
-    [
-        ("품명,단가(만원),수량", "RTX 3090 24GB,95,4", "950000"),
-        ("품명,단가(천원),수량", 'RTX A6000 48GB,"6,850",2', "6850000"),
-        ("品名,単価(千円)", "RTX 4070 12GB,82", "82000"),
-        ("Item,Price (USD),Unit", "RTX 4090 24GB,1599,EA", "1599"),
-        ("품명,단위,단가(원)", '"RTX 4090 24GB",대,"2,590,000"', "2590000"),
-        ("Artikel;Preis CHF;Preiseinheit", "RTX 4090 24GB;1'749.00;1", "1749.00"),
-        ("Description,MOQ,Unit Price US$", 'NVIDIA L40S 48GB,5,"7,450.00"', "7450.00"),
-        ("품목,단가(원),부가세", 'RTX 4080 SUPER,"1,450,000","145,000"', "1450000"),
-    ],
-)
-def test_what_the_columns_count_in(header: str, row: str, price: str) -> None:
-    offer, reason = one(row, header)
-    assert offer is not None, reason
-    assert offer.price == Decimal(price)
-    assert offer.tax_included is None
-
-
-@pytest.mark.parametrize(
-    ("header", "row", "reason"),
-    [
-        ("Item,Price (USD),Unit", "RTX 4090 24GB,5490,BOX", "the price is of one 'BOX', not of one piece"),
-        ("품명,단위,단가(원)", "RTX 4080 16GB,SET,2900000", "the price is of one 'SET'"),
-        ("Artikel;Preiseinheit;Preis CHF", "RTX 4060 8GB;10;2990.00", "the price is of one '10'"),
-        ("Item,Price (USD)", "Grand total,13950", "'Grand total' is a sum"),
-        ("Artikel;Preis CHF", "MwSt. 19%;797.92", "'MwSt. 19%' is a sum"),
-        ("품명,단가(원)", "소계,4520000", "'소계' is a sum"),
-    ],
-)
-def test_a_price_that_is_of_no_single_card_is_left_out(header: str, row: str, reason: str) -> None:
-    offer, said = one(row, header)
-    assert offer is None
-    assert reason in said

@@ -235,6 +235,7 @@ def test_two_pages_stay_two() -> None:
     assert "kart" not in first + second
     # A secret leaves no trace, by which it could be guessed.
     assert redact(f"https://shop.example/p?token={SECRET}") == "https://shop.example/p?token=REDACTED"
+    assert redact("http://me:secret@[/") == "…@[/", "also of what is no address"
 
 
 @pytest.mark.parametrize(

@@ -252,6 +252,16 @@ def test_condition_by_words(text: str, condition: Condition | None) -> None:
         ("RTX 4080 ゲーミングヘッドセット対応", False),
         ("바르데 RTX 4080 칩세트", False),
         ("Varde GeForce RTX 4080 16GB", False),
+        # By its plus.
+        ("Norvik B650M-K + Norvik RX 9060 XT 16GB", True),
+        ("Norvik H-V501MV-0927 + Norvik DUAL-RTX5060-O8G", True),
+        ("主機板 B650M 加 RX 9060 XT 16GB", True),
+        ("RTX 5070 12GB + Netzteil 750W", True),
+        ("RTX 5070 + 27 inch monitor", True),
+        ("RTX 5070 HDMI + 3x DisplayPort", False),
+        ("Norvik RX 9070 PCS+", False),
+        ("RTX 4090 8+8 pin", False),
+        ("RTX 5080 16GB + backplate", False),
     ],
 )
 def test_bundle_by_words(text: str, expected: bool) -> None:

@@ -81,11 +81,6 @@ def test_source_has_a_case(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", source.names())
-def test_source_has_a_contract(name: str) -> None:
-    assert (source.folder(name) / "contract.toml").is_file(), f"write extract/sources/{name}/contract.toml"
-
-
-@pytest.mark.parametrize("name", source.names())
 def test_no_stub_of_a_source_is_left(name: str) -> None:
     files = [file for file in source.folder(name).rglob("*") if file.is_file() and file.suffix != ".pyc"]
     unfinished = [file for file in files if b"TODO" in file.read_bytes()]

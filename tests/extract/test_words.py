@@ -78,29 +78,6 @@ def test_every_word_can_be_searched_for() -> None:
             assert words.pattern(topic, meaning).search("") is None, f"{topic}, {meaning}: a word is empty"
 
 
-@pytest.mark.parametrize(
-    ("text", "included"),
-    [("prix TTC", True), ("prix HT", False), ("moms ingår", True), ("uden moms", False), ("s DPH", True), ("bez DPH", False),
-     ("IVA incluido", True), ("без НДС", False), ("alv 0 %", False), ("alv 25,5 %", None), ("Haltbarkeit", None)],
-)  # fmt: skip
-def test_tax(text: str, included: bool | None) -> None:
-    assert words.tax_included(text) is included
-
-
-@pytest.mark.parametrize(
-    ("title", "is_set"),
-    [
-        ("Norvik B650M-K + Norvik RX 9060 XT 16GB", True), ("Norvik H-V501MV-0927 + Norvik DUAL-RTX5060-O8G", True),
-        ("主機板 B650M 加 RX 9060 XT 16GB", True), ("RTX 5070 12GB + Netzteil 750W", True),
-        ("RTX 5070 + 27 inch monitor", True),
-        ("RTX 5070 HDMI + 3x DisplayPort", False), ("Norvik RX 9070 PCS+", False), ("RTX 4090 8+8 pin", False),
-        ("RTX 5080 16GB + backplate", False),
-    ],
-)  # fmt: skip
-def test_a_set_by_its_plus(title: str, is_set: bool) -> None:
-    assert words.is_bundle(title) is is_set
-
-
 @pytest.mark.parametrize("stock", ["nicht lieferbar", "Rupture de stock", "agotado", "Wyprzedany", "缺货"])
 def test_a_quote_of_what_cannot_be_had_is_no_offer_to_sell(stock: str) -> None:
     content = f"product,price,currency,availability\nNorvik RTX 4070 12GB,549.00,EUR,{stock}\n"
