@@ -74,6 +74,14 @@ class Failure(Exception):
     status = 1
 
 
+class Mistake(ValueError):
+    """A person's question, file or setting cannot be used. It is told by the code of its Message and the values in it."""
+
+    def __init__(self, code: str | Message, /, **values: Any) -> None:
+        # Given as a whole Message where an error is copied or comes from another process.
+        super().__init__(code if isinstance(code, Message) else Message(code, **values))
+
+
 def several(messages: Iterable[object]) -> Message | None:
     """Sentences as one, with semicolons between them. None if there are none."""
     parts = tuple(messages)

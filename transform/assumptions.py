@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, TypeAlias, get_type_hints
 
-from gpuledger.extract.message import Label, Message
+from gpuledger.extract.message import Label, Mistake
 
 Number: TypeAlias = int | float | Decimal
 
 
-class ImpossibleAssumption(ValueError):
+class ImpossibleAssumption(Mistake):
     """A setting has an impossible value; the message names the setting, its bounds and its meaning."""
 
 
@@ -382,20 +382,16 @@ class Assumptions:
         for name, setting in settings().items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-                raise ImpossibleAssumption(
-                    Message("model.number_not", name=name, unit=Label(setting.unit), value=value)
-                )
+                raise ImpossibleAssumption("model.number_not", name=name, unit=Label(setting.unit), value=value)
             if not math.isfinite(value) or not setting.low <= value <= setting.high:
                 raise ImpossibleAssumption(
-                    Message(
-                        "model.between_not",
-                        name=name,
-                        low=setting.low,
-                        high=setting.high,
-                        unit=Label(setting.unit),
-                        value=value,
-                        meaning=Label(setting.meaning),
-                    )
+                    "model.between_not",
+                    name=name,
+                    low=setting.low,
+                    high=setting.high,
+                    unit=Label(setting.unit),
+                    value=value,
+                    meaning=Label(setting.meaning),
                 )
 
     def describe(self) -> list[Described]:
@@ -415,13 +411,13 @@ class Assumptions:
         changed: dict[str, Number] = {}
         for name, text in texts.items():
             if name not in settings():
-                raise ImpossibleAssumption(Message("model.no_assumption", name=name, settings=tuple(settings())))
+                raise ImpossibleAssumption("model.no_assumption", name=name, settings=tuple(settings()))
             number_type = type(getattr(self, name))
             try:
                 changed[name] = number_type(text)
             except (ValueError, ArithmeticError) as error:
                 raise ImpossibleAssumption(
-                    Message("model.number_not_2", name=name, number_type=number_type.__name__, text=text)
+                    "model.number_not_2", name=name, number_type=number_type.__name__, text=text
                 ) from error
         # mypy cannot see that the keys are fields and the values have the types of these fields.
         return dataclasses.replace(self, **changed)  # type: ignore[arg-type]

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from gpuledger.extract import local_files
-from gpuledger.extract.message import Message
+from gpuledger.extract.message import Mistake
 from gpuledger.extract.spelling import names_like
 
 _PACKAGED = Path(__file__).parent / "seeds" / "workloads.toml"
 _ID = re.compile(r"[a-z0-9]+(?:[.-][a-z0-9]+)*")
 
 
-class BadWorkload(ValueError):
+class BadWorkload(Mistake):
     """A workload cannot be used; the message names its file and how to correct it."""
 
 
@@ -46,22 +46,20 @@ class Workload:
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.workload_id):
-            raise BadWorkload(Message("question.id_small_letters_digits_dots", workload_id=self.workload_id))
+            raise BadWorkload("question.id_small_letters_digits_dots", workload_id=self.workload_id)
         for name in ("workload", "unit", "description"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
-                raise BadWorkload(Message("question.empty", workload_id=self.workload_id, name=name))
+                raise BadWorkload("question.empty", workload_id=self.workload_id, name=name)
         if self.direction not in ("more", "less"):
             raise BadWorkload(
-                Message("question.direction_more_less_not", workload_id=self.workload_id, direction=self.direction)
+                "question.direction_more_less_not", workload_id=self.workload_id, direction=self.direction
             )
         if not isinstance(self.gpu_count, int) or self.gpu_count < 1:
             raise BadWorkload(
-                Message("question.gpu_count_whole_number_1", workload_id=self.workload_id, gpu_count=self.gpu_count)
+                "question.gpu_count_whole_number_1", workload_id=self.workload_id, gpu_count=self.gpu_count
             )
         if self.output not in (None, "token", "served_token", "image"):
-            raise BadWorkload(
-                Message("question.output_token_image_not", workload_id=self.workload_id, output=self.output)
-            )
+            raise BadWorkload("question.output_token_image_not", workload_id=self.workload_id, output=self.output)
 
 
 def packaged() -> dict[str, Workload]:
@@ -80,13 +78,11 @@ def added(folder: Path) -> tuple[dict[str, Workload], list[BadWorkload]]:
     for path in sorted(folder.glob("*.toml")):
         try:
             if path.stem in packaged():
-                raise BadWorkload(Message("question.program_workload_name"))
+                raise BadWorkload("question.program_workload_name")
             workloads[path.stem] = _workload(path.stem, local_files.read_toml(path))
         except (ValueError, OSError) as error:
             reason = local_files.why(error) if isinstance(error, OSError) else error
-            errors.append(
-                BadWorkload(Message("question.correct_remove_use_gpuledger_workload", path=path, reason=reason))
-            )
+            errors.append(BadWorkload("question.correct_remove_use_gpuledger_workload", path=path, reason=reason))
     return workloads, errors
 
 
@@ -98,11 +94,11 @@ def known(folder: Path) -> dict[str, Workload]:
 def save(folder: Path, workload: Workload) -> Path:
     """Write a workload to <folder>/<id>.toml. Raises BadWorkload if another workload has the id."""
     if workload.workload_id in packaged():
-        raise BadWorkload(Message("question.program_workload", workload_id=workload.workload_id))
+        raise BadWorkload("question.program_workload", workload_id=workload.workload_id)
     path = folder / f"{workload.workload_id}.toml"
     text = _toml(workload)
     if path.exists() and path.read_text(encoding="utf-8") != text:
-        raise BadWorkload(Message("question.another_workload_name", path=path))
+        raise BadWorkload("question.another_workload_name", path=path)
     folder.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_text(text, encoding="utf-8")
@@ -131,16 +127,14 @@ def _workload(workload_id: str, entry: Mapping[str, Any]) -> Workload:
     allowed = {field.name for field in fields(Workload)} - {"workload_id"}
     if unknown := sorted(entry.keys() - allowed):
         raise BadWorkload(
-            Message(
-                "question.not_known_workload",
-                workload_id=workload_id,
-                unknown=tuple(unknown),
-                allowed=tuple(sorted(allowed)),
-            )
+            "question.not_known_workload",
+            workload_id=workload_id,
+            unknown=tuple(unknown),
+            allowed=tuple(sorted(allowed)),
         )
     missing = [name for name in ("workload", "unit", "description") if name not in entry]
     if missing:
-        raise BadWorkload(Message("question.missing", workload_id=workload_id, missing=tuple(missing)))
+        raise BadWorkload("question.missing", workload_id=workload_id, missing=tuple(missing))
     return Workload(workload_id=workload_id, **entry)
 
 

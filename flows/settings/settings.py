@@ -45,7 +45,7 @@ def set_assumptions(table: object, place: str, environment: Mapping[str, str]) -
     values: dict[str, SetAssumption] = {}
     if table is not None:
         if not isinstance(table, Mapping):
-            raise ImpossibleAssumption(Message("settings.table_not", place=place, table=ASSUMPTIONS, table2=table))
+            raise ImpossibleAssumption("settings.table_not", place=place, table=ASSUMPTIONS, table2=table)
         values |= {name: SetAssumption(str(value), f"{place} [{ASSUMPTIONS}]") for name, value in table.items()}
     for variable, text in environment.items():
         if variable.startswith(ASSUMPTION_PREFIX):
@@ -56,7 +56,7 @@ def set_assumptions(table: object, place: str, environment: Mapping[str, str]) -
         try:
             Assumptions().with_text({name: assumption.text})
         except ImpossibleAssumption as error:
-            raise ImpossibleAssumption(Message("settings.at_place", place=assumption.place, error=error)) from None
+            raise ImpossibleAssumption("settings.at_place", place=assumption.place, error=error) from None
     return values
 
 

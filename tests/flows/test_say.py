@@ -13,13 +13,14 @@ from string import Formatter
 
 import pytest
 
-from gpuledger.extract.message import LANGUAGES, SENTENCES, Message, Sum, Words, said, sentences, several
+from gpuledger.extract.message import LANGUAGES, SENTENCES, Message, Mistake, Sum, Words, said, sentences, several
 from gpuledger.flows.words import lang
 from gpuledger.flows.words.say import say
 from gpuledger.warehouse.errors import BadQuery
 from tests.command import ROOT
 
 ROOMS = ("extract", "expectations", "warehouse", "transform", "flows")
+MESSAGES = ROOT / "extract" / "message.py"
 
 
 @cache
@@ -38,19 +39,37 @@ def gaps(sentence: str) -> dict[str, tuple[str, str | None]]:
 
 
 @cache
+def trees() -> dict[Path, ast.Module]:
+    """The code of all rooms by its files."""
+    files = [file for room in ROOMS for file in sorted((ROOT / room).rglob("*.py"))]
+    return {file: ast.parse(file.read_text(encoding="utf-8")) for file in files}
+
+
+@cache
+def mistakes() -> frozenset[str]:
+    """The names of all errors that are made of the code of a message and its values, as Mistake is."""
+    classes = [node for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    names = {"Mistake"}
+    while more := {c.name for c in classes if not names.isdisjoint(map(ast.unparse, c.bases))} - names:
+        names |= more
+    return frozenset(names)
+
+
+@cache
 def written() -> tuple[tuple[str, re.Pattern[str], frozenset[str]], ...]:
     """Place, code and names of the values of every message in the code. A code may be put together from parts."""
     found = []
-    for room in ROOMS:
-        for file in sorted((ROOT / room).rglob("*.py")):
-            text = file.read_text(encoding="utf-8")
-            if "extract.message import" not in text and file != ROOT / "extract" / "message.py":
-                continue  # Message is another class there, or nothing
-            for node in ast.walk(ast.parse(text)):
-                if isinstance(node, ast.Call) and ast.unparse(node.func) == "Message" and node.args:
-                    place = f"{file.relative_to(ROOT)}:{node.lineno}"
-                    names = frozenset(one.arg or "**" for one in node.keywords)
-                    found += [(place, code, names) for code in codes(node.args[0])]
+    for file, tree in trees().items():
+        # Message is another class, or nothing, in a file that does not import ours.
+        is_ours = file == MESSAGES or "extract.message import" in file.read_text(encoding="utf-8")
+        saying = mistakes() | {"Message"} if is_ours else mistakes()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in saying and node.args:
+                if file == MESSAGES and ast.unparse(node.args[0]) == "code":
+                    continue  # a Mistake hands its own code on
+                place = f"{file.relative_to(ROOT)}:{node.lineno}"
+                names = frozenset(one.arg or "**" for one in node.keywords)
+                found += [(place, code, names) for code in codes(node.args[0])]
     return tuple(found)
 
 
@@ -106,6 +125,12 @@ def test_an_error_carries_its_message_to_the_edge_also_from_another_process() ->
     lang.use("ko")
     assert say(error) == "속도를 모름"
     lang.use("en")
+
+
+def test_a_mistake_is_made_of_the_code_of_its_message_and_passes_between_processes() -> None:
+    error = pickle.loads(pickle.dumps(Mistake("buy.needs_memory", needed=9.84, available=7.8)))
+    assert error.args == (Message("buy.needs_memory", needed=9.84, available=7.8),)
+    assert str(error) == "needs 9.8 GB and has 7.8"
 
 
 def test_a_message_or_an_error_in_a_gap_is_said_in_the_same_language() -> None:

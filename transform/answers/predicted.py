@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gpuledger.extract.message import Message
+from gpuledger.extract.message import Mistake
 from gpuledger.transform.answers.columns import columns
 from gpuledger.transform.answers.price import market_parameters, street_prices
 from gpuledger.transform.answers.value import Basis, Scope, ranking, value
@@ -47,7 +47,7 @@ _MEASURED = {"basis": "measured", "low": None, "high": None, "bound": None}
 _Row = dict[str, Any]
 
 
-class NotPredictable(ValueError):
+class NotPredictable(Mistake):
     """This workload cannot be predicted. The message says why."""
 
 
@@ -122,12 +122,10 @@ def _workload_facts(data: DataDir, workload_id: str) -> Mapping[str, Any]:
     facts: dict[str, Any] = dict(zip(names, rows[0], strict=True))
     if facts["output"] != "token" or facts["unit"] not in _UNITS or not facts["model_id"] or not facts["precision"]:
         raise NotPredictable(
-            Message(
-                "question.nothing_predicts",
-                workload_id=workload_id,
-                unit=facts["unit"],
-                what=facts["model_id"] or "no stated model",
-            )
+            "question.nothing_predicts",
+            workload_id=workload_id,
+            unit=facts["unit"],
+            what=facts["model_id"] or "no stated model",
         )
     return facts
 
@@ -141,7 +139,7 @@ def _job(workload: Mapping[str, Any], request: PredictionRequest) -> tuple[Job, 
         engine = engine_of(workload["software"]) if is_known else default_engine(workload["precision"], 1)
         job = job_of(shape, workload["precision"], load, request.assumptions)
     except SizingError as error:
-        raise NotPredictable(Message("question.nothing_predicts_2", workload=request.workload, error=error)) from None
+        raise NotPredictable("question.nothing_predicts_2", workload=request.workload, error=error) from None
     return job, Plan(
         gpu=Gpu(gpu_id="", vendor="", name=""), count=workload["gpu_count"], engine=engine, split=engine.split
     )

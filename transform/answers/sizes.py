@@ -50,7 +50,7 @@ def quantities(
     """The parameters, memory and operations of a model of either kind. Raises SizingError."""
     if isinstance(shape, DiffusionModel):
         if context is not None:
-            raise SizingError(Message("speed.image_model_no_context"))
+            raise SizingError("speed.image_model_no_context")
         return list(image_sizes(shape, precision, batch, assumptions))
     length = min(USUAL_CONTEXT, shape.context) if context is None else context
     return list(sizes(shape, precision, length, batch, assumptions))

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from gpuledger.extract.message import Message
+from gpuledger.extract.message import Message, Mistake
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
 from gpuledger.transform.buying.hosts import hosts
@@ -25,7 +25,7 @@ Condition = Literal["new", "used", "any"]
 SAID = 8
 
 
-class ImpossibleQuestion(ValueError):
+class ImpossibleQuestion(Mistake):
     """A question that makes no sense. Its message says why."""
 
 
@@ -112,7 +112,7 @@ def ask(question: Question, stock: Stock, own_models: Path, limit: int) -> Answe
     precision = question.precision or usual_precision(shape, question.model)
     need = needed(precision, question.usage)
     if question.min_tokens_per_s is not None and not need.writes and need.tuning is None:
-        raise ImpossibleQuestion(Message("headline.no_tokens", model=question.model))
+        raise ImpossibleQuestion("headline.no_tokens", model=question.model)
     limits = Limits(
         budget=question.budget, currency=stock.currency, for_cards=question.for_cards, has_host=question.has_host,
         slots=hosts()[0].cards if question.slots is None else question.slots,
@@ -121,9 +121,9 @@ def ask(question: Question, stock: Stock, own_models: Path, limit: int) -> Answe
     )  # fmt: skip
     shops = tuple(sorted({name.lower() for name in question.shops})) or None
     if shops and not stock.shops():
-        raise ImpossibleQuestion(Message("headline.no_shop_read"))
+        raise ImpossibleQuestion("headline.no_shop_read")
     if shops and (unknown := [name for name in shops if name not in {known.lower() for known in stock.shops()}]):
-        raise ImpossibleQuestion(Message("headline.no_such_shop", shop=unknown[0], known=tuple(stock.shops())))
+        raise ImpossibleQuestion("headline.no_such_shop", shop=unknown[0], known=tuple(stock.shops()))
     asked = OfferFilter(CONDITIONS[question.condition], owned=question.owned, shops=shops)
     offered = stock.offered(need, asked)
     # All options are needed for what follows from the matrix rate, as those of unknown speed are listed last, and for cards

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from gpuledger.extract.message import Message
+from gpuledger.extract.message import Message, Mistake
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
 
@@ -27,7 +27,7 @@ TERM_YEARS: Mapping[str, int | None] = MappingProxyType(
 )
 
 
-class ImpossibleCost(ValueError):
+class ImpossibleCost(Mistake):
     """An impossible price, power or speed. The message names it."""
 
 
@@ -153,7 +153,7 @@ def ownership(
     if bought:
         _check(price_usd, "a price")
     if tdp_w < 0 or count < 1:
-        raise ImpossibleCost(Message("model.card_power_not_negative_least", tdp_w=tdp_w, count=count))
+        raise ImpossibleCost("model.card_power_not_negative_least", tdp_w=tdp_w, count=count)
     hours = assumptions.hours_per_day * DAYS_A_YEAR * assumptions.horizon_years
     busy_hours = hours * assumptions.utilisation
     machine = machine or Machine(assumptions.host_usd, assumptions.host_power_w, assumptions.host_share)
@@ -192,9 +192,7 @@ def rent_per_used_hour(hour_usd: Decimal, pricing_model: str, assumptions: Assum
     """
     _check(hour_usd, "a rent")
     if pricing_model not in TERM_YEARS:
-        raise ImpossibleCost(
-            Message("model.pricing_model_not_known", pricing_model=pricing_model, term_years=tuple(TERM_YEARS))
-        )
+        raise ImpossibleCost("model.pricing_model_not_known", pricing_model=pricing_model, term_years=tuple(TERM_YEARS))
     years = TERM_YEARS[pricing_model]
     monthly = assumptions.storage_usd_per_month + assumptions.egress_usd_per_month
     monthly_per_hour = monthly * 12 / (assumptions.hours_per_day * DAYS_A_YEAR)
@@ -234,9 +232,7 @@ def cost_per_units(total_usd: Decimal, busy_hours: Decimal, units_per_s: float, 
     Raises ImpossibleCost if it makes nothing.
     """
     if units_per_s <= 0 or busy_hours <= 0:
-        raise ImpossibleCost(
-            Message("model.nothing_produced_busy_hours_second", busy_hours=busy_hours, units_per_s=units_per_s)
-        )
+        raise ImpossibleCost("model.nothing_produced_busy_hours_second", busy_hours=busy_hours, units_per_s=units_per_s)
     produced = Decimal(str(units_per_s)) * SECONDS_AN_HOUR * busy_hours
     return total_usd / produced * units
 
@@ -253,4 +249,4 @@ def cost_per_thousand_images(total_usd: Decimal, busy_hours: Decimal, images_per
 
 def _check(amount: Decimal, what: str) -> None:
     if not amount.is_finite() or amount <= 0:
-        raise ImpossibleCost(Message("model.above_zero_not", what=what, amount=amount))
+        raise ImpossibleCost("model.above_zero_not", what=what, amount=amount)

@@ -169,7 +169,7 @@ def text_shape(model_id: str, own: Path) -> Architecture:
     shape = shape_of(model_id, own)
     if isinstance(shape, DiffusionModel):
         makes = "pictures" if shape.clip is None else "video"
-        raise SizingError(Message("model.makes_no_text", model_id=model_id, makes=makes))
+        raise SizingError("model.makes_no_text", model_id=model_id, makes=makes)
     return shape
 
 
@@ -179,11 +179,11 @@ def need_of(
     """What the model needs. Raises SizingError if the precision is not known, or if the model does not allow the load."""
     if isinstance(shape, DiffusionModel):
         if usage.context is not None:
-            raise SizingError(Message("model.model_images_video_no_context"))
+            raise SizingError("model.model_images_video_no_context")
         if usage.train is not None:
-            raise SizingError(Message("model.training_image_model_needs_not"))
+            raise SizingError("model.training_image_model_needs_not")
         if usage.offload != "none" or usage.embedding is not None:
-            raise SizingError(Message("model.image_model_stays_processor_not"))
+            raise SizingError("model.image_model_stays_processor_not")
         return Need(
             model_id=model_id,
             precision=precision.lower(),
@@ -221,7 +221,7 @@ def need_of(
 
 def _training(model_id: str, shape: Architecture, way: Way, usage: Usage, assumptions: Assumptions) -> Need:
     if usage.offload != "none" or usage.embedding is not None or usage.users > 1:
-        raise SizingError(Message("model.trains_serves_nobody"))
+        raise SizingError("model.trains_serves_nobody")
     from gpuledger.transform.sizing.tuning import PRECISIONS, tuning
 
     tokens = min(_TRAINED_TOKENS, shape.context) if usage.context is None else usage.context

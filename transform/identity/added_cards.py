@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 
 from gpuledger.extract import local_files
-from gpuledger.extract.message import Message
+from gpuledger.extract.message import Mistake
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.catalogue import parse, slug
 from gpuledger.transform.identity.gpu import SEGMENTS, Gpu
@@ -36,7 +36,7 @@ _OTHER_CARD = r"(?![\s-]*(?:ti|super|xtx?|gre|pro|max|ultra|laptop|mobile|max-?q
 _MEMORY = re.compile(r"\s+(\d+)\s?GB$", re.IGNORECASE)
 
 
-class BadGpu(ValueError):
+class BadGpu(Mistake):
     """A GPU cannot be added, or its file cannot be used; the message names the GPU or file, and how to correct it."""
 
 
@@ -55,9 +55,9 @@ def new_gpu(vendor: str, name: str, like: Gpu | None, stated: Mapping[str, str])
     Raises BadGpu for an unknown column, for an impossible figure, and if memory or bandwidth is missing.
     """
     if not re.search(r"[a-z0-9]", name.lower()):
-        raise BadGpu(Message("question.no_name_card", name=name))
+        raise BadGpu("question.no_name_card", name=name)
     if unknown := sorted(set(stated) - set(STATED)):
-        raise BadGpu(Message("question.card_no", unknown=tuple(unknown), stated=tuple(STATED)))
+        raise BadGpu("question.card_no", unknown=tuple(unknown), stated=tuple(STATED))
     values = {} if like is None else {field.name: getattr(like, field.name) for field in dataclasses.fields(Gpu)}
     if like is not None:  # prices and data sheets of that card do not apply to the new one
         values |= {"catalogue_key": None, "msrp_usd": None, "msrp_source": None, "released_on": None}
@@ -66,9 +66,7 @@ def new_gpu(vendor: str, name: str, like: Gpu | None, stated: Mapping[str, str])
     gpu = Gpu(**values)
     for column, figure in (("memory_gb", "memory"), ("memory_bandwidth_gb_s", "bandwidth")):
         if not getattr(gpu, column):
-            raise BadGpu(
-                Message("question.needs_state_card_like", display_name=gpu.display_name, figure=figure, column=column)
-            )
+            raise BadGpu("question.needs_state_card_like", display_name=gpu.display_name, figure=figure, column=column)
     return gpu
 
 
@@ -76,14 +74,14 @@ def _figure(column: str, text: str) -> object:
     try:
         value = parse(column, text)
     except (ValueError, ArithmeticError):
-        raise BadGpu(Message("question.cannot", column=column, text=text)) from None
+        raise BadGpu("question.cannot", column=column, text=text) from None
     if column == "segment" and value not in SEGMENTS:
-        raise BadGpu(Message("question.segment_not", segments=tuple(SEGMENTS), text=text))
+        raise BadGpu("question.segment_not", segments=tuple(SEGMENTS), text=text)
     if isinstance(value, str) or value is None or isinstance(value, date):
         return value
     most = _MOST.get(column, _MOST_TERA)
     if not 0 < value <= most:
-        raise BadGpu(Message("question.above_0_most_not", column=column, most=most, text=text))
+        raise BadGpu("question.above_0_most_not", column=column, most=most, text=text)
     return value
 
 
@@ -131,21 +129,21 @@ def _read(path: Path) -> OwnGpu:
         values = {column: parse(column, str(text)) for column, text in texts.items()}
         own = OwnGpu(Gpu(**values), date.fromisoformat(stored["added_on"]), str(stored["source"]))
         if own.gpu.gpu_id != path.stem:
-            raise BadGpu(Message("question.gpu_id_file_called", stem=path.stem))
+            raise BadGpu("question.gpu_id_file_called", stem=path.stem)
         for column, text in texts.items():
             if column in STATED:
                 _figure(column, str(text))
         _check(own)
     except Exception as error:  # noqa: BLE001  no error in one file may stop the others
-        raise BadGpu(Message("question.remove_file_add_card_gpuledger", path=path, error=error)) from None
+        raise BadGpu("question.remove_file_add_card_gpuledger", path=path, error=error) from None
     return own
 
 
 def _check(own: OwnGpu) -> None:
     if own.gpu.gpu_id in catalogue.by_id():
-        raise BadGpu(Message("question.catalogue_already", gpu_id=own.gpu.gpu_id))
+        raise BadGpu("question.catalogue_already", gpu_id=own.gpu.gpu_id)
     if not own.source.strip():
-        raise BadGpu(Message("question.say_where_figures", display_name=own.gpu.display_name))
+        raise BadGpu("question.say_where_figures", display_name=own.gpu.display_name)
 
 
 #: A memory size in a title.

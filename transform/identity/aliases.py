@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Literal
 
-from gpuledger.extract.message import Message
+from gpuledger.extract.message import Mistake
 from gpuledger.transform.identity import catalogue, text
 from gpuledger.transform.identity.catalogue import DATA
 
@@ -21,7 +21,7 @@ Context = Literal["shop", "benchmark", "cloud"]
 _LEFT_OUT = frozenset(("nvidia", "geforce", "amd", "radeon", "intel", "gpu", "graphics", "card", *"(),/|"))
 
 
-class AliasError(ValueError):
+class AliasError(Mistake):
     """`aliases.toml` contradicts itself or the catalogue; the message names the alias and how to correct it."""
 
 
@@ -58,12 +58,10 @@ class Aliases:
         for (source, name), alias in self.by_key.items():
             where = f"aliases.toml: {name!r} of {source or 'no source'}"
             if alias.gpu_id not in catalogue.by_id():
-                raise AliasError(Message("question.means_not_catalogue", where=where, gpu_id=alias.gpu_id))
+                raise AliasError("question.means_not_catalogue", where=where, gpu_id=alias.gpu_id)
             meant = meant_by(name)
             if meant and alias.gpu_id not in meant:
-                raise AliasError(
-                    Message("question.means_but_words_say", where=where, gpu_id=alias.gpu_id, meant=sorted(meant))
-                )
+                raise AliasError("question.means_but_words_say", where=where, gpu_id=alias.gpu_id, meant=sorted(meant))
 
     def context(self, source: str | None) -> Context | None:
         """The kind of titles of `source`; None without a source. An unknown source counts as a shop, the strictest kind."""
@@ -100,9 +98,7 @@ def load() -> Aliases:
                 if place in by_key:
                     where = f"source {source!r}" if source else "no source"
                     raise AliasError(
-                        Message(
-                            "question.aliases_toml", name=name, gpu_id=by_key[place].gpu_id, gpu_id2=gpu_id, where=where
-                        )
+                        "question.aliases_toml", name=name, gpu_id=by_key[place].gpu_id, gpu_id2=gpu_id, where=where
                     )
                 by_key[place] = Alias(gpu_id, group["reason"])
     return Aliases(by_key, raw["sources"])

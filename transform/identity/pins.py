@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from gpuledger.extract import local_files
-from gpuledger.extract.message import Message
+from gpuledger.extract.message import Mistake
 from gpuledger.transform.identity import catalogue
 
 NOT_A_GPU = "not_a_gpu"
 
 
-class PinError(ValueError):
+class PinError(Mistake):
     """A pin cannot be read or written; the message names the file and the pin, and how to correct it."""
 
 
@@ -41,16 +41,14 @@ class Pin:
     def __post_init__(self) -> None:
         texts = (self.title, self.gpu_id, self.reason, self.source or "")
         if not all(isinstance(text, str) for text in texts) or type(self.pinned_on) is not date:
-            raise PinError(Message("question.pin_hold_texts_pinned_day", title=self.title))
+            raise PinError("question.pin_hold_texts_pinned_day", title=self.title)
         if not self.title.strip():
-            raise PinError(Message("question.pin_needs_title"))
+            raise PinError("question.pin_needs_title")
         if not self.reason.strip():
-            raise PinError(Message("question.pin_needs_reason", title=self.title))
+            raise PinError("question.pin_needs_reason", title=self.title)
         if self.gpu_id != NOT_A_GPU and self.gpu_id not in catalogue.by_id():
             raise PinError(
-                Message(
-                    "question.pinned_no_gpu_id_catalogue", gpu_id=self.gpu_id, title=self.title, not_a_gpu=NOT_A_GPU
-                )
+                "question.pinned_no_gpu_id_catalogue", gpu_id=self.gpu_id, title=self.title, not_a_gpu=NOT_A_GPU
             )
 
     @property
@@ -67,7 +65,7 @@ def read_pins(path: Path) -> tuple[Pin, ...]:
         raw: list[dict[str, Any]] = local_files.read_toml(path, follow=True).get("pin", [])
         pins = tuple(Pin(**row) for row in raw)
     except (OSError, ValueError, TypeError) as error:
-        raise PinError(Message("question.correct_file_take_pin_out", path=path, error=error)) from error
+        raise PinError("question.correct_file_take_pin_out", path=path, error=error) from error
     _check(pins, path)
     return pins
 
@@ -110,9 +108,7 @@ def _check(pins: Iterable[Pin], path: Path) -> None:
         first = seen.setdefault(pin.place, pin)
         if first is not pin:
             raise PinError(
-                Message(
-                    "question.pinned_twice_keep", path=path, title=pin.title, gpu_id=first.gpu_id, gpu_id2=pin.gpu_id
-                )
+                "question.pinned_twice_keep", path=path, title=pin.title, gpu_id=first.gpu_id, gpu_id2=pin.gpu_id
             )
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import read_json
 from gpuledger.transform.sizing.errors import BadModelFile
 
@@ -43,13 +42,13 @@ def save(folder: Path, model_id: str, config: Mapping[str, object], day: date) -
     config cannot be counted.
     """
     if not _ID.fullmatch(model_id):
-        raise BadModelFile(Message("model.id_small_letters_digits_dots", model_id=model_id))
+        raise BadModelFile("model.id_small_letters_digits_dots", model_id=model_id)
     if _is_in_catalogue(model_id):
-        raise BadModelFile(Message("model.catalogue_already_model", model_id=model_id))
+        raise BadModelFile("model.catalogue_already_model", model_id=model_id)
     _refuse_uncountable(config)
     path = folder / f"{model_id}.json"
     if path.exists() and _own_model_in(path).config != config:
-        raise BadModelFile(Message("model.another_model_name", path=path))
+        raise BadModelFile("model.another_model_name", path=path)
     folder.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     stored = {"model_id": model_id, "added_on": day.isoformat(), "config": dict(config)}
@@ -99,12 +98,12 @@ def _own_model_in(path: Path) -> OwnModel:
     try:
         model = OwnModel(str(stored["model_id"]), date.fromisoformat(str(stored["added_on"])), dict(config))  # type: ignore[call-overload]
         if model.model_id != path.stem or _is_in_catalogue(model.model_id):
-            raise BadModelFile(Message("model.model_id_none_catalogue", path=path, stem=path.stem))
+            raise BadModelFile("model.model_id_none_catalogue", path=path, stem=path.stem)
         _refuse_uncountable(model.config)
     except BadModelFile:
         raise
     except Exception as error:  # noqa: BLE001  one bad file must not stop the others
         raise BadModelFile(
-            Message("model.remove_file_add_model_gpuledger", path=path, error=type(error).__name__, error2=error)
+            "model.remove_file_add_model_gpuledger", path=path, error=type(error).__name__, error2=error
         ) from None
     return model

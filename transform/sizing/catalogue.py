@@ -174,8 +174,8 @@ def unknown(name: str, known: Iterable[str]) -> UnknownModel:
     by_name = Message("model.fetch_folder") if "/" in name else Message("model.fetch_by_name")
     fetch = Message("model.fetch_gguf") if ":" in name and "/" not in name else by_name
     if meant is None:
-        return UnknownModel(Message("model.no_model_called", name=name, fetch=fetch))
-    return UnknownModel(Message("model.no_model_like", name=name, meant=meant, fetch=fetch))
+        return UnknownModel("model.no_model_called", name=name, fetch=fetch)
+    return UnknownModel("model.no_model_like", name=name, meant=meant, fetch=fetch)
 
 
 def _of_size(name: str, known: Iterable[str]) -> Message | None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gpuledger.extract import local_files
-from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.errors import BadConfig, BadModelFile
 
 #: The most layers or experts that a config may have. No published model has a tenth of that. Without this limit a typing
@@ -25,11 +24,11 @@ def read_json(path: Path, *, follow: bool = True) -> Mapping[str, object]:
     try:
         content = local_files.loads(local_files.read_bytes(path, follow=follow))
     except OSError as error:
-        raise BadModelFile(Message("model.cannot_read_2", path=path, why=local_files.why(error))) from None
+        raise BadModelFile("model.cannot_read_2", path=path, why=local_files.why(error)) from None
     except ValueError as error:
-        raise BadModelFile(Message("model.not_json", path=path, error=error)) from None
+        raise BadModelFile("model.not_json", path=path, error=error) from None
     if not isinstance(content, dict):
-        raise BadModelFile(Message("model.holds_no_json_object", path=path))
+        raise BadModelFile("model.holds_no_json_object", path=path)
     return content
 
 
@@ -49,7 +48,7 @@ class Config:
         if value is not None:
             return value
         if default is None:
-            raise BadConfig(Message("model.config_model_type_no", model_type=self.model_type, names=tuple(names)))
+            raise BadConfig("model.config_model_type_no", model_type=self.model_type, names=tuple(names))
         return default
 
     def optional_whole(self, *names: str) -> int | None:
@@ -60,14 +59,12 @@ class Config:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
                 raise BadConfig(
-                    Message("model.model_type_whole_number_above", name=name, model_type=self.model_type, value=value)
+                    "model.model_type_whole_number_above", name=name, model_type=self.model_type, value=value
                 )
             most = _MOST_REPEATED if name.endswith(_REPEATED) else _MOST
             if value > most:
                 raise BadConfig(
-                    Message(
-                        "model.model_type_no_model_over", name=name, model_type=self.model_type, value=value, most=most
-                    )
+                    "model.model_type_no_model_over", name=name, model_type=self.model_type, value=value, most=most
                 )
             return value
         return None
@@ -78,9 +75,7 @@ class Config:
         if value is None:
             return default
         if not isinstance(value, bool):
-            raise BadConfig(
-                Message("model.model_type_true_false_not", name=name, model_type=self.model_type, value=value)
-            )
+            raise BadConfig("model.model_type_true_false_not", name=name, model_type=self.model_type, value=value)
         return value
 
     def text(self, name: str, *, default: str) -> str:
@@ -89,7 +84,7 @@ class Config:
         if value is None:
             return default
         if not isinstance(value, str):
-            raise BadConfig(Message("model.model_type_text_not", name=name, model_type=self.model_type, value=value))
+            raise BadConfig("model.model_type_text_not", name=name, model_type=self.model_type, value=value)
         return value
 
     def sequence(self, name: str) -> list[object] | None:
@@ -98,7 +93,7 @@ class Config:
         if value is None:
             return None
         if not isinstance(value, list | tuple):
-            raise BadConfig(Message("model.model_type_list_not", name=name, model_type=self.model_type, value=value))
+            raise BadConfig("model.model_type_list_not", name=name, model_type=self.model_type, value=value)
         return list(value)
 
     def part(self, name: str) -> Config | None:
@@ -107,7 +102,7 @@ class Config:
         if value is None:
             return None
         if not isinstance(value, Mapping):
-            raise BadConfig(Message("model.model_type_object_not", name=name, model_type=self.model_type, value=value))
+            raise BadConfig("model.model_type_object_not", name=name, model_type=self.model_type, value=value)
         return Config(value, self.model_type)
 
     def head_dim(self, hidden: int, heads: int) -> int:
@@ -116,7 +111,5 @@ class Config:
         if stated is not None:
             return stated
         if hidden % heads:
-            raise BadConfig(
-                Message("model.hidden_size_model_type_not", hidden=hidden, model_type=self.model_type, heads=heads)
-            )
+            raise BadConfig("model.hidden_size_model_type_not", hidden=hidden, model_type=self.model_type, heads=heads)
         return hidden // heads

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
-from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.config import Config
@@ -153,7 +152,7 @@ def of_parts(config: Mapping[str, object]) -> DiffusionModel:
     listed = [part for part in whole.sequence("parts") or () if isinstance(part, list) and len(part) == 4]
     parts = tuple(Part(*part) for part in listed if isinstance(part[2], int) and part[2] > 0)
     if not any(part.role == "denoiser" for part in parts):
-        raise BadConfig(Message("model.no_denoiser"))
+        raise BadConfig("model.no_denoiser")
     denoiser = whole.part("denoiser") or Config({}, MODEL_TYPE)
     side = None if clip else 8 * denoiser.whole("sample_size", default=_USUAL_SIDE // 8)
     return DiffusionModel(name, name, None, side, parts, None, clip=Clip(**clip) if clip else None)
@@ -193,7 +192,7 @@ def get(model_id: str) -> DiffusionModel:
     """The image model called `model_id`. Raises UnknownModel, with the known ids, if there is none."""
     known = diffusion_models()
     if model_id not in known:
-        raise UnknownModel(Message("model.no_image_model_called", model_id=model_id, known=tuple(known)))
+        raise UnknownModel("model.no_image_model_called", model_id=model_id, known=tuple(known))
     return known[model_id]
 
 
@@ -206,7 +205,7 @@ def weights_bytes(model: DiffusionModel, precision: str, *, offload_text: bool =
     bits = UNIFORM_BITS.get(precision.lower())
     if bits is None:
         raise UnknownPrecision(
-            Message("model.precision_not_known_image_models", precision=precision, uniform_bits=tuple(UNIFORM_BITS))
+            "model.precision_not_known_image_models", precision=precision, uniform_bits=tuple(UNIFORM_BITS)
         )
     resident = sum(part.parameters for part in model.parts if not (offload_text and part.role == "text"))
     return resident * bits // 8

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from gpuledger.extract.message import Mistake
 
-class SizingError(ValueError):
+
+class SizingError(Mistake):
     """A model, a precision or a context that cannot be sized."""
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.tensors import Architecture, Tensor, tensors_of
@@ -59,7 +58,7 @@ def packing(config: Mapping[str, object]) -> Packing | None:
     group = weights.get("group_size") or stated.get("group_size") or stated.get("q_group_size")
     name = _precision(method, stated, weights, bits, group)
     if name is None:
-        raise BadConfig(Message("model.quant_method_not_known", method=method))
+        raise BadConfig("model.quant_method_not_known", method=method)
     in_group = None
     if name.startswith(("gptq", "awq")) and isinstance(group, int) and group > 0:
         is_compressed = method == "compressed-tensors"  # which keeps no index, and a zero point only where it needs one

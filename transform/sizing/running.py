@@ -14,7 +14,6 @@ import functools
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing.errors import ContextTooLong, SizingError
 from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, count_parameters
@@ -42,15 +41,13 @@ class InferenceMemory:
 def check_context(architecture: Architecture, context: int) -> None:
     """Raises ContextTooLong if the model was trained for fewer than `context` tokens, SizingError if that is below 1."""
     if context < 1:
-        raise SizingError(Message("model.context_least_1_token_not", context=context))
+        raise SizingError("model.context_least_1_token_not", context=context)
     if context > architecture.context:
         raise ContextTooLong(
-            Message(
-                "model.context_tokens_beyond_model_trained",
-                context=context,
-                context2=architecture.context,
-                model_type=architecture.model_type,
-            )
+            "model.context_tokens_beyond_model_trained",
+            context=context,
+            context2=architecture.context,
+            model_type=architecture.model_type,
         )
 
 
@@ -174,7 +171,7 @@ def decode_flops(architecture: Architecture, context: int, batch: int = 1) -> Fo
     _check_one_sequence(architecture)
     check_context(architecture, context)
     if architecture.kind != "decoder":
-        raise SizingError(Message("model.model_not_write_token_token", model_type=architecture.model_type))
+        raise SizingError("model.model_not_write_token_token", model_type=architecture.model_type)
     scores = values = 0
     for layer, count in architecture.attention_kinds.items():
         reach = count * (min(context, layer.window) if layer.window else context)
@@ -191,7 +188,7 @@ def decode_flops(architecture: Architecture, context: int, batch: int = 1) -> Fo
 
 def _check_one_sequence(architecture: Architecture) -> None:
     if architecture.kind == "encoder_decoder":
-        raise SizingError(Message("model.model_reads_sequence_writes_another", model_type=architecture.model_type))
+        raise SizingError("model.model_reads_sequence_writes_another", model_type=architecture.model_type)
 
 
 def _pairs(tokens: int, layer: AttentionLayer, *, causal: bool) -> int:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
 
@@ -201,14 +200,14 @@ def tensors_of(config: Config, used: int) -> tuple[Tensor, ...]:
     tensors = []
     for row in (config.sequence("tensors") or [])[:_MOST_TENSORS]:
         if not (isinstance(row, list) and len(row) in (6, 7) and isinstance(row[0], str)):
-            raise BadConfig(Message("model.tensors_model_type_gguf_role"))
+            raise BadConfig("model.tensors_model_type_gguf_role")
         role, layer, *sizes, kind, bits = row if len(row) == 7 else [*row, 0]
         if kind not in ("matrix", "embedding", "vector") or any(
             isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes
         ):
-            raise BadConfig(Message("model.tensor_model_type_gguf_impossible", role=role))
+            raise BadConfig("model.tensor_model_type_gguf_impossible", role=role)
         experts = sizes[2]
         if used > experts > 1:
-            raise BadConfig(Message("model.token_cannot_use_experts", used=used, experts=experts))
+            raise BadConfig("model.token_cannot_use_experts", used=used, experts=experts)
         tensors.append(Tensor(role, layer, sizes[0], sizes[1], kind, experts, used if experts > 1 else 1, bits))
     return tuple(tensors)

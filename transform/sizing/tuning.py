@@ -50,9 +50,7 @@ def optimizer_state_bytes(parameters: int, optimizer: str) -> int:
     """
     if optimizer not in OPTIMIZER_STATE_BYTES:
         raise SizingError(
-            Message(
-                "model.optimizer_not_known", optimizer=optimizer, optimizer_state_bytes=tuple(OPTIMIZER_STATE_BYTES)
-            )
+            "model.optimizer_not_known", optimizer=optimizer, optimizer_state_bytes=tuple(OPTIMIZER_STATE_BYTES)
         )
     return parameters * OPTIMIZER_STATE_BYTES[optimizer]
 
@@ -114,12 +112,12 @@ def lora_parameters(architecture: Architecture, rank: int, targets: tuple[str, .
     Source: Hu et al. 2021, section 4.1. Raises SizingError if this model has no matrix that a target names.
     """
     if rank < 1:
-        raise SizingError(Message("model.lora_rank_least_1_not", rank=rank))
+        raise SizingError("model.lora_rank_least_1_not", rank=rank)
     matrices = [tensor for tensor in architecture.tensors if tensor.kind == "matrix" and tensor.layer is not None]
     known = sorted({tensor.role for tensor in matrices})
     unknown = [target for target in targets if target not in known]
     if unknown:
-        raise SizingError(Message("model.model_no", unknown=tuple(unknown), known=tuple(known)))
+        raise SizingError("model.model_no", unknown=tuple(unknown), known=tuple(known))
     return sum(rank * (tensor.rows + tensor.cols) * tensor.experts for tensor in matrices if tensor.role in targets)
 
 
@@ -133,7 +131,7 @@ def lora_memory(architecture: Architecture, adapter: Adapter, training: Training
     Raises ContextTooLong, SizingError, UnknownPrecision.
     """
     if adapter.base_bits <= 0:
-        raise UnknownPrecision(Message("model.frozen_weights_need_positive_number", base_bits=adapter.base_bits))
+        raise UnknownPrecision("model.frozen_weights_need_positive_number", base_bits=adapter.base_bits)
     check_context(architecture, training.tokens)
     frozen = sum(tensor.parameters for tensor in architecture.tensors)
     trainable = lora_parameters(architecture, adapter.rank, adapter.targets)
@@ -205,7 +203,7 @@ class Tuning:
 def tuning(shape: Architecture, way: Way, tokens: int, batch: int, assumptions: Assumptions) -> Tuning:
     """What training in one of WAYS needs. Raises SizingError for a model of images or speech, and ContextTooLong."""
     if shape.kind != "decoder":
-        raise SizingError(Message("model.model_not_write_token_token_2", model_type=shape.model_type))
+        raise SizingError("model.model_not_write_token_token_2", model_type=shape.model_type)
     training = Training("adamw", tokens, batch)
     loaded, targets = weights(shape, PRECISIONS[way]).total, _targets(shape)
     parameters = sum(tensor.parameters for tensor in shape.tensors)

@@ -167,9 +167,7 @@ def normalise_precision(precision: str) -> str:
         known = known_precisions()
         close = names_like(precision, known)
         meant = Message("model.did_you_mean_known", close=tuple(close)) if close else Message("model.known")
-        raise UnknownPrecision(
-            Message("model.precision_not_known", precision=precision, meant=meant, known=tuple(known))
-        )
+        raise UnknownPrecision("model.precision_not_known", precision=precision, meant=meant, known=tuple(known))
     return name
 
 

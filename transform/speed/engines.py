@@ -68,19 +68,17 @@ def check_node(gpu: Gpu, count: int, engine: str, precision: str) -> None:
             else Message("model.nothing_else_either")
         )
         raise SizingError(
-            Message(
-                "model.not_known_run",
-                engine=engine,
-                precision=precision,
-                display_name=gpu.display_name,
-                able=able,
-                source=accelerator.source,
-            )
+            "model.not_known_run",
+            engine=engine,
+            precision=precision,
+            display_name=gpu.display_name,
+            able=able,
+            source=accelerator.source,
         )
     if count not in accelerator.nodes:
         numbers = " or ".join(map(str, accelerator.nodes))
         raise SizingError(
-            Message("model.bought_rented_machines_not", display_name=gpu.display_name, numbers=numbers, count=count)
+            "model.bought_rented_machines_not", display_name=gpu.display_name, numbers=numbers, count=count
         )
 
 
@@ -176,7 +174,7 @@ def engine_of(name: str) -> Engine:
     if engine is None:
         close = names_like(lower_name, known)
         meant = Message("model.did_you_mean_known", close=tuple(close)) if close else Message("model.known")
-        raise UnknownEngine(Message("model.no_engine_called", name=name, meant=meant, known=tuple(known)))
+        raise UnknownEngine("model.no_engine_called", name=name, meant=meant, known=tuple(known))
     return engine
 
 
@@ -199,7 +197,7 @@ def embedding_of(engine: Engine, where: Embedding | None) -> Engine:
         return engine
     if where == "host":
         able = [candidate.name for candidate in engines().values() if candidate.embedding_on_host]
-        raise SizingError(Message("model.keeps_token_embeddings_cards", engine=engine.name, able=tuple(able)))
+        raise SizingError("model.keeps_token_embeddings_cards", engine=engine.name, able=tuple(able))
     return replace(engine, embedding_on_host=False)
 
 
@@ -223,7 +221,7 @@ def check_loads(engine: Engine, precision: str) -> None:
     kind = _format_of(_of_hub(engine, normalise_precision(precision)))
     if kind not in engine.loads:
         able = [candidate.name for candidate in engines().values() if kind in candidate.loads]
-        raise SizingError(Message("model.not_load", engine=engine.name, precision=precision, able=tuple(able)))
+        raise SizingError("model.not_load", engine=engine.name, precision=precision, able=tuple(able))
 
 
 def _format_of(precision: str) -> str:

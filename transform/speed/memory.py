@@ -146,11 +146,9 @@ def check_offload(offload: Offload, engine: Engine, shape: Architecture) -> Offl
     if offload == "none":
         return offload
     if engine.name not in OFFLOADING_PROGRAMS:
-        raise SizingError(
-            Message("model.leaves_no_weights_processor", engine=engine.name, programs=OFFLOADING_PROGRAMS)
-        )
+        raise SizingError("model.leaves_no_weights_processor", engine=engine.name, programs=OFFLOADING_PROGRAMS)
     if offload == "experts" and shape.experts == 1:
-        raise SizingError(Message("model.model_no_experts"))
+        raise SizingError("model.model_no_experts")
     return offload
 
 

@@ -137,12 +137,12 @@ def load_of(shape: Architecture, context: int, users: int, prompt: int | None, a
     """
     check_context(shape, context)
     if users < 1:
-        raise SizingError(Message("model.least_1_user_not", users=users))
+        raise SizingError("model.least_1_user_not", users=users)
     held = max(1, round(context * assumptions.context_read))
     if prompt is None:
         prompt = max(1, min(context, max(_PROMPT, held)))
     elif not 1 <= prompt <= context:
-        raise SizingError(Message("model.prompt_between_1_token_context", context=context, prompt=prompt))
+        raise SizingError("model.prompt_between_1_token_context", context=context, prompt=prompt)
     else:
         held = (prompt + context) // 2
     return Load(context=context, users=users, prompt=prompt, held=held)
@@ -171,7 +171,7 @@ def job_of(shape: Architecture, precision: str, load: Load, assumptions: Assumpt
 def predict(job: Job, plan: Plan) -> Prediction:
     """Whether the model fits, and how fast it writes and reads. Raises SizingError if no machine has so many cards."""
     if not 1 <= plan.count <= MOST_CARDS:
-        raise SizingError(Message("model.between_1_cards_kind_asked", most_cards=MOST_CARDS, count=plan.count))
+        raise SizingError("model.between_1_cards_kind_asked", most_cards=MOST_CARDS, count=plan.count)
     driver = memory.driver_memory(plan.gpu)
     needed = needed_bytes(job, plan)
     usable = memory.usable_bytes(driver.size, plan.count, plan.engine, job.assumptions) if driver else 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 
-from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.families import decoder
@@ -31,7 +30,7 @@ def read_config(config: Mapping[str, object]) -> Architecture:
     """
     model_type = config.get("model_type")
     if not isinstance(model_type, str):
-        raise BadConfig(Message("model.config_no_model_type"))
+        raise BadConfig("model.config_no_model_type")
     family = _FAMILIES.get(model_type)
     reader = import_module(f"gpuledger.transform.sizing.families.{family}") if family else decoder
     architecture: Architecture = reader.read(Config(config, model_type))

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.families import _blocks as blocks
@@ -85,9 +84,7 @@ def _refuse(meaning: Meaning) -> None:
     given = meaning.config.values.get(rule["key"])
     if given is not None and given != (meaning.number("hidden") if rule["usual"] == "hidden" else rule["usual"]):
         model_type = meaning.config.model_type
-        raise BadConfig(
-            Message("model.member_of_family_not_counted", model_type=model_type, key=rule["key"], value=given)
-        )
+        raise BadConfig("model.member_of_family_not_counted", model_type=model_type, key=rule["key"], value=given)
 
 
 def _norms(meaning: Meaning, kind: LayerKind) -> tuple[str, ...]:
@@ -129,7 +126,7 @@ class _FeedForward:
             meaning.weights_note = meaning.weights_note or "num_experts_per_tok"
             self.used = self.experts
         if self.used > self.experts > 0:
-            raise BadConfig(Message("model.token_cannot_use_experts", used=self.used, experts=self.experts))
+            raise BadConfig("model.token_cannot_use_experts", used=self.used, experts=self.experts)
         shared = meaning.maybe("shared") or meaning.family.get("shared", 0)
         self.shared = meaning.maybe("shared_inner") or shared * self.expert_inner
 

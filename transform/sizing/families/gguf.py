@@ -5,7 +5,6 @@ What its layers keep follows from the keys of the head or of the config, and fro
 
 from __future__ import annotations
 
-from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.families.meaning import Meaning, families
@@ -21,7 +20,7 @@ def read(config: Config) -> Architecture:
     tensors = tensors_of(config, meaning.maybe("used") or 1)
     table = next((tensor for tensor in tensors if tensor.role == "token_embd"), None)
     if table is None:
-        raise BadConfig(Message("model.model_model_type_gguf_needs"))
+        raise BadConfig("model.model_model_type_gguf_needs")
     inner = max(
         (t.rows * t.used_experts for t in tensors if t.role.startswith(("ffn_up", "ffn_gate_exps"))), default=hidden
     )

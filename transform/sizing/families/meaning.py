@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
 
@@ -84,7 +83,7 @@ class Meaning:
                 numbers = [item for item in given if isinstance(item, int) and not isinstance(item, bool) and item >= 0]
                 if len(numbers) != len(given) or max(numbers) > 10**9:
                     raise BadConfig(
-                        Message("model.model_type_list_not", name=name, model_type=self.config.model_type, value=given)
+                        "model.model_type_list_not", name=name, model_type=self.config.model_type, value=given
                     )
                 return [*numbers, *[numbers[-1]] * layers][:layers]
         found = self.maybe(meaning) if default is not None else self.number(meaning)
@@ -123,12 +122,10 @@ class Meaning:
                 words, named = words * layers, named * layers  # a pattern that repeats
             if len(words) < layers:
                 raise BadConfig(
-                    Message(
-                        "model.layer_types_model_type_names",
-                        model_type=self.config.model_type,
-                        count=len(words),
-                        layers=layers,
-                    )
+                    "model.layer_types_model_type_names",
+                    model_type=self.config.model_type,
+                    count=len(words),
+                    layers=layers,
                 )
             for word, kind in zip(words[:layers], named, strict=False):
                 if not kind:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
 from gpuledger.transform.sizing.families import _blocks as blocks
@@ -54,12 +53,10 @@ class Mixers:
         for heads, kv_heads in zip(self.heads, self.kv_heads, strict=True):
             if kv_heads and heads % kv_heads:
                 raise BadConfig(
-                    Message(
-                        "model.heads_model_type_cannot_share",
-                        heads=heads,
-                        model_type=meaning.config.model_type,
-                        kv_heads=kv_heads,
-                    )
+                    "model.heads_model_type_cannot_share",
+                    heads=heads,
+                    model_type=meaning.config.model_type,
+                    kv_heads=kv_heads,
                 )
 
     def _attention(self, layer: int, mixer: str) -> tuple[int, int, int, int]:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.gguf import BLOCKS
 
@@ -81,10 +80,10 @@ def config_of(path: Path) -> dict[str, Any]:
     values = heads[0].values
     kind = values.get("general.architecture")
     if not isinstance(kind, str):
-        raise BadGguf(Message("model.not_say_holds", path=path))
+        raise BadGguf("model.not_say_holds", path=path)
     tensors = [tensor for head in heads for tensor in head.tensors]
     if kind == "clip" or not any(name == "token_embd.weight" for name, *_ in tensors):
-        raise BadGguf(Message("model.holds_no_language_model", path=path, kind=kind))
+        raise BadGguf("model.holds_no_language_model", path=path, kind=kind)
     for key in ("block_count", "embedding_length", "context_length"):
         _whole(values, f"{kind}.{key}", path)
     name = values.get("general.name") or _PART.sub("", path.name).removesuffix(".gguf")
@@ -135,7 +134,7 @@ def _parts(path: Path) -> list[Path]:
     ]
     missing = [part.name for part in parts if not part.is_file()]
     if missing:
-        raise BadGguf(Message("model.parts_not_beside", path=path, count=len(parts), missing=tuple(missing[:3])))
+        raise BadGguf("model.parts_not_beside", path=path, count=len(parts), missing=tuple(missing[:3]))
     return parts
 
 
@@ -145,7 +144,7 @@ def _whole(values: Mapping[str, Any], key: str, path: Path) -> int:
     if isinstance(value, list) and value:
         value = max(value)
     if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
-        raise BadGguf(Message("model.whole_number_above_0_not", path=path, key=key, value=value))
+        raise BadGguf("model.whole_number_above_0_not", path=path, key=key, value=value)
     return value
 
 
@@ -171,20 +170,20 @@ def _head_of(path: Path) -> Head:
         with path.open("rb") as file:
             return _read_head(file, path)
     except OSError as error:
-        raise BadGguf(Message("model.cannot_read", path=path, strerror=error.strerror)) from None
+        raise BadGguf("model.cannot_read", path=path, strerror=error.strerror) from None
     except (struct.error, UnicodeDecodeError, OverflowError, MemoryError):
-        raise BadGguf(Message("model.damaged_not_downloaded_end", path=path)) from None
+        raise BadGguf("model.damaged_not_downloaded_end", path=path) from None
 
 
 def _read_head(file: BinaryIO, path: Path) -> Head:
     if file.read(4) != _MAGIC:
-        raise BadGguf(Message("model.no_gguf_file", path=path))
+        raise BadGguf("model.no_gguf_file", path=path)
     (version,) = struct.unpack("<I", file.read(4))
     if version not in (2, 3):
-        raise BadGguf(Message("model.gguf_version_2_3_read", path=path, version=version))
+        raise BadGguf("model.gguf_version_2_3_read", path=path, version=version)
     tensors, values = struct.unpack("<QQ", file.read(16))
     if max(tensors, values) > _MOST_ENTRIES:
-        raise BadGguf(Message("model.damaged_states_tensors_values", path=path, tensors=tensors, values=values))
+        raise BadGguf("model.damaged_states_tensors_values", path=path, tensors=tensors, values=values)
     head = Head()
     for _ in range(values):
         key = _text(file)
@@ -194,7 +193,7 @@ def _read_head(file: BinaryIO, path: Path) -> Head:
         name = _text(file)
         (count,) = struct.unpack("<I", file.read(4))
         if not 1 <= count <= 4:
-            raise BadGguf(Message("model.damaged_dimensions", path=path, name=name, count=count))
+            raise BadGguf("model.damaged_dimensions", path=path, name=name, count=count)
         dims = struct.unpack(f"<{count}Q", file.read(8 * count))
         kind, _ = struct.unpack("<IQ", file.read(12))
         head.tensors.append((name, dims, kind))
@@ -218,7 +217,7 @@ def _value(file: BinaryIO, kind: int, path: Path) -> Any:
     if kind == _STRING:
         return _text(file)
     if kind != _ARRAY:
-        raise BadGguf(Message("model.damaged_value_unknown_type", path=path, kind=kind))
+        raise BadGguf("model.damaged_value_unknown_type", path=path, kind=kind)
     inner, length = struct.unpack("<IQ", file.read(12))
     if inner in _NUMBERS and length > _SHORT_ARRAY:
         file.seek(length * struct.calcsize(_NUMBERS[inner]), 1)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import read_json
 from gpuledger.transform.sizing.diffusion import MODEL_TYPE
 from gpuledger.transform.sizing.errors import BadModelFile
@@ -60,4 +59,4 @@ def _weights(folder: Path) -> tuple[int, str]:
         total = metadata.get("total_size") if isinstance(metadata, Mapping) else None
         if isinstance(total, int) and total > 0:
             return total // 2, "size of its files, at 16 bits a weight"
-    raise BadModelFile(Message("model.part_without_weights", path=folder))
+    raise BadModelFile("model.part_without_weights", path=folder)

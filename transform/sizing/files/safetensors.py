@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from gpuledger.extract.hub.weight_types import WEIGHT_BITS
-from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.errors import SizingError
 
 #: The longest head that is read. That of the largest model published has a tenth of it.
@@ -57,11 +56,11 @@ def head_of(path: Path) -> Mapping[str, Any]:
             raise ValueError
         head = json.loads(content)
     except OSError as error:
-        raise BadSafetensors(Message("model.cannot_read_2", path=path, why=error.strerror)) from None
+        raise BadSafetensors("model.cannot_read_2", path=path, why=error.strerror) from None
     except (struct.error, ValueError, RecursionError):
-        raise BadSafetensors(Message("model.no_safetensors", path=path)) from None
+        raise BadSafetensors("model.no_safetensors", path=path) from None
     if not isinstance(head, dict):
-        raise BadSafetensors(Message("model.no_safetensors", path=path))
+        raise BadSafetensors("model.no_safetensors", path=path)
     return {name: entry for name, entry in head.items() if name != "__metadata__"}
 
 
@@ -109,9 +108,7 @@ def _entry(name: str, entry: Any) -> tuple[str, list[int], int]:
         bits, place = math.prod(shape) * WEIGHT_BITS[kind], entry.get("data_offsets")
         if not (isinstance(place, list) and len(place) == 2) or place[1] - place[0] == -(-bits // 8):
             return kind, shape, bits
-    raise BadSafetensors(
-        Message("model.tensor_not_understood", name=name[:80], kind=str(kind)[:20], shape=str(shape)[:80])
-    )
+    raise BadSafetensors("model.tensor_not_understood", name=name[:80], kind=str(kind)[:20], shape=str(shape)[:80])
 
 
 def _unpacked(name: str, kind: str, shape: list[int], bits: int) -> list[int]:

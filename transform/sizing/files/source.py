@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gpuledger.extract.message import Message
 from gpuledger.transform.sizing.config import read_json
 from gpuledger.transform.sizing.errors import BadModelFile
 from gpuledger.transform.sizing.files.gguf_file import config_of, is_gguf
@@ -40,7 +39,7 @@ def _of_folder(folder: Path) -> dict[str, Any]:
         return _with_tensors(dict(read_json(config)), folder)
     parts = sorted(part for part in folder.glob("*.gguf") if not part.name.startswith("mmproj"))
     if not parts:
-        raise BadModelFile(Message("model.folder_without_model", path=folder))
+        raise BadModelFile("model.folder_without_model", path=folder)
     return config_of(parts[0])
 
 
@@ -54,9 +53,7 @@ def _with_tensors(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     present = [file for file in files if file.is_file()]
     if present and len(present) < len(files):
         missing = next(file.name for file in files if not file.is_file())
-        raise BadModelFile(
-            Message("model.parts_missing", path=folder, count=len(present), parts=len(files), missing=missing)
-        )
+        raise BadModelFile("model.parts_missing", path=folder, count=len(present), parts=len(files), missing=missing)
     if present:
         return with_heads(config, [head_of(file) for file in present])
     metadata = stated.get("metadata")
