@@ -111,6 +111,11 @@ def electricity_prices() -> Mapping[str, ElectricityPrice]:
     )
 
 
+def hours_of(assumptions: Assumptions) -> Decimal:
+    """The hours over the horizon in which the machine is on or rented."""
+    return assumptions.hours_per_day * DAYS_A_YEAR * assumptions.horizon_years
+
+
 def wall_watts(
     tdp_w: int, count: int, assumptions: Assumptions, *, busy: bool, host_w: Decimal | None = None
 ) -> Decimal:
@@ -154,7 +159,7 @@ def ownership(
         _check(price_usd, "a price")
     if tdp_w < 0 or count < 1:
         raise ImpossibleCost("model.card_power_not_negative_least", tdp_w=tdp_w, count=count)
-    hours = assumptions.hours_per_day * DAYS_A_YEAR * assumptions.horizon_years
+    hours = hours_of(assumptions)
     busy_hours = hours * assumptions.utilisation
     machine = machine or Machine(assumptions.host_usd, assumptions.host_power_w, assumptions.host_share)
     busy = wall_watts(tdp_w, count, assumptions, busy=True, host_w=machine.watts)

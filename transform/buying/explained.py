@@ -101,7 +101,7 @@ def money_steps(option: Option, need: Need) -> Iterator[Step]:
     assumptions = need.assumptions
     if option.total_usd is None or option.price_usd is None:
         return
-    hours = assumptions.hours_per_day * costs.DAYS_A_YEAR * assumptions.horizon_years
+    hours = costs.hours_of(assumptions)
     yield Step(
         "hours", f"{number(assumptions.hours_per_day)} × {costs.DAYS_A_YEAR} × {number(assumptions.horizon_years)}",
         float(hours), "h", assumed(assumptions, "hours_per_day", "horizon_years"),

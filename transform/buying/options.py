@@ -123,26 +123,27 @@ class Option(NamedTuple):
     """
 
     way: str
-    #: `new`, `open_box`, `refurbished` or `used` for a card that is bought, `owned` for one that is there already.
-    condition: str | None
     what: str
     gpu_id: str | None
     gpu: str
     gpu_count: int
-    price_usd: Decimal | None
-    outlay_usd: Decimal | None
-    needed_gb: float
-    available_gb: float
     prediction: Prediction | None
-    speed: Speed | None
-    host: Host | None
-    own: costs.Ownership | None
-    total_usd: Decimal | None
-    usd_per_million_tokens: Decimal | None
-    usd_per_million_read: Decimal | None
-    evidence: Evidence | None
-    against: tuple[Message, ...]
+    #: `new`, `open_box`, `refurbished` or `used` for a card that is bought, `owned` for one that is there already.
+    condition: str | None = None
+    price_usd: Decimal | None = None
+    outlay_usd: Decimal | None = None
+    total_usd: Decimal | None = None
+    host: Host | None = None
+    own: costs.Ownership | None = None
+    evidence: Evidence | None = None
+    against: tuple[Message, ...] = ()
     notes: tuple[Message, ...] = ()
+    #: What follows from all this and the question, see `_Question.completed`.
+    needed_gb: float = 0.0
+    available_gb: float = 0.0
+    speed: Speed | None = None
+    usd_per_million_tokens: Decimal | None = None
+    usd_per_million_read: Decimal | None = None
     #: The measurement of an image model on this card. Each GPU makes its own pictures.
     pictures: Pictures | None = None
     usd_per_thousand_images: Decimal | None = None
@@ -262,6 +263,22 @@ class _Question:
     assumptions: Assumptions
     copies: Copies
 
+    @property
+    def busy_hours(self) -> Decimal:
+        return costs.hours_of(self.assumptions) * self.assumptions.utilisation
+
+    def completed(self, option: Option, speed: Speed | None, memory: tuple[float, float]) -> Option:
+        """The option with its speed, its memory (see _memory), the cost of tokens, and the reasons against these in front
+        of its own.
+        """
+        written_usd, read_usd = self.per_million(option.total_usd, speed)
+        cards_usd = option.price_usd if option.way == "buy" else None
+        return option._replace(
+            needed_gb=memory[0], available_gb=memory[1], speed=speed, usd_per_million_tokens=written_usd,
+            usd_per_million_read=read_usd,
+            against=(*self.against(*memory, option.outlay_usd, cards_usd), *self.too_slow(speed), *option.against),
+        )  # fmt: skip
+
     def with_pictures(self, option: Option) -> Option:
         """The option with its speed in pictures, measured or by the matrix rate, and the cost of a thousand."""
         model, gpu = self.need.diffusion, self.market.chips.get(option.gpu_id or "")
@@ -279,11 +296,8 @@ class _Question:
                 url=None, snapshot_sha256=None, basis=rate.basis, low=low, high=high,
             )  # fmt: skip
         cost = None
-        if option.total_usd is not None:
-            hours = self.assumptions.hours_per_day * costs.DAYS_A_YEAR * self.assumptions.horizon_years
-            busy = hours * self.assumptions.utilisation
-            if busy:
-                cost = costs.cost_per_thousand_images(option.total_usd, busy, measured.per_s * option.gpu_count)
+        if option.total_usd is not None and self.busy_hours:
+            cost = costs.cost_per_thousand_images(option.total_usd, self.busy_hours, measured.per_s * option.gpu_count)
         return option._replace(pictures=measured, usd_per_thousand_images=cost)
 
     def bought(self) -> Iterator[_Boards]:
@@ -371,26 +385,21 @@ class _Question:
                 assumed = with_value_kept(self.assumptions, None, is_new=node.condition == "new")
                 own = costs.ownership(node.price_usd, node.tdp_w, assumed, machine=machine)
                 power = Power(node.tdp_w, 1, machine.watts)
-            total, outlay = (own.total, own.day_one) if own else (None, node.price_usd)
             prediction = self.need.on(
                 gpu, node.gpus, None if node.is_machine or host is None else host.memory(self.assumptions)
             )
-            speed = self.speed(prediction, gpu, node.gpus, node.bandwidth_gb_s)
-            needed, available = _memory(self.need, gpu, node.gpus, prediction)
-            written_usd, read_usd = self.per_million(total, own.busy_hours if own else None, speed)
-            yield Option(
+            option = Option(
                 way="buy", condition=node.condition, what=f"{node.kind}: {node.title}", gpu_id=node.gpu_id,
-                gpu=node.gpu if node.gpus == 1 else f"{node.gpus} × {node.gpu}", gpu_count=node.gpus,
-                price_usd=node.price_usd, outlay_usd=outlay, needed_gb=needed, available_gb=available,
-                prediction=prediction, speed=speed, host=None, own=own, total_usd=total, usd_per_million_tokens=written_usd,
-                usd_per_million_read=read_usd, evidence=node.evidence,
+                gpu=node.gpu if node.gpus == 1 else f"{node.gpus} × {node.gpu}", gpu_count=node.gpus, prediction=prediction,
+                price_usd=node.price_usd, outlay_usd=own.day_one if own else node.price_usd, own=own,
+                total_usd=own.total if own else None, evidence=node.evidence, power=power,
                 against=(
-                    *self.against(needed, available, outlay, node.price_usd), *self.too_slow(speed),
                     *self.undivided(prediction), *self.unsupported(gpu),
                     *(() if memory_kind(gpu) == "shared" else _without_power(own)),
                 ),
-                power=power,
             )  # fmt: skip
+            speed = self.speed(prediction, gpu, node.gpus, node.bandwidth_gb_s)
+            yield self.completed(option, speed, _memory(self.need, gpu, node.gpus, prediction))
 
     def _around(self, is_machine: bool, host: Host | None) -> costs.Machine:
         """The machine around the cards of an offer. The price of a machine includes it, and a lot needs one as single cards
@@ -412,19 +421,15 @@ class _Question:
             speed = self.speed(prediction, gpu, gpus, gpu.memory_bandwidth_gb_s)
             if speed is None:
                 continue  # a name with neither price nor speed helps nobody to choose
-            needed, available = _memory(self.need, gpu, gpus, prediction)
             note = Message("buy.no_shop_price")
             if gpu.msrp_usd is not None and boards == 1:
                 note = Message("buy.no_shop_price_but_launch_price", price=Sum(gpu.msrp_usd))
-            yield Option(
-                way="buy", condition=None, what=gpu.display_name if boards == 1 else f"{boards} × {gpu.display_name}",
-                gpu_id=gpu.gpu_id, gpu=gpu.display_name, gpu_count=gpus, price_usd=None, outlay_usd=None,
-                needed_gb=needed, available_gb=available, prediction=prediction, speed=speed,
-                host=host_for(gpu, boards, gpu.tdp_w), own=None, total_usd=None, usd_per_million_tokens=None,
-                usd_per_million_read=None, evidence=None,
-                against=(*self.against(needed, available, None), *self.too_slow(speed), *self.unsupported(gpu)),
-                notes=(note,),
+            option = Option(
+                way="buy", what=gpu.display_name if boards == 1 else f"{boards} × {gpu.display_name}", gpu_id=gpu.gpu_id,
+                gpu=gpu.display_name, gpu_count=gpus, prediction=prediction, host=host_for(gpu, boards, gpu.tdp_w),
+                against=self.unsupported(gpu), notes=(note,),
             )  # fmt: skip
+            yield self.completed(option, speed, _memory(self.need, gpu, gpus, prediction))
 
     def _more_of_owned(self) -> Iterator[tuple[Gpu, int]]:
         """The least number of a card that holds the model, if the user has fewer and nobody sells one."""
@@ -437,26 +442,20 @@ class _Question:
                 yield gpu, boards
 
     def rented(self) -> Iterator[Option]:
-        hours = self.assumptions.hours_per_day * costs.DAYS_A_YEAR * self.assumptions.horizon_years
         for rental in self.market.instances:
             gpu = self.chip(rental.gpu_id, rental.gpu, rental.memory_gb, rental.bandwidth_gb_s)
-            total = costs.rent_per_used_hour(rental.hour_usd, rental.pricing_model, self.assumptions) * hours
+            hour_usd = costs.rent_per_used_hour(rental.hour_usd, rental.pricing_model, self.assumptions)
+            total = hour_usd * costs.hours_of(self.assumptions)
             prediction = self.need.on(gpu, rental.gpu_count) if rental.gpu_count <= MOST_CARDS else None
-            speed = self.speed(prediction, gpu, rental.gpu_count, rental.bandwidth_gb_s)
-            needed, available = _memory(self.need, gpu, rental.gpu_count, prediction)
             place = " ".join(filter(None, [rental.provider, rental.instance, rental.region]))
             gpus = rental.gpu if rental.gpu_count == 1 else f"{rental.gpu_count} × {rental.gpu}"
-            written_usd, read_usd = self.per_million(total, hours * self.assumptions.utilisation, speed)
-            yield Option(
-                way=rental.pricing_model, condition=None, what=f"{gpus} at {place}", gpu_id=rental.gpu_id, gpu=rental.gpu,
-                gpu_count=rental.gpu_count, price_usd=rental.hour_usd, outlay_usd=total, needed_gb=needed,
-                available_gb=available, prediction=prediction, speed=speed, host=None, own=None, total_usd=total,
-                usd_per_million_tokens=written_usd, usd_per_million_read=read_usd, evidence=rental.evidence,
-                against=(
-                    *self.against(needed, available, total), *self.too_slow(speed), *self.unsupported(gpu),
-                    *self.undivided(prediction),
-                ),
+            option = Option(
+                way=rental.pricing_model, what=f"{gpus} at {place}", gpu_id=rental.gpu_id, gpu=rental.gpu,
+                gpu_count=rental.gpu_count, prediction=prediction, price_usd=rental.hour_usd, outlay_usd=total,
+                total_usd=total, evidence=rental.evidence, against=(*self.unsupported(gpu), *self.undivided(prediction)),
             )  # fmt: skip
+            speed = self.speed(prediction, gpu, rental.gpu_count, rental.bandwidth_gb_s)
+            yield self.completed(option, speed, _memory(self.need, gpu, rental.gpu_count, prediction))
 
     def runs(self, option: Option) -> bool:
         """Whether the engine runs the precision on the cards of an option."""
@@ -499,10 +498,9 @@ class _Question:
             each = served.each_tokens_per_s
         return Speed(rate=rate, each=each, verdict=verdict, measured=own, serving=served)
 
-    def per_million(
-        self, total: Decimal | None, busy_hours: Decimal | None, speed: Speed | None
-    ) -> tuple[Decimal | None, Decimal | None]:
+    def per_million(self, total: Decimal | None, speed: Speed | None) -> tuple[Decimal | None, Decimal | None]:
         """Dollars for a million tokens written, and for a million read. With one user, writing bears all of the cost."""
+        busy_hours = self.busy_hours
         if total is None or not busy_hours or speed is None or speed.expected <= 0:
             return None, None
         served = speed.serving
@@ -653,9 +651,7 @@ class _Boards(NamedTuple):
 
     def _option(self, copies: int) -> Option:
         question, card, setup, gpus = self.question, self.card, self.setup, self.gpus
-        price, total = self.price, setup.own.total if setup.own else None
-        prediction, speed = self._prediction(copies), self._of_all(copies)
-        needed, available = self._memory(copies)
+        prediction = self._prediction(copies)
         what = card.gpu if self.boards == 1 else f"{self.boards} × {card.gpu}"
         notes = _offloaded(prediction)
         if 0 < self.there < self.boards:
@@ -664,19 +660,15 @@ class _Boards(NamedTuple):
             each, users = gpus // copies, question.copies.of(copies).users
             what = f"{self.boards} × {card.gpu} ({copies} × {each})"
             notes = (*notes, Message("buy.copies", copies=copies, cards=each, users=users))
-        written_usd, read_usd = question.per_million(total, setup.own.busy_hours if setup.own else None, speed)
         heard = pieces.heard(self.gpu, question.need.job.shape) if question.need.job else ()
-        return Option(
-            way="buy", condition=card.condition, what=what,
-            gpu_id=card.gpu_id, gpu=card.gpu, gpu_count=gpus, price_usd=price, outlay_usd=self.outlay, needed_gb=needed,
-            available_gb=available, prediction=prediction, speed=speed, host=setup.host, own=setup.own, total_usd=total,
-            usd_per_million_tokens=written_usd, usd_per_million_read=read_usd, evidence=card.evidence,
-            against=(
-                *question.against(needed, available, self.outlay, price), *question.too_slow(speed), *setup.against,
-                *question.unsupported(self.gpu), *question.undivided(prediction),
-            ),
+        option = Option(
+            way="buy", condition=card.condition, what=what, gpu_id=card.gpu_id, gpu=card.gpu, gpu_count=gpus,
+            prediction=prediction, price_usd=self.price, outlay_usd=self.outlay,
+            total_usd=setup.own.total if setup.own else None, host=setup.host, own=setup.own, evidence=card.evidence,
+            against=(*setup.against, *question.unsupported(self.gpu), *question.undivided(prediction)),
             notes=(*notes, *heard, *setup.notes), power=setup.power, copies=copies,
         )  # fmt: skip
+        return question.completed(option, self._of_all(copies), self._memory(copies))
 
 
 _Place = tuple[bool, bool, bool, Decimal, int]

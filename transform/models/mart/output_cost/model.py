@@ -46,7 +46,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         assumed = with_value_kept(base, observed.get(row["gpu_id"]))
         own = costs.ownership(Decimal(str(row["price_usd"])), round(row["tdp_w"]), assumed)
         rows.append(_row(row, "buy", None, own.total, own.busy_hours))
-    hours = base.hours_per_day * costs.DAYS_A_YEAR * base.horizon_years
+    hours = costs.hours_of(base)
     for row in measured.merge(rentals.dropna(), on="gpu_id").to_dict("records"):
         hour = Decimal(str(row["instance_hour_usd"]))
         total = costs.rent_per_used_hour(hour, row["pricing_model"], base) * hours
