@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import duckdb
 
@@ -25,6 +25,9 @@ _VENDOR = "CASE WHEN {listing}.seller_kind IN ('quote', 'marketplace') THEN {lis
 _IN_SHOPS = (
     "($shops IS NULL OR list_contains($shops, {listing}.source) OR list_contains($shops, lower({listing}.seller)))"
 )
+
+
+# Queries give the fields of these rows in their order, and those of the evidence last.
 
 
 class Evidence(NamedTuple):
@@ -243,10 +246,11 @@ def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> l
     A card may have two offers: one that is new, and one that is not. The new ones are those of mart.gpu_price.
     """
     rows = con.execute(
-        f"""SELECT p.gpu_id, g.gpu, p.condition, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s, g.tdp_w, g.gpus_on_board,
-               r.observed_value_kept_per_year, r.history_years,
-               p.source, p.valid_from, core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from), p.url,
-               p.snapshot_sha256, core.price_mark(p.source) AS mark, p.market, {_VENDOR.format(listing="p")}
+        f"""SELECT p.gpu_id, g.gpu, p.condition, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s,
+               round_even(g.tdp_w, 0)::INTEGER, coalesce(g.gpus_on_board, 1), r.observed_value_kept_per_year,
+               r.history_years, p.source, p.valid_from,
+               core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from), p.url, p.snapshot_sha256,
+               core.price_mark(p.source) AS mark, p.market, {_VENDOR.format(listing="p")}
            FROM core.market_offer p
            JOIN core.gpu g ON g.gpu_id = p.gpu_id
            LEFT JOIN ops.source_state st ON st.source = p.source
@@ -262,14 +266,7 @@ def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> l
            ORDER BY p.gpu_id, p.condition""",
         asked.parameters | {"owned": list(asked.owned), "any": list(CONDITIONS["any"])},
     ).fetchall()
-    return [
-        Card(
-            gpu_id=row[0], gpu=row[1], condition=row[2], price_usd=row[3], memory_gb=row[4], bandwidth_gb_s=row[5],
-            tdp_w=None if row[6] is None else round(row[6]), gpus_on_board=row[7] or 1, value_kept=row[8],
-            history_years=row[9], evidence=_evidence(row[10:]),
-        )
-        for row in rows
-    ]  # fmt: skip
+    return [Card._make((*row[:10], Evidence(*row[10:]))) for row in rows]
 
 
 def nodes(con: duckdb.DuckDBPyConnection, asked: OfferFilter) -> list[Node]:
@@ -296,13 +293,7 @@ def nodes(con: duckdb.DuckDBPyConnection, asked: OfferFilter) -> list[Node]:
            ORDER BY n.product_kind, n.gpu_id, n.gpus, n.condition""",
         asked.parameters,
     ).fetchall()
-    return [
-        Node(
-            kind=row[0], title=row[1], gpu_id=row[2], gpu=row[3], gpus=row[4], contents=row[5], condition=row[6],
-            price_usd=row[7], memory_gb=row[8], bandwidth_gb_s=row[9], tdp_w=row[10], evidence=_evidence(row[11:]),
-        )
-        for row in rows
-    ]  # fmt: skip
+    return [Node._make((*row[:11], Evidence(*row[11:]))) for row in rows]
 
 
 def chips(con: duckdb.DuckDBPyConnection, gpu_ids: Iterable[str]) -> dict[str, Gpu]:
@@ -310,7 +301,8 @@ def chips(con: duckdb.DuckDBPyConnection, gpu_ids: Iterable[str]) -> dict[str, G
     return {gpu.gpu_id: gpu for gpu in _gpus(con, "list_contains(?, gpu_id)", sorted(set(gpu_ids)))}
 
 
-_RATES = (
+#: The columns of core.gpu from which memory and speed follow, and the launch price.
+RATES = (
     "gpu_id", "vendor", "name", "architecture", "chip", "segment", "form_factor", "gpus_on_board", "memory_gb",
     "memory_type", "memory_bandwidth_gb_s", "tensor_cores", "boost_clock_mhz", "fp32_tflops", "fp16_tflops",
     "tensor_fp16_tflops", "tensor_bf16_tflops", "tensor_int8_tops", "tensor_fp8_tflops", "tensor_fp4_tflops",
@@ -319,8 +311,8 @@ _RATES = (
 
 
 def _gpus(con: duckdb.DuckDBPyConnection, where: str, *parameters: object) -> list[Gpu]:
-    rows = con.execute(f"SELECT {', '.join(_RATES)} FROM core.gpu WHERE {where}", list(parameters)).fetchall()
-    return [Gpu(**{name: value for name, value in zip(_RATES, row, strict=True) if value is not None}) for row in rows]
+    rows = con.execute(f"SELECT {', '.join(RATES)} FROM core.gpu WHERE {where}", list(parameters)).fetchall()
+    return [Gpu(**{name: value for name, value in zip(RATES, row, strict=True) if value is not None}) for row in rows]
 
 
 def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
@@ -341,14 +333,7 @@ def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
            ) = 1
            ORDER BY r.offer_id"""
     ).fetchall()
-    return [
-        Instance(
-            offer_id=row[0], gpu_id=row[1], gpu=row[2], gpu_count=row[3], provider=row[4], region=row[5],
-            instance=row[6], pricing_model=row[7], hour_usd=row[8], memory_gb=row[9], bandwidth_gb_s=row[10],
-            evidence=_evidence(row[11:]),
-        )
-        for row in rows
-    ]  # fmt: skip
+    return [Instance._make((*row[:11], Evidence(*row[11:]))) for row in rows]
 
 
 def hosted(con: duckdb.DuckDBPyConnection) -> dict[str, list[Hosted]]:
@@ -383,12 +368,7 @@ def measurements(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) 
            ORDER BY (r.claim = 'own'), r.published_on NULLS FIRST, r.workload_id DESC""",
         [model_id, precision],
     ).fetchall()
-    return {
-        row[0]: Measurement(
-            gpu_id=row[0], tokens_per_s=row[1], bandwidth_gb_s=row[2], url=row[3], snapshot_sha256=row[4]
-        )
-        for row in rows
-    }
+    return {row[0]: Measurement(*row) for row in rows}
 
 
 def learned(con: duckdb.DuckDBPyConnection) -> Learned:
@@ -403,7 +383,7 @@ def learned(con: duckdb.DuckDBPyConnection) -> Learned:
         ).fetchall()
     except duckdb.CatalogException:
         return NOTHING_LEARNED
-    return Learned.of(Effect(Kind(row[0], row[1]), row[2], row[3], row[4], row[5], row[6]) for row in rows)
+    return Learned.of(Effect(Kind(*row[:2]), *row[2:]) for row in rows)
 
 
 def pictures(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) -> dict[str, Pictures]:
@@ -423,12 +403,7 @@ def pictures(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) -> d
            ORDER BY (r.claim = 'own'), r.published_on NULLS FIRST, r.workload_id DESC""",
         {"model_id": model_id, "precision": precision},
     ).fetchall()
-    return {
-        row[0]: Pictures(
-            gpu_id=row[0], iterations_per_s=row[1], iterations=row[2], workload=row[3], url=row[4], snapshot_sha256=row[5]
-        )
-        for row in rows
-    }  # fmt: skip
+    return {row[0]: Pictures(*row) for row in rows}
 
 
 def country_of(con: duckdb.DuckDBPyConnection, market: str) -> str | None:
@@ -459,7 +434,3 @@ def electricity_usd(con: duckdb.DuckDBPyConnection, country: str) -> Decimal:
     if rate is None:
         raise LookupError(f"there is no exchange rate for {currency}: set --assume electricity_usd_per_kwh instead")
     return round(Decimal(price) * Decimal(str(rate)), 6)
-
-
-def _evidence(row: tuple[Any, ...]) -> Evidence:
-    return Evidence(*row)

@@ -51,28 +51,19 @@ def row_of(shown: Shown) -> dict[str, Any]:
     return {name: value(shown) for name, value in COLUMNS.items()}
 
 
-def _cents(amount: Decimal | None) -> Decimal | None:
-    return None if amount is None else round(amount, 2)
+def _at(path: str, places: int | None = None) -> Callable[[Shown], Any]:
+    """What an option has at a path such as `speed.rate.low`, rounded if `places` are given. None where a part is missing."""
+    names = path.split(".")
 
+    def value_of(shown: Shown) -> Any:
+        value: Any = shown.option
+        for name in names:
+            if value is None:
+                return None
+            value = getattr(value, name)
+        return value if places is None or value is None else round(value, places)
 
-def _rounded(value: float | None, places: int = 1) -> float | None:
-    return None if value is None else round(value, places)
-
-
-def _of_evidence(name: str) -> Callable[[Shown], Any]:
-    return lambda shown: shown.option.evidence and getattr(shown.option.evidence, name)
-
-
-def _owned(name: str) -> Callable[[Shown], Any]:
-    return lambda shown: None if shown.option.own is None else _cents(getattr(shown.option.own, name))
-
-
-def _rate(name: str) -> Callable[[Shown], Any]:
-    return lambda shown: None if shown.option.speed is None else _rounded(getattr(shown.option.speed.rate, name))
-
-
-def _of_speed(name: str) -> Callable[[Shown], Any]:
-    return lambda shown: None if shown.option.speed is None else _rounded(getattr(shown.option.speed, name))
+    return value_of
 
 
 def _images(name: str) -> Callable[[Shown], Any]:
@@ -83,14 +74,6 @@ def _images(name: str) -> Callable[[Shown], Any]:
         return None if one is None else float(f"{one * shown.option.gpu_count:.4g}")
 
     return of_all
-
-
-def _plain(name: str) -> Callable[[Shown], Any]:
-    return lambda shown: getattr(shown.option, name)
-
-
-def _money(name: str) -> Callable[[Shown], Any]:
-    return lambda shown: _cents(getattr(shown.option, name))
 
 
 def _price_is(shown: Shown) -> str:
@@ -118,13 +101,13 @@ def _url(shown: Shown) -> str | None:
 
 
 def _reads(shown: Shown) -> int | None:
-    prediction = shown.option.prediction
-    rate = None if prediction is None else prediction.prefill.expected
+    rate = _at("prediction.prefill.expected")(shown)
     return None if rate is None else round(rate * shown.option.copies)
 
 
 def _machine(shown: Shown) -> Decimal | None:
-    return _cents(machine_usd(shown.option, shown.answer))
+    usd = machine_usd(shown.option, shown.answer)
+    return None if usd is None else round(usd, 2)
 
 
 def _host_limit(name: str) -> Callable[[Shown], Any]:
@@ -135,72 +118,68 @@ def _host_limit(name: str) -> Callable[[Shown], Any]:
 COLUMNS: Mapping[str, Callable[[Shown], Any]] = MappingProxyType(
     {
         "rank": lambda shown: shown.rank,
-        "way": _plain("way"),
-        "condition": _plain("condition"),
-        "what": _plain("what"),
-        "gpu_id": _plain("gpu_id"),
-        "gpu": _plain("gpu"),
-        "gpu_count": _plain("gpu_count"),
-        "price_usd": _plain("price_usd"),
+        "way": _at("way"),
+        "condition": _at("condition"),
+        "what": _at("what"),
+        "gpu_id": _at("gpu_id"),
+        "gpu": _at("gpu"),
+        "gpu_count": _at("gpu_count"),
+        "price_usd": _at("price_usd"),
         "price_is": _price_is,
-        "price_since": _of_evidence("price_since"),
-        "last_seen_at": _of_evidence("seen_at"),
-        "market": _of_evidence("market"),
-        "source": _of_evidence("source"),
-        "needed_gb": lambda shown: _rounded(shown.option.needed_gb, 2),
-        "available_gb": lambda shown: _rounded(shown.option.available_gb, 2),
-        "fits": _plain("fits"),
-        "tokens_per_s": _of_speed("expected"),
+        "price_since": _at("evidence.price_since"),
+        "last_seen_at": _at("evidence.seen_at"),
+        "market": _at("evidence.market"),
+        "source": _at("evidence.source"),
+        "needed_gb": _at("needed_gb", 2),
+        "available_gb": _at("available_gb", 2),
+        "fits": _at("fits"),
+        "tokens_per_s": _at("speed.expected", 1),
         "speed_is": _speed_is,
-        "decode_bound_tokens_per_s": _of_speed("bound"),
-        "expected_tokens_per_s": _of_speed("expected"),
-        "speed_verdict": lambda shown: shown.option.speed and shown.option.speed.verdict,
+        "decode_bound_tokens_per_s": _at("speed.bound", 1),
+        "expected_tokens_per_s": _at("speed.expected", 1),
+        "speed_verdict": _at("speed.verdict"),
         "prefill_bound_tokens_per_s": lambda shown: shown.option.prefill_bound and round(shown.option.prefill_bound),
-        "total_usd": _money("total_usd"),
-        "host_share_usd": _owned("host"),
-        "electricity_usd": _owned("electricity"),
-        "resale_usd": _owned("resale"),
-        "usd_per_million_tokens": _money("usd_per_million_tokens"),
+        "total_usd": _at("total_usd", 2),
+        "host_share_usd": _at("own.host", 2),
+        "electricity_usd": _at("own.electricity", 2),
+        "resale_usd": _at("own.resale", 2),
+        "usd_per_million_tokens": _at("usd_per_million_tokens", 2),
         "next_cheaper_is_ruled_out": lambda shown: shown.ruled_out or "",
         "url": _url,
-        "snapshot_sha256": lambda shown: _of_evidence("snapshot_sha256")(shown) or None,
+        "snapshot_sha256": lambda shown: _at("evidence.snapshot_sha256")(shown) or None,
         "speed_url": lambda shown: _measured(shown) and _measured(shown).url,
         "speed_snapshot_sha256": lambda shown: _measured(shown) and _measured(shown).snapshot_sha256,
-        "low_tokens_per_s": _rate("low"),
-        "high_tokens_per_s": _rate("high"),
-        "engine": lambda shown: shown.option.prediction and shown.option.prediction.plan.engine.name,
+        "low_tokens_per_s": _at("speed.rate.low", 1),
+        "high_tokens_per_s": _at("speed.rate.high", 1),
+        "engine": _at("prediction.plan.engine.name"),
         "split": lambda shown: (
             shown.option.prediction.split
             if shown.option.prediction and shown.option.prediction.plan.count > 1
             else None
         ),
-        "fit": lambda shown: shown.option.prediction and shown.option.prediction.verdict,
+        "fit": _at("prediction.verdict"),
         "users": lambda shown: shown.option.prediction and shown.answer.need.users,
-        "each_tokens_per_s": _of_speed("each"),
-        "first_token_s": lambda shown: (
-            _rounded(shown.option.speed.serving.first_token_s, 2)
-            if shown.option.speed and shown.option.speed.serving
-            else None
-        ),
+        "each_tokens_per_s": _at("speed.each", 1),
+        "first_token_s": _at("speed.serving.first_token_s", 2),
         "prefill_tokens_per_s": _reads,
-        "usd_per_million_input_tokens": _money("usd_per_million_read"),
-        "host": lambda shown: shown.option.host and shown.option.host.name,
+        "usd_per_million_input_tokens": _at("usd_per_million_read", 2),
+        "host": _at("host.name"),
         "note": lambda shown: several(shown.option.notes) or "",
-        "image_iterations_per_s": lambda shown: shown.option.pictures and shown.option.pictures.iterations_per_s,
+        "image_iterations_per_s": _at("pictures.iterations_per_s"),
         "images_per_s": _images("per_s"),
-        "usd_per_thousand_images": _money("usd_per_thousand_images"),
-        "image_workload": lambda shown: shown.option.pictures and shown.option.pictures.workload,
-        "other_usd": _owned("other"),
-        "outlay_usd": _money("outlay_usd"),
+        "usd_per_thousand_images": _at("usd_per_thousand_images", 2),
+        "image_workload": _at("pictures.workload"),
+        "other_usd": _at("own.other", 2),
+        "outlay_usd": _at("outlay_usd", 2),
         "machine_usd": _machine,
         "machine_low_usd": _host_limit("low_usd"),
         "machine_high_usd": _host_limit("high_usd"),
         "supply_w": lambda shown: supply_of(shown.option),
-        "running_usd": _owned("running"),
-        "kept_usd": _owned("kept"),
+        "running_usd": _at("own.running", 2),
+        "kept_usd": _at("own.kept", 2),
         "low_images_per_s": _images("low"),
         "high_images_per_s": _images("high"),
-        "seller": _of_evidence("vendor"),
+        "seller": _at("evidence.vendor"),
         "price_mark": lambda shown: mark_of(shown.option),
     }
 )

@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 
     from gpuledger.transform.assumptions import Assumptions
 
-#: The columns of a card that its speed follows from. market.py reads the same columns.
-_CARD = (
-    "gpu_id", "vendor", "name", "architecture", "chip", "segment", "form_factor", "gpus_on_board", "memory_gb",
-    "memory_type", "memory_bandwidth_gb_s", "tensor_cores", "boost_clock_mhz", "fp32_tflops", "fp16_tflops",
-    "tensor_fp16_tflops", "tensor_bf16_tflops", "tensor_int8_tops", "tensor_fp8_tflops", "tensor_fp4_tflops",
-    "tensor_int4_tops", "tdp_w", "bus_interface",
-)  # fmt: skip
-
 _UNITS = ("tokens/s", "token/s", "tok/s", "t/s")
 #: Tokens of a sequence if a publication does not state them: as many as benchmarks write and read.
 _CONTEXT = 512
@@ -77,7 +69,7 @@ def _points(inputs: Mapping[str, pd.DataFrame]) -> Iterator[learned.Point]:
         return
     cards = {
         row["gpu_id"]: Gpu(**{name: value for name, value in row.items() if value == value and value is not None})
-        for row in _plain(inputs["core.gpu"][inputs["core.gpu"]["gpu_id"].isin(both["gpu_id"])][list(_CARD)])
+        for row in _plain(inputs["core.gpu"][inputs["core.gpu"]["gpu_id"].isin(both["gpu_id"])])
     }
     assumed = assumptions.from_table(
         inputs["core.assumption"][["assumption", "amount"]].itertuples(index=False, name=None)
