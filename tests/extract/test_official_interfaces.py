@@ -118,6 +118,7 @@ class Night:
 def _night(name: str, server: FaultyServer, archive: Archive, *, now: datetime = NOW, run: str = "run1") -> Night:
     """Read the source with everything real but the clock and the address that its host has."""
     base = source.get(name)
+    assert base.access is not None, "an official interface is read with a key"
     host = f"http://{name.replace('_', '-')}.test"
     start = [host + address.partition(".com")[2] for address in base.addresses(Settings())]
     grant = host + (base.access.token_url or "").partition(".com")[2] if base.access.token_url else None
