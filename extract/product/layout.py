@@ -131,22 +131,16 @@ class Layout:
         return False
 
     def _leads_elsewhere(self, part: HtmlElement) -> bool:
-        # This is called for the parents of hundreds of elements, which are mostly the same ones: each part is judged once.
-        path: list[HtmlElement] = []
         here: HtmlElement | None = part
-        answer = False
         while here is not None and here not in self.above_title:
-            known = self._elsewhere.get(here)
-            if known is not None:
-                answer = known
-                break
-            path.append(here)
-            if _is_unseen(here) or self._is_named_elsewhere(here) or self._is_headed_elsewhere(here):
-                answer = True
-                break
+            # The parents of hundreds of elements are mostly the same ones: each part is judged once.
+            if here not in self._elsewhere:
+                is_other = self._is_named_elsewhere(here) or self._is_headed_elsewhere(here)
+                self._elsewhere[here] = _is_unseen(here) or is_other
+            if self._elsewhere[here]:
+                return True
             here = here.getparent()
-        self._elsewhere.update(dict.fromkeys(path, answer))
-        return answer
+        return False
 
     def _is_headed_elsewhere(self, part: HtmlElement) -> bool:
         """Whether a part begins with a heading of other goods, or the nearest heading before it is one."""
