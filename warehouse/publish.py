@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import duckdb
 
@@ -25,6 +25,7 @@ STORAGE_VERSION = "v1.5.0"
 KEEP_VERSIONS = 5
 CATALOG = "gpuledger"
 Fault = Literal["lost", "older", "changed"]
+_Part = TypeVar("_Part")
 #: What is said of a base with a fault.
 _SAID: dict[Fault, str] = {
     "lost": "is lost",
@@ -93,6 +94,16 @@ def one_thread(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
         yield
     finally:
         con.execute("RESET threads")
+
+
+def committed(con: duckdb.DuckDBPyConnection, parts: Iterable[_Part]) -> Iterator[_Part]:
+    """Yields the parts of long work, and commits the open transaction after each: a longer one keeps every overwritten
+    version in memory.
+    """
+    for part in parts:
+        yield part
+        con.commit()
+        con.begin()
 
 
 def attach(con: duckdb.DuckDBPyConnection, work: Path) -> None:

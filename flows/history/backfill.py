@@ -1,7 +1,8 @@
 """Load historical prices: the nights of price tables, each at its own time, many of them in one publish.
 
-Every night takes the steps of any other night (stage, gate, load). Between two nights a backfill leaves out the copy of the
-file, the build and the publish, as no later night reads those.
+Every night takes the way of any other: `take_in` loads its batch and records it. Only the contract is checked for all nights
+at once. Between two nights a backfill leaves out the copy of the file, the build and the publish, as no later night reads
+those.
 
 Before its first night, a backfill takes in what the nights need and their files do not have: the reference rates of all
 days, without which no price in won has an amount in dollars, and in a new folder the figures that come with the program,
@@ -12,14 +13,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 
-from gpuledger.expectations.check import check_rows
+from gpuledger.expectations.check import Verdict, check_rows
 from gpuledger.expectations.contract import source_contract
 from gpuledger.expectations.errors import ExpectationsError
 from gpuledger.extract.archive import objects
@@ -30,20 +31,16 @@ from gpuledger.extract.pages import LocalFile, archive_file
 from gpuledger.extract.source import get
 from gpuledger.extract.sources.danawa_daily.nights import nights
 from gpuledger.extract.sources.ecb_fx_history.pages import embedded
-from gpuledger.flows.decisions import decisions, identities
+from gpuledger.flows.decisions import identities
 from gpuledger.flows.night import exporting, gather, refresh, run_log, store, take_in
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
-from gpuledger.transform.build import listing_versions, price_days
-from gpuledger.transform.gate import good_nights, loading
-from gpuledger.transform.identity import assign
+from gpuledger.transform.build import price_days
 from gpuledger.warehouse import history, ledger, publish
-from gpuledger.warehouse.ledger import SourceOutcome
+from gpuledger.warehouse.ledger import IssueOfPage, SourceOutcome
 from gpuledger.warehouse.load import offers
-from gpuledger.warehouse.load.batch import Night, Row
 from gpuledger.warehouse.load.offers import MissingRate
-from gpuledger.warehouse.load.stage import Value, stage
 
 SOURCE = "danawa_daily"
 #: The other sources that a backfill takes in, before its nights.
@@ -137,14 +134,10 @@ def _publish(run: Context, crawls: Sequence[Crawl], archived_by: str, before: in
     run_log.start(run)
 
     def load_part(con: duckdb.DuckDBPyConnection) -> tuple[store.Night, run_log.RunRecord]:
-        is_newest = price_days.is_newest(con, crawls[0][0])
         seeded = store.seed(con, run)
-        # A night's statements read a thousand rows each: sharing those out among threads takes longer than reading them.
-        with publish.one_thread(con):
-            night = load(con, run, crawls, before)
-        since = price_days.since(con, crawls[0][0]) if is_newest else None
+        night = load(con, run, crawls, before)
         record = run_log.record_of(run, [_collected(crawls, archived_by)])
-        return replace(night, tables=night.tables | seeded, since=since), record
+        return replace(night, tables=night.tables | seeded), record
 
     summary = refresh.publish_loaded(run, load_part)
     run_log.finish(run, summary.status, summary.reason)
@@ -161,144 +154,91 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
     """Load nights one after the other. Returns the outcome of the last one, and all tables that changed.
 
     `before` counts the nights that were loaded earlier. A transaction is open before and after the call, and is committed
-    after each night. Raises ExpectationsError if the rows of many nights break a rule that refuses a whole batch.
+    after each night and at the end. Raises ExpectationsError if the rows of many nights break a rule that refuses a whole
+    batch.
     """
     context.progress.step("check")
-    checked = _checked(crawls)
-    nights = _Nights(con, context, checked, crawls[0][0])
+    offers_of_nights = [(seen_at, _without_repeats(rows)) for seen_at, rows in crawls]
+    verdicts = _verdicts(offers_of_nights)
     context.progress.step("load")
-    for number, (seen_at, offers_seen) in enumerate(crawls, start=1):
-        nights.load(checked.nights[number - 1], seen_at, len(offers_seen))
-        # A longer transaction keeps every overwritten version in memory.
-        con.commit()
-        con.begin()
-        context.progress.at(before + number, f"{seen_at:%Y-%m-%d}")
-    ledger.add_quarantined(con, context.run_id, SOURCE, nights.refused)
-    ledger.add_issues(con, context.run_id, SOURCE, [(issue, None) for issue in nights.issues])
-    unrated = _missing_rates(con, context, checked.priced)
+    titles = identities.identities_of(context.data)
+    is_newest = price_days.is_newest(con, crawls[0][0])
+    outcomes: list[SourceOutcome] = []
+    tables: set[str] = set()
+    # A night's statements read a thousand rows each: sharing those out among threads takes longer than reading them.
+    with publish.one_thread(con):
+        for (seen_at, rows), verdict in publish.committed(con, zip(crawls, verdicts, strict=True)):
+            batch = Collected(
+                SOURCE, rows=rows, nights=(seen_at, seen_at), issues=[] if rows else [_empty_night(verdict)]
+            )
+            night = replace(context, as_of=seen_at)
+            taken_in = take_in.take_in(con, night, batch, take_in.Before(), verdict)
+            take_in.record(con, night, [taken_in])
+            outcomes.append(taken_in.outcome)
+            tables |= taken_in.tables
+            if "core.listing" in taken_in.tables:
+                # The gate compares a price with others of the same card, so a night must know the cards of earlier nights.
+                tables |= store.identify(con, titles, seen_at, ("core.listing",))
+            context.progress.at(before + len(outcomes), f"{seen_at:%Y-%m-%d}")
+    # A run has the counts of its last night, and so its refused rows alone.
+    ledger.add_quarantined(con, context.run_id, SOURCE, taken_in.refused)
+    unrated = _missing_rates(con, context, offers_of_nights)
     if offers.record_changes(con, SOURCE, crawls[0][0]):
-        nights.changed.add("core.price_change")
-    outcome = replace(nights.outcome, issues=len(nights.issues) + len(unrated))
-    if nights.last_good:
-        ledger.set_states(con, [nights.last_good])
-    if outcome.is_failure:
-        ledger.set_states(con, [take_in.attempt(outcome, context.as_of)])
-    return store.Night((outcome,), frozenset(nights.changed), unrated=unrated)
+        tables.add("core.price_change")
+    issues = sum(outcome.issues for outcome in outcomes) + len(unrated)
+    outcome = replace(outcomes[-1], issues=issues, changed=0, seconds=sum(outcome.seconds for outcome in outcomes))
+    since = price_days.since(con, crawls[0][0]) if is_newest else None
+    con.commit()
+    con.begin()
+    return store.Night((outcome,), frozenset(tables), since, unrated)
 
 
-class _Nights:
-    """Takes in one night after the other: check, gate, load and identify, as `take_in` does for a batch.
-
-    What a night leaves to the next is here: its outcome, the rows that it refused, and the tables that changed so far.
-    """
-
-    def __init__(self, con: duckdb.DuckDBPyConnection, context: Context, checked: _Checked, first: datetime) -> None:
-        self._con, self._contract, self._checked = con, source_contract(SOURCE), checked
-        self._titles, self._bounds = identities.identities_of(context.data), context.settings.gate_bounds()
-        self._released = decisions.releases(context.data, context.started_at)
-        self._past = good_nights.past(con, SOURCE, first, self._bounds)
-        self.changed: set[str] = set()
-        self.outcome = SourceOutcome(SOURCE, "ok")
-        self.refused: list[tuple[Row, str]] = []
-        self.issues: list[Issue] = []
-        self.last_good: ledger.Attempt | None = None
-
-    def load(self, rows: Sequence[int], seen_at: datetime, parsed: int) -> None:
-        """Take in the night with these rows, at its time, of which so many rows were parsed."""
-        checked = self._checked
-        broken = [row for row in rows if row in checked.broken]
-        self.outcome = SourceOutcome(SOURCE, "ok", parsed=parsed, duplicate=parsed - len(rows))
-        too_many = len(broken) > len(rows) * self._contract.max_quarantined_share
-        if checked.refusal or len(rows) < self._contract.min_rows or too_many:
-            reason = checked.refusal or f"{len(broken)} of {len(rows)} rows of {seen_at:%Y-%m-%d} break the contract"
-            if not rows:
-                reason = (
-                    f"the crawl of {seen_at:%Y-%m-%d} shows no offer: nothing ends by it, and it counts for no median"
-                )
-                self.issues.append(Issue(code="empty_night", message=reason, severity="warning"))
-            self.outcome = replace(self.outcome, status="refused", quarantined=len(rows), reason=reason)
-            self.refused = [(checked.rows[row], f"whole batch refused: {reason}") for row in rows]
-            return
-        self.refused = [(checked.rows[row], checked.broken[row]) for row in broken]
-        accepted = [row for row in rows if row not in checked.broken]
-        for name, staged in (("incoming_offer", accepted), ("held_offer", broken)):
-            stage(self._con, name, offers.COLUMNS, [checked.values[row] for row in staged])
-        night = Night(SOURCE, seen_at, len(rows), is_complete=True, is_whole=False)
-        done = loading.load_staged(self._con, night, self._bounds, self._past, self._released)
-        if done.held:
-            reasons = loading.held_reasons(self._con, SOURCE)
-            self.refused += take_in.held_by_the_gate([checked.rows[row] for row in accepted], SOURCE, reasons)
-        self._past.insert(0, good_nights.GoodNight(seen_at, len(rows), done.is_complete))
-        good_nights.note(self._con, {SOURCE: self._past[0]})
-        self.changed |= {*done.changes.changed, "core.source_night"}
-        if "core.listing" in done.changes.changed:
-            # The gate compares a price with others of the same card, so a night must know the cards of earlier nights.
-            self.changed |= _identify(self._con, self._titles, seen_at)
-        held = len(broken) + done.held
-        status, why = take_in.how_it_went(done, SOURCE, len(rows))
-        self.outcome = replace(
-            self.outcome, status=status, reason=why, quarantined=held, loaded=len(rows) - held
-        )  # fmt: skip
-        self.last_good = take_in.attempt(self.outcome, seen_at)
+def _without_repeats(rows: Sequence[tuple[Offer, str]]) -> list[Offer]:
+    """The offers of a night without those that repeat the key of an earlier one, as `take_in` leaves them out."""
+    first: dict[str, Offer] = {}
+    for offer, _ in rows:
+        first.setdefault(offer.key, offer)
+    return [*first.values()]
 
 
-def _identify(con: duckdb.DuckDBPyConnection, titles: identities.Identities, seen_at: datetime) -> set[str]:
-    """Give new and changed listings their cards. Returns the tables that changed."""
-    changed = set(assign.assign(con, titles.resolver, titles.version, ("core.listing",)))
-    if listing_versions.keep(con, seen_at):
-        changed.add("core.listing_history")
-    return changed
-
-
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    """Nights whose rows are checked: each night's rows by their numbers, without repeats, and why some break the contract.
-
-    `values` are the rows as they are staged. `refusal` is the reason if all nights are refused. `priced` counts the prices
-    of each currency and day.
-    """
-
-    rows: Sequence[Row]
-    values: Sequence[Sequence[Value]]
-    nights: Sequence[Sequence[int]]
-    broken: Mapping[int, str]
-    refusal: str | None
-    priced: Counter[tuple[str | None, date]]
-
-
-def _checked(crawls: Sequence[Crawl]) -> _Checked:
-    """Check the rows of all nights against the contract, all at once.
+def _verdicts(nights: Sequence[tuple[datetime, Sequence[Offer]]]) -> list[Verdict]:
+    """The contract's verdict on each night, from one check of the rows of all nights. Raises ExpectationsError.
 
     A row's verdict does not depend on the night, and Great Expectations takes nearly as long for one night as for a year of
     them. An offer that equals that of the night before is the same object, so one row stands for both.
     """
-    numbers: dict[tuple[int, str], int] = {}
-    rows: list[Row] = []
-    nights: list[list[int]] = []
-    priced: Counter[tuple[str | None, date]] = Counter()
-    for seen_at, offers_seen in crawls:
-        first: dict[str, int] = {}
-        for offer, sha256 in offers_seen:
-            if offer.key in first:
-                continue
-            number = numbers.setdefault((id(offer), sha256), len(rows))
-            if number == len(rows):
-                rows.append(Row(offer, sha256))
-            first[offer.key] = number
-        nights.append([*first.values()])
-        day = seen_at.astimezone(UTC).date()
-        priced.update((item.currency, day) for number in nights[-1] if isinstance(item := rows[number].item, Offer))
-    verdict = check_rows(source_contract(SOURCE), [row.item for row in rows])
-    if verdict.refusal is not None and len(crawls) > 1:
-        raise ExpectationsError(f"{SOURCE}: {verdict.refusal}, and their nights are refused: load with --by-night")
-    values = [offers.staged_values(SOURCE, row) for row in rows]
-    return _Checked(rows, values, nights, verdict.quarantined, verdict.refusal, priced)
+    contract = source_contract(SOURCE)
+    distinct = {id(offer): offer for _, night in nights for offer in night}
+    checked = check_rows(contract, [*distinct.values()])
+    if checked.refusal is not None and len(nights) > 1:
+        raise ExpectationsError(f"{SOURCE}: {checked.refusal}, and their nights are refused: load with --by-night")
+    broken = {offer: checked.quarantined[place] for place, offer in enumerate(distinct) if place in checked.quarantined}
+    verdicts = []
+    for seen_at, night in nights:
+        quarantined = {place: broken[id(offer)] for place, offer in enumerate(night) if id(offer) in broken}
+        refusal = checked.refusal
+        if not night:
+            refusal = f"the crawl of {seen_at:%Y-%m-%d} shows no offer: nothing ends by it, and it counts for no median"
+        elif len(quarantined) > len(night) * contract.max_quarantined_share or len(night) < contract.min_rows:
+            refusal = refusal or f"{len(quarantined)} of {len(night)} rows of {seen_at:%Y-%m-%d} break the contract"
+        verdicts.append(Verdict({} if refusal else quarantined, (), refusal))
+    return verdicts
+
+
+def _empty_night(verdict: Verdict) -> IssueOfPage:
+    return Issue(code="empty_night", message=verdict.refusal or "", severity="warning"), None
 
 
 def _missing_rates(
-    con: duckdb.DuckDBPyConnection, context: Context, priced: Counter[tuple[str | None, date]]
+    con: duckdb.DuckDBPyConnection, context: Context, nights: Sequence[tuple[datetime, Sequence[Offer]]]
 ) -> tuple[MissingRate, ...]:
-    """The currencies without a rate. Records an issue for each."""
-    missing = offers.missing_rates_of(con, [(currency, day, n) for (currency, day), n in priced.items() if currency])
+    """The currencies without a rate on the day of a price. Records an issue for each."""
+    priced = Counter(
+        (offer.currency, seen_at.astimezone(UTC).date())
+        for seen_at, night in nights
+        for offer in night
+        if offer.currency
+    )
+    missing = offers.missing_rates_of(con, [(currency, day, count) for (currency, day), count in priced.items()])
     ledger.add_issues(con, context.run_id, SOURCE, [(currency_missing.issue, None) for currency_missing in missing])
     return tuple(missing)

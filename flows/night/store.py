@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import duckdb
 
@@ -19,7 +19,7 @@ from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.summary import failures, published_status
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.transform import queries, workloads
-from gpuledger.transform.build import price_days
+from gpuledger.transform.build import listing_versions, price_days
 from gpuledger.transform.build.run import Build
 from gpuledger.transform.gate import loading
 from gpuledger.transform.identity import added_cards as own_gpus
@@ -144,6 +144,19 @@ _NOBODYS = (
     WarehouseError, ExpectationsError, SettingsError, OSError, MemoryError, duckdb.IOException, duckdb.OutOfMemoryException,
     duckdb.FatalException, duckdb.InternalException, duckdb.InterruptException,
 )  # fmt: skip
+
+
+def identify(
+    con: duckdb.DuckDBPyConnection,
+    known: identities.Identities,
+    seen_at: datetime,
+    tables: Collection[str] = assign.TABLES,
+) -> set[str]:
+    """Give the new and changed titles of `tables` their cards. Returns the tables that changed."""
+    changed = set(assign.assign(con, known.resolver, known.version, tables))
+    if listing_versions.keep(con, seen_at):
+        changed.add("core.listing_history")
+    return changed
 
 
 def write_run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 import duckdb
@@ -31,10 +31,13 @@ from gpuledger.warehouse.load.corrected import Correction
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What the warehouse knows of all sources before a run: their last batches, and which of them are settled."""
+    """What the warehouse knows of all sources before a run: their last batches, and which of them are settled.
 
-    batches: Mapping[str, LastBatch]
-    settled: frozenset[str]
+    Without either, no batch counts as a repetition.
+    """
+
+    batches: Mapping[str, LastBatch] = field(default_factory=dict)
+    settled: frozenset[str] = frozenset()
 
     def has(self, source: str, digest: str) -> bool:
         """Whether a batch with this fingerprint says nothing new."""
@@ -52,8 +55,9 @@ def before(con: duckdb.DuckDBPyConnection) -> Before:
 class TakenIn:
     """The outcome of one source, the tables that its batch changed, and what `record` keeps of it.
 
-    `night` is its good night, None if the source was not read well. `digest` is then the fingerprint of the batch. `earlier`
-    is the run that loaded the same batch, if there is one: what it quarantined is recorded again.
+    `night` is its good night, None if the source was not read well. `digest` is then the fingerprint of the batch, empty for
+    one night of a file of many. `earlier` is the run that loaded the same batch, if there is one: what it quarantined is
+    recorded again. `refused` are the rows that were not loaded, each with the reason.
     """
 
     outcome: SourceOutcome
@@ -61,6 +65,7 @@ class TakenIn:
     night: GoodNight | None = None
     digest: str = ""
     earlier: str | None = None
+    refused: Sequence[tuple[Row, str]] = ()
 
 
 def record(con: duckdb.DuckDBPyConnection, context: Context, taken_in: Sequence[TakenIn]) -> None:
@@ -68,7 +73,7 @@ def record(con: duckdb.DuckDBPyConnection, context: Context, taken_in: Sequence[
     good = {source.outcome.source: source for source in taken_in if source.night is not None}
     repeated = {name: source.earlier for name, source in good.items() if source.earlier}
     ledger.repeat_quarantined(con, context.run_id, repeated)
-    ledger.set_digests(con, {name: source.digest for name, source in good.items()})
+    ledger.set_digests(con, {name: source.digest for name, source in good.items() if source.digest})
     good_nights.note(con, {name: source.night for name, source in good.items() if source.night})
     ledger.set_states(con, [attempt(source.outcome, context.as_of) for source in taken_in])
 
@@ -78,21 +83,32 @@ def attempt(outcome: SourceOutcome, attempted_at: datetime) -> Attempt:
     return Attempt(outcome, attempted_at, sources.get(outcome.source).freshness_hours)
 
 
-def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collected, known: Before) -> TakenIn:
+def take_in(
+    con: duckdb.DuckDBPyConnection,
+    context: Context,
+    collected: Collected,
+    known: Before,
+    verdict: Verdict | None = None,
+) -> TakenIn:
     """Check one source's batch and load it as its contract says. Call `record` when all batches of the run are in.
 
     A batch that equals the one that was loaded last is neither checked nor loaded again, and keeps that outcome.
+
+    The batch of one night of a file of many has `nights`, and a `verdict` if the rows of all were checked at once: that on
+    its rows without repeats. It is loaded as the file has it, without corrections. Its caller records the refused rows, and
+    what `loading.load_batch` leaves for after the last night.
     """
     started = time.perf_counter()
     source = collected.source
-    mending = corrections.known(context.data, source, context.started_at)
-    digest = "" if collected.failure else _digest(collected, context.as_of.date(), mending)
+    is_one_of_many = collected.nights is not None
+    mending = [] if is_one_of_many else corrections.known(context.data, source, context.started_at)
+    digest = "" if collected.failure or is_one_of_many else _digest(collected, context.as_of.date(), mending)
     if collected.failure is not None:
         account = _Account("failed", failed(collected).reason)
     elif known.has(source, digest):
         account = _repeat(known.batches[source])
     else:
-        account = _check_and_load(con, context, collected, mending)
+        account = _check_and_load(con, context, collected, mending, verdict)
     tables, night = account.tables, None
     if account.status not in ("failed", "refused"):
         rows = account.loaded + account.quarantined
@@ -101,14 +117,15 @@ def take_in(con: duckdb.DuckDBPyConnection, context: Context, collected: Collect
     drift = drifting.look(con, context, collected, account.status)
     issues = [*collected.issues, *account.issues, *drift]
     ledger.add_issues(con, context.run_id, source, issues)
-    ledger.add_quarantined(con, context.run_id, source, account.refused)
+    if not is_one_of_many:
+        ledger.add_quarantined(con, context.run_id, source, account.refused)
     outcome = SourceOutcome(
         source, account.status, account.reason, pages=collected.pages, pages_unchanged=collected.pages_unchanged,
         size_bytes=collected.size_bytes, parsed=account.loaded + account.quarantined + account.duplicate,
         loaded=account.loaded, quarantined=account.quarantined, duplicate=account.duplicate, changed=account.changed,
         issues=len(issues), seconds=time.perf_counter() - started, drift=drifting.traits(drift),
     )  # fmt: skip
-    return TakenIn(outcome, tables, night, digest, account.earlier)
+    return TakenIn(outcome, tables, night, digest, account.earlier, account.refused)
 
 
 def failed(collected: Collected) -> SourceOutcome:
@@ -151,19 +168,17 @@ def _repeat(last: LastBatch) -> _Account:
 
 
 def _check_and_load(
-    con: duckdb.DuckDBPyConnection, context: Context, collected: Collected, mending: Sequence[Correction]
+    con: duckdb.DuckDBPyConnection,
+    context: Context,
+    collected: Collected,
+    mending: Sequence[Correction],
+    verdict: Verdict | None,
 ) -> _Account:
     source = collected.source
     rows, corrected_rows = corrected.apply(source, [Row(item, sha256) for item, sha256 in collected.rows], mending)
     corrected.keep(con, source, context.as_of, corrected_rows)
     first, repeats = split_duplicates(rows, lambda item: others.key_of(source, item))
-    context.progress.step("check")
-    contract = source_contract(source)
-    if collected.unread:
-        # A short list is no sign of a changed layout if the pages that lack are known; and it ends nothing.
-        contract = replace(contract, min_rows=0)
-    verdict = check_batch(contract, [row.item for row in first])
-    context.progress.step("load")
+    verdict = verdict or _checked(context, collected, first)
     issues = _conflicts(source, first, repeats) + corrected.issues(corrected_rows, corrections.WAY_OUT)
     issues += [(Issue(code="contract_warning", message=warning), None) for warning in verdict.warnings]
     if verdict.refusal is not None:
@@ -174,6 +189,18 @@ def _check_and_load(
     else:
         account = _load(con, context, collected, first, verdict)
     return replace(account, duplicate=len(repeats), issues=[*issues, *account.issues])
+
+
+def _checked(context: Context, collected: Collected, first: Sequence[Row]) -> Verdict:
+    """The verdict of the source's contract on the rows of its batch that do not repeat an earlier one."""
+    context.progress.step("check")
+    contract = source_contract(collected.source)
+    if collected.unread:
+        # A short list is no sign of a changed layout if the pages that lack are known; and it ends nothing.
+        contract = replace(contract, min_rows=0)
+    verdict = check_batch(contract, [row.item for row in first])
+    context.progress.step("load")
+    return verdict
 
 
 def _load(
@@ -193,7 +220,14 @@ def _load(
     loaded = loading.load_batch(
         con,
         Batch(
-            source, context.as_of, accepted, collected.is_complete, held, _is_whole(collected), _gone(con, collected)
+            source,
+            context.as_of,
+            accepted,
+            collected.is_complete,
+            held,
+            _is_whole(collected),
+            _gone(con, collected),
+            is_one_of_many=collected.nights is not None,
         ),
         context.settings.gate_bounds(),
         decisions.releases(context.data, context.started_at),
@@ -233,8 +267,10 @@ def _is_whole(collected: Collected) -> bool:
     """Whether the batch certainly has all goods of the source.
 
     Either the crawl reached the number of goods that the list itself states, or no list can have broken off: the source
-    reads files, or addresses that a person gave one by one.
+    reads files, or addresses that a person gave one by one. A night of a file of many is a crawl that may have broken off.
     """
+    if collected.nights is not None:
+        return False
     total = collected.stated_total
     is_all = total is not None and collected.is_complete and collected.listed >= total
     return is_all or not collected.starts or not sources.get(collected.source).has_lists

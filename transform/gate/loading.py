@@ -35,7 +35,8 @@ def load_batch(
     """Load a checked batch: first exchange rates, then offers and cloud rates through the price gate, then all other items.
 
     `kinds` are the kinds of items that the source can have: the items of a kind that is missing tonight have ended.
-    `released` is what people let pass.
+    `released` is what people let pass. If the night is one of many, the caller records the price changes and the missing
+    rates of all of them after the last: that takes about as long for one night as for a year.
     """
     past = good_nights.past(con, batch.source, batch.seen_at, bounds)
     kinds = {*kinds, *(row.item.KIND for row in (*batch.rows, *batch.held))}
@@ -47,13 +48,14 @@ def load_batch(
         loaded = load_staged(con, batch.night, bounds, past, released)
         usual = loaded.usual_rows
         changes.merge(loaded.changes)
-        day = batch.seen_at.astimezone(UTC).date()
-        seen = f"""(SELECT currency, DATE '{day}' AS day, count(*) AS prices
-                    FROM incoming_offer WHERE price IS NOT NULL GROUP BY ALL)"""
-        changes.issues += [(batch.source, missing.issue) for missing in offers.missing_rates(con, seen)]
         held, is_complete, is_shuffled = loaded.held, loaded.is_complete, loaded.is_shuffled
-        if "core.price_open" in loaded.changes.changed:
-            changes.add("core.price_change", offers.record_changes(con, batch.source, batch.seen_at))
+        if not batch.is_one_of_many:
+            day = batch.seen_at.astimezone(UTC).date()
+            seen = f"""(SELECT currency, DATE '{day}' AS day, count(*) AS prices
+                        FROM incoming_offer WHERE price IS NOT NULL GROUP BY ALL)"""
+            changes.issues += [(batch.source, missing.issue) for missing in offers.missing_rates(con, seen)]
+            if "core.price_open" in loaded.changes.changed:
+                changes.add("core.price_change", offers.record_changes(con, batch.source, batch.seen_at))
     if "cloud_offer" in kinds:
         others.stage_cloud(con, batch)
         verdict = clouds.hold(con, batch.night, bounds, released.prices)

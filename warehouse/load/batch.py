@@ -39,7 +39,8 @@ class Batch:
     `seen_at` is the run's time (UTC), at which the spans of these rows begin and others end. `is_complete` means that every
     page was read, so absent listings have really ended. `is_whole` means that these are known to be all rows, however few:
     the source reads files, or pages that were requested one by one. `held` are rows that a contract refused: their listings
-    have not ended, but their values are not loaded. `gone` are the listings whose own pages no longer exist.
+    have not ended, but their values are not loaded. `gone` are the listings whose own pages no longer exist. If a file of
+    many nights is loaded night by night, each `is_one_of_many`.
     """
 
     source: str
@@ -49,6 +50,7 @@ class Batch:
     held: Sequence[Row] = ()
     is_whole: bool = False
     gone: Sequence[str] = ()
+    is_one_of_many: bool = False
 
     @property
     def night(self) -> Night:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from operator import attrgetter
 
 import duckdb
 
@@ -32,6 +33,7 @@ TERMS = ("condition", "seller", "seller_kind")
 SEEN_WITH = ("price_text", "snapshot_sha256")
 _VERSION = (*STATE, *TERMS, *SEEN_WITH)
 COLUMNS = ("listing_id", "source", "listing_key", *ATTRIBUTES, *STATE, *SEEN_WITH)
+_OF_OFFER = attrgetter(*ATTRIBUTES, *STATE)
 
 
 def listing_id(source: str, offer: Offer) -> str:
@@ -71,8 +73,7 @@ def staged_values(source: str, row: Row) -> Sequence[Value]:
     """The values of an offer in the order of the staged columns."""
     offer = row.item
     assert isinstance(offer, Offer)
-    attributes = [getattr(offer, name) for name in (*ATTRIBUTES, *STATE)]
-    return (listing_id(source, offer), source, offer.key, *attributes, offer.price_text, row.snapshot_sha256)
+    return (listing_id(source, offer), source, offer.key, *_OF_OFFER(offer), offer.price_text, row.snapshot_sha256)
 
 
 def merge_listings(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> int:

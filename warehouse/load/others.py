@@ -168,8 +168,11 @@ def hold_cloud(batch: Batch, held: Container[str]) -> Batch:
 def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetime | None) -> ChangeSet:
     """Load the items of `batch` that are in KINDS. Their keys must be unique. Returns what changed."""
     changes = ChangeSet()
+    seen = {type(row.item) for row in batch.rows}
     for kind in KINDS:
-        rows = [kind.values(batch.source, row) for row in batch.rows if isinstance(row.item, kind.item)]
+        rows = []
+        if kind.item in seen:
+            rows = [kind.values(batch.source, row) for row in batch.rows if isinstance(row.item, kind.item)]
         known = con.execute(f"SELECT 1 FROM {kind.spans.table} WHERE source = ? LIMIT 1", [batch.source]).fetchone()
         if not rows and not known:
             continue
