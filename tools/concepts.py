@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from gpuledger.flows.night import refresh, store
+from gpuledger.flows.night import gather, refresh, store
 from gpuledger.flows.night.start import Request, context_for
 from gpuledger.flows.settings.settings import load
 
@@ -83,7 +83,7 @@ def night(data: Path, number: int, *sources: str, way: Way | None = None) -> Non
 
     store.take_in.take_in = followed
     try:
-        refresh.run(context, refresh.read_plain)
+        refresh.run(context, gather.read_plain)
     finally:
         store.take_in.take_in = take_in
 

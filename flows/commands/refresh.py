@@ -48,7 +48,8 @@ def command(
     """
     settings = settings_module.load({"data_dir": data_dir, "log_format": log_format})
     data = settings.data()
-    from gpuledger.flows.night.refresh import read_plain, run
+    from gpuledger.flows.night.gather import read_plain
+    from gpuledger.flows.night.refresh import run
     from gpuledger.flows.night.start import Request, context_for
     from gpuledger.flows.prefect_ import blocks
     from gpuledger.flows.telling import logs, progress

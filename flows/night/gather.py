@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from gpuledger.expectations import library
 from gpuledger.extract import source as sources
+from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
@@ -26,7 +29,8 @@ from gpuledger.extract.pages import Fetching, LocalFile, OfRun
 from gpuledger.extract.processes.parse_pool import ParsePool
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Source
-from gpuledger.flows.night import charts, left_out
+from gpuledger.flows.decisions import most_used
+from gpuledger.flows.night import charts, left_out, run_log
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.flows.settings.settings import Settings, SettingsError
@@ -83,6 +87,35 @@ class Reader:
             return Collected(name, shop=reading.shop, failure=failed, is_complete=False)
         finally:
             progress.source_done(reading.name)
+
+
+#: An engine: it reads the sources side by side.
+ReadAll = Callable[[Reader, list[Reading]], list[Collected]]
+
+
+def read(context: Context, readings: list[Reading], read_all: ReadAll) -> list[Collected]:
+    """Fetch, archive and parse what the sources of a run give; `read_all` is the engine."""
+    context.progress.step("read", len(readings))
+    if not context.data.base.exists():
+        # A first night checks every batch, so the library for checks is imported while pages are fetched and parsed.
+        library.begin()
+    with reader(context) as tools:
+        return most_used.keep(context.data, read_all(tools, readings))
+
+
+def read_plain(reader: Reader, readings: list[Reading]) -> list[Collected]:
+    """The plain engine: a thread for each source, or for each shop of a source. Keeps the order of `readings`."""
+    with ThreadPoolExecutor(reader.context.settings.parallel_sources) as threads:
+        return list(threads.map(reader.read_source, readings))
+
+
+def is_any_read(context: Context, collected: Sequence[Collected]) -> bool:
+    """Whether what was read is a reason to publish.
+
+    An empty batch is one only if a person took the last file out of every folder that was asked for.
+    """
+    is_emptied = context.data.base.exists() and bool(collected) and all(batch.failure is None for batch in collected)
+    return is_emptied or any(batch.pages for batch in collected if batch.failure is None)
 
 
 def read_source_again(reading: Reading, pages: OfRun, archive: Archive, parser: Parser, data: DataDir) -> Collected:
@@ -155,6 +188,16 @@ def keys_missing(source: Source, settings: Settings) -> list[str]:
     """The environment variables that a source's interface needs and that are not set."""
     names = source.access.credentials if source.access else ()
     return [f"GPULEDGER_{name.upper()}" for name in names if not getattr(settings, name)]
+
+
+def clean_up(context: Context) -> None:
+    """Delete what a killed run left half written, and pages that nobody may keep any longer."""
+    if run_log.has_ended_badly(context.data):
+        # Only after a kill or a full disk: an archive of many years has very many files to look through.
+        archive_files.remove_leftovers(context.data.snapshots, younger_too=True)
+        archive_files.remove_leftovers(context.data.exports, younger_too=True)
+    for page in passing_over(context.data, context.started_at):
+        page.unlink(missing_ok=True)
 
 
 def passing_over(data: DataDir, now: datetime) -> list[Path]:

@@ -8,36 +8,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 
-from gpuledger.expectations import library
 from gpuledger.extract import shops
-from gpuledger.extract.archive import files as archive_files
-from gpuledger.extract.collect import Collected, Reading
-from gpuledger.flows.decisions import identities, most_used
-from gpuledger.flows.night import exporting, gather, left_out, run_log, sharing, take_in
+from gpuledger.extract.collect import Collected
+from gpuledger.flows.decisions import identities
+from gpuledger.flows.night import building, exporting, gather, left_out, run_log, sharing, take_in
 from gpuledger.flows.night import store as storing
-from gpuledger.flows.night.audit import Audit
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.night.gather import Reader
+from gpuledger.flows.night.gather import ReadAll
 from gpuledger.flows.night.run_log import RunRecord
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.store import Night
 from gpuledger.flows.night.summary import Summary
 from gpuledger.transform import freshness, queries
-from gpuledger.transform.build import graph, listing_versions, price_days
-from gpuledger.transform.build import run as builder
+from gpuledger.transform.build import price_days
 from gpuledger.transform.build.run import Build
-from gpuledger.transform.identity import assign
 from gpuledger.warehouse import ledger, publish
 from gpuledger.warehouse.ledger import SourceOutcome
 
-#: An engine: it reads the sources side by side.
-ReadAll = Callable[[Reader, list[Reading]], list[Collected]]
 #: Checks and loads batches in an open transaction. Gives what was loaded, and the record that a replay needs of it.
 Load = Callable[[duckdb.DuckDBPyConnection], tuple[Night, RunRecord]]
 
@@ -57,26 +49,11 @@ def run_locked(context: Context, read_all: ReadAll) -> Summary:
     started = time.perf_counter()
     out = left_out.of_night(context)
     readings = [part for reading in gather.readings(context, out) for part in shops.apart(reading)]
-    if run_log.has_ended_badly(context.data):
-        # Only after a kill or a full disk: an archive of many years has very many files to look through.
-        archive_files.remove_leftovers(context.data.snapshots, younger_too=True)
-        archive_files.remove_leftovers(context.data.exports, younger_too=True)
-    for page in gather.passing_over(context.data, context.started_at):
-        page.unlink(missing_ok=True)
+    gather.clean_up(context)
     run_log.start(context)
-    context.progress.step("read", len(readings))
     try:
-        if not context.data.base.exists():
-            # A first night checks every batch, so the library for checks is imported while pages are fetched and parsed.
-            library.begin()
-        with gather.reader(context) as reader:
-            collected = most_used.keep(context.data, read_all(reader, readings))  # fetch, archive, parse
-        # An empty batch is a reason to publish only if a person took the last file out of every folder that was asked for.
-        is_emptied = (
-            context.data.base.exists() and bool(collected) and all(batch.failure is None for batch in collected)
-        )
-        is_any_read = is_emptied or any(batch.pages for batch in collected if batch.failure is None)
-        summary = store(context, collected) if is_any_read else _nothing(context, collected)
+        collected = gather.read(context, readings, read_all)  # fetch, archive, parse
+        summary = store(context, collected) if gather.is_any_read(context, collected) else _nothing(context, collected)
     except BaseException as error:
         # A signal is no failure of the run: it counts as interrupted, like a run that was killed without time to say so.
         status = "failed" if isinstance(error, Exception) else "interrupted"
@@ -133,29 +110,9 @@ def build(
     known. Raises AuditFailed.
     """
     context.progress.step("identify")
-    touched = {*changed, *identify(con, context)}
-    builder.refresh_contents(con, touched)
-    models = graph.load(con)
-    builder.drop_retired(con, models)
-    audit = Audit(con, context.run_id)
-    context.progress.step("build", len(models))
-    # The days come first: which of tonight's prices are suspect follows from the days before.
-    of_days = graph.needed(models, price_days.MODELS)
-    others = [model for model in models if model not in of_days]
-    place = {model.name: number for number, model in enumerate([*of_days, *others], start=1)}
-
-    def built(model: graph.Model) -> None:
-        context.progress.at(place[model.name], model.name)
-        audit.refuse(model)
-
-    builds = builder.build(con, of_days, context.run_id, force=full, refuse=built)
-    first_day = price_days.keep(con, touched, since, force=full)
-    builder.refresh_contents(con, ["core.suspect_price"])
-    builds += builder.build(con, others, context.run_id, force=full, refuse=built)
-    context.progress.at(len(models))
-    context.progress.step("audit")
-    audit.finish(builds, first_day)
-    return builds
+    touched = {*changed, *identify(con, context)}  # identify
+    built = building.build(con, context, touched, full=full, since=since)  # build
+    return building.audit(con, context, built)  # audit
 
 
 def identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
@@ -163,11 +120,10 @@ def identify(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
     last = queries.last_in(con)
     # A backfill of old nights must not change how old the other sources are.
     now = max(context.as_of, last.as_of) if last else context.as_of
-    known = identities.identities_of(context.data)
-    changed = {*freshness.keep(con, now), *assign.assign(con, known.resolver, known.version)}
-    if listing_versions.keep(con, context.as_of):
-        changed.add("core.listing_history")
-    return changed
+    return {
+        *freshness.keep(con, now),
+        *storing.identify(con, identities.identities_of(context.data), context.as_of),
+    }
 
 
 def publish_build(
@@ -197,9 +153,3 @@ def _nothing(context: Context, collected: Sequence[Collected]) -> Summary:
         reasons = [f"{name}: {gather.nothing_to_read(name, context)}" for name in names]
         reason = "; ".join(["no source is configured", *reasons])
     return Summary(context.run_id, failed, reason=reason)
-
-
-def read_plain(reader: Reader, readings: list[Reading]) -> list[Collected]:
-    """The plain engine: a thread for each source, or for each shop of a source. Keeps the order of `readings`."""
-    with ThreadPoolExecutor(reader.context.settings.parallel_sources) as threads:
-        return list(threads.map(reader.read_source, readings))

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from gpuledger.extract.processes import child
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.night.refresh import read_plain, run_locked
+from gpuledger.flows.night.gather import read_plain
+from gpuledger.flows.night.refresh import run_locked
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.prefect_ import server as prefect_server

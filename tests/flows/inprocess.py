@@ -18,8 +18,8 @@ from gpuledger.extract.processes.parse_pool import ParsePool
 from gpuledger.extract.sample import server
 from gpuledger.flows.night import store, take_in
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
-from gpuledger.flows.night.gather import Reader
-from gpuledger.flows.night.refresh import read_plain, run
+from gpuledger.flows.night.gather import Reader, read_plain
+from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings import settings
 from gpuledger.warehouse.paths import DataDir

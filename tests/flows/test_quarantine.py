@@ -17,7 +17,8 @@ from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.items import from_json
 from gpuledger.flows import cli
 from gpuledger.flows.night import audit, run_log
-from gpuledger.flows.night.refresh import read_plain, run
+from gpuledger.flows.night.gather import read_plain
+from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.warehouse.paths import DataDir

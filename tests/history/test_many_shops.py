@@ -16,8 +16,8 @@ from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.items import Issue
 from gpuledger.extract.source import get
 from gpuledger.flows.night import run_log
-from gpuledger.flows.night.gather import Reader
-from gpuledger.flows.night.refresh import read_plain, run
+from gpuledger.flows.night.gather import Reader, read_plain
+from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query

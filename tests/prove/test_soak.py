@@ -17,8 +17,8 @@ import pytest
 
 from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.fetch.http import Client, HttpSettings
-from gpuledger.flows.night.gather import Reader
-from gpuledger.flows.night.refresh import read_plain, run
+from gpuledger.flows.night.gather import Reader, read_plain
+from gpuledger.flows.night.refresh import run
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 from tests.command import tables

@@ -16,7 +16,7 @@ import pytest
 
 from gpuledger.extract.archive import sealed
 from gpuledger.flows.night import run_log
-from gpuledger.flows.night.refresh import read_plain
+from gpuledger.flows.night.gather import read_plain
 from gpuledger.flows.night.refresh import run as refresh_with
 from gpuledger.flows.night.store import DoubtfulClock
 from gpuledger.warehouse.paths import DataDir
