@@ -74,10 +74,10 @@ def night(data: Path, number: int, *sources: str, way: Way | None = None) -> Non
     context = context_for(settings, settings.data(), "plain", Request(sample=True, night=number, only=sources))
     take_in = store.take_in.take_in
 
-    def followed(*arguments: Any) -> Any:
+    def followed(*arguments: Any, **named: Any) -> Any:
         sys.setprofile(way)
         try:
-            return take_in(*arguments)
+            return take_in(*arguments, **named)
         finally:
             sys.setprofile(None)
 

@@ -130,12 +130,9 @@ def replay(
             newest = max(folded_runs(archive_of).values(), default=context.as_of)
             # The replayed runs are the parts of this step, so their own steps must not show as progress.
             replayed = _Replay(con, dataclasses.replace(context, progress=SILENT), archive, parser, newest)
-            for number, run in enumerate(runs):
+            for number, run in enumerate(publish.committed(con, runs)):
                 context.progress.at(number, f"{run.as_of:%Y-%m-%d %H:%M}")
                 replayed.run(run)
-                # A longer transaction keeps every overwritten version in memory.
-                con.commit()
-                con.begin()
             context.progress.at(len(runs))
             last = dataclasses.replace(context, as_of=replayed.newest)
             builds = refresh.build(con, last, replayed.changed | store.seed(con, last))
@@ -189,10 +186,7 @@ class _Replay:
                 filled = backfill.load(self._con, context, crawls)
                 self.changed |= filled.tables
                 outcomes += filled.sources
-        if outcomes:
-            # `load` may roll its transaction back, and must not roll these nights back.
-            self._con.commit()
-            self._con.begin()
+        # It may roll its transaction back. The nights of a backfill are committed by now, and stay.
         night = store.load(self._con, context, batches)
         self.changed |= night.tables | refresh.identify(self._con, context)
         store.write_run(self._con, context, [*outcomes, *night.sources])

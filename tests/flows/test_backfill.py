@@ -164,6 +164,21 @@ def test_a_night_of_nothing_is_on_record_and_ends_nothing(rated: Path, tmp_path:
     assert rows(data, "SELECT count(*) FROM core.price_span WHERE valid_to IS NOT NULL") == [(0,)]
 
 
+def test_a_short_crawl_among_many_nights_is_taken_as_in_a_run_of_its_own(rated: Path, tmp_path: Path) -> None:
+    """What it lacks goes on, and what is back on the next night had counted without a break."""
+    shown = [*PRODUCTS][:4]
+    cells = {key: ["500,000", "500,000", "500,000" if key in shown else "?", "500,000"] for key in PRODUCTS}
+    times = [f"2021-05-{day:02d} {hour}:00:00" for day in (1, 2) for hour in (10, 22)]
+    file = month(tmp_path / "VGA_2021-05.csv.gz", times, cells)
+    bulk, nightly = copied(rated, tmp_path / "bulk"), copied(rated, tmp_path / "nightly")
+    loaded(bulk, [file], by_night=False)
+    loaded(nightly, [file], by_night=True)
+    whole = rows(bulk, "SELECT is_complete FROM core.source_night WHERE source = 'danawa_daily' ORDER BY seen_at")
+    assert whole == [(True,), (True,), (False,), (True,)]
+    assert rows(bulk, "SELECT count(*) FROM core.price_span") == [(len(PRODUCTS),)]
+    assert tables(bulk) == tables(nightly)
+
+
 def test_a_killed_bulk_load_keeps_what_it_published(
     both: tuple[Path, Path], rated: Path, files: list[Path], tmp_path: Path
 ) -> None:
