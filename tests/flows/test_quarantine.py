@@ -16,7 +16,7 @@ from gpuledger.expectations.errors import AuditFailed
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.items import from_json
 from gpuledger.flows import cli
-from gpuledger.flows.night import audit, run_log
+from gpuledger.flows.night import building, run_log
 from gpuledger.flows.night.gather import read_plain
 from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
@@ -164,7 +164,7 @@ def test_a_mart_that_breaks_its_contract_rolls_everything_back(
     published: Path, nights: dict[int, Night], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second night moves street prices, and a contract that no price passes stands for one that is really broken."""
-    real = audit.mart_contract
+    real = building.mart_contract
 
     def strict(table: str, folder: Path) -> object:
         contract = real(table, folder)
@@ -173,7 +173,7 @@ def test_a_mart_that_breaks_its_contract_rolls_everything_back(
             price.arguments["max"] = 20  # type: ignore[index]
         return contract
 
-    monkeypatch.setattr(audit, "mart_contract", strict)
+    monkeypatch.setattr(building, "mart_contract", strict)
     with pytest.raises(
         AuditFailed,
         match=r"audit failed, nothing is published: mart\.value: \d+ of \d+ rows break its contract, more than 20%",
@@ -200,7 +200,7 @@ def test_a_row_that_a_mart_refuses_is_taken_out_and_the_night_publishes(
         nights[2].data,
         "SELECT price_usd, gpu_id FROM mart.value WHERE price_basis = 'street' ORDER BY price_usd DESC LIMIT 1",
     )
-    real = audit.mart_contract
+    real = building.mart_contract
 
     def strict(table: str, folder: Path) -> object:
         contract = real(table, folder)
@@ -209,7 +209,7 @@ def test_a_row_that_a_mart_refuses_is_taken_out_and_the_night_publishes(
             price.arguments["max"] = float(dearest) - 0.01  # type: ignore[index]
         return contract
 
-    monkeypatch.setattr(audit, "mart_contract", strict)
+    monkeypatch.setattr(building, "mart_contract", strict)
     summary = refresh(published, 2)
     assert summary.published is not None
     refused = rows(published, "SELECT run_id, model, row_key, reason, item FROM ops.refused_row")

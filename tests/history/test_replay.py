@@ -16,7 +16,6 @@ from gpuledger.extract.sample import server
 from gpuledger.flows.decisions import decisions
 from gpuledger.flows.history.replay import ReplayRefused, runs_until
 from gpuledger.flows.night import gather, run_log
-from gpuledger.flows.night import refresh as refreshing
 from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows, succeeds, tables
@@ -101,7 +100,7 @@ def test_a_run_that_published_nothing_is_not_replayed(first_night: Path, tmp_pat
     data = Path(shutil.copytree(first_night, tmp_path / "data", symlinks=True))
     killed = context(data, 2, only=("ecb_fx", "newegg"))
     with gather.reader(killed) as reader:  # reads and archives the pages, and gets no further
-        refreshing.read_plain(reader, gather.readings(killed))
+        gather.read_plain(reader, gather.readings(killed))
     replayed(data, tmp_path / "again")
     assert_same(data, tmp_path / "again")
 
