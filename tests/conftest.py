@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import duckdb
@@ -92,6 +92,32 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Night]:
 def first_night(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The first night of a shop and of exchange rates alone. Copy it before you write."""
     return once(tmp_path_factory, "first-night", build_first_night) / "data"
+
+
+@pytest.fixture(scope="session")
+def report_file(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the second night, on which a shop failed, as the command wrote it once for all tests."""
+    from tests.flows.reports import write_report
+
+    return once(tmp_path_factory, "report", lambda folder: write_report(nights[2].data, folder)) / "index.html"
+
+
+@pytest.fixture(scope="session")
+def workbook_of(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
+    """The workbook of the second night in a market and a currency, written once for all tests."""
+    from click.testing import CliRunner
+
+    from gpuledger.flows.cli import cli
+
+    def find(market: str, currency: str) -> Path:
+        def write(folder: Path) -> None:
+            words = ["export", str(folder), "--format", "xlsx", "--market", market, "--currency", currency]
+            done = CliRunner().invoke(cli, [*words, "--data-dir", str(nights[2].data)], catch_exceptions=False)
+            assert done.exit_code == 0
+
+        return once(tmp_path_factory, f"workbook-{market}-{currency}", write) / "gpuledger.xlsx"
+
+    return find
 
 
 @pytest.fixture(scope="module")

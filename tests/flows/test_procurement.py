@@ -209,9 +209,8 @@ def test_the_data_package_names_every_file_and_its_columns(data: Path, tmp_path:
     assert {"name": "price_usd", "type": "number", "unit": "USD"}.items() <= price["schema"]["fields"][2].items()
 
 
-def test_the_workbook_is_one_that_a_buyer_forwards(data: Path, tmp_path: Path) -> None:
-    export(data, tmp_path, "--format", "xlsx")
-    book: Any = load_workbook(tmp_path / "gpuledger.xlsx")
+def test_the_workbook_is_one_that_a_buyer_forwards(workbook_of: Callable[[str, str], Path]) -> None:
+    book: Any = load_workbook(workbook_of("us", "USD"))
     first = book.worksheets[0]
     assert first.title == "What to buy"
     assert (first.freeze_panes, first.print_title_rows) == ("C5", "$4:$4")
@@ -262,7 +261,8 @@ def test_won_fit_into_their_columns_and_have_no_hundredths(workbook_of: Callable
 def test_the_same_warehouse_gives_the_same_bytes(
     data: Path, workbook_of: Callable[[str, str], Path], tmp_path: Path
 ) -> None:
-    export(data, tmp_path, "--format", "xlsx", "--market", "us", "--currency", "USD")
+    """And the market and the currency of home are those that are taken where none is named."""
+    export(data, tmp_path, "--format", "xlsx")
     assert (tmp_path / "gpuledger.xlsx").read_bytes() == workbook_of("us", "USD").read_bytes()
 
 
