@@ -13,7 +13,7 @@ import pytest
 from tests.command import arguments, environment, rows
 
 #: How they are started: an embedded server each would only make them late.
-FEW = ["plain", "plain", "plain", "prefect"]
+FEW = ["plain", "plain", "prefect"]
 TEN = [*["plain"] * 8, *["prefect"] * 2]
 
 

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from gpuledger.warehouse.outputs.answer import cell, safe_text
 from gpuledger.warehouse.outputs.csv_files import lines, to_csv
-from gpuledger.warehouse.schema import SESSION
 
 #: What OWASP's page on CSV injection lists, and their full-width forms, which East Asian spreadsheets take as the same.
 RUN = "=+-@\t\r\n＝＋－＠"
@@ -118,16 +117,15 @@ _VALUES = {
 @example([('\r\n=1,"', 1e16, Decimal("0.5000"), None, 0, True, date.min, datetime.min.replace(tzinfo=UTC))])
 @example([("", 2.0**81, None, None, 0, False, date(2023, 11, 6), None)])
 @example([("\r", -1.5e-7, Decimal("-100.0000"), Decimal(-100), 0, None, date.max, datetime.max.replace(tzinfo=UTC))])
-def test_a_table_is_written_as_its_rows_would_be(rows: list[tuple[Any, ...]]) -> None:
+def test_a_table_is_written_as_its_rows_would_be(empty: duckdb.DuckDBPyConnection, rows: list[tuple[Any, ...]]) -> None:
     """A table is read from the warehouse piece by piece, and every other list is at hand; nobody can tell them apart."""
-    with duckdb.connect() as con:
-        con.execute(SESSION)
-        con.execute(f"CREATE TABLE list ({', '.join(f'c{place} {kind}' for place, kind in enumerate(_VALUES))})")
-        con.executemany(f"INSERT INTO list VALUES ({', '.join('?' * len(_VALUES))})", rows)
-        written = "".join(lines(con, "SELECT * FROM list ORDER BY ALL"))
-        assert written == to_csv(
-            [f"c{place}" for place in range(len(_VALUES))], con.sql("FROM list ORDER BY ALL").fetchall()
-        )
+    columns = ", ".join(f"c{place} {kind}" for place, kind in enumerate(_VALUES))
+    empty.execute(f"CREATE OR REPLACE TABLE list ({columns})")
+    empty.executemany(f"INSERT INTO list VALUES ({', '.join('?' * len(_VALUES))})", rows)
+    written = "".join(lines(empty, "SELECT * FROM list ORDER BY ALL"))
+    assert written == to_csv(
+        [f"c{place}" for place in range(len(_VALUES))], empty.sql("FROM list ORDER BY ALL").fetchall()
+    )
 
 
 def test_a_column_without_a_type_is_empty() -> None:
