@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +15,7 @@ from gpuledger.flows.night import run_log
 from gpuledger.flows.telling import health
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger
-from tests.flows.inprocess import context, refresh
+from tests.flows.inprocess import context
 from tests.nights import Night
 
 
@@ -142,9 +143,8 @@ def test_the_doctor_notes_a_clock_that_is_behind(nights: dict[int, Night]) -> No
 
 
 @pytest.mark.parametrize("is_gone", [pytest.param(True, marks=pytest.mark.slow_combination), False])
-def test_the_doctor_says_once_that_the_file_is_broken_or_gone(tmp_path: Path, is_gone: bool) -> None:
-    data = DataDir(tmp_path / "data")
-    refresh(data.root, 1, only=("ecb_fx",))
+def test_the_doctor_says_once_that_the_file_is_broken_or_gone(first_night: Path, tmp_path: Path, is_gone: bool) -> None:
+    data = DataDir(shutil.copytree(first_night, tmp_path / "data", symlinks=True))
     version = data.published.resolve()
     version.chmod(0o644)
     version.write_bytes(b"no database")
