@@ -16,15 +16,19 @@ from gpuledger.extract import source as sources
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.prefect_ import artifacts
 from gpuledger.warehouse.ledger import SourceOutcome
-from tests.command import Outcome, csv_files, gpuledger, rows, tables
+from tests.command import Outcome, csv_files, gpuledger, python_path, rows, tables
 from tests.nights import Night
+from tests.prove.test_same_everywhere import AT_ONCE
 
 
 @pytest.fixture(scope="module")
 def under_prefect(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
-    """The first night by the command as it is typed: Prefect is the engine unless another is asked for."""
+    """The first night by the command as it is typed: Prefect is the engine unless another is asked for. With another seed
+    of hashes, time zone and locale, in a process of its own as the seed asks: what one of these changes is seen as well.
+    """
     data = tmp_path_factory.mktemp("prefect") / "data"
-    return data, gpuledger("refresh", "--sample", "--night", 1, data=data)
+    env = {**AT_ONCE, "PYTHONPATH": python_path()}
+    return data, gpuledger("refresh", "--sample", "--night", 1, data=data, env=env)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """The same pages give the same files, whatever the seed of hashes, the time zone and the locale of the machine.
 
 `SAME=all` for every zone, seed and installed locale; the two engines and the two DuckDBs are compared in
-`tests/flows/test_engines.py` and `tests/history/test_portability.py`.
+`tests/flows/test_engines.py` and `tests/history/test_portability.py`. For `make test` the first of these has one of each.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ def locales() -> list[dict[str, str]]:
 
 
 #: Each by itself, or all at once: what one of them changes is seen then too, in one night.
-EVERYWHERE = [*SEEDS, *ZONES, *locales()] if ALL else [{**SEEDS[0], **ZONES[0], **locales()[0]}]
+AT_ONCE = {**SEEDS[0], **ZONES[0], **locales()[0]}
+EVERYWHERE = [*SEEDS, *ZONES, *locales()] if ALL else [AT_ONCE]
 
 
-@pytest.mark.slow
+@pytest.mark.slow_combination
 @pytest.mark.parametrize("where", EVERYWHERE, ids=lambda where: "-".join(map("=".join, where.items())))
 def test_a_night_gives_the_same_files(nights: dict[int, Night], tmp_path: Path, where: Mapping[str, str]) -> None:
     # With a PYTHONPATH of its own the command is a new process, and not the fork of one that has read these already.
