@@ -21,14 +21,7 @@ from gpuledger.flows.asking.options import data_dir_option, read_from
 @click.option("--chipset", default=None, help="Chipset field of the item, as evidence.")
 @data_dir_option
 def command(
-    titles: tuple[str, ...],
-    explain: bool,
-    source: str | None,
-    memory: str | None,
-    specs: str | None,
-    mpn: str | None,
-    chipset: str | None,
-    data_dir: str | None,
+    titles: tuple[str, ...], explain: bool, source: str | None, data_dir: str | None, **evidence: str | None
 ) -> None:
     """Print a JSON line a title: title, status, gpu_id, gpu, candidates.
 
@@ -42,8 +35,8 @@ def command(
     if not titles:
         raise click.UsageError("give titles, or - to read them from standard input, one a line")
     resolver = identities.resolver_of(read_from(data_dir))
-    evidence = Evidence(memory=memory, specs=specs, mpn=mpn, chipset=chipset)
+    of_item = Evidence(**evidence)
     lines = (line.rstrip("\r\n") for line in sys.stdin) if titles == ("-",) else iter(titles)
     for title in lines:  # empty titles too, so that the answers can be pasted beside the titles, line by line
-        resolution = resolver.resolve(title, evidence, source=source, explain=explain)
+        resolution = resolver.resolve(title, of_item, source=source, explain=explain)
         sys.stdout.write(terminal.json_text(resolution.to_json(explain=explain)) + "\n")
