@@ -76,23 +76,22 @@ class Fetching:
         If a source's pages may be kept for some hours only, the archive gets the items that were read from the page.
         """
         self.in_time(url)
+        return self._save(source, self.answer(url, self.archive.latest(source.name, url)))
+
+    def answer(self, url: str, last: Snapshot | None = None) -> Fetched:
+        """The page as it comes, which is not archived. A server may answer that it is still as in `last` (304)."""
         if self.keyed is not None:
-            return self._save(source, self.keyed.fetch(url, self.site))
+            return self.keyed.fetch(url, self.site)
         if self.rendering is not None and self.site is not None and self.rendering.is_for(url):
             # Fetched anew every night, because the data that its scripts fetch may change although the page does not.
-            return self._save(source, self.rendering.browser.render(url, self.site))
-        last = self.archive.latest(source.name, url)
+            return self.rendering.browser.render(url, self.site)
         headers = last.headers if last else {}
         validators = {"etag": headers.get("etag"), "last_modified": headers.get("last-modified")}
-        fetched = self.client.fetch(url, site=self.site, **validators)
-        return self._save(source, fetched)
+        return self.client.fetch(url, site=self.site, **validators)
 
     def _save(self, source: Source, fetched: Fetched) -> Snapshot:
         if source.keep_hours is not None and not fetched.not_modified:
-            page = Page(
-                url=fetched.url, final_url=fetched.final_url, content=fetched.content,
-                sha256=hashlib.sha256(fetched.content).hexdigest(), fetched_at=self.now, headers=fetched.headers,
-            )  # fmt: skip
+            page = as_page(fetched, self.now)
             pages = passing.Passing(self.archive.root, source.name, source.keep_hours)
             pages.expire(self.now)
             pages.save(page.sha256, page.content, self.now)
@@ -128,14 +127,26 @@ class Fetching:
             target.unlink(missing_ok=True)
 
 
-def archive_file(source: Source, file: LocalFile, archive: Archive, now: datetime, run_id: str) -> Snapshot:
-    """Save a file of this machine as if it had been fetched at `now`. Raises OSError if it cannot be read."""
+def as_page(fetched: Fetched, at: datetime) -> Page:
+    """What was fetched at that time, as a parser sees it, without the archive."""
+    return Page(
+        url=fetched.url, final_url=fetched.final_url, content=fetched.content,
+        sha256=hashlib.sha256(fetched.content).hexdigest(), fetched_at=at, headers=fetched.headers,
+    )  # fmt: skip
+
+
+def read_file(file: LocalFile) -> Fetched:
+    """A file of this machine as if it had been fetched. Raises OSError if it cannot be read."""
     content = local_files.read_bytes(file.path, file.max_bytes, follow=file.follows_links)
-    fetched = Fetched(
+    return Fetched(
         url=file.address, final_url=file.address, status=200, headers={"content-type": file.content_type}, content=content,
         not_modified=False, attempts=1, elapsed_s=0.0, wire_bytes=len(content),
     )  # fmt: skip
-    return archive.save(source.name, fetched, now, run_id)
+
+
+def archive_file(source: Source, file: LocalFile, archive: Archive, now: datetime, run_id: str) -> Snapshot:
+    """Save a file of this machine as if it had been fetched at `now`. Raises OSError if it cannot be read."""
+    return archive.save(source.name, read_file(file), now, run_id)
 
 
 class OfRun:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
-from gpuledger.extract import local_files
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Reading, parse_page
 from gpuledger.extract.errors import ExtractError
-from gpuledger.extract.fetch.site import site_of
 from gpuledger.extract.items import Aside, Issue, Item, Looked
-from gpuledger.extract.source import Page
+from gpuledger.extract.pages import as_page, read_file
 from gpuledger.flows.night import gather
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reader
@@ -64,7 +61,8 @@ def _check(reading: Reading, reader: Reader) -> Checked:
     url = reading.starts[0] if reading.starts else f"file:{reading.files[0].path.name}"
     reader.context.progress.page(name, url, 1)
     try:
-        parsed = parse_page(reading.source, _page(reading, url, reader))
+        fetched = reader.fetching(reading).answer(url) if reading.starts else read_file(reading.files[0])
+        parsed = parse_page(reading.source, as_page(fetched, reader.context.as_of))
     except (ExtractError, OSError) as error:
         reason = str(error)
         if isinstance(error, ExtractError):
@@ -77,26 +75,4 @@ def _check(reading: Reading, reader: Reader) -> Checked:
     return Checked(
         source=name, status="failed" if problem else "ok", url=url, counts=dict(sorted(counts.items())),
         first=items[0] if items else None, issues=issues, reason=problem,
-    )  # fmt: skip
-
-
-def _page(reading: Reading, url: str, reader: Reader) -> Page:
-    source, client, settings = reading.source, reader.client, reader.context.settings
-    if reading.starts:
-        site = site_of(reading.starts, source.hosts)
-        rendering = gather.rendering_of(source, reader.browser, settings)
-        if keyed := gather.keyed_of(source, client, settings):
-            fetched = keyed.fetch(url, site)
-        elif rendering is not None and rendering.is_for(url):
-            fetched = rendering.browser.render(url, site)
-        else:
-            fetched = client.fetch(url, site=site)
-        final_url, content, headers = fetched.final_url, fetched.content, fetched.headers
-    else:
-        file = reading.files[0]
-        content = local_files.read_bytes(file.path, follow=file.follows_links)
-        final_url, headers = url, {"content-type": file.content_type}
-    return Page(
-        url=url, final_url=final_url, content=content, sha256=hashlib.sha256(content).hexdigest(),
-        fetched_at=reader.context.as_of, headers=headers,
     )  # fmt: skip

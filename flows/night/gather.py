@@ -38,7 +38,7 @@ from gpuledger.flows.words import wrong_use
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
-    from gpuledger.extract.fetch.browser import Browser, Rendering
+    from gpuledger.extract.fetch.browser import Browser
 
 _log = logging.getLogger("gpuledger")
 
@@ -59,9 +59,6 @@ class Reader:
 
         A source that takes longer than the setting source_timeout_s fetches no further page: what it has so far counts.
         """
-        site = site_of(reading.starts, reading.source.hosts)
-        keyed = keyed_of(reading.source, self.client, self.context.settings)
-        rendering = rendering_of(reading.source, self.browser, self.context.settings)
         limit_s = self.context.settings.source_timeout_s
         ends = time.monotonic() + limit_s
 
@@ -69,9 +66,7 @@ class Reader:
             if time.monotonic() > ends:
                 raise OutOfTime(url, f"the source took longer than {limit_s:g} s")
 
-        pages = Fetching(
-            self.client, self.archive, self.context.as_of, self.context.run_id, site, keyed, rendering, in_time
-        )
+        pages = replace(self.fetching(reading), in_time=in_time)
         name, progress = reading.source.name, self.context.progress
 
         def on_page(url: str, known: int) -> None:
@@ -87,6 +82,21 @@ class Reader:
             return Collected(name, shop=reading.shop, failure=failed, is_complete=False)
         finally:
             progress.source_done(reading.name)
+
+    def fetching(self, reading: Reading) -> Fetching:
+        """How the pages of a source are fetched: with its keys, rendered by the browser, or by the client alone."""
+        source, settings = reading.source, self.context.settings
+        keyed = rendering = None
+        if source.access is not None:
+            keys = {name: getattr(settings, name) for name in source.access.credentials}
+            keyed = Keyed(self.client, source.access, keys)
+        if self.browser is not None:
+            from gpuledger.extract.fetch.browser import Rendering
+
+            hosts = _rendered_hosts(source, settings)
+            rendering = Rendering(self.browser, hosts) if hosts is None or hosts else None
+        run, site = self.context, site_of(reading.starts, source.hosts)
+        return Fetching(self.client, self.archive, run.as_of, run.run_id, site, keyed, rendering)
 
 
 #: An engine: it reads the sources side by side.
@@ -207,23 +217,6 @@ def passing_over(data: DataDir, now: datetime) -> list[Path]:
         return (sources.get(name).keep_hours or 0) if name in sources.names() else 0
 
     return passing.expired_pages(data.snapshots, now, keep_hours)
-
-
-def keyed_of(source: Source, client: Client, settings: Settings) -> Keyed | None:
-    """The client for the source's interface with its keys; None for a source of pages that anybody may read."""
-    if source.access is None:
-        return None
-    return Keyed(client, source.access, {name: getattr(settings, name) for name in source.access.credentials})
-
-
-def rendering_of(source: Source, browser: Browser | None, settings: Settings) -> Rendering | None:
-    """Which of the source's pages a browser renders, by its code or the settings; None where the client brings all."""
-    if browser is None:
-        return None
-    from gpuledger.extract.fetch.browser import Rendering
-
-    hosts = _rendered_hosts(source, settings)
-    return Rendering(browser, hosts) if hosts is None or hosts else None
 
 
 def _rendered_hosts(source: Source, settings: Settings) -> frozenset[str] | None:
