@@ -71,6 +71,7 @@ def show_rows(  # noqa: PLR0913
             heading=name,
             weight=weights.get(name, UNIMPORTANT),
             unit_in="unit" if name == "score" else "",
+            seen=None,
         )
         for name in columns
     ]
@@ -81,7 +82,8 @@ def show_rows(  # noqa: PLR0913
         show(answer, form)
 
 
-#: How values are shown with less in them than they have. Who asks for the columns of a table sees whole values.
+#: How values are shown with less in them than they have. Who asks for the columns of a table sees whole values, also where
+#: an answer shows people something else that it makes of the whole row.
 _REWORKED: tuple[ShownAs, ...] = ("ratio", "per_thousand", "day")
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 from decimal import Decimal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from gpuledger.flows.showing.show import Table, _draw
+from gpuledger.flows.showing.show import Table, _draw, show_rows
 from gpuledger.flows.showing.table import cell_width, shorten
+from gpuledger.transform.answers.columns import KNOWN
 from gpuledger.warehouse.outputs.answer import Answer, Column
 
 CARDS = [
@@ -86,3 +88,11 @@ def test_a_pipe_gets_tabs_and_whole_cells() -> None:
     columns = [Column("gpu", "GPU"), Column("price_usd", "USD")]
     lines = list(Table.of(Answer.of_rows(columns, [[CARDS[0], Decimal("1.50")], ["a\tb\nc", None]])).lines())
     assert lines == ["GPU\tUSD", f"{CARDS[0]}\t1.50", "a b c\t"]
+
+
+def test_a_query_shows_the_values_of_a_column_of_which_an_answer_shows_something_else(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert all(KNOWN[name].seen is not None for name in ("on_pareto_frontier", "hint_was_right"))
+    show_rows(["gpu", "on_pareto_frontier", "hint_was_right"], [("RTX 4090", True, 3)], "table")
+    assert capsys.readouterr().out == "gpu\ton_pareto_frontier\thint_was_right\nRTX 4090\tyes\t3\n"
