@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuledger.extract import words
-from gpuledger.extract.items import Offer
 from gpuledger.extract.price import money
-from tests.extract.pages import quoted
 
 #: Sold out and in stock in the languages of the shops, as they stand on a badge, a list's card or in a quote.
 STOCK = {
@@ -76,13 +74,6 @@ def test_every_word_can_be_searched_for() -> None:
     for topic in ("stock", "condition", "tax", "price", "goods", "order", "delivery"):
         for meaning in words.meanings(topic):
             assert words.pattern(topic, meaning).search("") is None, f"{topic}, {meaning}: a word is empty"
-
-
-@pytest.mark.parametrize("stock", ["nicht lieferbar", "Rupture de stock", "agotado", "Wyprzedany", "缺货"])
-def test_a_quote_of_what_cannot_be_had_is_no_offer_to_sell(stock: str) -> None:
-    content = f"product,price,currency,availability\nNorvik RTX 4070 12GB,549.00,EUR,{stock}\n"
-    (offer,) = [item for item in quoted(content) if isinstance(item, Offer)]
-    assert offer.availability == "out_of_stock"
 
 
 @pytest.mark.parametrize(

@@ -304,31 +304,24 @@ def test_a_card_that_comes_back_is_compared_with_what_it_cost_unless_that_is_lon
     assert rows(con, reference) == [("newegg:a", 600), ("newegg:c", 900)], "the newest that they had"
 
 
-@pytest.mark.parametrize(("number", "held"), [(32, 1), (33, 0)])
-def test_a_price_that_ended_thirty_days_ago_is_no_reference(
-    con: duckdb.DuckDBPyConnection, number: int, held: int
+@pytest.mark.parametrize(
+    ("earlier", "number", "price", "held"),
+    [
+        # A price that ended thirty days ago is no reference.
+        (("500", None), 32, "5000", 1), (("500", None), 33, "5000", 0),
+        # One that it asked within thirty days is no slip, nor is one between the lowest and the highest.
+        (("1500", "1000", "600"), 31, "1500", 0), (("1500", "1000", "600"), 32, "1500", 1),
+        (("1500", "1000", "600"), 4, "1100", 0), (("1500", "1000", "600"), 4, "1550", 0),
+        (("1500", "1000", "600"), 4, "1600", 1), (("1500", "1000", "600"), 4, "200", 1),
+    ],
+)  # fmt: skip
+def test_what_a_listing_asked_before_is_its_reference_and_its_excuse(
+    con: duckdb.DuckDBPyConnection, earlier: tuple[str | None, ...], number: int, price: str, held: int
 ) -> None:
-    load(con, 1, offer("a"), offer("b"))
-    load(con, 3, offer("b"))
-    assert load(con, number, offer("a", "5000"), offer("b")).held == held
-
-
-@pytest.mark.parametrize(("number", "held"), [(31, 0), (32, 1)])
-def test_a_price_that_it_asked_within_thirty_days_is_no_slip(
-    con: duckdb.DuckDBPyConnection, number: int, held: int
-) -> None:
-    for at, price in enumerate(("1500", "1000", "600"), start=1):
-        assert load(con, at, offer("a", price)).held == 0
-    assert load(con, number, offer("a", "1500")).held == held
-
-
-@pytest.mark.parametrize(("price", "held"), [("1100", 0), ("1550", 0), ("1600", 1), ("200", 1)])
-def test_a_price_between_the_lowest_and_the_highest_that_it_asked_is_no_slip(
-    con: duckdb.DuckDBPyConnection, price: str, held: int
-) -> None:
-    for at, earlier in enumerate(("1500", "1000", "600"), start=1):
-        load(con, at, offer("a", earlier))
-    assert load(con, 4, offer("a", price)).held == held
+    for at, asked in enumerate(earlier, start=1):
+        shown = () if asked is None else (offer("a", asked),)
+        assert load(con, at + (asked is None), *shown, offer("b")).held == 0
+    assert load(con, number, offer("a", price), offer("b")).held == held
 
 
 def test_the_nights_of_a_held_price_are_counted_from_its_first_and_those_of_its_shop_alone(

@@ -51,32 +51,53 @@ def versions(con: duckdb.DuckDBPyConnection, instance: str) -> list[tuple[Any, .
 RATES = "core.cloud_offer_history"
 
 
-def test_a_rate_that_stands_is_written_once(con: duckdb.DuckDBPyConnection) -> None:
-    assert load(con, 1, rate("x"), rate("y")) == {RATES: 2}
-    assert load(con, 2, rate("x"), rate("y"), previous=1) == {}
-    assert load(con, 3, rate("x", "3"), rate("y"), previous=2) == {RATES: 2}, "one begun, one closed"
-    assert versions(con, "x") == [(2, 1, 3, 2), (3, 3, None, None)]
-    assert versions(con, "y") == [(2, 1, None, None)]
+def night_of(text: str) -> dict[str, Any]:
+    """What a page shows: `x` is a rate of 2, `x=3` one of 3; `!x=9` is held, and `…` says that the page is incomplete."""
+    found: dict[str, Any] = {"items": [], "held": (), "is_complete": "…" not in text}
+    for instance, _, price in (token.partition("=") for token in text.replace("…", "").split()):
+        if instance.startswith("!"):
+            found["held"] = (rate(instance[1:], price),)
+        else:
+            found["items"].append(rate(instance, price or "2"))
+    return found
 
 
-def test_a_rate_that_is_gone_from_a_complete_page_has_ended(con: duckdb.DuckDBPyConnection) -> None:
-    load(con, 1, rate("x"), rate("y"))
-    assert load(con, 2, rate("y"), previous=1) == {RATES: 1}
-    assert versions(con, "x") == [(2, 1, 2, 1)]
-    assert load(con, 3, rate("x"), rate("y"), previous=2) == {RATES: 1}
-    assert versions(con, "x") == [(2, 1, 2, 1), (2, 3, None, None)]
+HELD = [(1, "x y"), (2, "y !x=99")]
 
 
-def test_a_rate_that_is_gone_from_an_incomplete_page_says_until_when_it_was_seen(
-    con: duckdb.DuckDBPyConnection,
+@pytest.mark.parametrize(
+    ("nights", "written", "x", "y"),
+    [
+        # A rate that stands is written once; one begun and one closed are two.
+        ([(1, "x y"), (2, "x y"), (3, "x=3 y")], [2, 0, 2], [(2, 1, 3, 2), (3, 3, None, None)], 2),
+        # One that is gone from a complete page has ended, and from an incomplete one was last seen the night before.
+        ([(1, "x y"), (2, "y"), (3, "x y")], [2, 1, 1], [(2, 1, 2, 1), (2, 3, None, None)], 2),
+        ([(1, "x y"), (2, "x y"), (3, "y …")], [2, 0, 1], [(2, 1, None, 2)], 2),
+        ([(1, "x y"), (2, "x y"), (3, "y …"), (4, "y …"), (5, "y")], [2, 0, 1, 0, 1], [(2, 1, 5, 2)], 2),
+        # One that was not seen and then held keeps its last sighting; a held one is in doubt also on a complete page.
+        ([(1, "x y"), (2, "x y"), (3, "y …"), (4, "y !x=99")], None, [(2, 1, 4, 2), (2, 4, None, 2)], 2),
+        (HELD, None, [(2, 1, 2, 1), (2, 2, None, 1)], 2),
+        ([*HELD, (3, "x y")], None, [(2, 1, 2, 1), (2, 2, 3, 1), (2, 3, None, None)], 2),
+        # A repeated run keeps none of what it wrote before, also where only some rows are written anew.
+        ([(1, "x y"), (2, "x=3 y z"), (2, "x=4 y")], None, [(2, 1, 2, 1), (4, 2, None, None)], 2),
+        ([(1, "x y"), (2, "x=3 y"), (2, "x=4 y=5")], None, [(2, 1, 2, 1), (4, 2, None, None)], 5),
+        ([*HELD, (2, "y !x=99")], None, [(2, 1, 2, 1), (2, 2, None, 1)], 2),
+        ([*HELD, (2, "y !x=99"), (2, "x y")], None, [(2, 1, 2, 1), (2, 2, None, None)], 2),
+    ],
+)  # fmt: skip
+def test_versions_that_nights_leave(
+    con: duckdb.DuckDBPyConnection, nights: list[tuple[int, str]], written: list[int] | None, x: list[Any], y: int
 ) -> None:
-    load(con, 1, rate("x"), rate("y"))
-    load(con, 2, rate("x"), rate("y"), previous=1)
-    assert load(con, 3, rate("y"), is_complete=False, previous=2) == {RATES: 1}
-    assert versions(con, "x") == [(2, 1, None, 2)]
-    assert load(con, 4, rate("y"), is_complete=False, previous=3) == {}
-    assert load(con, 5, rate("y"), previous=4) == {RATES: 1}
-    assert versions(con, "x") == [(2, 1, 5, 2)], "it was last seen on night 2"
+    counts = []
+    for number, text in nights:
+        before = max((other for other, _ in nights if other < number), default=None)
+        shown = night_of(text)
+        counts.append(load(con, number, *shown.pop("items"), previous=before, **shown).get(RATES, 0))
+    assert counts == written or written is None
+    assert versions(con, "x") == x
+    assert versions(con, "y") == ([(2, 1, None, None)] if y == 2 else [(2, 1, 2, 1), (y, 2, None, None)])
+    others_left = con.execute(f"SELECT count(*) FROM {RATES} WHERE valid_from = valid_to OR instance = 'z'").fetchone()
+    assert others_left == (0,)
 
 
 @pytest.mark.parametrize(("back_on", "expected"), [
@@ -94,54 +115,10 @@ def test_a_rate_that_comes_back_goes_on_where_it_had_counted_all_the_while(
     assert versions(con, "x") == expected
 
 
-def test_a_rate_that_was_not_seen_and_then_held_keeps_its_last_sighting(con: duckdb.DuckDBPyConnection) -> None:
-    load(con, 1, rate("x"), rate("y"))
-    load(con, 2, rate("x"), rate("y"), previous=1)
-    load(con, 3, rate("y"), is_complete=False, previous=2)
-    load(con, 4, rate("y"), held=(rate("x", "99"),), previous=3)
-    assert versions(con, "x") == [(2, 1, 4, 2), (2, 4, None, 2)]
-
-
-def test_a_rate_that_is_held_is_in_doubt_also_on_a_complete_page(con: duckdb.DuckDBPyConnection) -> None:
-    load(con, 1, rate("x"), rate("y"))
-    load(con, 2, rate("y"), held=(rate("x", "99"),), previous=1)
-    assert versions(con, "x") == [(2, 1, 2, 1), (2, 2, None, 1)]
-    assert versions(con, "y") == [(2, 1, None, None)]
-    load(con, 3, rate("x"), rate("y"), previous=2)
-    assert versions(con, "x") == [(2, 1, 2, 1), (2, 2, 3, 1), (2, 3, None, None)], "seen again, though at the same rate"
-
-
 def test_without_a_night_before_it_was_seen_at_its_beginning(con: duckdb.DuckDBPyConnection) -> None:
     load(con, 1, rate("x"))
     load(con, 3, is_complete=False)
     assert versions(con, "x") == [(2, 1, None, 1)]
-
-
-def test_a_repeated_run_keeps_none_of_what_it_wrote_before(con: duckdb.DuckDBPyConnection) -> None:
-    load(con, 1, rate("x"), rate("y"))
-    load(con, 2, rate("x", "3"), rate("y"), rate("z"), previous=1)
-    load(con, 2, rate("x", "4"), rate("y"), previous=1)
-    assert versions(con, "x") == [(2, 1, 2, 1), (4, 2, None, None)]
-    assert versions(con, "z") == []
-    assert versions(con, "y") == [(2, 1, None, None)]
-    assert con.execute(f"SELECT count(*) FROM {RATES} WHERE valid_from = valid_to").fetchone() == (0,)
-
-
-def test_a_repeated_run_that_held_and_then_saw(con: duckdb.DuckDBPyConnection) -> None:
-    load(con, 1, rate("x"), rate("y"))
-    load(con, 2, rate("y"), held=(rate("x", "99"),), previous=1)
-    load(con, 2, rate("y"), held=(rate("x", "99"),), previous=1)
-    assert versions(con, "x") == [(2, 1, 2, 1), (2, 2, None, 1)]
-    load(con, 2, rate("x"), rate("y"), previous=1)
-    assert versions(con, "x") == [(2, 1, 2, 1), (2, 2, None, None)]
-
-
-def test_some_rows_of_a_night_are_written_before_and_some_are_not(con: duckdb.DuckDBPyConnection) -> None:
-    load(con, 1, rate("x"), rate("y"))
-    load(con, 2, rate("x", "3"), rate("y"), previous=1)
-    load(con, 2, rate("x", "4"), rate("y", "5"), previous=1)
-    assert versions(con, "x") == [(2, 1, 2, 1), (4, 2, None, None)]
-    assert versions(con, "y") == [(2, 1, 2, 1), (5, 2, None, None)]
 
 
 def test_another_source_is_left_alone(con: duckdb.DuckDBPyConnection) -> None:
