@@ -104,39 +104,40 @@ def test_a_check_that_cannot_be_carried_out_is_a_broken_audit_and_not_bad_data()
 # ── batches ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_bad_row_is_quarantined_with_every_reason() -> None:
-    rules = contract(check("between", "price", min=50, max=500), check("length_between", "title", min=4))
-    verdict = check_batch(rules, [offer("1"), offer("2", "10"), offer("3", "10", title="RTX")])
-    assert verdict.refusal is None
-    assert verdict.quarantined == {
-        1: "price: between (min 50, max 500): between it is",
-        2: "price: between (min 50, max 500): between it is; title: length between (min 4): length_between it is",
-    }
+RATE = FxRate(day=date(2023, 11, 16), currency="USD", rate=Decimal("1.09"))
+LEAST = "price: between (min 50): between it is"
+TOO_FEW = "{} rows, and at least 3 are expected: a shop has rows"
 
 
-def test_an_odd_row_is_loaded_with_a_warning() -> None:
-    verdict = check_batch(contract(check("between", "price", on_failure="warn", min=50)), [offer("1", "10")])
-    assert (verdict.quarantined, verdict.refusal) == ({}, None)
-    assert verdict.warnings == ("1 rows: price: between (min 50): between it is",)
-
-
-def test_a_structural_failure_refuses_the_batch() -> None:
-    verdict = check_batch(contract(check("in_set", "currency", "reject", values=["KRW"])), [offer("1"), offer("2")])
-    assert verdict.refusal == "2 rows break currency: in set (values ['KRW']): in_set it is"
-    assert verdict.quarantined == {}
-
-
-@pytest.mark.parametrize(("count", "is_refused"), [(0, True), (2, True), (3, False)])
-def test_too_few_rows_refuse_the_batch(count: int, is_refused: bool) -> None:
-    verdict = check_batch(contract(rows=(3, 9)), [offer(str(n)) for n in range(count)])
-    assert (verdict.refusal == f"{count} rows, and at least 3 are expected: a shop has rows") is is_refused
-    assert (verdict.refusal is None) is not is_refused
-
-
-def test_too_many_rows_are_a_warning() -> None:
-    verdict = check_batch(contract(rows=(1, 2)), [offer(str(n)) for n in range(3)])
-    assert verdict.refusal is None
-    assert verdict.warnings == ("3 rows, and at most 2 are expected: a shop has rows",)
+@pytest.mark.parametrize(
+    ("rules", "items", "verdict"),
+    [
+        # A bad row is quarantined with every reason; an absent price breaks no bound.
+        (contract(check("between", "price", min=50), check("length_between", "title", min=4)),
+         [offer("1"), offer("2", "10"), offer("3", "10", title="RTX"), offer("4", None)],
+         ({1: LEAST, 2: f"{LEAST}; title: length between (min 4): length_between it is"}, (), None)),
+        # An odd row is loaded with a warning, and so are too many rows.
+        (contract(check("between", "price", on_failure="warn", min=50)), [offer("1", "10")],
+         ({}, (f"1 rows: {LEAST}",), None)),
+        (contract(rows=(1, 2)), [offer(n) for n in "123"],
+         ({}, ("3 rows, and at most 2 are expected: a shop has rows",), None)),
+        # A structural failure refuses the batch, and so do too few rows.
+        (contract(check("in_set", "currency", "reject", values=["KRW"])), [offer("1"), offer("2")],
+         ({}, (), "2 rows break currency: in set (values ['KRW']): in_set it is")),
+        (contract(rows=(3, 9)), [], ({}, (), TOO_FEW.format(0))),
+        (contract(rows=(3, 9)), [offer(n) for n in "12"], ({}, (), TOO_FEW.format(2))),
+        (contract(rows=(3, 9)), [offer(n) for n in "123"], ({}, (), None)),
+        # A check is for its own kind, and positions count through all.
+        (contract(check("between", "price", min=50), check("between", "rate", kind="fx_rate", min=2)),
+         [RATE, offer("1", "10"), RATE, offer("2")],
+         ({1: LEAST, **dict.fromkeys((0, 2), "rate: between (min 2): between it is")}, (), None)),
+    ],
+)  # fmt: skip
+def test_what_a_contract_says_of_a_batch(
+    rules: Contract, items: list[Item], verdict: tuple[dict[int, str], tuple[str, ...], str | None]
+) -> None:
+    found = check_batch(rules, items)
+    assert (found.quarantined, found.warnings, found.refusal) == verdict
 
 
 @pytest.mark.parametrize(("bad", "is_refused"), [(1, False), (2, False), (3, True)])
@@ -150,21 +151,6 @@ def test_too_large_a_share_of_bad_rows_refuses_the_batch(bad: int, is_refused: b
         assert verdict.quarantined == {}
     else:
         assert (verdict.refusal, list(verdict.quarantined)) == (None, list(range(bad)))
-
-
-def test_a_check_is_for_its_own_kind_and_positions_count_through_all() -> None:
-    rate = FxRate(day=date(2023, 11, 16), currency="USD", rate=Decimal("1.09"))
-    items: list[Item] = [rate, offer("1", "10"), rate, offer("2")]
-    rules = contract(check("between", "price", min=50), check("between", "rate", kind="fx_rate", min=2))
-    assert list(check_batch(rules, items).quarantined) == [1, 0, 2] or set(check_batch(rules, items).quarantined) == {
-        0,
-        1,
-        2,
-    }
-
-
-def test_an_absent_price_breaks_no_bound() -> None:
-    assert check_batch(contract(check("between", "price", min=50)), [offer("1", None), offer("2")]).quarantined == {}
 
 
 @pytest.mark.parametrize(
@@ -196,14 +182,29 @@ def test_a_page_in_another_currency_is_refused_whole() -> None:
 # ── marts ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_row_of_a_mart_that_breaks_a_rule_of_rows_is_refused_and_the_mart_is_not() -> None:
-    verdict = check_mart(contract(check("between", "a", "quarantine", kind="", min=2)), MART)
-    assert (verdict.problems, verdict.refused) == ((), {0: "a: between (min 2): between it is"})
+A_IS_2 = "a: between (min 2): between it is"
 
 
-def test_a_rule_that_a_mart_may_not_break_is_said_with_the_first_row() -> None:
-    (problem,) = check_mart(contract(check("between", "a", "reject", kind="", min=2)), MART).problems
-    assert problem.startswith("shop: 1 rows break a: between (min 2): between it is; the first: {'a': 1.0,")
+@pytest.mark.parametrize(
+    ("rules", "problems", "refused"),
+    [
+        # A row that breaks a rule of rows is refused, and the mart is not.
+        (contract(check("between", "a", "quarantine", kind="", min=2)), [], {0: A_IS_2}),
+        (contract(check("between", "a", "warn", kind="", min=2)), [], {}),
+        # A rule that a mart may not break is said with the first row; a key that is there twice, and the number of rows.
+        (contract(check("between", "a", "reject", kind="", min=2)),
+         [f"shop: 1 rows break {A_IS_2}; the first: {{'a': 1.0,"], {}),
+        (contract(check("unique", "word", "reject", kind="")), ["shop: 2 rows break word: unique"], {}),
+        (contract(rows=(5, 9)), ["shop has 4 rows, and 5 to 9 are expected: a shop has rows"], {}),
+        (contract(rows=(1, 3)), ["shop has 4 rows, and 1 to 3 are expected: a shop has rows"], {}),
+    ],
+)  # fmt: skip
+def test_what_a_contract_says_of_a_mart(rules: Contract, problems: list[str], refused: dict[int, str]) -> None:
+    found = check_mart(rules, MART)
+    assert found.refused == refused
+    assert [said.startswith(start) for said, start in zip(found.problems, problems, strict=True)] == [True] * len(
+        problems
+    )
 
 
 def test_many_refused_rows_are_a_broken_mart() -> None:
@@ -212,21 +213,3 @@ def test_many_refused_rows_are_a_broken_mart() -> None:
     assert check_mart(replace(rules, max_rows=99, max_quarantined_share=0.2), few).problems == ()
     (problem,) = check_mart(replace(rules, max_rows=99, max_quarantined_share=0.2), many).problems
     assert problem.startswith("shop: 13 of 60 rows break its contract, more than 20%")
-
-
-def test_a_warning_keeps_no_mart_back() -> None:
-    verdict = check_mart(contract(check("between", "a", "warn", kind="", min=2)), MART)
-    assert (verdict.problems, verdict.refused) == ((), {})
-
-
-@pytest.mark.parametrize("bounds", [(5, 9), (1, 3)])
-def test_a_mart_with_too_few_or_too_many_rows_is_said(bounds: tuple[int, int]) -> None:
-    low, high = bounds
-    (problem,) = check_mart(contract(rows=bounds), MART).problems
-    assert problem == f"shop has 4 rows, and {low} to {high} are expected: a shop has rows"
-
-
-def test_a_table_key_that_is_there_twice_is_said() -> None:
-    problems = check_mart(contract(check("unique", "word", "reject", kind="")), MART).problems
-    assert len(problems) == 1
-    assert "2 rows break word: unique" in problems[0]

@@ -53,23 +53,15 @@ def test_the_words_that_tell_variants_apart_stay(name: str, printed: str, expect
 
 
 @pytest.mark.parametrize(
-    ("text", "amount", "currency"),
+    ("text", "rate"),
     [
-        ("$4.234", "4.234", "USD"),
-        ("US$ 1.460", "1.460", "USD"),
-        ("0.31 USD", "0.31", "USD"),
-        ("1,632원", "1632", "KRW"),
-        ("₩1,632.25", "1632.25", "KRW"),
-        ("$0", "0", "USD"),
+        ("$4.234", ("4.234", "USD")), ("US$ 1.460", ("1.460", "USD")), ("0.31 USD", ("0.31", "USD")),
+        ("1,632원", ("1632", "KRW")), ("₩1,632.25", ("1632.25", "KRW")), ("$0", ("0", "USD")),
+        *((text, None) for text in ("4.234", "", "N/A", "$1.0 $2.0", "$1,23", "€1.00", "$5원", "$1.0/month", "-$1")),
     ],
-)
-def test_an_hour_s_rate(text: str, amount: str, currency: str) -> None:
-    assert read_rate(text) == (Decimal(amount), currency)
-
-
-@pytest.mark.parametrize("text", ["4.234", "", "N/A", "$1.0 $2.0", "$1,23", "€1.00", "$5원", "$1.0/month", "-$1"])
-def test_what_is_no_rate(text: str) -> None:
-    assert read_rate(text) is None
+)  # fmt: skip
+def test_an_hour_s_rate(text: str, rate: tuple[str, str] | None) -> None:
+    assert read_rate(text) == (rate and (Decimal(rate[0]), rate[1]))
 
 
 def test_the_azure_hour_of_three_years() -> None:
@@ -156,54 +148,47 @@ def azure(*changes: dict[str, Any], following: str | None = None) -> list[Any]:
     return list(azure_retail.parse(page(json.dumps(answer), AZURE, "application/json")))
 
 
+YEARS = {"type": "Reservation", "reservationTerm": "1 Year"}
+
+
 @pytest.mark.parametrize(
-    ("change", "model"),
+    ("change", "found"),
     [
         ({}, "on_demand"),
         ({"meterName": "NC24s v3 Spot"}, "spot"),
         ({"meterName": "NC24s v3 Low Priority"}, "spot"),
-        ({"type": "Reservation", "reservationTerm": "1 Year"}, "reserved_1y"),
-        ({"type": "Reservation", "reservationTerm": "3 Years"}, "reserved_3y"),
+        (YEARS, "reserved_1y"),
+        (YEARS | {"reservationTerm": "3 Years"}, "reserved_3y"),
+        # What stands beside offers is counted.
+        ({"productName": "Virtual Machines NCSv3 Series Windows"}, "meters_left_out: with a Windows licence"),
+        ({"type": "DevTestConsumption"}, "meters_left_out: of type DevTestConsumption"),
+        ({"armSkuName": "Standard_D2s_v3"}, "meters_left_out: without a GPU"),
+        ({"armSkuName": "Standard_NP10s"}, "meters_left_out: without a GPU"),
+        ({"armSkuName": "Standard_NX99_v9"}, "meters_left_out: of an unknown size"),
+        ({"armSkuName": "Standard_NV6ads_A10_v5"}, "meters_left_out: of an unknown size or a share of a GPU"),
+        ({"effectiveStartDate": "2024-01-01T00:00:00Z"}, "meters_left_out: of another date"),
+        ({"effectiveEndDate": "2023-11-01T00:00:00Z"}, "meters_left_out: of another date"),
+        ({"isPrimaryMeterRegion": False}, "meters_left_out: secondary"),
+        ({"tierMinimumUnits": 100}, "meters_left_out: secondary"),
+        # One that is not sure is an issue.
+        ({"unitOfMeasure": "1 GB"}, "unreadable_meter: "),
+        ({"retailPrice": -1.0}, "unreadable_meter: "),
+        (YEARS | {"reservationTerm": "5 Years"}, "unreadable_meter: "),
     ],
 )
-def test_azure_pricing_models(change: dict[str, Any], model: str) -> None:
-    (found,) = azure(change)
-    assert found.pricing_model == model
+def test_what_a_meter_of_azure_is(change: dict[str, Any], found: str) -> None:
+    (item,) = azure(change)
+    code, _, reason = found.partition(": ")
+    if isinstance(item, CloudOffer):
+        assert item.pricing_model == found
+    else:
+        assert (item.code, reason in item.message) == (code, True)
+        assert item.severity == "info" or code == "unreadable_meter"
 
 
 def test_spot_and_low_priority_of_one_size_are_two_offers() -> None:
     found = azure({"meterName": "x Spot"}, {"meterName": "x Low Priority"})
     assert len({(item.region, item.instance, item.pricing_model) for item in found}) == 2
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"productName": "Virtual Machines NCSv3 Series Windows"}, "with a Windows licence"),
-        ({"type": "DevTestConsumption"}, "of type DevTestConsumption"),
-        ({"armSkuName": "Standard_D2s_v3"}, "without a GPU"),
-        ({"armSkuName": "Standard_NP10s"}, "without a GPU"),
-        ({"armSkuName": "Standard_NX99_v9"}, "of an unknown size"),
-        ({"armSkuName": "Standard_NV6ads_A10_v5"}, "of an unknown size or a share of a GPU"),
-        ({"effectiveStartDate": "2024-01-01T00:00:00Z"}, "of another date"),
-        ({"effectiveEndDate": "2023-11-01T00:00:00Z"}, "of another date"),
-        ({"isPrimaryMeterRegion": False}, "secondary"),
-        ({"tierMinimumUnits": 100}, "secondary"),
-    ],
-)
-def test_what_azure_lists_beside_offers_is_counted(change: dict[str, Any], reason: str) -> None:
-    (found,) = azure(change)
-    assert (found.code, found.severity) == ("meters_left_out", "info")
-    assert f"{reason}" in found.message
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"unitOfMeasure": "1 GB"}, {"retailPrice": -1.0}, {"type": "Reservation", "reservationTerm": "5 Years"}],
-)
-def test_an_azure_meter_that_is_not_sure_is_an_issue(change: dict[str, Any]) -> None:
-    (found,) = azure(change)
-    assert found.code == "unreadable_meter"
 
 
 def test_azure_pages_lead_on_within_the_host_only() -> None:
@@ -268,30 +253,19 @@ def test_what_is_no_offer_file(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "name", "count"),
+    ("size", "gpus"),
     [
-        ("Standard_NC24ads_A100_v4", "A100 80GB PCIe", 1),
-        ("Standard_ND96asr_v4", "A100 SXM4 40GB", 8),
-        ("Standard_ND96amsr_A100_v4", "A100 SXM4 80GB", 8),
-        ("Standard_NC80adis_H100_v5", "H100 NVL", 2),
-        ("standard_nc24rs_v3", "V100", 4),
-        ("Standard_NV72ads_A10_v5", "A10", 2),
+        ("Standard_NC24ads_A100_v4", ("A100 80GB PCIe", 1)), ("Standard_ND96asr_v4", ("A100 SXM4 40GB", 8)),
+        ("Standard_ND96amsr_A100_v4", ("A100 SXM4 80GB", 8)), ("Standard_NC80adis_H100_v5", ("H100 NVL", 2)),
+        ("standard_nc24rs_v3", ("V100", 4)), ("Standard_NV72ads_A10_v5", ("A10", 2)), ("p5.48xlarge", ("H100 SXM5", 8)),
+        # Unknown, or a share of a GPU.
+        ("Standard_NV4as_v4", None), ("Standard_NC5s_v3", None), ("Standard_NC24s_v9", None), ("Standard_D2s_v3", None),
+        ("", None), ("p5x.48xlarge", None),
     ],
-)
-def test_azure_sizes(size: str, name: str, count: int) -> None:
-    found = cloud_instances.azure(size)
-    assert (found.name, found.count) == (name, count)
-
-
-@pytest.mark.parametrize("size", ["Standard_NV4as_v4", "Standard_NC5s_v3", "Standard_NC24s_v9", "Standard_D2s_v3", ""])
-def test_azure_sizes_that_are_unknown_or_a_share_of_a_gpu(size: str) -> None:
-    assert cloud_instances.azure(size) is None
-
-
-def test_aws_types() -> None:
-    found = cloud_instances.aws("p5.48xlarge", 8)
-    assert (found.name, found.count) == ("H100 SXM5", 8)
-    assert cloud_instances.aws("p5x.48xlarge", 8) is None
+)  # fmt: skip
+def test_sizes_of_azure_and_types_of_aws(size: str, gpus: tuple[str, int] | None) -> None:
+    found = cloud_instances.aws(size, 8) if "xlarge" in size else cloud_instances.azure(size)
+    assert (found and (found.name, found.count)) == gpus
 
 
 # The wiki page
@@ -319,15 +293,21 @@ def test_pricing_models_by_words(header: str, model: str) -> None:
     assert (found.pricing_model, found.price, found.currency) == (model, Decimal("1.03"), "USD")
 
 
-@pytest.mark.parametrize("header", ["3년 할인율", "3년 약정 총액", "월 요금", "1년 약정 할인", "비고"])
-def test_totals_months_and_discounts_are_no_hourly_price(header: str) -> None:
-    (found,) = wiki(table(("GPU", "온디맨드", header), ("T4", "$1.03", "$999"), caption="GCP"))
-    assert (found.price, found.note) == (Decimal("1.03"), f"{header}: $999")
-
-
-def test_not_available_is_an_offer_without_a_price_and_an_empty_cell_is_none() -> None:
-    found = wiki(table(("GPU", "온디맨드", "3년 약정"), ("K80", "", "N/A"), caption="GCP"))
-    assert [(item.pricing_model, item.price, item.price_text) for item in found] == [("reserved_3y", None, "N/A")]
+@pytest.mark.parametrize(
+    ("header", "cells", "found"),
+    [
+        # Totals, months and discounts are no price of an hour.
+        *((("GPU", "온디맨드", header), ("T4", "$1.03", "$999"), ("on_demand", Decimal("1.03"), "$1.03", f"{header}: $999"))
+          for header in ("3년 할인율", "3년 약정 총액", "월 요금", "1년 약정 할인", "비고")),
+        # What is not available is an offer without a price, and an empty cell is none.
+        (("GPU", "온디맨드", "3년 약정"), ("K80", "", "N/A"), ("reserved_3y", None, "N/A", None)),
+    ],
+)  # fmt: skip
+def test_which_columns_of_the_wiki_are_prices(
+    header: tuple[str, ...], cells: tuple[str, ...], found: tuple[Any, ...]
+) -> None:
+    (item,) = wiki(table(header, cells, caption="GCP"))
+    assert (item.pricing_model, item.price, item.price_text, item.note) == found
 
 
 def test_a_counted_instance_is_priced_as_a_whole() -> None:

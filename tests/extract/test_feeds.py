@@ -86,30 +86,29 @@ def test_a_sale_counts_while_it_is_on(interval: str, price: str) -> None:
     assert [offer.price for offer in offers(table)] == [Decimal(price)]
 
 
+UNTOLD = ("549.99", "549,99.00 USD", "1,299 EUR", "from 549.99 USD", "549.99 USD 12", "-5 USD", "549.99 XXQ")
+PRICED, OTHER = "id\ttitle\tprice\nA1\tVeltor RTX 4070\t{}\n", "A2\tVeltor RTX 4080\t999.00 USD\n"
+
+
 @pytest.mark.parametrize(
-    "price", ["549.99", "549,99.00 USD", "1,299 EUR", "from 549.99 USD", "549.99 USD 12", "-5 USD", "549.99 XXQ"]
-)
-def test_a_price_that_cannot_be_told_is_an_issue(price: str) -> None:
-    found = parse(f"id\ttitle\tprice\nA1\tVeltor RTX 4070\t{price}\nA2\tVeltor RTX 4080\t999.00 USD\n")
-    assert [item.sku for item in found if isinstance(item, Offer)] == ["A2"]
-    assert [(item.code, item.where) for item in found if isinstance(item, Issue)] == [("bad_entry", "line 2")]
-
-
-@pytest.mark.parametrize("price", ["", "0.00 USD", "9999.00 USD"])
-def test_no_price_is_none(price: str) -> None:
-    (offer,) = offers(f"id\ttitle\tprice\nA1\tVeltor RTX 4070\t{price}\n")
-    assert offer.price is None
-
-
-def test_goods_in_sets_are_no_price_of_one() -> None:
-    table = "id\ttitle\tprice\tmultipack\nA1\tVeltor RTX 4070\t999.00 USD\t2\n"
-    assert [offer.price_kind for offer in offers(table)] == ["bundle"]
-
-
-def test_a_delimiter_in_a_text_spoils_its_line_alone() -> None:
-    found = parse("id,title,price\nA1,Veltor RTX 4070, 12GB,549.99 USD\nA2,Veltor RTX 4080,999.00 USD\n")
-    assert [item.sku for item in found if isinstance(item, Offer)] == ["A2"]
-    assert [item.where for item in found if isinstance(item, Issue)] == ["line 2"]
+    ("table", "prices", "spoilt"),
+    [
+        # What cannot be told is an issue; what is none, or stands for none, is no price.
+        *((PRICED.format(price) + OTHER, ["A2 999.00 now"], ["line 2"]) for price in UNTOLD),
+        *((PRICED.format(price), ["A1 None None"], []) for price in ("", "0.00 USD", "9999.00 USD")),
+        # Goods in sets are no price of one.
+        ("id\ttitle\tprice\tmultipack\nA1\tVeltor RTX 4070\t999.00 USD\t2\n", ["A1 999.00 bundle"], []),
+        # A delimiter in a text spoils its line alone.
+        ("id,title,price\nA1,Veltor RTX 4070, 12GB,549.99 USD\nA2,Veltor RTX 4080,999.00 USD\n", ["A2 999.00 now"],
+         ["line 2"]),
+    ],
+)  # fmt: skip
+def test_prices_of_a_feed(table: str, prices: list[str], spoilt: list[str]) -> None:
+    found = parse(table)
+    assert [f"{item.sku} {item.price} {item.price_kind}" for item in found if isinstance(item, Offer)] == prices
+    assert [(item.code, item.where) for item in found if isinstance(item, Issue)] == [
+        ("bad_entry", one) for one in spoilt
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import http.client
 import re
 from decimal import Decimal
 from functools import cache
@@ -16,6 +14,8 @@ from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Issue, Link, Offer, Parsed
 from gpuledger.extract.sample.server import SampleSite, clock, start_urls
 from gpuledger.extract.source import Page
+from tests.extract import test_sample_server
+from tests.extract.pages import page
 
 SHOPS = ("bhphoto", "danawa", "generic_shop", "newegg")
 #: GPU as titles name it, with what must not follow: the lowest price in USD of a new card in stock, sold by the shop.
@@ -41,17 +41,9 @@ BEST = {
 
 def ask(site: SampleSite, url: str) -> Page:
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=10)
-    try:
-        connection.request("GET", parts.path, headers={"Host": parts.hostname or ""})
-        response = connection.getresponse()
-        content = response.read()
-        assert response.status == 200, url
-        headers = {name.lower(): value for name, value in response.getheaders()}
-    finally:
-        connection.close()
-    digest = hashlib.sha256(content).hexdigest()
-    return Page(url=url, final_url=url, content=content, sha256=digest, fetched_at=clock(site.night), headers=headers)
+    status, headers, content = test_sample_server.ask(site, parts.path, parts.hostname or "")
+    assert status == 200, url
+    return page(content, url, headers["content-type"], clock(site.night).isoformat())
 
 
 def crawl(night: int, shop: str) -> list[Parsed]:

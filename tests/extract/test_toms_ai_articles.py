@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import http.client
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,6 +14,7 @@ from gpuledger.extract.sample.server import SampleSite, start_urls
 from gpuledger.extract.sources.toms_ai_articles import SOURCE
 from gpuledger.extract.sources.toms_ai_articles.pages import parse
 from tests.extract.pages import page
+from tests.extract.test_sample_server import ask
 
 URL = "https://www.tomshardware.com/news/running-your-own-chatbot-on-a-single-gpu"
 
@@ -125,14 +125,9 @@ def test_the_sample_s_charts_are_those_that_were_transcribed() -> None:
 
         def get(url: str) -> tuple[bytes, str]:
             parts = urlsplit(url)
-            connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=10)
-            try:
-                connection.request("GET", parts.path, headers={"Host": parts.netloc})
-                response = connection.getresponse()
-                assert response.status == 200, url
-                return response.read(), response.getheader("Content-Type", "")
-            finally:
-                connection.close()
+            status, headers, content = ask(site, parts.path, parts.netloc)
+            assert status == 200, url
+            return content, headers["content-type"]
 
         for url in start_urls(SOURCE):
             content, kind = get(url)

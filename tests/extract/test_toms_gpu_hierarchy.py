@@ -36,11 +36,6 @@ def issues(body: str, url: str = HIERARCHY) -> list[str]:
     return [item.code for item in read(body, url) if isinstance(item, Issue)]
 
 
-def test_placeholders_are_no_price_and_no_score() -> None:
-    found = read(table(HEADER, ("Titan RTX", "Row 0 - Cell 1", "65.5% (99.3fps)", "Row 0 - Cell 3")))
-    assert [type(item) for item in found] == [Score]
-
-
 @pytest.mark.parametrize(
     ("cell", "percent", "fps"),
     [
@@ -66,13 +61,35 @@ def test_a_resolution_that_a_card_cannot_run_gives_nothing(cell: str) -> None:
     )
 
 
+WIDGET = '<aside class="hawk-placeholder" data-widget-type="deal">{}</aside>'
+FPS, QUOTIENTS = "100.0% (151.6fps)", ("Graphics Card", "Price", "1080p Ultra", "1440p Ultra")
+
+
 @pytest.mark.parametrize(
-    "cell", ["147.5", "fast", "97,3% (147,5fps)", "-3% (1fps)", "97.3% (147.5fps) 98.0% (1fps)", "1e3%"]
-)
-def test_a_cell_that_is_not_sure_is_an_issue_and_no_score(cell: str) -> None:
-    body = table(HEADER, ("RTX 4080", "", cell, ""))
-    assert scores(body) == []
-    assert issues(body) == ["unreadable_score"]
+    ("body", "scored", "paid", "codes"),
+    [
+        (table(HEADER, ("Titan RTX", "Row 0 - Cell 1", "65.5% (99.3fps)", "Row 0 - Cell 3")), ["1080p Ultra"], [], []),
+        # A cell that is not sure is an issue and no score, and so are two prices; no price is neither item nor issue.
+        *((table(HEADER, ("RTX 4080", "", cell, "")), [], [], ["unreadable_score"]) for cell in (
+            "147.5", "fast", "97,3% (147,5fps)", "-3% (1fps)", "97.3% (147.5fps) 98.0% (1fps)", "1e3%",
+        )),
+        (table(HEADER, ("RTX 4090", "$1,599 $1,799", FPS, "")), ["1080p Ultra"], [], ["ambiguous_price"]),
+        *((table(HEADER, ("RTX 4090", cell, FPS, "")), ["1080p Ultra"], [], []) for cell in ("N/A", "$0", "sold out", "")),
+        (table(("Graphics Card", "1440p Ultra", "Buy"), ("RTX 4090", "100.0%", "RTX 4090 for $1,234")), ["1440p Ultra"],
+         [], []),
+        # Widgets are never read, and quotients are no frame rates.
+        (WIDGET.format(table(HEADER, ("RTX 4090", "$1", "", "")))
+         + table(HEADER, ("RTX 4090", '$1,599<div data-widget-type="price">$1,111</div>', FPS, "")), ["1080p Ultra"],
+         [1599], []),
+        (table(QUOTIENTS, ("Radeon RX 6600", "$235", "0.3772", "0.1963"), caption="Value: FPS per dollar"), [], [235], []),
+        (table(("Graphics Card", "1080p Ultra", "1080p FPS/$"), ("Radeon RX 6600", "44.4% (67.3fps)", "0.3772")),
+         ["1080p Ultra"], [], []),
+    ],
+)  # fmt: skip
+def test_what_is_read_of_a_table(body: str, scored: list[str], paid: list[int], codes: list[str]) -> None:
+    assert [item.column for item in scores(body)] == scored
+    assert [item.price for item in prices(body)] == paid
+    assert issues(body) == codes
 
 
 def test_the_unit_may_stand_in_the_header_or_the_caption() -> None:
@@ -82,17 +99,6 @@ def test_the_unit_may_stand_in_the_header_or_the_caption() -> None:
         table(("Graphics Card", "1440p Ultra"), ("RTX 4080", "129.0"), caption="Average frames per second")
     )
     assert (found.score, found.unit) == (Decimal("129.0"), "fps")
-
-
-def test_a_table_of_quotients_has_no_frame_rates() -> None:
-    ranking = table(
-        ("Graphics Card", "Price", "1080p Ultra", "1440p Ultra"), ("Radeon RX 6600", "$235", "0.3772", "0.1963"),
-        caption="Value: FPS per dollar",
-    )  # fmt: skip
-    assert scores(ranking) == []
-    assert [item.price for item in prices(ranking)] == [Decimal(235)]
-    columns = table(("Graphics Card", "1080p Ultra", "1080p FPS/$"), ("Radeon RX 6600", "44.4% (67.3fps)", "0.3772"))
-    assert [item.column for item in scores(columns)] == ["1080p Ultra"]
 
 
 @pytest.mark.parametrize(
@@ -121,12 +127,6 @@ def test_a_price_in_the_name_is_a_price_of_the_card() -> None:
         ("GeForce RTX 4090", Decimal(1599), "Graphics Card")
     ]
     assert [item.gpu_name for item in scores(body)] == ["GeForce RTX 4090"]
-
-
-def test_a_name_again_under_buy_is_nothing() -> None:
-    body = table(("Graphics Card", "1440p Ultra", "Buy"), ("RTX 4090", "100.0%", "RTX 4090 for $1,234"))
-    assert prices(body) == []
-    assert issues(body) == []
 
 
 def test_columns_are_found_wherever_they_stand() -> None:
@@ -182,30 +182,6 @@ def test_a_specification_is_kept_as_printed_also_where_it_is_wrong() -> None:
     printed = "Navi 10, 2304 shaders, 1750MHz, 8GB GDDR6@14Gbps, 336GB/s, 160W"
     body = table(("Graphics Card", "1440p Ultra", "Specifications"), ("Radeon RX 5600 XT", "29.4% (42.0fps)", printed))
     assert [item.specs for item in scores(body)] == [printed]
-
-
-def test_price_widgets_are_never_read() -> None:
-    widget = (
-        '<aside class="hawk-placeholder" data-widget-type="deal">'
-        + table(HEADER, ("RTX 4090", "$1", "", ""))
-        + "</aside>"
-    )
-    cell = '$1,599<div data-widget-type="price">$1,111</div>'
-    body = widget + table(HEADER, ("RTX 4090", cell, "100.0% (151.6fps)", ""))
-    assert [item.price for item in prices(body)] == [Decimal(1599)]
-
-
-@pytest.mark.parametrize("cell", ["N/A", "$0", "out of stock", ""])
-def test_no_price_is_no_item_and_no_issue(cell: str) -> None:
-    body = table(HEADER, ("RTX 4090", cell, "100.0% (151.6fps)", ""))
-    assert prices(body) == []
-    assert issues(body) == []
-
-
-def test_two_prices_in_a_cell_are_an_issue() -> None:
-    body = table(HEADER, ("RTX 4090", "$1,599 $1,799", "100.0% (151.6fps)", ""))
-    assert prices(body) == []
-    assert issues(body) == ["ambiguous_price"]
 
 
 def test_the_month_in_a_caption_is_the_price_s_period() -> None:

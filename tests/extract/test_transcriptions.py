@@ -147,12 +147,29 @@ def chart(image: str = IMAGE, article: str = ARTICLE) -> Chart:
     return Chart(article_url=article, image_url=image, caption="", position=0)
 
 
-def codes(*args: object, **kwargs: object) -> list[str]:
-    return [issue.code for issue in match(*args, **kwargs)]  # type: ignore[arg-type]
+UNNOTED = {"image_sha256": ""}
 
 
-def test_an_unchanged_chart_raises_nothing() -> None:
-    assert codes([chart()], {IMAGE: OLD}, [one({})]) == []
+@pytest.mark.parametrize(
+    ("article", "hashes", "row", "first_hashes", "is_outdated"),
+    [
+        (ARTICLE, {IMAGE: OLD}, {}, {}, False),
+        # Without a noted hash the first bytes seen are the baseline, and a noted one goes before them.
+        (ARTICLE, {IMAGE: NEW}, UNNOTED, {}, False),
+        (ARTICLE, {IMAGE: NEW}, UNNOTED, {IMAGE: NEW}, False),
+        (ARTICLE, {IMAGE: NEW}, UNNOTED, {IMAGE: OLD}, True),
+        (ARTICLE, {IMAGE: OLD}, {}, {IMAGE: NEW}, False),
+        # What was not fetched or read is not judged; an article is the same under another query or slash.
+        (ARTICLE, {}, {}, {}, False),
+        ("https://articles.test/two", {IMAGE: NEW}, {}, {}, False),
+        (f"{ARTICLE}/?utm=1#top", {IMAGE: NEW}, {}, {}, True),
+    ],
+)
+def test_whether_a_chart_outdates_its_transcription(
+    article: str, hashes: dict[str, str], row: dict[str, str], first_hashes: dict[str, str], is_outdated: bool
+) -> None:
+    found = match([chart(article=article)], hashes, [one(row)], first_hashes=first_hashes)
+    assert [issue.code for issue in found] == ["transcription_outdated"] * is_outdated
 
 
 def test_changed_bytes_outdate_a_transcription() -> None:
@@ -165,29 +182,6 @@ def test_a_chart_that_went_outdates_its_transcription() -> None:
     (issue,) = match([chart("https://cdn.test/other.png")], {}, [one({})])
     assert issue.code == "transcription_outdated"
     assert "no longer in the article" in issue.message
-
-
-def test_without_a_noted_hash_the_first_bytes_seen_are_the_baseline() -> None:
-    transcription = one({"image_sha256": ""})
-    assert codes([chart()], {IMAGE: NEW}, [transcription]) == []
-    assert codes([chart()], {IMAGE: NEW}, [transcription], first_hashes={IMAGE: NEW}) == []
-    assert codes([chart()], {IMAGE: NEW}, [transcription], first_hashes={IMAGE: OLD}) == ["transcription_outdated"]
-
-
-def test_a_noted_hash_goes_before_the_first_bytes_seen() -> None:
-    assert codes([chart()], {IMAGE: OLD}, [one({})], first_hashes={IMAGE: NEW}) == []
-
-
-def test_an_image_that_was_not_fetched_is_not_judged() -> None:
-    assert codes([chart()], {}, [one({})]) == []
-
-
-def test_an_article_that_was_not_read_is_not_judged() -> None:
-    assert codes([chart(article="https://articles.test/two")], {IMAGE: NEW}, [one({})]) == []
-
-
-def test_an_article_is_the_same_under_another_query_or_slash() -> None:
-    assert codes([chart(article=f"{ARTICLE}/?utm=1#top")], {IMAGE: NEW}, [one({})]) == ["transcription_outdated"]
 
 
 def test_a_transcription_without_an_address_says_that_nobody_watches_it() -> None:

@@ -76,17 +76,79 @@ def the_held(one: Compared, tally: Tally = QUIET, known: Known | None = None) ->
     return held
 
 
+def crowd(comparable: int, moved: int) -> Tally:
+    return Tally(comparable, moved, known=0, lost=0)
+
+
+def lost(known: int, lost: int) -> Tally:
+    return Tally(comparable=0, moved=0, known=known, lost=lost)
+
+
+def seen(price: str | None, currency: str | None = "USD", at: datetime = YESTERDAY, runs: int = 1) -> Known:
+    return Known(seen={"shop:a": Sighting(None if price is None else Decimal(price), currency, at, runs)})
+
+
+def peers(*prices: str) -> Known:
+    return Known(others={"shop:a": [Decimal(one) for one in prices]})
+
+
+ASKED = Known(asked={"shop:a": (Decimal(200), Decimal(300))})
+#: What would excuse any move of a price.
+EXCUSED = Known(others={"shop:a": [Decimal(9999)] * 3}, asked={"shop:a": (Decimal(1), Decimal(99999))})
+
+
 @pytest.mark.parametrize(
-    ("price", "hold"), [("167", None), ("168", "move"), ("59.9", None), ("59.8", "move"), ("100", None)]
+    ("one", "tally", "known", "hold"),
+    [
+        # A single move is held from the bound on.
+        (row("167"), QUIET, Known(), None), (row("168"), QUIET, Known(), "move"), (row("59.9"), QUIET, Known(), None),
+        (row("59.8"), QUIET, Known(), "move"), (row("100"), QUIET, Known(), None),
+        # A price without a reference in its currency is believed, and another currency held at the same amount.
+        (row("1000", None, was=None), QUIET, Known(), None), (row("1000", "0"), QUIET, Known(), None),
+        (row("1000", currency=None), QUIET, Known(), None), (row("100", currency="EUR"), QUIET, Known(), "currency"),
+        # A smaller move is held where more than a fifth of ten or more make it; what wanders by nature is of no crowd.
+        (row("130"), crowd(10, 3), Known(), "crowd"), (row("130"), crowd(10, 2), Known(), None),
+        (row("130"), crowd(9, 9), Known(), None), (row("130"), crowd(15, 3), Known(), None),
+        (row("130"), crowd(15, 4), Known(), "crowd"), (row("110"), crowd(10, 3), Known(), None),
+        (row("130", is_steady=False), crowd(10, 3), Known(), None), (row("200"), crowd(10, 3), Known(), "move"),
+        # A lost price is doubted where more than half of ten or more lost theirs.
+        (row(None), lost(10, 6), Known(), "lost"), (row(None), lost(10, 5), Known(), None),
+        (row(None), lost(9, 9), Known(), None), (row(None), lost(12, 7), Known(), "lost"),
+        (row(None, had_price=False), lost(10, 6), Known(), None),
+        # A move is believed when an earlier run saw the same price; a rate that wanders is the same within a crowd's move.
+        (row("1000"), QUIET, seen("1000"), None), (row("1000"), QUIET, seen("1000", at=NOW), "move"),
+        (row("1000"), QUIET, seen("1049"), None), (row("1000"), QUIET, seen("1060"), "move"),
+        (row("1000"), QUIET, seen("940"), "move"), (row("1000"), QUIET, seen("1000", "EUR"), "move"),
+        (row("1000"), QUIET, seen(None, None), "move"), (row("1000"), QUIET, seen("1150"), "move"),
+        (row("1000", is_steady=False), QUIET, seen("1150"), None),
+        # A price that was asked before is no slip, nor one that comes home to three others.
+        (row("200"), QUIET, ASKED, None), (row("190"), QUIET, ASKED, None), (row("189"), QUIET, ASKED, "move"),
+        (row("315"), QUIET, ASKED, None), (row("316"), QUIET, ASKED, "move"),
+        (row("1000"), QUIET, peers("1000", "1000", "1000"), None), (row("1000"), QUIET, peers("1000", "1000"), "move"),
+        (row("1000"), QUIET, peers("1", "1000", "5000"), None), (row("1000"), QUIET, peers("1", "2", "1000"), "move"),
+        (row("1000"), QUIET, peers("600", "600", "600"), None), (row("1000"), QUIET, peers("590", "590", "590"), "move"),
+        # Neither excuses anything but a move.
+        (row("9999"), QUIET, EXCUSED, "placeholder"), (row("100", currency="EUR"), QUIET, EXCUSED, "currency"),
+    ],
+)  # fmt: skip
+def test_what_is_held(one: Compared, tally: Tally, known: Known, hold: str | None) -> None:
+    assert holds(one, tally, known) == hold
+
+
+@pytest.mark.parametrize(
+    ("price", "known", "hold", "times", "since"),
+    [
+        ("1000", Known(), "move", 1, NOW),
+        ("9999", seen("9999", runs=4), "placeholder", 5, YESTERDAY),
+        # Another price than the held one begins anew.
+        ("1000", seen("2000", runs=3), "move", 1, NOW),
+    ],
 )
-def test_a_single_move_is_held_from_the_bound_on(price: str, hold: str | None) -> None:
-    assert holds(row(price)) == hold
-
-
-def test_a_price_without_a_reference_in_its_currency_is_believed() -> None:
-    assert holds(row("1000", None, was=None)) is None
-    assert holds(row("1000", "0")) is None
-    assert holds(row("1000", currency=None)) is None, "no currency, no other currency"
+def test_the_nights_of_a_held_price_are_counted(
+    price: str, known: Known, hold: str, times: int, since: datetime
+) -> None:
+    held = the_held(row(price), known=known)
+    assert (held.hold, held.times_held, held.held_at) == (hold, times, since)
 
 
 def test_the_factor_is_that_of_two_prices_in_one_currency() -> None:
@@ -96,35 +158,9 @@ def test_the_factor_is_that_of_two_prices_in_one_currency() -> None:
     assert row("150", None).factor is None
 
 
-def test_another_currency_is_held_also_at_the_same_amount() -> None:
-    assert holds(row("100", currency="EUR")) == "currency"
-
-
-@pytest.mark.parametrize(
-    ("comparable", "moved", "hold"), [(10, 3, "crowd"), (10, 2, None), (9, 9, None), (15, 3, None), (15, 4, "crowd")]
-)
-def test_a_smaller_move_is_held_where_more_than_a_fifth_of_ten_or_more_make_it(
-    comparable: int, moved: int, hold: str | None
-) -> None:
-    tally = Tally(comparable, moved, known=0, lost=0)
-    assert holds(row("130"), tally) == hold
-    assert holds(row("110"), tally) is None
-    assert holds(row("130", is_steady=False), tally) is None, "what wanders by nature is of no crowd"
-    assert holds(row("200"), tally) == "move"
-
-
 def test_a_crowd_moves_by_more_than_a_fifth() -> None:
     assert [has_moved(factor, BOUNDS) for factor in (1.21, 1.19, 0.79, 0.81)] == [True, False, True, False]
     assert not has_moved(1.2, Bounds(crowd_move=abs(1.2 - 1)))
-
-
-@pytest.mark.parametrize(("known", "lost", "hold"), [(10, 6, "lost"), (10, 5, None), (9, 9, None), (12, 7, "lost")])
-def test_a_lost_price_is_doubted_where_more_than_half_of_ten_or_more_lost_theirs(
-    known: int, lost: int, hold: str | None
-) -> None:
-    tally = Tally(comparable=0, moved=0, known=known, lost=lost)
-    assert holds(row(None), tally) == hold
-    assert holds(row(None, had_price=False), tally) is None
 
 
 @pytest.mark.parametrize(
@@ -142,48 +178,6 @@ def test_amounts_that_stand_for_no_price(price: str, currency: str | None, expec
     assert holds(one) == ("placeholder" if expected else None)
 
 
-def test_a_first_sighting_is_the_first() -> None:
-    held = the_held(row("1000"))
-    assert (held.times_held, held.held_at) == (1, NOW)
-
-
-def test_a_placeholder_that_stays_is_counted_from_the_night_it_came() -> None:
-    before = Sighting(Decimal("9999"), "USD", YESTERDAY, runs=4)
-    held = the_held(row("9999"), known=Known(seen={"shop:a": before}))
-    assert (held.hold, held.times_held, held.held_at) == ("placeholder", 5, YESTERDAY)
-
-
-@pytest.mark.parametrize(
-    ("price", "currency", "at", "hold"),
-    [
-        ("1000", "USD", YESTERDAY, None),
-        ("1000", "USD", NOW, "move"),
-        ("1049", "USD", YESTERDAY, None),
-        ("1060", "USD", YESTERDAY, "move"),
-        ("940", "USD", YESTERDAY, "move"),
-        ("1000", "EUR", YESTERDAY, "move"),
-        (None, None, YESTERDAY, "move"),
-    ],
-)
-def test_a_move_is_believed_when_an_earlier_run_saw_the_same_price(
-    price: str | None, currency: str | None, at: datetime, hold: str | None
-) -> None:
-    before = Sighting(None if price is None else Decimal(price), currency, at, runs=1)
-    assert holds(row("1000"), known=Known(seen={"shop:a": before})) == hold
-
-
-def test_another_price_than_the_held_one_begins_anew() -> None:
-    before = Sighting(Decimal("2000"), "USD", YESTERDAY, runs=3)
-    held = the_held(row("1000"), known=Known(seen={"shop:a": before}))
-    assert (held.times_held, held.held_at) == (1, NOW)
-
-
-def test_a_rate_that_wanders_is_the_same_within_the_move_of_a_crowd() -> None:
-    before = Known(seen={"shop:a": Sighting(Decimal("1150"), "USD", YESTERDAY, runs=1)})
-    assert holds(row("1000"), known=before) == "move"
-    assert holds(row("1000", is_steady=False), known=before) is None
-
-
 @pytest.mark.parametrize(
     ("price", "hold"), [("1000", None), ("1049", None), ("951", None), ("1060", "move"), ("940", "move")]
 )
@@ -196,47 +190,17 @@ def test_what_is_let_pass_hides_none_of_the_others() -> None:
     other = row("1000")._replace(listing_id="shop:b")
     held = judge(QUIET, [row("1000"), other], Known(), [("shop:a", Decimal(1000))])
     assert [one.compared.listing_id for one in held] == ["shop:b"]
-    seen = Known(seen={"shop:a": Sighting(Decimal(1000), "USD", YESTERDAY, 1)})
-    held = judge(QUIET, [row("1000"), other], seen)
+    held = judge(QUIET, [row("1000"), other], seen("1000"))
     assert [one.compared.listing_id for one in held] == ["shop:b"]
 
 
-@pytest.mark.parametrize(
-    ("price", "hold"), [("200", None), ("190", None), ("189", "move"), ("315", None), ("316", "move")]
-)
-def test_a_price_that_was_asked_before_is_no_slip(price: str, hold: str | None) -> None:
-    assert holds(row(price), known=Known(asked={"shop:a": (Decimal(200), Decimal(300))})) == hold
-
-
-@pytest.mark.parametrize(
-    ("others", "hold"),
-    [
-        (["1000", "1000", "1000"], None),
-        (["1000", "1000"], "move"),
-        (["1", "1000", "5000"], None),
-        (["1", "2", "1000"], "move"),
-        (["600", "600", "600"], None),
-        (["590", "590", "590"], "move"),
-    ],
-)
-def test_a_price_that_comes_home_to_three_others_is_no_slip(others: list[str], hold: str | None) -> None:
-    assert holds(row("1000"), known=Known(others={"shop:a": [Decimal(one) for one in others]})) == hold
-
-
-def test_what_others_ask_excuses_a_move_and_nothing_else() -> None:
-    known = Known(others={"shop:a": [Decimal(9999)] * 3}, asked={"shop:a": (Decimal(1), Decimal(99999))})
-    assert holds(row("9999"), known=known) == "placeholder"
-    assert holds(row("100", currency="EUR"), known=known) == "currency"
-
-
 def test_the_reason_says_what_was_seen() -> None:
-    crowd, lost = Tally(10, 5, known=0, lost=0), Tally(0, 0, known=10, lost=7)
     assert the_held(row("9999")).reason == "9999 USD stands for no price"
     assert the_held(row("100", currency="EUR")).reason == "currency was USD and is EUR"
     assert the_held(row("1000")).reason == "100 to 1000 USD (+900%) at once"
     assert the_held(row("50", label="cloud a100")).reason == "cloud a100: 100 to 50 USD (-50%) at once"
-    assert the_held(row("130"), crowd).reason == "100 to 130 USD (+30%) at once, as on many others"
-    assert the_held(row(None), lost).reason == "the price is gone, as on 7 of 10 listings at once"
+    assert the_held(row("130"), crowd(10, 5)).reason == "100 to 130 USD (+30%) at once, as on many others"
+    assert the_held(row(None), lost(10, 7)).reason == "the price is gone, as on 7 of 10 listings at once"
 
 
 def good(rows: int, is_complete: bool = True) -> GoodNight:
@@ -305,12 +269,12 @@ def test_three_cards_of_a_small_shop_are_no_shuffle() -> None:
 def test_a_night_agrees_with_a_held_one_only_in_another_session() -> None:
     moved = [row(str(100 + 50 * n), listing_id=f"shop:{n}") for n in range(1, 6)]
 
-    def seen(hours: float, of: int) -> dict[str, Sighting]:
+    def before(hours: float, of: int) -> dict[str, Sighting]:
         held_at = NOW - timedelta(hours=hours)
         return {c.listing_id: Sighting(c.price, "USD", held_at, 1) for c in moved[:of]}
 
-    assert agrees(moved, seen(24, of=3), NOW, BOUNDS)
-    assert not agrees(moved, seen(24, of=2), NOW, BOUNDS), "less than half of them"
-    assert not agrees(moved, seen(10, of=5), NOW, BOUNDS), "the same wrong page once more"
-    assert agrees(moved, seen(20, of=5), NOW, BOUNDS)
-    assert not agrees(moved, seen(19.9, of=5), NOW, BOUNDS), "less than twenty hours later"
+    assert agrees(moved, before(24, of=3), NOW, BOUNDS)
+    assert not agrees(moved, before(24, of=2), NOW, BOUNDS), "less than half of them"
+    assert not agrees(moved, before(10, of=5), NOW, BOUNDS), "the same wrong page once more"
+    assert agrees(moved, before(20, of=5), NOW, BOUNDS)
+    assert not agrees(moved, before(19.9, of=5), NOW, BOUNDS), "less than twenty hours later"
