@@ -26,33 +26,38 @@ def test_count_equals_the_published_one(model: catalogue.Model) -> None:
 def test_enough_models_and_families_are_checked() -> None:
     assert len(PUBLISHED) >= 80
     assert len({model.config["model_type"] for model in PUBLISHED}) >= 20
-
-
-def test_every_published_count_names_its_source() -> None:
     assert all(model.published_source for model in PUBLISHED)
 
 
 @pytest.mark.parametrize(
-    ("model_id", "billions"),
+    ("model_id", "part", "billions"),
     [
-        # As model cards print them: Mixtral 12.9B of 46.7B, Qwen3 3.3B and 22B, DeepSeek-V2-Lite 2.4B without its embedding,
-        # gpt-oss 3.6B and 5.1B without theirs (the card counts the output projection, not the lookup).
-        ("mixtral-8x7b", "12.9"),
-        ("mixtral-8x22b", "39.2"),
-        ("qwen3-30b-a3b", "3.4"),
-        ("qwen3-235b-a22b", "22.2"),
-        ("deepseek-v3", "37.6"),
+        # Active parameters as model cards print them: Mixtral 12.9B of 46.7B, Qwen3 3.3B and 22B, DeepSeek-V2-Lite 2.4B
+        # without its embedding, gpt-oss 3.6B and 5.1B without theirs (the card counts the output projection, not the
+        # lookup).
+        ("mixtral-8x7b", "active", "12.9"),
+        ("mixtral-8x22b", "active", "39.2"),
+        ("qwen3-30b-a3b", "active", "3.4"),
+        ("qwen3-235b-a22b", "active", "22.2"),
+        ("deepseek-v3", "active", "37.6"),
+        ("gpt-oss-20b", "active", "3.61"),
+        ("gpt-oss-120b", "active", "5.13"),
+        # All parameters, as model cards and reports round them.
+        ("command-r-35b", "total", "35.0"),
+        ("command-r-plus-104b", "total", "103.8"),
+        ("command-r7b", "total", "8.0"),
+        ("starcoder2-3b", "total", "3.0"),
+        ("starcoder2-7b", "total", "7.2"),
+        ("starcoder2-15b", "total", "16.0"),
+        ("phi-3.5-moe", "total", "41.9"),
+        ("mpt-7b", "total", "6.6"),
+        ("granite-3.1-8b", "total", "8.2"),
+        ("kimi-k2", "total", "1026.4"),
     ],
 )
-def test_active_parameters(model_id: str, billions: str) -> None:
-    active = count_parameters(catalogue.architecture(model_id)).active
-    assert f"{active / 1e9:.1f}" == billions
-
-
-@pytest.mark.parametrize(("model_id", "billions"), [("gpt-oss-20b", "3.61"), ("gpt-oss-120b", "5.13")])
-def test_active_parameters_of_gpt_oss_as_its_card_counts_them(model_id: str, billions: str) -> None:
-    count = count_parameters(catalogue.architecture(model_id))
-    assert f"{count.active / 1e9:.2f}" == billions
+def test_a_count_rounds_to_what_its_card_says(model_id: str, part: str, billions: str) -> None:
+    counted = getattr(count_parameters(catalogue.architecture(model_id)), part)
+    assert f"{counted / 1e9:.{len(billions.partition('.')[2])}f}" == billions
 
 
 def test_parts_add_up_to_the_total() -> None:
@@ -79,26 +84,6 @@ def test_an_mt5_with_its_published_count() -> None:
     assert count_parameters(read_config(config)).total == 1_231_940_608 - 2_359_296
 
 
-@pytest.mark.parametrize(
-    ("model_id", "billions"),
-    [
-        # As model cards and reports round them.
-        ("command-r-35b", "35.0"),
-        ("command-r-plus-104b", "103.8"),
-        ("command-r7b", "8.0"),
-        ("starcoder2-3b", "3.0"),
-        ("starcoder2-7b", "7.2"),
-        ("starcoder2-15b", "16.0"),
-        ("phi-3.5-moe", "41.9"),
-        ("mpt-7b", "6.6"),
-        ("granite-3.1-8b", "8.2"),
-        ("kimi-k2", "1026.4"),
-    ],
-)
-def test_a_count_rounds_to_what_its_card_says(model_id: str, billions: str) -> None:
-    assert f"{count_parameters(catalogue.architecture(model_id)).total / 1e9:.1f}" == billions
-
-
 def test_one_tensor_more_or_less_is_a_key_of_the_config() -> None:
     """Each of these keys adds exactly its tensors, so that a config beside the catalogue's is counted as exactly."""
     command = dict(catalogue.get("command-r-35b").config)
@@ -111,8 +96,6 @@ def test_one_tensor_more_or_less_is_a_key_of_the_config() -> None:
     one_head = dict(catalogue.get("starcoder-15b").config)
     all_heads = count_parameters(read_config(one_head | {"multi_query": False})).total
     assert all_heads - count_parameters(read_config(one_head)).total == 40 * 2 * 47 * 128 * (6_144 + 1)
-    with pytest.raises(BadConfig, match="mpt model has no_bias False"):
-        read_config(dict(catalogue.get("mpt-7b").config) | {"no_bias": False})
 
 
 def test_an_unknown_family_is_counted_by_its_keys_and_says_so() -> None:
@@ -138,48 +121,39 @@ def test_falcon_under_its_first_name_is_the_same_model() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("model_id", "change", "message"),
     [
-        ({"model_type": None}, "has no model_type"),
-        ({"hidden_size": None}, "no hidden_size"),
-        ({"hidden_size": "4096"}, "hidden_size .* whole number above 0, not '4096'"),
-        ({"hidden_size": -1}, "hidden_size .* not -1"),
-        ({"hidden_size": True}, "hidden_size .* not True"),
-        ({"num_key_value_heads": 5}, "32 heads .* cannot share 5"),
-        ({"tie_word_embeddings": "yes"}, "must be true or false, not 'yes'"),
-        ({"num_hidden_layers": 10**9}, "num_hidden_layers .* is 1,000,000,000, and no model has over 20,000"),
-        ({"vocab_size": 10**12}, "vocab_size .* no model has over"),
+        ("mixtral-8x7b", {"num_experts_per_tok": 9}, "cannot use 9 of 8 experts"),
+        ("gpt-oss-20b", {"layer_types": ["full_attention"] * 3}, "names 3 layers of 24"),
+        ("opt-1.3b", {"word_embed_proj_dim": 512}, "has word_embed_proj_dim 512"),
+        ("mpt-7b", {"no_bias": False}, "mpt model has no_bias False"),
+        ("llama-2-7b", {"model_type": None}, "has no model_type"),
+        ("llama-2-7b", {"hidden_size": None}, "no hidden_size"),
+        ("llama-2-7b", {"hidden_size": "4096"}, "hidden_size .* whole number above 0, not '4096'"),
+        ("llama-2-7b", {"hidden_size": -1}, "hidden_size .* not -1"),
+        ("llama-2-7b", {"hidden_size": True}, "hidden_size .* not True"),
+        ("llama-2-7b", {"num_key_value_heads": 5}, "32 heads .* cannot share 5"),
+        ("llama-2-7b", {"tie_word_embeddings": "yes"}, "must be true or false, not 'yes'"),
+        (
+            "llama-2-7b",
+            {"num_hidden_layers": 10**9},
+            "num_hidden_layers .* is 1,000,000,000, and no model has over 20,000",
+        ),
+        ("llama-2-7b", {"vocab_size": 10**12}, "vocab_size .* no model has over"),
     ],
 )
-def test_a_config_that_cannot_be_counted_says_why(change: dict[str, Any], message: str) -> None:
+def test_a_config_that_cannot_be_counted_says_why(model_id: str, change: dict[str, Any], message: str) -> None:
     with pytest.raises(BadConfig, match=message):
-        read_config(LLAMA_2_7B | change)
+        read_config(dict(catalogue.get(model_id).config) | change)
 
 
 def test_heads_that_do_not_divide_the_width_are_an_estimate_that_names_the_missing_key() -> None:
     assert read_config(LLAMA_2_7B | {"hidden_size": 4097}).estimated == "head_dim"
 
 
-def test_a_token_cannot_use_more_experts_than_there_are() -> None:
-    with pytest.raises(BadConfig, match="cannot use 9 of 8 experts"):
-        read_config(dict(catalogue.get("mixtral-8x7b").config) | {"num_experts_per_tok": 9})
-
-
-def test_layer_types_must_name_every_layer() -> None:
-    config = dict(catalogue.get("gpt-oss-20b").config) | {"layer_types": ["full_attention"] * 3}
-    with pytest.raises(BadConfig, match="names 3 layers of 24"):
-        read_config(config)
-
-
 def test_layer_types_win_over_the_family_rule() -> None:
     config = dict(catalogue.get("gpt-oss-20b").config) | {"layer_types": ["full_attention"] * 24}
     assert {layer.window for layer in read_config(config).attention} == {None}
-
-
-def test_opt_with_projected_embeddings_is_refused() -> None:
-    config = dict(catalogue.get("opt-1.3b").config) | {"word_embed_proj_dim": 512}
-    with pytest.raises(BadConfig, match="has word_embed_proj_dim 512"):
-        read_config(config)
 
 
 def test_quantization_settings_change_bytes_not_the_count() -> None:
