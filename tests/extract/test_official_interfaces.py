@@ -121,6 +121,7 @@ def _night(name: str, server: FaultyServer, archive: Archive, *, now: datetime =
     assert base.access is not None, "an official interface is read with a key"
     host = f"http://{name.replace('_', '-')}.test"
     start = [host + address.partition(".com")[2] for address in base.addresses(Settings())]
+    assert base.access is not None
     grant = host + (base.access.token_url or "").partition(".com")[2] if base.access.token_url else None
     played = replace(base, start=tuple(start), access=replace(base.access, token_url=grant))
     clock = Clock()
