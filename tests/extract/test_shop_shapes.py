@@ -226,7 +226,8 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
         "45.00", "USD", "now", None,
     ),
     "the price as bare text behind the one that is struck out": (
-        "de", "laden.example.de", f"<p>Statt <s>259,00 EUR</s> nur 219,00 EUR<br>{'mit Karton, Anleitung ' * 4}</p>{CART}",
+        "de", "laden.example.de",
+        f"<p>Statt <s>259,00 EUR</s> nur 219,00 EUR<br>{'mit Karton und Anleitung ' * 4}</p>{CART}",
         "219.00", "EUR", "now", "259.00",
     ),
     "a lower price with a card": (
@@ -288,7 +289,11 @@ def test_the_price_of(name: str) -> None:
             "shop.example.com",
             "<p><s>$599.99</s> Save $50.00<br>while stocks last, in our shop in the city</p>",
         ),
-        ("en-US", "shop.example.com", "<p><b>Price:</b> $45.00 / month<br>for two years, with a card of your bank</p>"),
+        (
+            "en-US",
+            "shop.example.com",
+            "<p><b>Price:</b> $45.00 / month<br>for two years, with a card of your own bank</p>",
+        ),
         # The word before several prices of one row names none of them.
         ("de", "laden.example.de", "<table><tr><th>Preis</th><td>11,87 €</td><td>11,24 €</td></tr></table>"),
         # No ranges: an amount less a saving, a range of deliveries, two currencies, prices of different goods.

@@ -74,7 +74,8 @@ FPS, QUOTIENTS = "100.0% (151.6fps)", ("Graphics Card", "Price", "1080p Ultra", 
             "147.5", "fast", "97,3% (147,5fps)", "-3% (1fps)", "97.3% (147.5fps) 98.0% (1fps)", "1e3%",
         )),
         (table(HEADER, ("RTX 4090", "$1,599 $1,799", FPS, "")), ["1080p Ultra"], [], ["ambiguous_price"]),
-        *((table(HEADER, ("RTX 4090", cell, FPS, "")), ["1080p Ultra"], [], []) for cell in ("N/A", "$0", "sold out", "")),
+        *((table(HEADER, ("RTX 4090", cell, FPS, "")), ["1080p Ultra"], [], [])
+          for cell in ("N/A", "$0", "out of stock", "")),
         (table(("Graphics Card", "1440p Ultra", "Buy"), ("RTX 4090", "100.0%", "RTX 4090 for $1,234")), ["1440p Ultra"],
          [], []),
         # Widgets are never read, and quotients are no frame rates.
