@@ -99,10 +99,7 @@ def save(folder: Path, workload: Workload) -> Path:
     text = _toml(workload)
     if path.exists() and path.read_text(encoding="utf-8") != text:
         raise BadWorkload("question.another_workload_name", path=path)
-    folder.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    local_files.write_text(path, text)
     return path
 
 

@@ -31,9 +31,9 @@ def test_an_adapter_trains_a_thousandth_over_weights_of_16_or_4_bits() -> None:
     lora, qlora = (tuning(shape, way, 2048, 1, Assumptions()) for way in ("lora", "qlora"))  # type: ignore[arg-type]
     # Rank 16 on query (4,096 × 4,096) and value (1,024 × 4,096) of 32 layers.
     assert lora.trained == qlora.trained == 32 * 16 * (4096 + 4096 + 1024 + 4096)
-    assert lora.weights == 2 * 8_030_261_248 + 2 * lora.trained
-    assert qlora.weights < 0.4 * lora.weights
-    assert lora.optimizer == 8 * lora.trained
+    assert lora.memory.weights == 2 * 8_030_261_248 + 2 * lora.trained
+    assert qlora.memory.weights < 0.4 * lora.memory.weights
+    assert lora.memory.optimizer == 8 * lora.trained
     twice = tuning(shape, "lora", 2048, 1, Assumptions().with_text({"lora_rank": "32"}))
     assert twice.trained == 2 * lora.trained
 

@@ -183,10 +183,8 @@ class Level:
         is_beyond = not min(self.points)[0] - 0.01 <= at <= max(self.points)[0] + 0.01
         # The range is never narrower than without the measured cards, because these may all come from another maker.
         own = math.log(rate.expected / rate.low) / EIGHTY_PERCENT if rate.low else 0.0
-        factor = math.exp(EIGHTY_PERCENT * math.hypot(max(self.deviation, own), _BEYOND * is_beyond))
-        most = rate.bound if rate.bound is not None else math.inf
-        expected = min(expected, most)
-        return Rate(expected, expected / factor, min(expected * factor, most), rate.bound, "calibrated")
+        deviation = math.hypot(max(self.deviation, own), _BEYOND * is_beyond)
+        return Rate.around(expected, deviation, rate.bound, "calibrated")
 
 
 def _nearest_share(at: float, points: Iterable[tuple[float, float]]) -> float:

@@ -78,16 +78,17 @@ def _copies_steps(option: Option, prediction: Prediction, need: Need) -> Iterato
 
 def tuning_steps(trained: Tuning, count: int) -> Iterator[Step]:
     """The memory for training on `count` cards."""
+    memory = trained.memory
     parts = (
-        ("weights", trained.weights, Message("speed.model_trained_beside")),
-        ("gradients", trained.gradients, Message("speed.2_bytes_each_trained_weight")),
-        ("32-bit copies", trained.master, Message("speed.4_bytes_each_trained_weight")),
-        ("optimizer", trained.optimizer, Message("speed.8_bytes_each_trained_weight")),
+        ("weights", memory.weights, Message("speed.model_trained_beside")),
+        ("gradients", memory.gradients, Message("speed.2_bytes_each_trained_weight")),
+        ("32-bit copies", memory.master, Message("speed.4_bytes_each_trained_weight")),
+        ("optimizer", memory.optimizer, Message("speed.8_bytes_each_trained_weight")),
     )
     for name, size, source in parts:
         yield Step(name, f"{size:,} ÷ 10^9", size / 1e9, "GB", source)
     yield Step(
-        "activations of each card", f"({trained.activations:,} + {trained.scores:,}) ÷ 10^9", trained.each / 1e9, "GB",
+        "activations of each card", f"({memory.activations:,} + {trained.scores:,}) ÷ 10^9", trained.each / 1e9, "GB",
         both(Message("speed.training_activations"), trained.description),
     )  # fmt: skip
     sums = " + ".join(number(size / 1e9) for _, size, _ in parts)

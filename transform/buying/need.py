@@ -76,13 +76,13 @@ class Need:
 
     model_id: str
     precision: str
-    context_tokens: int | None
-    users: int
-    answer_tokens: int
     engine: Engine
     assumptions: Assumptions
-    job: Job | None
-    image_bytes: int
+    context_tokens: int | None = None
+    users: int = 1
+    answer_tokens: int = 0
+    job: Job | None = None
+    image_bytes: int = 0
     offload: Offload = "none"
     diffusion: DiffusionModel | None = None
     tuning: Tuning | None = None
@@ -187,12 +187,8 @@ def need_of(
         return Need(
             model_id=model_id,
             precision=precision.lower(),
-            context_tokens=None,
-            users=1,
-            answer_tokens=0,
             engine=engines()[_OF_PICTURES],
             assumptions=assumptions,
-            job=None,
             image_bytes=sum(image_memory(shape, precision, 1, assumptions)),
             diffusion=shape,
         )
@@ -214,7 +210,6 @@ def need_of(
         engine=embedding_of(engine, usage.embedding),
         assumptions=assumptions,
         job=job,
-        image_bytes=0,
         offload=check_offload(usage.offload, engine, shape),
     )
 
@@ -229,12 +224,8 @@ def _training(model_id: str, shape: Architecture, way: Way, usage: Usage, assump
         model_id=catalogue.canonical(model_id) or model_id,
         precision=PRECISIONS[way],
         context_tokens=tokens,
-        users=1,
-        answer_tokens=0,
         engine=engines()[_TRAINING],
         assumptions=assumptions,
-        job=None,
-        image_bytes=0,
         tuning=tuning(shape, way, tokens, usage.batch, assumptions),
     )
 

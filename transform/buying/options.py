@@ -246,7 +246,7 @@ def beside_measurements(
         return rate, None
     own = measured.get(gpu_id or "") if prediction.plan.count == 1 else None
     if own is not None:
-        timed = prediction.writing
+        timed = prediction.question.writing()
         held_bound = None if timed is None else timed.bound_of_held_cache
         return with_measurement(rate, own.tokens_per_s, held_bound), own
     faster = [m.tokens_per_s for m in measured.values() if m.bandwidth_gb_s >= bandwidth]

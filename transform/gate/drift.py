@@ -93,14 +93,8 @@ def usual(nights: Collection[Night], source: str, before: datetime, released: Re
 
     If a person accepted what the source showed on some night, only that night and later ones count.
     """
-    accepted = max(
-        (
-            acceptance.last_night
-            for acceptance in released.sources
-            if acceptance.source == source and acceptance.last_night < before
-        ),
-        default=None,
-    )
+    acceptance = released.accepted(source, before)
+    accepted = acceptance.last_night if acceptance else None
     nights_of_trait: dict[str, list[Night]] = {}
     for night in nights:
         is_known = not night.is_drift or night.seen_at == accepted

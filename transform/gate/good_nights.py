@@ -40,6 +40,11 @@ class Released:
     prices: Sequence[tuple[str, Decimal]] = ()
     sources: Sequence[Acceptance] = ()
 
+    def accepted(self, source: str, before: datetime) -> Acceptance | None:
+        """What a person last accepted of a source, after a night that was before a time."""
+        nights = [one for one in self.sources if one.source == source and one.last_night < before]
+        return max(nights, key=lambda acceptance: acceptance.last_night, default=None)
+
 
 def rows_missed(night: Night, bounds: Bounds, past: Sequence[GoodNight], released: Released) -> int | None:
     """The usual number of rows of the source if the night has far fewer, because its list broke off or the shop sold out.
@@ -50,15 +55,7 @@ def rows_missed(night: Night, bounds: Bounds, past: Sequence[GoodNight], release
     """
     if night.is_whole:
         return None
-    accepted = max(
-        (
-            acceptance
-            for acceptance in released.sources
-            if acceptance.source == night.source and acceptance.last_night < night.seen_at
-        ),
-        key=lambda acceptance: acceptance.last_night,
-        default=None,
-    )
+    accepted = released.accepted(night.source, night.seen_at)
     counted = [good.rows for good in past if good.is_complete and (not accepted or good.seen_at > accepted.last_night)]
     usual = counted[: bounds.row_nights] or ([accepted.rows] if accepted else [])
     if not usual or night.rows >= median_high(usual) * bounds.min_row_share:

@@ -92,16 +92,13 @@ def save(folder: Path, own: OwnGpu) -> Path:
     """
     _check(own)
     path = folder / f"{own.gpu.gpu_id}.json"
-    folder.mkdir(parents=True, exist_ok=True)
     fields = {f.name: getattr(own.gpu, f.name) for f in dataclasses.fields(Gpu)}
     stored = {
         "added_on": own.added_on.isoformat(),
         "source": own.source,
         "gpu": {name: str(value) for name, value in fields.items() if value is not None},
     }
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(stored, ensure_ascii=False, indent=1), encoding="utf-8")
-    part.replace(path)
+    local_files.write_text(path, json.dumps(stored, ensure_ascii=False, indent=1))
     return path
 
 

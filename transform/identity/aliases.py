@@ -115,11 +115,11 @@ class Code:
 
     maker: str
     pattern: re.Pattern[str]
-    spellings: str
+    words: str
     example: str
     says: str
     #: The code is so reliable that it may contradict a chip that the title names in words.
-    checks: bool
+    checks: bool = False
 
     @cached_property
     def beginning(self) -> str:
@@ -135,17 +135,7 @@ def codes() -> tuple[Code, ...]:
     """The patterns, in the order of the file."""
     with (DATA / "part_numbers.toml").open("rb") as file:
         raw = tomllib.load(file)["code"]
-    return tuple(
-        Code(
-            row["maker"],
-            re.compile(row["pattern"]),
-            row["words"],
-            row["example"],
-            row["says"],
-            row.get("checks", False),
-        )
-        for row in raw
-    )
+    return tuple(Code(**row | {"pattern": re.compile(row["pattern"])}) for row in raw)
 
 
 #: Fast first checks: a title without any of the first has no code, without any of the second none with `checks`.
@@ -177,7 +167,7 @@ def readings(title: str, *, checks: bool = False) -> Iterator[tuple[str, str]]:
                     groups[letter] = _SUFFIX[groups[letter]]
             if groups.get("m"):
                 groups["m"] = f"{int(groups['m'])}gb"
-            if not code.spellings:
+            if not code.words:
                 return
-            for words in code.spellings.format(**groups).split("|"):
+            for words in code.words.format(**groups).split("|"):
                 yield " ".join(words.split()), code.maker

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from gpuledger.extract import local_files
 from gpuledger.transform.sizing.config import read_json
 from gpuledger.transform.sizing.errors import BadModelFile
 
@@ -49,11 +50,8 @@ def save(folder: Path, model_id: str, config: Mapping[str, object], day: date) -
     path = folder / f"{model_id}.json"
     if path.exists() and _own_model_in(path).config != config:
         raise BadModelFile("model.another_model_name", path=path)
-    folder.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
     stored = {"model_id": model_id, "added_on": day.isoformat(), "config": dict(config)}
-    part.write_text(json.dumps(stored, ensure_ascii=False, indent=1), encoding="utf-8")
-    part.replace(path)
+    local_files.write_text(path, json.dumps(stored, ensure_ascii=False, indent=1))
     return path
 
 

@@ -8,7 +8,7 @@ Several cards share weights, gradients and the optimizer's state, as in ZeRO's t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, get_args
 
@@ -161,9 +161,8 @@ _SCORE_BYTES = 8
 class Tuning:
     """What one way to train needs, with `batch` sequences of `tokens` tokens on each card.
 
-    `trained` is the number of weights that are trained, and `flops` the number of operations for each token. The other
-    amounts are in bytes. The cards share `weights`, `gradients`, `master` and `optimizer`; each card has its own
-    `activations` and `scores`.
+    `trained` is the number of weights that are trained, and `flops` the number of operations for each token. The cards share
+    the weights, gradients, fp32 copies and optimizer of `memory`; each card has its own activations, and `scores` (bytes).
     """
 
     way: Way
@@ -171,23 +170,19 @@ class Tuning:
     batch: int
     trained: int
     targets: tuple[str, ...]
-    weights: int
-    gradients: int
-    master: int
-    optimizer: int
-    activations: int
+    memory: TrainingMemory
     scores: int
     flops: float
 
     @property
     def shared(self) -> int:
         """Bytes that several cards share."""
-        return self.weights + self.gradients + self.master + self.optimizer
+        return self.memory.total - self.memory.activations
 
     @property
     def each(self) -> int:
         """Bytes on every card."""
-        return self.activations + self.scores
+        return self.memory.activations + self.scores
 
     @property
     def description(self) -> Message:
@@ -221,11 +216,7 @@ def tuning(shape: Architecture, way: Way, tokens: int, batch: int, assumptions: 
         batch=batch,
         trained=trained,
         targets=targets,
-        weights=parts.weights + frozen,
-        gradients=parts.gradients,
-        master=parts.master,
-        optimizer=parts.optimizer,
-        activations=parts.activations,
+        memory=replace(parts, weights=parts.weights + frozen),
         scores=_SCORE_BYTES * tokens * batch * shape.vocab,
         flops=_PASSES[way] * forward,
     )

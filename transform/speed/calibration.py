@@ -187,17 +187,4 @@ def pipeline_speedup(prompt_tokens: int, count: int, chunk_tokens: int) -> float
 def calibrations() -> Mapping[str, Calibration]:
     """Every calibrated engine by name."""
     entries: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return {
-        name: Calibration(
-            engine=name,
-            values=entry["values"],
-            groups=entry["groups"],
-            spread=entry["spread"],
-            measurements=entry["measurements"],
-            cards=entry["cards"],
-            has_mixtures=entry["has_mixtures"],
-            shapes=tuple(entry["shapes"]),
-            source=entry["source"],
-        )
-        for name, entry in entries.items()
-    }
+    return {name: Calibration(name, **entry | {"shapes": tuple(entry["shapes"])}) for name, entry in entries.items()}

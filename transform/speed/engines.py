@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from gpuledger.extract.message import Message
 from gpuledger.extract.spelling import names_like
@@ -117,20 +117,20 @@ class Engine:
 
     name: str
     split: Split
-    calibrated_as: str | None
-    reads_as: str | None
     memory_share: float
     overhead_gb: float
     shared_overhead_gb: float
     embedding_on_host: bool
-    piece_tokens: int
-    tower_overhead_gb: float
     loads: tuple[str, ...]
-    architectures: tuple[str, ...]
-    fp8_architectures: tuple[str, ...]
-    mxfp4_architectures: tuple[str, ...]
-    excluded_chips: tuple[str, ...]
     source: str
+    calibrated_as: str | None = None
+    reads_as: str | None = None
+    piece_tokens: int = 0
+    tower_overhead_gb: float = 0.0
+    architectures: tuple[str, ...] = ()
+    fp8_architectures: tuple[str, ...] = ()
+    mxfp4_architectures: tuple[str, ...] = ()
+    excluded_chips: tuple[str, ...] = ()
 
     def runs_on(self, gpu: Gpu, precision: str) -> bool:
         """Whether the program runs on a card at a precision. True if we know nothing about that and the card is a GPU."""
@@ -146,24 +146,17 @@ class Engine:
 
 @functools.cache
 def engines() -> Mapping[str, Engine]:
-    """Every engine by name."""
+    """Every engine by name. It reads prompts as it is calibrated, unless the file says otherwise."""
     entries = tomllib.loads((Path(__file__).parent / "engines.toml").read_text(encoding="utf-8"))
-    return MappingProxyType(
-        {
-            name: Engine(
-                name=name, split=entry["split"], calibrated_as=entry.get("calibrated_as"),
-                reads_as=entry.get("reads_as", entry.get("calibrated_as")), memory_share=entry["memory_share"],
-                overhead_gb=entry["overhead_gb"], shared_overhead_gb=entry["shared_overhead_gb"],
-                embedding_on_host=entry["embedding_on_host"], piece_tokens=entry.get("piece_tokens", 0),
-                tower_overhead_gb=entry.get("tower_overhead_gb", 0.0), loads=tuple(entry["loads"]),
-                architectures=tuple(entry.get("architectures", ())),
-                fp8_architectures=tuple(entry.get("fp8_architectures", ())),
-                mxfp4_architectures=tuple(entry.get("mxfp4_architectures", ())),
-                excluded_chips=tuple(entry.get("excluded_chips", ())), source=entry["source"],
-            )
-            for name, entry in entries.items()
+
+    def engine(name: str, entry: Mapping[str, Any]) -> Engine:
+        fields: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()
         }
-    )  # fmt: skip
+        fields.setdefault("reads_as", entry.get("calibrated_as"))
+        return Engine(name=name, **fields)
+
+    return MappingProxyType({name: engine(name, entry) for name, entry in entries.items()})
 
 
 def engine_of(name: str) -> Engine:

@@ -145,7 +145,7 @@ def _cache(prediction: Prediction) -> Iterator[Step]:
 
 def writing_steps(prediction: Prediction) -> Iterator[Step]:
     """The speed of writing, in tokens a second of all users together."""
-    timed, job, plan, rate = prediction.writing, prediction.job, prediction.plan, prediction.decode
+    timed, job, plan, rate = prediction.question.writing(), prediction.job, prediction.plan, prediction.decode
     if timed is None or rate.bound is None:
         return
     users, bandwidth = job.load.users, plan.gpu.memory_bandwidth_gb_s or 0.0
@@ -191,9 +191,10 @@ def _bound(timed: Writing, bound: float, bandwidth: float) -> Iterator[Step]:
 
 def _seconds(prediction: Prediction, timed: Writing, bandwidth: float) -> Iterator[Step]:
     """The time of a step on one card, and then on several cards together."""
-    job, plan, times, users = prediction.job, prediction.plan, timed.times, prediction.job.load.users
-    if times is not None and prediction.calibration is not None:
-        fitted = prediction.calibration
+    job, plan, times, users = prediction.job, prediction.plan, timed.step.times, prediction.job.load.users
+    asked = prediction.question
+    if times is not None and asked.calibration is not None:
+        fitted = asked.calibration
         layers, handovers = job.shape.layers, plan.count - 1
         parts = [
             f"{number(timed.card_bytes - users * job.cache_written)} × {times.a_byte * bandwidth * 1e9:.7g} "
@@ -204,9 +205,9 @@ def _seconds(prediction: Prediction, timed: Writing, bandwidth: float) -> Iterat
         sources: list[Message | str] = [Message(
             "speed.bytes_how_much_longer_data", measurements=fitted.measurements, cards=fitted.cards, source=fitted.source
         )]  # fmt: skip
-    elif timed.parts and prediction.served is not None:
-        fitted = prediction.served
-        parts = [number(seconds) for seconds in timed.parts.values()]
+    elif timed.step.parts and asked.served is not None:
+        fitted = asked.served
+        parts = [number(seconds) for seconds in timed.step.parts.values()]
         sources = [Message(
             "speed.parts_of_step_of_server", measurements=fitted.measurements, cards=fitted.cards, source=fitted.source
         )]  # fmt: skip
@@ -214,8 +215,8 @@ def _seconds(prediction: Prediction, timed: Writing, bandwidth: float) -> Iterat
         share = job.assumptions.expected_utilisation
         parts = [f"{number(timed.card_bytes)} ÷ ({bandwidth:g} × 10^9 × {share:g})"]
         sources = [Message("speed.nobody_measured", assumed=assumed(job.assumptions, "expected_utilisation"))]
-    if timed.computing_s:
-        parts.append(number(timed.computing_s))
+    if timed.step.computing_s:
+        parts.append(number(timed.step.computing_s))
         sources.append(Message("speed.computing_for_several_users"))
     if timed.host_bytes and plan.host is not None:
         share = job.assumptions.host_memory_utilisation
@@ -237,16 +238,16 @@ def _seconds(prediction: Prediction, timed: Writing, bandwidth: float) -> Iterat
         yield Step("time of a step, divided", f"{number(timed.alone_s)} ÷ {number(timed.speedup)}", divided, "s",
                    Message("speed.cards_work_parts_every_layer"))  # fmt: skip
     together = timed.alone_s / timed.speedup
-    if timed.layers_s:
+    if timed.step.layers_s:
         each = job.assumptions.mixture_layer_us
-        layers = round(timed.layers_s / each * 1e6)
+        layers = round(timed.step.layers_s / each * 1e6)
         yield Step(
-            "time of a step with its experts", f"{number(together)} + {layers} × {each:g} ÷ 10^6", together + timed.layers_s,
-            "s", Message("speed.layers_mixture", assumed=assumed(job.assumptions, 'mixture_layer_us')),
+            "time of a step with its experts", f"{number(together)} + {layers} × {each:g} ÷ 10^6",
+            together + timed.step.layers_s, "s", Message("speed.layers_mixture", assumed=assumed(job.assumptions, 'mixture_layer_us')),
         )  # fmt: skip
     if timed.shift is not None:
         yield Step(
-            "time of a step, as measured here", f"{number(together + timed.layers_s)} ÷ {number(timed.shift.factor)}",
+            "time of a step, as measured here", f"{number(together + timed.step.layers_s)} ÷ {number(timed.shift.factor)}",
             timed.seconds, "s", Message("speed.measurements_warehouse_say_program_beside"),
         )  # fmt: skip
 
@@ -287,7 +288,7 @@ def reading_steps(prediction: Prediction) -> Iterator[Step]:
         Message("speed.every_matrix_attention_prompt_length"),
     )  # fmt: skip
     reached = rate.expected * each / 1e12
-    fitted = prediction.read_calibration or prediction.served
+    fitted = prediction.question.read_calibration or prediction.question.served
     if rate.basis == "calibrated" and fitted is not None:
         source = Message(
             "speed.tera_operations_second_fit_measurements", measurements=fitted.measurements, source=fitted.source

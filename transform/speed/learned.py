@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
 from gpuledger.transform.speed.engines import engines
 
 Level = Literal["engine", "architecture", "card"]
@@ -37,8 +38,6 @@ _ENOUGH = 4
 #: The standard deviation that is added if all measurements are of the same model, as for the measurements of other
 #: publishers (calibration.toml).
 _OTHER_MODELS = 0.2
-#: In 80 of 100 cases a normal variable lies within ± this many standard deviations.
-_EIGHTY_PERCENT = 1.2816
 _ROUNDS = 60
 
 
@@ -193,7 +192,7 @@ def _deviations(residuals: Sequence[Residual]) -> Mapping[Level, float]:
     needed_weight = min(len(cards), 0.8 * (len(cards) + 1)) - 1e-9
     weight_so_far = accumulate(weight for _, weight in weighted)
     bound = next(off for (off, _), total in zip(weighted, weight_so_far, strict=True) if total >= needed_weight)
-    spread = max(_RESIDUAL, bound / _EIGHTY_PERCENT)
+    spread = max(_RESIDUAL, bound / EIGHTY_PERCENT)
     if len({residual.point.model_id for residual in residuals}) == 1:
         spread = math.hypot(spread, _OTHER_MODELS)
     return {

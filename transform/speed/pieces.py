@@ -16,7 +16,6 @@ from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import diffusion
 from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.sizing.tensors import Architecture
-from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
 from gpuledger.transform.speed.cards import matrix_tflops
 from gpuledger.transform.speed.rules import Rate
 
@@ -120,5 +119,4 @@ def _of_vendor(gpu: Gpu, spread: float) -> float:
 
 
 def _around(expected: float, deviation: float, *, is_known: bool) -> Rate:
-    factor = math.exp(EIGHTY_PERCENT * deviation)
-    return Rate(expected, expected / factor, expected * factor, None, "calibrated" if is_known else "estimated")
+    return Rate.around(expected, deviation, None, "calibrated" if is_known else "estimated")

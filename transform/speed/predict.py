@@ -28,10 +28,9 @@ from gpuledger.transform.sizing.running import (
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import Weights, weights
 from gpuledger.transform.speed import memory
-from gpuledger.transform.speed.calibration import Calibration
 from gpuledger.transform.speed.engines import Engine, Split, accelerator_of
 from gpuledger.transform.speed.memory import OFFLOADING_PROGRAMS, Held, Moved, layers_to_move
-from gpuledger.transform.speed.rules import Job, Load, Plan, Question, Rate, Writing, range_of, share_layers
+from gpuledger.transform.speed.rules import Job, Load, Plan, Question, Rate, share_layers
 from gpuledger.transform.speed.work import work
 
 #: If several cards share a name (a V100 for a slot or a socket), and their speeds of writing and of reading differ by less
@@ -58,38 +57,19 @@ class Prediction(NamedTuple):
     moved: Moved | None = None
 
     @property
-    def writing(self) -> Writing | None:
-        """The figures behind the speed of writing, None if nothing is written or the card's bandwidth is not known."""
-        return self._question.writing()
-
-    @property
-    def calibration(self) -> Calibration | None:
-        """The measurements behind the speed of writing, if there are any."""
-        return self._question.calibration
-
-    @property
-    def read_calibration(self) -> Calibration | None:
-        """The measurements behind the speed of reading, if there are any."""
-        return self._question.read_calibration
-
-    @property
-    def served(self) -> Calibration | None:
-        """The measurements behind both speeds of a server, if there are any."""
-        return self._question.served
-
-    @property
-    def _question(self) -> Question:
+    def question(self) -> Question:
+        """What the answer is about, with the figures and the measurements behind both speeds."""
         return Question(self.job, self.plan, self.moved)
 
     @property
     def split(self) -> Split:
         """How the cards really divide the model."""
-        return self._question.split
+        return self.question.split
 
     @property
     def notes(self) -> tuple[Message, ...]:
         """The assumptions in words, the most important ones first."""
-        return (*self._not_held(), *notes(self._question))
+        return (*self._not_held(), *notes(self.question))
 
     @property
     def users_at_once(self) -> int:
@@ -229,8 +209,7 @@ def least_of_alike(predictions: Sequence[Prediction]) -> Prediction | None:
 def with_measurement(rate: Rate, tokens_per_s: float, held_bound: float | None = None) -> Rate:
     """The rate with a measured speed as the expected one, but never above its bound or above `held_bound`."""
     value = min(speed for speed in (tokens_per_s, rate.bound, held_bound) if speed is not None)
-    low, high = range_of(value, _REPEATED, rate.bound)
-    return Rate(value, low, high, rate.bound, "measured")
+    return Rate.around(value, _REPEATED, rate.bound, "measured")
 
 
 def with_ceiling(rate: Rate, tokens_per_s: float) -> Rate:

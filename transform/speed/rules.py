@@ -88,6 +88,20 @@ class Rate(NamedTuple):
     bound: float | None
     basis: Basis
 
+    @classmethod
+    def around(cls, expected: float, deviation: float, bound: float | None, basis: Basis) -> Rate:
+        """An expected speed with the range that holds in 8 of 10 cases, by the standard deviation of its logarithm. Neither
+        exceeds the bound.
+        """
+        most = math.inf if bound is None else bound
+        value, factor = min(expected, most), math.exp(EIGHTY_PERCENT * deviation)
+        return cls(value, value / factor, min(value * factor, most), bound, basis)
+
+    @classmethod
+    def only(cls, bound: float | None) -> Rate:
+        """A speed of which only the bound is known."""
+        return cls(None, None, None, bound, "unknown")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
@@ -124,31 +138,42 @@ class Job:
         return self.activations + (round(engine.tower_overhead_gb * 1e9) if self.shape.extra else 0)
 
 
+class Step(NamedTuple):
+    """The time of a step on one card, before the cards share it and the processor adds its part.
+
+    `times` come from the calibration, None without one, and `parts` are those of a server's step, by name. `layers_s` is
+    what the layers of a mixture take on any number of cards. A measured time includes it, and the exchange of data between
+    cards. Then `is_fitted` is true.
+    """
+
+    seconds: float
+    computing_s: float
+    deviation: float
+    is_fitted: bool = True
+    times: DecodeTimes | None = None
+    parts: Mapping[str, float] = {}
+    layers_s: float = 0.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writing:
     """The parts of the time of a step, in which every user gets one token, in seconds, and the figures behind them.
 
-    `alone_s` is the time of the step if the cards do not share it: reading `card_bytes`, computing, and the reading of the
-    processor. If the cards share the step, they exchange data for `exchange_s` and are `speedup` times faster. `times` come
-    from the calibration, None without one. `layers_s` is the time of the layers of a mixture on any number of cards; it is 0
-    with a calibration, whose times include it. `parts` are those of a server's step, by name. `shift` is what the
-    warehouse's measurements say in addition, None if they say nothing. `held_reading_s` is the time to read everything with
-    the cache that is held on average.
+    `step` is the step on one card. `alone_s` is its time if the cards do not share it: reading `card_bytes`, computing, and
+    the reading of the processor. If the cards share the step, they exchange data for `exchange_s` and are `speedup` times
+    faster. `shift` is what the warehouse's measurements say in addition, None if they say nothing. `held_reading_s` is the
+    time to read everything with the cache that is held on average.
 
     The bound divides `at_work` (users, or users × cards that share every layer) by a time: the longer of `bound_reading_s`
     and `bound_computing_s`, plus the time of the processor to read its part at full bandwidth (`bound_host_s`).
     """
 
+    step: Step
     card_bytes: float
-    computing_s: float
-    times: DecodeTimes | None
     host_bytes: float
-    host_s: float
     alone_s: float
     exchange_s: float
     speedup: float
-    parts: Mapping[str, float]
-    layers_s: float
     shift: Shift | None
     deviation: float
     at_work: int
@@ -160,7 +185,7 @@ class Writing:
     @property
     def seconds(self) -> float:
         """The time of the whole step."""
-        return (self.alone_s / self.speedup + self.layers_s) / (self.shift.factor if self.shift else 1.0)
+        return (self.alone_s / self.speedup + self.step.layers_s) / (self.shift.factor if self.shift else 1.0)
 
     @property
     def bound_of_held_cache(self) -> float | None:
@@ -173,7 +198,7 @@ class Writing:
         return self.at_work / (max(self.bound_reading_s, self.bound_computing_s) + self.bound_host_s)
 
 
-NOTHING = Rate(None, None, None, None, "unknown")
+NOTHING = Rate.only(None)
 
 
 def share_layers(shape: Architecture, cards: int) -> bool:
@@ -304,16 +329,12 @@ class Question:
         held_cache = job.cache_written if users > 1 else 0
         bytes_read = self.weights_read + self.cache_read
         return Writing(
+            step=step,
             card_bytes=bytes_read,
-            computing_s=step.computing_s,
-            times=step.times,
             host_bytes=moved,
-            host_s=host_s,
             alone_s=alone_s,
             exchange_s=exchange_s,
             speedup=speedup,
-            parts=step.parts,
-            layers_s=step.layers_s,
             shift=self.shift,
             deviation=self._deviation(step),
             at_work=users * (count if split == "tensor" else 1),
@@ -384,22 +405,6 @@ def _answer(rules: Sequence[Rule[_Given, _Answer]], asked: Question, given: _Giv
     return next(answer for rule in rules if (answer := rule.ask(asked, given)) is not None)
 
 
-class Step(NamedTuple):
-    """The time of a step on one card, before the cards share it and the processor adds its part.
-
-    `layers_s` is what the layers of a mixture take on any number of cards. A measured time includes it, and the exchange of
-    data between cards. Then `is_fitted` is true.
-    """
-
-    seconds: float
-    computing_s: float
-    deviation: float
-    is_fitted: bool = True
-    times: DecodeTimes | None = None
-    parts: Mapping[str, float] = {}
-    layers_s: float = 0.0
-
-
 def _calibrated_step(asked: Question, card: CardTraits) -> Step | None:
     fitted, job = asked.calibration, asked.job
     if fitted is None:
@@ -441,17 +446,17 @@ STEPS: tuple[Rule[CardTraits, Step], ...] = (
 
 
 def _only_bound(asked: Question, timed: Writing) -> Rate | None:
-    return Rate(None, None, None, timed.bound, "unknown") if asked.is_accelerator else None
+    return Rate.only(timed.bound) if asked.is_accelerator else None
 
 
 def _processor_of_several(asked: Question, timed: Writing) -> Rate | None:
-    return Rate(None, None, None, timed.bound, "unknown") if timed.host_bytes and asked.job.load.users > 1 else None
+    return Rate.only(timed.bound) if timed.host_bytes and asked.job.load.users > 1 else None
 
 
 def _expected(asked: Question, timed: Writing) -> Rate:
-    is_known = timed.times is not None or timed.parts or (timed.shift is not None and timed.shift.is_near)
+    is_known = timed.step.times is not None or timed.step.parts or (timed.shift is not None and timed.shift.is_near)
     basis: Basis = "calibrated" if is_known and not asked.is_uncovered else "bound"
-    return _rate(asked.job.load.users / timed.seconds, timed.deviation, timed.bound, basis)
+    return Rate.around(asked.job.load.users / timed.seconds, timed.deviation, timed.bound, basis)
 
 
 #: How fast it writes.
@@ -465,7 +470,7 @@ DECODING: tuple[Rule[Writing, Rate], ...] = (
 def _bound_of_reading(asked: Question, _: CardTraits) -> Rate | None:
     if not asked.is_accelerator:
         return None
-    return Rate(None, None, None, asked.read_bound, "unknown") if asked.runs else NOTHING
+    return Rate.only(asked.read_bound) if asked.runs else NOTHING
 
 
 def _served_reading(asked: Question, card: CardTraits) -> Rate | None:
@@ -475,7 +480,7 @@ def _served_reading(asked: Question, card: CardTraits) -> Rate | None:
     if not each:
         return None
     deviation = math.hypot(served_deviation(asked.served, card, asked.served_work), _READING_SERVED)
-    return _rate(asked.job.load.prompt / each, deviation, asked.read_bound, "calibrated")
+    return Rate.around(asked.job.load.prompt / each, deviation, asked.read_bound, "calibrated")
 
 
 def _calibrated_reading(asked: Question, card: CardTraits) -> Rate | None:
@@ -488,8 +493,8 @@ def _calibrated_reading(asked: Question, card: CardTraits) -> Rate | None:
     best = count * asked.flops_reached(_SHADERS_AT_BEST) * job.load.prompt / job.prefill_flops
     reached, deviation = min(expected, best), fitted.deviation("prefill", card, job.work)
     if asked.is_uncovered:
-        return _rate(asked.with_transfers(reached), math.hypot(deviation, _UNMEASURED), asked.read_bound, "bound")
-    return _rate(reached, deviation, asked.read_bound, "calibrated")
+        return Rate.around(asked.with_transfers(reached), math.hypot(deviation, _UNMEASURED), asked.read_bound, "bound")
+    return Rate.around(reached, deviation, asked.read_bound, "calibrated")
 
 
 def _unknown_rate(asked: Question, _: CardTraits) -> Rate | None:
@@ -505,7 +510,7 @@ def _usual_reading(asked: Question, _: CardTraits) -> Rate:
         # The prompts of several users pass the cards one after another.
         pieces = job.assumptions.prefill_chunk_tokens
         seconds /= pipeline_speedup(tokens * job.load.users, asked.plan.count, pieces)
-    return _rate(asked.with_transfers(tokens / seconds), _UNMEASURED, asked.read_bound, "bound")
+    return Rate.around(asked.with_transfers(tokens / seconds), _UNMEASURED, asked.read_bound, "bound")
 
 
 #: How fast it reads a prompt.
@@ -518,16 +523,3 @@ READING: tuple[Rule[CardTraits, Rate], ...] = (
     Rule("unknown rate", "nothing was measured, and the card's data sheet does not say its matrix rate", _unknown_rate),
     Rule("usual share", "nobody measured it: programs reach a usual share of the matrix rate", _usual_reading),
 )
-
-
-def _rate(expected: float, deviation: float, bound: float | None, basis: Basis) -> Rate:
-    value = expected if bound is None else min(expected, bound)
-    low, high = range_of(value, deviation, bound)
-    return Rate(value, low, high, bound, basis)
-
-
-def range_of(value: float, deviation: float, bound: float | None) -> tuple[float, float]:
-    """The range that holds in 8 of 10 cases; it ends at the bound."""
-    factor = math.exp(EIGHTY_PERCENT * deviation)
-    high = value * factor
-    return value / factor, high if bound is None else min(high, bound)

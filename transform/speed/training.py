@@ -14,7 +14,6 @@ from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.tuning import Way, tuning
-from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
 from gpuledger.transform.speed.cards import matrix_tflops
 from gpuledger.transform.speed.rules import Rate
 
@@ -34,8 +33,7 @@ def rate(gpu: Gpu, count: int, way: Way, flops_a_token: float) -> Rate | None:
         return None
     bound = count * tflops * 1e12 / flops_a_token
     expected = bound * shares()[way]
-    factor = math.exp(EIGHTY_PERCENT * math.hypot(_SPREAD, _EACH_DOUBLING * math.log2(count)))
-    return Rate(expected, expected / factor, min(expected * factor, bound), bound, "estimated")
+    return Rate.around(expected, math.hypot(_SPREAD, _EACH_DOUBLING * math.log2(count)), bound, "estimated")
 
 
 def said(rate: Rate, tokens: int | None = None) -> Message:
