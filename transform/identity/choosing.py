@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from gpuledger.transform.identity import aliases, catalogue
-from gpuledger.transform.identity.index import NUMBERED, Family, Index, Member
+from gpuledger.transform.identity.index import NUMBERED, Family, Member
 from gpuledger.transform.identity.reader import (
     ARCHITECTURES,
     FORM_WORDS,
@@ -17,7 +17,6 @@ from gpuledger.transform.identity.reader import (
     letters_anywhere,
 )
 from gpuledger.transform.identity.resolution import Evidence
-from gpuledger.transform.identity.vocabulary import Vocabulary
 
 
 @dataclass(slots=True)
@@ -134,9 +133,9 @@ _EDITIONS = frozenset(("server",))
 _WORKSTATION = frozenset(("workstation", "ws", "maxq"))
 
 
-def choose(reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
+def choose(reading: Reading) -> Choice:
     """The cards that the title can mean."""
-    mentions = [mention for mention in reading.mentions if _in_context(mention, reading, vocabulary)]
+    mentions = [mention for mention in reading.mentions if _in_context(mention, reading)]
     strong = [mention for mention in mentions if not mention.weak]
     used = _without_repetitions(strong, reading) or _preferred(mentions, reading)
     if not used:
@@ -146,13 +145,13 @@ def choose(reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
     # A title may name one card several times, more and less exactly: "RTX 4070 SUPER ... DUAL-RTX4070S-O12G".
     chosen: Choice | None = None
     for choice in _united_by_place(
-        [(mention.start, _choice_of_mention(mention, reading, index, vocabulary)) for mention in _distinct(used)]
+        [(mention.start, _choice_of_mention(mention, reading)) for mention in _distinct(used)]
     ):
         chosen = _combined(chosen, choice) if chosen else choice
     if chosen is None:
         return Choice()
     chosen.mentions = used
-    chosen.conflict = chosen.conflict or _modified(chosen, reading, vocabulary)
+    chosen.conflict = chosen.conflict or _modified(chosen, reading)
     if reading.unknown_names and not chosen.conflict:
         chosen.conflict = f"names {' and '.join(reading.unknown_names)} too, a card that we do not know"
     return chosen
@@ -182,11 +181,11 @@ def _without_repetitions(mentions: list[Mention], reading: Reading) -> list[Ment
     return kept
 
 
-def _modified(choice: Choice, reading: Reading, vocabulary: Vocabulary) -> str | None:
+def _modified(choice: Choice, reading: Reading) -> str | None:
     """The reason, if words say that somebody exchanged the card's memory (`2080 Ti, 11GB to 22GB`); otherwise None."""
-    if evidence := reading.marks & vocabulary.modified_always:
+    if evidence := reading.marks & reading.vocabulary.modified_always:
         return f"modified, by the words {', '.join(sorted(evidence))}"
-    if evidence := reading.marks & vocabulary.modified:
+    if evidence := reading.marks & reading.vocabulary.modified:
         strange = reading.sizes - frozenset().union(*(member.sizes for member in choice.members))
         if strange and choice.members:
             return f"modified, by the words {', '.join(sorted(evidence))}"
@@ -237,8 +236,9 @@ def _of_line(mention: Mention, lines: list[str]) -> bool:
     return any(member.name.startswith(_LINES[line]) for line in lines for member in mention.family.members)
 
 
-def _in_context(mention: Mention, reading: Reading, vocabulary: Vocabulary) -> bool:
+def _in_context(mention: Mention, reading: Reading) -> bool:
     """Whether the title is about graphics. Only names that other products share need the check (P1000 is also a printer)."""
+    vocabulary = reading.vocabulary
     if not mention.weak and not mention.family.joined and mention.family.core != ("titan",):
         return True
     if reading.makers:
@@ -258,7 +258,7 @@ def _in_context(mention: Mention, reading: Reading, vocabulary: Vocabulary) -> b
     if not reading.noise and not reading.marks - vocabulary.plain - frozenset(FORM_WORDS):
         return True
     sold_by_a_maker = bool(reading.marks & vocabulary.board_maker) and bool(reading.sizes & mention.family.sizes)
-    return sold_by_a_maker and (not mention.weak or cards_before(reading, mention, vocabulary) > 1)
+    return sold_by_a_maker and (not mention.weak or cards_before(reading, mention) > 1)
 
 
 def _combined(first: Choice, second: Choice) -> Choice:
@@ -276,7 +276,7 @@ def _combined(first: Choice, second: Choice) -> Choice:
     )
 
 
-def _choice_of_mention(mention: Mention, reading: Reading, index: Index, vocabulary: Vocabulary) -> Choice:
+def _choice_of_mention(mention: Mention, reading: Reading) -> Choice:
     choice = Choice()
     family = mention.family
     suffixes = set(mention.suffixes)
@@ -296,8 +296,8 @@ def _choice_of_mention(mention: Mention, reading: Reading, index: Index, vocabul
         strays |= (family.suffixes & _EDITIONS) - suffixes
     fitting = [member for member in family.members if suffixes <= member.suffixes <= suffixes | strays]
     if not suffixes and not any(_is_card(member) for member in fitting):
-        fitting = _sold_versions(family, reading, vocabulary) or fitting
-    choice.members = _laptop_or_desktop(fitting, choice, reading, vocabulary)
+        fitting = _sold_versions(family, reading) or fitting
+    choice.members = _laptop_or_desktop(fitting, choice, reading)
     if not choice.members:
         choice.conflict = f"no card is called {mention.spelled!r}"
         choice.unknown = True
@@ -306,7 +306,7 @@ def _choice_of_mention(mention: Mention, reading: Reading, index: Index, vocabul
     if strays:
         choice.notes.append(f"{', '.join(sorted(strays))} elsewhere in the title, or left out, may belong to the name")
     if not mention.weak:
-        _add_other_line(mention, choice, reading, index)
+        _add_other_line(mention, choice, reading)
     by_words(choice, reading)
     by_memory(choice, reading)
     by_whole_name(choice, reading)
@@ -319,24 +319,24 @@ def _is_card(member: Member) -> bool:
     return member.mobile is None and member.gpu.segment != "mobile"
 
 
-def _sold_versions(family: Family, reading: Reading, vocabulary: Vocabulary) -> list[Member]:
+def _sold_versions(family: Family, reading: Reading) -> list[Member]:
     """The cards that a name without a suffix may mean if only versions of it are sold: MI300A and MI300X for `MI300`.
 
     Empty if there is only one version (RX 7700 XT for `RX 7700`): the name may then be a card that we do not know, or the
     seller left out the suffix.
     """
     sold = [member for member in family.members if _is_card(member)]
-    if reading.marks & vocabulary.mobile or "maxq" in reading.marks:
+    if reading.marks & reading.vocabulary.mobile or "maxq" in reading.marks:
         return []
     return sold if len({member.name for member in sold}) > 1 else []
 
 
-def _laptop_or_desktop(members: list[Member], choice: Choice, reading: Reading, vocabulary: Vocabulary) -> list[Member]:
+def _laptop_or_desktop(members: list[Member], choice: Choice, reading: Reading) -> list[Member]:
     """The laptop parts if the title says laptop, otherwise the other cards."""
     if "maxq" in reading.marks:
         # RTX PRO 6000 Max-Q is a workstation card. It has the same word, and its family has no laptop part of that name.
         return [member for member in members if member.mobile == "maxq"]
-    if reading.marks & vocabulary.mobile:
+    if reading.marks & reading.vocabulary.mobile:
         laptop = [member for member in members if member.mobile == "m"]
         return laptop or [member for member in members if member.mobile == "maxq"]
     desktop = [member for member in members if member.mobile is None]
@@ -345,7 +345,7 @@ def _laptop_or_desktop(members: list[Member], choice: Choice, reading: Reading, 
     return desktop or members
 
 
-def _add_other_line(mention: Mention, choice: Choice, reading: Reading, index: Index) -> None:
+def _add_other_line(mention: Mention, choice: Choice, reading: Reading) -> None:
     """Add cards of a line whose prefix stands elsewhere in the title: `Quadro 4000` and `RTX` may mean Quadro RTX 4000."""
     core = mention.family.core
     if len(core) != 2:
@@ -354,7 +354,7 @@ def _add_other_line(mention: Mention, choice: Choice, reading: Reading, index: I
     own = core[0] != "radeon" and mention.spelled.startswith(core[0])
     prefixes = set() if own and core[0] in NUMBERED - {"gt", "gts"} else reading.marks & NUMBERED
     for prefix in (prefixes | (set() if own else reading.marks & {"pro"})) - {core[0]}:
-        other_family = index.families.get((prefix, core[1]))
+        other_family = reading.index.families.get((prefix, core[1]))
         if other_family:
             strays = other_family.suffixes & reading.marks
             choice.members += [
@@ -368,7 +368,7 @@ def _add_other_line(mention: Mention, choice: Choice, reading: Reading, index: I
 # ── what the other fields of an item say ────────────────────────────────────────────────────────────────────────────
 
 
-def settle(choice: Choice, evidence: Evidence, reader: Reader, index: Index, vocabulary: Vocabulary) -> None:
+def settle(choice: Choice, evidence: Evidence, reader: Reader) -> None:
     """Narrow `choice` by the fields of `evidence`, the most certain field first.
 
     The chip field and the memory field are about this card, so they can also contradict the title. A specification text or a
@@ -377,9 +377,7 @@ def settle(choice: Choice, evidence: Evidence, reader: Reader, index: Index, voc
     """
     if evidence.chipset:
         # Part catalogues write the shader count behind a dash: "Radeon RX 560 - 1024".
-        _by_chip(
-            choice, choose(reader.read_title(evidence.chipset.split(" - ")[0]), index, vocabulary), evidence.chipset
-        )
+        _by_chip(choice, choose(reader.read_title(evidence.chipset.split(" - ")[0])), evidence.chipset)
     if evidence.memory:
         field = f"{evidence.memory} GB" if _is_number(evidence.memory) else evidence.memory
         _by_memory(choice, reader.read_title(field), f"the memory field says {evidence.memory!r}", contradicts=True)
@@ -388,9 +386,9 @@ def settle(choice: Choice, evidence: Evidence, reader: Reader, index: Index, voc
             continue
         reading = reader.read_title(text)
         if text == evidence.mpn:
-            _by_code(choice, text, reading, _Tools(reader, index, vocabulary))
+            _by_code(choice, text, reading, reader)
         if not choice.members:
-            _by_text(choice, reading, index, vocabulary, f"the {name} names it")
+            _by_text(choice, reading, f"the {name} names it")
         elif len(choice.members) > 1:
             _by_memory(choice, reading, f"by the {name}", contradicts=False)
             _by_type(choice, reading, f"memory type by the {name}")
@@ -442,23 +440,14 @@ def _by_form(choice: Choice, reading: Reading, why: str) -> None:
         choice.narrow([member for member in choice.members if forms <= member.open_words], why)
 
 
-@dataclass(frozen=True, slots=True)
-class _Tools:
-    """The objects that are needed to read a text."""
-
-    reader: Reader
-    index: Index
-    vocabulary: Vocabulary
-
-
-def _by_code(choice: Choice, mpn: str, whole: Reading, tools: _Tools) -> None:
+def _by_code(choice: Choice, mpn: str, whole: Reading, reader: Reader) -> None:
     """Narrow by a maker's part number that names a chip (`GV-N406TEAGLE OC-8GD`). It shows that the product is a card."""
     reliable = [spelled for spelled, _ in aliases.readings(mpn, checks=True)]
     for spelled, maker in aliases.readings(mpn):
-        reading = tools.reader.read_title(spelled)
+        reading = reader.read_title(spelled)
         sold = frozenset(size for mention in reading.mentions for size in mention.family.sizes)
         reading.memory += [(size, inside) for size, inside in whole.memory if size in sold]
-        coded_choice = choose(reading, tools.index, tools.vocabulary)
+        coded_choice = choose(reading)
         if coded_choice.conflict or not coded_choice.members:
             continue
         shared = [member for member in choice.members if member in coded_choice.members]
@@ -481,10 +470,10 @@ def _by_code(choice: Choice, mpn: str, whole: Reading, tools: _Tools) -> None:
         return
 
 
-def _by_text(choice: Choice, reading: Reading, index: Index, vocabulary: Vocabulary, why: str) -> None:
+def _by_text(choice: Choice, reading: Reading, why: str) -> None:
     """Take the card from a text that names exactly one family. A text that names several only compares cards."""
     if len({mention.family.core for mention in reading.mentions if not mention.weak}) == 1:
-        text_choice = choose(reading, index, vocabulary)
+        text_choice = choose(reading)
         if text_choice.members and not text_choice.conflict:
             choice.members, choice.conflict, choice.unknown, choice.mentions = (
                 text_choice.members,

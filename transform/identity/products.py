@@ -100,12 +100,16 @@ class Product:
     """
 
     reading: Reading
-    words: Vocabulary
     chip_field: bool
     plain: str
     texts: list[str]
     #: Words with a meaning, without those of machines that the card was only taken out of and of its own memory.
     marks: Set[str]
+
+    @property
+    def words(self) -> Vocabulary:
+        """The words by which it was read."""
+        return self.reading.vocabulary
 
     @property
     def first(self) -> int:
@@ -354,7 +358,7 @@ def _power_needed(product: Product, place: int) -> bool:
 def _laptop(product: Product) -> Set[str]:
     # "RTX 4090 Laptop GPU" is a chip's name. With any other word the product is the laptop.
     found = (product.marks & product.words.laptop) | _laptop_series(product)
-    return found if found and not is_bare(product.reading, product.words) else frozenset()
+    return found if found and not is_bare(product.reading) else frozenset()
 
 
 def _laptop_series(product: Product) -> frozenset[str]:
@@ -499,9 +503,10 @@ def _drives(words: Vocabulary) -> frozenset[str]:
     return frozenset(word for word in words.computer if word[0].isdigit())
 
 
-def not_a_card(reading: Reading, title: str, vocabulary: Vocabulary, *, chip_field: bool = False) -> NotACard | None:
+def not_a_card(reading: Reading, title: str, *, chip_field: bool = False) -> NotACard | None:
     """What the product is if it is not a card, by the first rule that applies; None if nothing speaks against a card."""
-    product = product_of(reading, title, vocabulary, chip_field=chip_field)
+    vocabulary = reading.vocabulary
+    product = product_of(reading, title, chip_field=chip_field)
     is_plain = product.marks.isdisjoint(_telling(vocabulary)) and _series(vocabulary).isdisjoint(product.texts)
     for rule in _READ_ALL if is_plain else RULES:
         if evidence := rule.find(product):
@@ -513,13 +518,14 @@ def not_a_card(reading: Reading, title: str, vocabulary: Vocabulary, *, chip_fie
 _BETWEEN = frozenset(("oem", "genuine", "original", "factory"))
 
 
-def _lines_of_machines(reading: Reading, vocabulary: Vocabulary) -> frozenset[str]:
+def _lines_of_machines(reading: Reading) -> frozenset[str]:
     """The lines of machines in a title (`alienware`) that only say from which machine the card was taken; empty if there are
     none.
 
     Such words stand right before the chip's name or behind "from". The title must say that it sells a card, and must have
     nothing else of a machine: no model (`Legion 5`), no processor, no memory size that the card does not have.
     """
+    vocabulary = reading.vocabulary
     lines = vocabulary.machine_lines & reading.marks
     if not lines or not reading.mentions:
         return frozenset()
@@ -559,26 +565,26 @@ def _of_more_than_a_card(vocabulary: Vocabulary) -> frozenset[str]:
     return machine | beside | vocabulary.accessory_unless_card
 
 
-def product_of(reading: Reading, title: str, vocabulary: Vocabulary, *, chip_field: bool = False) -> Product:
+def product_of(reading: Reading, title: str, *, chip_field: bool = False) -> Product:
     """The title as the rules look at it."""
     marks: Set[str] = reading.marks
-    if lines := _lines_of_machines(reading, vocabulary):
+    if lines := _lines_of_machines(reading):
         marks = marks - lines
-    if drives := marks & _drives(vocabulary):
+    if drives := marks & _drives(reading.vocabulary):
         # The 480 GB of a GH200 are not the size of a drive.
         marks = marks - {
             word for one in reading.mentions for size in one.family.sizes if (word := f"{size:g}gb") in drives
         }
-    return Product(reading, vocabulary, chip_field, text.normalise(title), reading.words, marks)
+    return Product(reading, chip_field, text.normalise(title), reading.words, marks)
 
 
-def shows_a_card(reading: Reading, vocabulary: Vocabulary) -> bool:
+def shows_a_card(reading: Reading) -> bool:
     """Whether the title shows that it sells a card: by a memory size, a board maker, a word for graphics or for the maker's
     own card, or by having nothing but the chip's name.
 
     A title such as `Razer Blade 16 RTX 4090` names the chip too, but sells something that costs more than the card.
     """
-    marks = reading.marks
+    marks, vocabulary = reading.marks, reading.vocabulary
     texts = [token.text for token in reading.tokens] if marks & vocabulary.fans else []
     return bool(
         reading.sizes
@@ -587,12 +593,13 @@ def shows_a_card(reading: Reading, vocabulary: Vocabulary) -> bool:
         or marks & vocabulary.graphics
         or marks & vocabulary.own_cards
         or any(before in vocabulary.fan_counts and word in vocabulary.fans for before, word in pairwise(texts))
-    ) or is_bare(reading, vocabulary)
+    ) or is_bare(reading)
 
 
-def is_bare(reading: Reading, vocabulary: Vocabulary) -> bool:
+def is_bare(reading: Reading) -> bool:
     """Whether the title has nothing but a chip's name. Only then can it mean the GPU of a laptop or a processor alone."""
     # The suffixes of a chip, its line and its form belong to its name too.
+    vocabulary = reading.vocabulary
     own = {word for mention in reading.mentions for word in mention.family.suffixes}
     known = (vocabulary.plain, vocabulary.mobile, vocabulary.graphics, vocabulary.maker.keys(), _OF_NAMES, own)
     extra = reading.marks.difference(*known)

@@ -39,6 +39,9 @@ class Reading:
     """Everything that a title says."""
 
     tokens: list[Token]
+    #: What its reader knew.
+    index: Index = field(repr=False)
+    vocabulary: Vocabulary = field(repr=False)
     #: Letters of the title.
     letters: int = 0
     mentions: list[Mention] = field(default_factory=list)
@@ -90,14 +93,12 @@ _SOCKETS = frozenset(("displayport", "dp", "mdp", "mini", "minidp", "hdmi", "dvi
 _SETS = frozenset(("set", "lot", "pack", "bundle", "box", "case"))
 
 
-def count_of_token(reading: Reading, position: int, vocabulary: Vocabulary) -> int:
+def count_of_token(reading: Reading, position: int) -> int:
     """How many cards the count at `position` (`2x`, `x2`) means; 1 if it counts something else."""
     token = reading.tokens[position]
-    if _of_fans(reading, position, position + 1, vocabulary):
+    if _of_fans(reading, position, position + 1):
         return 1
-    counts = (
-        _behind_a_name(reading, position, vocabulary) if token.count_behind else _begins(reading, position, vocabulary)
-    )
+    counts = _behind_a_name(reading, position) if token.count_behind else _begins(reading, position)
     lanes = token.count_behind and (
         token.count == MOST_CARDS or _behind_a_slot(reading, position)
     )  # PCIe x16, PCIe 4.0 x8
@@ -107,41 +108,43 @@ def count_of_token(reading: Reading, position: int, vocabulary: Vocabulary) -> i
     return token.count if counts and token.count > 1 and not lanes else 1
 
 
-def count_of_number(reading: Reading, position: int, vocabulary: Vocabulary) -> int:
+def count_of_number(reading: Reading, position: int) -> int:
     """How many cards a number with a separate word behind it means (`4 x Tesla V100`, `8-GPU`); 1 if it counts no cards."""
     number, after = reading.tokens[position : position + 2]
     if not number.text.isdigit() or not 1 < int(number.text) <= MOST_CARDS:
         return 1
-    if _of_fans(reading, position, position + 2, vocabulary):
+    if _of_fans(reading, position, position + 2):
         return 1
-    if after.text in ("gpu", "gpus") and (
-        _behind_a_slot(reading, position) or _is_version(reading, position, vocabulary)
-    ):
+    if after.text in ("gpu", "gpus") and (_behind_a_slot(reading, position) or _is_version(reading, position)):
         return 1
-    times = after.text == "x" and not after.glued and _begins(reading, position, vocabulary)  # not `4X61C56103`
+    times = after.text == "x" and not after.glued and _begins(reading, position)  # not `4X61C56103`
     before = [token.text for token in reading.tokens[max(0, position - 2) : position]]
     of_a_set = before[-1:] == ["of"] and before[0] in _SETS  # `Set of 2 RTX 3090`
     return (
-        int(number.text) if times or of_a_set or after.text in ("gpu", "gpus") or after.text in vocabulary.units else 1
+        int(number.text)
+        if times or of_a_set or after.text in ("gpu", "gpus") or after.text in reading.vocabulary.units
+        else 1
     )
 
 
-def cards_before(reading: Reading, mention: Mention, vocabulary: Vocabulary) -> int:
+def cards_before(reading: Reading, mention: Mention) -> int:
     """The number of cards before a chip's name, anywhere in the title; 1 if the number may be of fans.
 
     Cards for servers and workstations have no coolers with several fans, so any number before such a card counts cards.
     """
-    place, number = before_name(reading, mention, vocabulary)
+    place, number = before_name(reading, mention)
     game_card = mention.weak or any(member.gpu.segment == "consumer" for member in mention.family.members)
     in_words = reading.tokens[place].text in HOW_MANY  # `ASUS DUAL-A4000`: ASUS writes cards with two fans this way too
     of_cards = number >= _MORE_THAN_FANS or (number > 1 and not game_card and not in_words)
     return number if of_cards and not (place and reading.tokens[place - 1].text in _SLOTS) else 1
 
 
-def before_name(reading: Reading, mention: Mention, vocabulary: Vocabulary) -> tuple[int, int]:
+def before_name(reading: Reading, mention: Mention) -> tuple[int, int]:
     """The position and value of a number directly before a chip's name (and its maker's name); 0 and 0 if there is none."""
     tokens, start = reading.tokens, mention.start
-    while start > 0 and (tokens[start - 1].text in vocabulary.maker or tokens[start - 1].text in vocabulary.graphics):
+    while start > 0 and (
+        tokens[start - 1].text in reading.vocabulary.maker or tokens[start - 1].text in reading.vocabulary.graphics
+    ):
         start -= 1
     if start == 0:
         return 0, 0
@@ -159,8 +162,9 @@ def before_name(reading: Reading, mention: Mention, vocabulary: Vocabulary) -> t
     return 0, 0
 
 
-def _of_fans(reading: Reading, start: int, end: int, vocabulary: Vocabulary) -> bool:
+def _of_fans(reading: Reading, start: int, end: int) -> bool:
     """Whether the count from `start` to `end` counts fans (`x3 fan`, `팬 3개`). `3팬 2개` are two cards with three fans."""
+    vocabulary = reading.vocabulary
     tokens = [token.text for token in reading.tokens]
     if tokens[end : end + 1] and tokens[end] in vocabulary.fans:
         return True
@@ -168,12 +172,12 @@ def _of_fans(reading: Reading, start: int, end: int, vocabulary: Vocabulary) -> 
     return behind and not (start > 1 and (tokens[start - 2].isdigit() or tokens[start - 2] in vocabulary.fan_counts))
 
 
-def _begins(reading: Reading, position: int, vocabulary: Vocabulary) -> bool:
+def _begins(reading: Reading, position: int) -> bool:
     """Whether a count stands at the start of the title or behind "with" or "lot of": there it counts the product sold."""
     if position == 0:
         return True
     before = reading.tokens[position - 1].text
-    return before in vocabulary.before_count or before == "("
+    return before in reading.vocabulary.before_count or before == "("
 
 
 def _behind_a_slot(reading: Reading, position: int) -> bool:
@@ -184,22 +188,22 @@ def _behind_a_slot(reading: Reading, position: int) -> bool:
     return bool(before) and before[-1] in _SLOTS
 
 
-def _is_version(reading: Reading, position: int, vocabulary: Vocabulary) -> bool:
+def _is_version(reading: Reading, position: int) -> bool:
     """Whether a number is the version of the word before it: `DLSS 3 GPU` is one card."""
-    return position > 0 and reading.tokens[position - 1].text in vocabulary.versions
+    return position > 0 and reading.tokens[position - 1].text in reading.vocabulary.versions
 
 
-def _behind_a_name(reading: Reading, position: int, vocabulary: Vocabulary) -> bool:
+def _behind_a_name(reading: Reading, position: int) -> bool:
     """Whether a count stands directly behind a card's name and memory, one of more than fans also behind its maker. False
     for board makers who count their fans there.
     """
     last_mention = next(
         (mention for mention in reversed(reading.mentions) if not mention.weak or mention.family.joined), None
     )
-    if last_mention is None or any(token.text in vocabulary.fans_behind_name for token in reading.tokens):
+    if last_mention is None or any(token.text in reading.vocabulary.fans_behind_name for token in reading.tokens):
         return False
     between = reading.tokens[last_mention.end : position]
-    makers = vocabulary.board_maker if reading.tokens[position].count >= _MORE_THAN_FANS else frozenset()
+    makers = reading.vocabulary.board_maker if reading.tokens[position].count >= _MORE_THAN_FANS else frozenset()
     return all(
         token.memory or token.memory_type or token.text in FORM_WORDS or token.text in "()" or token.text in makers
         for token in between
@@ -363,7 +367,7 @@ class Reader:
     def read_title(self, title: str) -> Reading:
         """The reading of `title`."""
         tokens = self._words.tokens(title)
-        reading = Reading(tokens, len(title))
+        reading = Reading(tokens, self._index, self._vocabulary, len(title))
         position, depth, count = 0, 0, len(tokens)
         simple, marks = self._simple, reading.marks
         while position < count:
@@ -406,7 +410,7 @@ class Reader:
             if token.memory_type:
                 reading.memory_types.add(token.memory_type)
         elif token.count:
-            reading.count = max(reading.count, count_of_token(reading, position, self._vocabulary))
+            reading.count = max(reading.count, count_of_token(reading, position))
             if token.count_behind:
                 reading.marks.add(word)  # in FirePro S7150 x2 it is part of the name of one board
         elif word[0].isdigit():
@@ -482,7 +486,7 @@ class Reader:
             if size is not None and not _is_rate(tokens, position + 2):
                 reading.memory.append((size, inside))
                 return position + 2
-            reading.count = max(reading.count, count_of_number(reading, position, self._vocabulary))
+            reading.count = max(reading.count, count_of_number(reading, position))
         if token.glued or (after is not None and after.text in UNITS):
             return position + 1
         end = position + 1

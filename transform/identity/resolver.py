@@ -22,7 +22,7 @@ from gpuledger.transform.identity import (
 from gpuledger.transform.identity.added_cards import Names
 from gpuledger.transform.identity.choosing import Choice, choose, settle
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.identity.pins import NOT_A_GPU, Pin
+from gpuledger.transform.identity.pins import NOT_A_GPU, Pin, place_of
 from gpuledger.transform.identity.reader import Reader, Reading, cards_before
 from gpuledger.transform.identity.resolution import Evidence, ProductKind, Resolution, Status
 
@@ -77,13 +77,14 @@ class Resolver:
 
     def __init__(self, built: index.Index, pinned: Iterable[Pin] = (), own: Iterable[Gpu] = ()) -> None:
         """A resolver over an index. Raises AliasError if an alias contradicts the catalogue."""
-        self._index = built
         self._vocabulary = vocabulary.load()
         self._reader = Reader(built, self._vocabulary)
         self._own = Names.of(own)
         self._pins = {pin.place: pin for pin in pinned}
         self._aliases = aliases.load()
-        self._aliases.check(lambda name: {member.gpu.gpu_id for member in self._choice_of(self._read(name)).members})
+        self._aliases.check(
+            lambda name: {member.gpu.gpu_id for member in choose(self._reader.read_title(name)).members}
+        )
 
     @classmethod
     def load(cls, pins: Iterable[Pin] = (), own: Iterable[Gpu] = ()) -> Resolver:
@@ -102,13 +103,13 @@ class Resolver:
         all for prices: without it, a system that is named by its GPU in brackets counts as that GPU. `explain` also lists
         the ignored words.
         """
-        if self._pins and (pin := self._pin_of(title, source)):
+        if self._pins and (pin := self._pins.get(place_of(title, source)) or self._pins.get(place_of(title, None))):
             return _answer_of_pin(title, pin)
         letters = len(title) if evidence is None else max(map(len, _texts(title, evidence)))
         if letters > MOST_LETTERS:
             why = f"{letters} letters are no title, nor a field of one item"
             return Resolution(title=title, status="unmatched", rule="too long", notes=(why,))
-        reading = self._read(title)
+        reading = self._reader.read_title(title)
         resolution = self._decide(title, reading, evidence, source)
         if self._own.gpus and resolution.status != NOT_A_GPU and (added := self._own.find(title)):
             resolution = _answer_of_own(resolution, added)
@@ -123,12 +124,12 @@ class Resolver:
         if answer := self._first(OF_MACHINES, asked):
             return answer
         asked.choice = self._choose(title, reading)
-        counted = (cards_before(reading, mention, self._vocabulary) for mention in asked.choice.mentions)
+        counted = (cards_before(reading, mention) for mention in asked.choice.mentions)
         reading.count = max(reading.count, *counted, 1)
         if asked.is_sold and (answer := self._first(OF_PRODUCTS, asked)):
             return answer
         if evidence:
-            settle(asked.choice, evidence, self._reader, self._index, self._vocabulary)
+            settle(asked.choice, evidence, self._reader)
         if reading.rented:
             _keep_data_center(asked.choice)
         return self._first(OF_CARDS, asked) or _answer(asked, "matched", "name", count=reading.count)
@@ -138,12 +139,6 @@ class Resolver:
             if answer := rule.find(self, asked):
                 return answer
         return None
-
-    def _read(self, text: str) -> Reading:
-        return self._reader.read_title(text)
-
-    def _choice_of(self, reading: Reading) -> Choice:
-        return choose(reading, self._index, self._vocabulary)
 
     # --- Rules of machines and products -------------------------------------------------------------------------------
 
@@ -158,17 +153,17 @@ class Resolver:
         return dataclasses.replace(answer, product_kind="computer")
 
     def _card_for_a_machine(self, asked: Asked) -> Resolution | None:
-        cut = systems.without_its_machine(asked.title, asked.reading, self._vocabulary)
-        if cut is None or not self._choose(cut.product_part, self._read(cut.product_part)).members:
+        cut = systems.without_its_machine(asked.title, asked.reading)
+        if cut is None or not self._choose(cut.product_part, self._reader.read_title(cut.product_part)).members:
             return None
         short = cut.shortened_title
-        resolution = self._decide(short, self._read(short), asked.evidence, asked.source)
+        resolution = self._decide(short, self._reader.read_title(short), asked.evidence, asked.source)
         note = "said to be for a machine, and none itself"
         return dataclasses.replace(resolution, title=asked.title, notes=(*resolution.notes, note))
 
     def _system_by_its_card(self, asked: Asked) -> Resolution | None:
         has_chip = bool(asked.evidence and asked.evidence.chipset)
-        asked.reason = products.not_a_card(asked.reading, asked.title, self._vocabulary, chip_field=has_chip)
+        asked.reason = products.not_a_card(asked.reading, asked.title, chip_field=has_chip)
         if asked.context is not None or asked.reason is None or asked.reason.kind != "computer":
             return None
         system = self._choice_in_brackets(asked.title, asked.reading)
@@ -182,9 +177,9 @@ class Resolver:
         if reason is not None and reason.kind in _KINDS_WITHOUT_CARDS:
             return None
         is_edition = any("server" in member.suffixes for member in asked.choice.members)
-        sold = systems.find(title, reading, self._vocabulary, is_edition=is_edition)
+        sold = systems.find(title, reading, is_edition=is_edition)
         if sold is None and reason is not None:
-            sold = systems.of_kind(reason, title, reading, self._vocabulary)
+            sold = systems.of_kind(reason, title, reading)
         # In a question, the name of a machine with one chip (DGX Spark) means the chip. A shop sells the machine.
         if sold is None or (asked.context is None and self._aliases.find(reading.words, None)):
             return None
@@ -236,7 +231,7 @@ class Resolver:
 
     def _inside(self, asked: Asked) -> Resolution | None:
         within = asked.choice.members[0].gpu.segment in ("mobile", "integrated") and asked.context != "benchmark"
-        if not within or (asked.context != "shop" and products.is_bare(asked.reading, self._vocabulary)):
+        if not within or (asked.context != "shop" and products.is_bare(asked.reading)):
             return None
         # "RTX 4060 Laptop" alone is the chip's name, but a shop with this title sells the laptop.
         return _answer(asked, "not_a_gpu", "inside", "a chip for laptops or processors, which no shop sells alone")
@@ -248,7 +243,7 @@ class Resolver:
         return _answer_of_system(asked, sold, "several", sold.why)
 
     def _product_open(self, asked: Asked) -> Resolution | None:
-        shown = asked.choice.coded or products.shows_a_card(asked.reading, self._vocabulary)
+        shown = asked.choice.coded or products.shows_a_card(asked.reading)
         if not asked.is_sold or shown or _field_shows_a_card(asked.evidence, self._vocabulary):
             return None
         system = self._choice_in_brackets(asked.title, asked.reading) if asked.context is None else None
@@ -269,18 +264,20 @@ class Resolver:
         if shared is not None and sold.kind in ("computer", "workstation", "laptop"):
             return shared
         # A short name (A100) counts only beside a word for cards. The product holds cards, so such a word is added.
-        reading = self._read(" ".join((text, sold.gpu or "", "laptop" if sold.kind == "laptop" else "gpu")))
+        reading = self._reader.read_title(
+            " ".join((text, sold.gpu or "", "laptop" if sold.kind == "laptop" else "gpu"))
+        )
         reading.memory = []
-        choice = self._choice_of(reading)
+        choice = choose(reading)
         sizes = frozenset().union(*(member.sizes for member in choice.members))
         stated = [float(size) for size in _GIGABYTES.findall(text)]
         own = [size for size in stated if size in sizes]
         shares = [size / sold.gpu_count for size in stated if sold.gpu_count]
         reading.memory = [(size, False) for size in own or shares if size in sizes]
-        return self._choice_of(reading) if reading.memory else choice
+        return choose(reading) if reading.memory else choice
 
     def _choose(self, title: str, reading: Reading) -> Choice:
-        choice = self._choice_of(reading)
+        choice = choose(reading)
         if not choice.mentions:
             return self._by_part_number(title, reading) or choice
         if aliases.to_check(title):
@@ -293,12 +290,12 @@ class Resolver:
     def _by_part_number(self, title: str, reading: Reading, *, checks: bool = False) -> Choice | None:
         """The card that a part number names, narrowed by the memory in the whole title; None if no part number names one."""
         for spelled, maker in aliases.readings(title, checks=checks):
-            coded = self._read(spelled)
+            coded = self._reader.read_title(spelled)
             sold = frozenset(size for mention in coded.mentions for size in mention.family.sizes)
             coded.memory = reading.memory or [(size, inside) for size, inside in coded.memory if size in sold]
             coded.memory_types |= reading.memory_types
             coded.marks |= reading.marks
-            choice = self._choice_of(coded)
+            choice = choose(coded)
             if choice.members and not choice.conflict:
                 choice.coded = True
                 choice.notes.insert(0, f"{maker}'s part number says {spelled!r}")
@@ -316,16 +313,12 @@ class Resolver:
         if outside or sold:
             return None
         for inside in _IN_BRACKETS.findall(title):
-            alone = self._read(inside)
-            choice = self._choice_of(alone)
-            if choice.members and products.is_bare(alone, self._vocabulary):
+            alone = self._reader.read_title(inside)
+            choice = choose(alone)
+            if choice.members and products.is_bare(alone):
                 choice.notes.insert(0, "a system named by the GPU in brackets")
                 return choice
         return None
-
-    def _pin_of(self, title: str, source: str | None) -> Pin | None:
-        plain = " ".join(title.split())
-        return self._pins.get((source or "", plain)) or self._pins.get(("", plain))
 
 
 @dataclass(frozen=True, slots=True)

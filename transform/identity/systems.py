@@ -116,7 +116,7 @@ class System:
     gpu: str | None = None
 
 
-def find(title: str, reading: Reading, vocabulary: Vocabulary, *, is_edition: bool) -> System | None:
+def find(title: str, reading: Reading, *, is_edition: bool) -> System | None:
     """The server or workstation that a title names; None if it names none.
 
     `is_edition`: the title may mean a card that has "server" in its own name.
@@ -129,7 +129,7 @@ def find(title: str, reading: Reading, vocabulary: Vocabulary, *, is_edition: bo
         if system.pattern.search(plain):
             parts = {**({"cpu": system.cpus} if system.cpus else {}), **_parts(plain, "server", system.gpus)}
             return System(system.kind, system.gpus, f"the system's name says {system.gpus} GPUs", parts, system.gpu)
-    count = card_count(reading, vocabulary)
+    count = card_count(reading)
     kind = _kind(plain, count, is_edition=is_edition)
     if kind is None:
         return None
@@ -137,14 +137,14 @@ def find(title: str, reading: Reading, vocabulary: Vocabulary, *, is_edition: bo
     return System(kind, gpus, _reason_text(kind, gpus), {} if data.board.search(plain) else _parts(plain, kind, gpus))
 
 
-def of_kind(reason: NotACard, title: str, reading: Reading, vocabulary: Vocabulary) -> System | None:
+def of_kind(reason: NotACard, title: str, reading: Reading) -> System | None:
     """The product with cards in it that `reason` describes; None if it is an accessory, a service or another thing."""
     plain = text.normalise(title)
-    count = card_count(reading, vocabulary) or (reading.count if reading.count > 1 else None)
+    count = card_count(reading) or (reading.count if reading.count > 1 else None)
     kind: ProductKind | None = None
     match reason.kind:
         case "computer":
-            kind = _computer(plain, reason, vocabulary)
+            kind = _computer(plain, reason, reading.vocabulary)
         case "laptop":
             kind = "laptop"
         case "enclosure":
@@ -156,7 +156,7 @@ def of_kind(reason: NotACard, title: str, reading: Reading, vocabulary: Vocabula
         case _:
             return None
     gpus = count or (1 if kind in _ONE_EACH and (reading.mentions or kind != "egpu") else None)
-    if kind == "egpu" and (not reading.mentions or reading.marks & vocabulary.purpose):
+    if kind == "egpu" and (not reading.mentions or reading.marks & reading.vocabulary.purpose):
         gpus = 0  # an empty enclosure, into which the buyer puts a card
     parts = _parts(plain, kind, gpus)
     if kind == "lot" and (parts or ("bundle" in reading.marks and count is None)):
@@ -175,12 +175,12 @@ def of_several(count: int, title: str) -> System:
     return System("kit" if parts else "lot", count, f"{count} cards in one product", parts)
 
 
-def card_count(reading: Reading, vocabulary: Vocabulary) -> int | None:
+def card_count(reading: Reading) -> int | None:
     """The number of cards before or behind a chip's name, or as in `8-GPU`; None if the title gives no number."""
     tokens = reading.tokens
     most = 0
     for mention in reading.mentions:
-        most = max(most, before_name(reading, mention, vocabulary)[1])
+        most = max(most, before_name(reading, mention)[1])
         for token in tokens[mention.end : mention.end + 4]:
             if token.count and token.count_behind and token.count < MOST_CARDS:
                 most = max(most, token.count)
@@ -191,7 +191,7 @@ def card_count(reading: Reading, vocabulary: Vocabulary) -> int | None:
     first = min((mention.start for mention in reading.mentions), default=len(tokens))
     for number, token in enumerate(tokens[:-1]):
         unit = tokens[number + 1].text
-        counts = unit in ("gpu", "gpus", "way") or (unit in vocabulary.units and number > first)
+        counts = unit in ("gpu", "gpus", "way") or (unit in reading.vocabulary.units and number > first)
         if counts and token.text.isdigit() and 0 < int(token.text) <= MOST_CARDS:
             most = max(most, int(token.text))
     return most or None
@@ -305,14 +305,14 @@ class Cut(NamedTuple):
     product_part: str
 
 
-def without_its_machine(title: str, reading: Reading, vocabulary: Vocabulary) -> Cut | None:
+def without_its_machine(title: str, reading: Reading) -> Cut | None:
     """`L40S for Dell PowerEdge R750, 48GB` without `for Dell PowerEdge R750`; None if the title has no such words.
 
     The caller must check that a card stands before these words: in `Riser for PowerEdge with L40S` none does.
     """
-    if vocabulary.machines.isdisjoint(reading.words):
+    if reading.vocabulary.machines.isdisjoint(reading.words):
         return None
-    before, behind = _phrases(vocabulary)
+    before, behind = _phrases(reading.vocabulary)
     if match := before.search(title):
         return Cut(f"{title[: match.start()]} {title[match.end() :]}", title[: match.start()])
     if match := behind.search(title):

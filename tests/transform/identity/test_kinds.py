@@ -21,8 +21,8 @@ READER = Reader(of_catalogue(), WORDS)
 
 @pytest.mark.parametrize("rule", products.RULES, ids=lambda rule: rule.reason)
 def test_each_rule_decides_its_case(rule: products.Rule) -> None:
-    reason = products.not_a_card(READER.read_title(rule.case), rule.case, WORDS)
-    product = products.product_of(READER.read_title(rule.case), rule.case, WORDS)
+    reason = products.not_a_card(READER.read_title(rule.case), rule.case)
+    product = products.product_of(READER.read_title(rule.case), rule.case)
     first = next(one for one in products.RULES if one.find(product))
     assert first is rule, "a rule before it decides the case"
     assert reason.kind == rule.kind
