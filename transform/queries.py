@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 
@@ -17,6 +18,7 @@ FOLDER_OF_MODELS = Path(__file__).with_name("models")
 
 #: The column names and the rows of an answer.
 Rows = tuple[list[str], list[tuple[Any, ...]]]
+_Row = TypeVar("_Row")
 
 
 def view(name: str) -> str:
@@ -33,6 +35,11 @@ def select_of(name: str) -> str:
 def columns_of(row: type) -> str:
     """The fields of a row's class as a list of columns."""
     return ", ".join(row.__annotations__)
+
+
+def rows_of(data: DataDir, row: type[_Row], rest: str, parameters: Sequence[object] = ()) -> list[_Row]:
+    """The rows of a SELECT as a class whose fields are its columns; `rest` is what follows the columns."""
+    return [row(*values) for values in query(data, f"SELECT {columns_of(row)} {rest}", parameters)[1]]
 
 
 @dataclass(frozen=True, slots=True)

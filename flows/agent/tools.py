@@ -181,7 +181,7 @@ class Tools:
             found = self._answer((columns, [tuple(row) for row in rows]), limit, note=note)
             return found | {
                 "sentence": " ".join(buy_answer.in_english(line, answer) for line in sentences(answer)),
-                "currency": offered.currency.code,
+                "currency": offered.place.currency.code,
             }
 
     def size(self, model: str, precision: str | None = None, context: int | None = None, batch: int = 1) -> Answer:

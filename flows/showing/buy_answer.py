@@ -48,7 +48,9 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
                 show_steps(of)
     if values:
         return 0
-    return no_rows("\n  ".join(say(line, cast("Money", answer.stock.currency).sum) for line in why_nothing(answer)))
+    return no_rows(
+        "\n  ".join(say(line, cast("Money", answer.stock.place.currency).sum) for line in why_nothing(answer))
+    )
 
 
 def table_of(
@@ -58,7 +60,7 @@ def table_of(
 
     Sentences are in the language in use for people, and in English for programs.
     """
-    currency = cast("Money", answer.stock.currency)
+    currency = cast("Money", answer.stock.place.currency)
     rows = [
         row_of(
             Shown(
@@ -80,7 +82,11 @@ def table_of(
 
 def in_english(value: Any, answer: Answer) -> Any:
     """The value, a message as its English sentence, which has its sums in the currency of the answer."""
-    return said(value, "en", Words(cast("Money", answer.stock.currency).sum)) if isinstance(value, Message) else value
+    return (
+        said(value, "en", Words(cast("Money", answer.stock.place.currency).sum))
+        if isinstance(value, Message)
+        else value
+    )
 
 
 def _origin(sha256: str, data: DataDir) -> str | None:
@@ -92,7 +98,7 @@ def _origin(sha256: str, data: DataDir) -> str | None:
 
 
 def _table(answer: Answer, rows: Sequence[dict[str, Any]], data: DataDir, *, explain: bool) -> None:
-    need, currency = answer.need, cast("Money", answer.stock.currency)
+    need, currency = answer.need, cast("Money", answer.stock.place.currency)
     terminal.say(" ".join(say(line, currency.sum) for line in sentences(answer)))
     columns = _of_pictures if need.diffusion is not None else _of_text
     lines = [list(columns(row).values()) for row in rows]
@@ -128,7 +134,7 @@ def _title(answer: Answer, data: DataDir) -> str:
         question += ", " + gettext("one user")
     if need.tuning is not None:
         question = gettext("{model}, trained ({way})").format(model=need.model_id, way=need.tuning.way)
-    market = gettext("market {market}").format(market=stock.market) if stock.from_wheel else market_heading(data)
+    market = gettext("market {market}").format(market=stock.place.market) if stock.from_wheel else market_heading(data)
     parts = [
         question,
         gettext("{hours} h a day for {years}").format(

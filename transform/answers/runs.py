@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from gpuledger.transform.queries import columns_of
+from gpuledger.transform.queries import rows_of
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -35,10 +35,7 @@ def first_day(data: DataDir) -> date | None:
 
 def newest(data: DataDir, most: int) -> list[RunHealth]:
     """The runs that wrote their row, failed runs too. The run that started last comes first."""
-    _, rows = query(
-        data, f"SELECT {columns_of(RunHealth)} FROM ops.run ORDER BY started_at DESC, rowid DESC LIMIT ?", [most]
-    )
-    return [RunHealth(*row) for row in rows]
+    return rows_of(data, RunHealth, "FROM ops.run ORDER BY started_at DESC, rowid DESC LIMIT ?", [most])
 
 
 def sample_clock(data: DataDir) -> datetime | None:

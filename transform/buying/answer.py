@@ -114,10 +114,10 @@ def ask(question: Question, stock: Stock, own_models: Path, limit: int) -> Answe
     if question.min_tokens_per_s is not None and not need.writes and need.tuning is None:
         raise ImpossibleQuestion("headline.no_tokens", model=question.model)
     limits = Limits(
-        budget=question.budget, currency=stock.currency, for_cards=question.for_cards, has_host=question.has_host,
+        budget=question.budget, currency=stock.place.currency, for_cards=question.for_cards, has_host=question.has_host,
         slots=hosts()[0].cards if question.slots is None else question.slots,
         owned=tuple(sorted({name: question.owned.count(name) for name in question.owned}.items())),
-        min_tokens_per_s=question.min_tokens_per_s, country=stock.country, machine_tax=stock.machine_tax,
+        min_tokens_per_s=question.min_tokens_per_s, country=stock.country, machine_tax=stock.place.machine_tax,
     )  # fmt: skip
     shops = tuple(sorted({name.lower() for name in question.shops})) or None
     if shops and not stock.shops():

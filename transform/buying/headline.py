@@ -266,7 +266,7 @@ class _Said(NamedTuple):
 
     def _missing(self) -> Message:
         """What the amount of day one does not include."""
-        tax = self.answer.stock.tax_missing
+        tax = self.answer.stock.place.tax_missing
         if tax and not self.answer.assumptions.sales_tax_share:
             return Message("headline.tax_missing", tax=Message("headline.sales_tax") if tax == "sales tax" else tax)
         return Message("headline.shipping_missing")
@@ -403,7 +403,7 @@ class _Said(NamedTuple):
         if "invented" in mark:
             yield Message("headline.invented")
         if not self.answer.stock.from_wheel and not _is_sold(self.answer.options):
-            yield Message("headline.no_shop", market=self.answer.stock.market)
+            yield Message("headline.no_shop", market=self.answer.stock.place.market)
         if self.answer.stock.from_wheel:
             yield Message("headline.launch_prices")
 
@@ -420,7 +420,7 @@ def why_nothing(answer: Answer) -> list[Message]:
     if not answer.stock.from_wheel and not _is_sold(answer.options):
         # After weeks without a night no price counts in any market.
         too_old = list(without_prices(answer.options))
-        return [*why, *(too_old or [Message("headline.no_shop", market=answer.stock.market)])]
+        return [*why, *(too_old or [Message("headline.no_shop", market=answer.stock.place.market)])]
     for number, (argument, count, first) in enumerate(answer.blocked):
         price = _paid(first.outlay_usd or first.price_usd)
         if argument == "--host own":

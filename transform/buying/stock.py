@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -27,15 +27,17 @@ from gpuledger.transform.speed.cards import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 
+if TYPE_CHECKING:
+    from gpuledger.transform.answers.markets import Market as MarketOfWarehouse
+    from gpuledger.transform.seeds.markets import Market as MarketOfProgram
+
 
 @dataclass(slots=True, kw_only=True)
 class Stock(ABC):
     """What a question is answered from.
 
-    `now` is the time from which ages of prices are counted. `market` is the code of the market whose prices these are, and
-    `currency` is what money is shown in. `country` decides the outlet. `machine_tax` is the tax on a machine as a share,
-    where the market's prices include tax, and `tax_missing` the name of a tax that they do not include. `from_wheel`
-    says that they are launch prices.
+    `now` is the time from which ages of prices are counted. `place` is the market whose prices these are, and `country`
+    decides the outlet. `from_wheel` says that they are launch prices.
 
     What models need is kept for the next question, because several questions about one model need the same.
     """
@@ -43,11 +45,8 @@ class Stock(ABC):
     assumptions: Assumptions
     learned: Learned
     now: datetime
-    market: str
-    currency: Currency
+    place: Place
     country: str | None
-    machine_tax: Decimal
-    tax_missing: str | None
     from_wheel: bool = False
     needs: dict[tuple[object, ...], Need] = field(default_factory=dict, repr=False)
 
@@ -89,27 +88,7 @@ class Place:
         return None if self.prices_include_tax else self.tax_name or "tax"
 
 
-class Taxed(Protocol):
-    """A row of the markets with its tax, of the warehouse or of the program."""
-
-    @property
-    def market(self) -> str:
-        """Its code."""
-
-    @property
-    def tax_name(self) -> str | None:
-        """The tax on goods, None if there is none."""
-
-    @property
-    def tax_rate(self) -> Decimal | None:
-        """Its rate as a share, None if not known."""
-
-    @property
-    def prices_include_tax(self) -> bool | None:
-        """Whether prices there include it."""
-
-
-def place_of(market: Taxed, currency: Currency = DOLLARS) -> Place:
+def place_of(market: MarketOfWarehouse | MarketOfProgram, currency: Currency = DOLLARS) -> Place:
     """A market as a place to buy."""
     return Place(
         market=market.market, currency=currency, tax_name=market.tax_name, tax_rate=market.tax_rate,
@@ -131,7 +110,7 @@ class Warehouse(Stock):
     def offered(self, need: Need, asked: OfferFilter) -> Market:
         """See Stock."""
         if asked not in self._markets:
-            self._markets[asked] = self._read(asked._replace(market=self.market))
+            self._markets[asked] = self._read(asked._replace(market=self.place.market))
         model = (need.model_id, need.precision)
         if model not in self._measured:
             self._measured[model] = (
@@ -178,9 +157,8 @@ def warehouse(
     if country is not None:
         assumptions = replace(assumptions, electricity_usd_per_kwh=market.electricity_usd(con, country))
     return Warehouse(
-        con=con, assumptions=assumptions, learned=market.learned(con), now=market.now(con, clock),
-        market=place.market, currency=place.currency, country=asked or place.market, machine_tax=place.machine_tax,
-        tax_missing=place.tax_missing,
+        con=con, assumptions=assumptions, learned=market.learned(con), now=market.now(con, clock), place=place,
+        country=asked or place.market,
     )  # fmt: skip
 
 
@@ -225,7 +203,7 @@ class Wheel(Stock):
     def offered(self, need: Need, asked: OfferFilter) -> Market:
         """See stock.Stock. The price of a card is its launch price, with the tax of the market."""
         gpus = _gpus() if "new" in asked.conditions else []
-        cards = [_card(gpu, 1 + self.machine_tax) for gpu in gpus]
+        cards = [_card(gpu, 1 + self.place.machine_tax) for gpu in gpus]
         chips = {gpu.gpu_id: gpu for gpu in gpus} | {name: catalogue.by_id()[name] for name in asked.owned}
         return Market(cards=cards, instances=[], measured={}, chips=chips)
 
@@ -247,9 +225,8 @@ def wheel(assumptions: Assumptions, place: Place, country: str | None, clock: da
     if country is not None and assumptions.electricity_usd_per_kwh == Assumptions().electricity_usd_per_kwh:
         assumptions = replace(assumptions, electricity_usd_per_kwh=electricity_usd(country))
     return Wheel(
-        assumptions=assumptions, currency=place.currency, now=clock, market=place.market,
-        country=asked or place.market, machine_tax=place.machine_tax, tax_missing=place.tax_missing,
-        learned=NOTHING_LEARNED, from_wheel=True,
+        assumptions=assumptions, learned=NOTHING_LEARNED, now=clock, place=place, country=asked or place.market,
+        from_wheel=True,
     )  # fmt: skip
 
 

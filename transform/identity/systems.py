@@ -71,14 +71,14 @@ def _member(gpu: Gpu) -> Member:
 
 def _chip(title: str) -> str | None:
     if named := _named().search(title):
-        return next(chip for chip, pattern in _machine_patterns() if pattern.fullmatch(named.group()))
+        return next(chip for chip, pattern in _data().machines if pattern.fullmatch(named.group()))
     apple = _APPLE.search(title) if _MAC.search(title) else None
     return None if apple is None else " ".join(filter(None, apple.groups()))
 
 
 @cache
 def _named() -> re.Pattern[str]:
-    return re.compile("|".join(pattern.pattern for _, pattern in _machine_patterns()))
+    return re.compile("|".join(pattern.pattern for _, pattern in _data().machines))
 
 
 @cache
@@ -162,11 +162,6 @@ def of_kind(reason: NotACard, title: str, reading: Reading) -> System | None:
     if kind == "lot" and (parts or ("bundle" in reading.marks and count is None)):
         kind, gpus = "kit", gpus or 1
     return System(kind, gpus, str(reason), parts)
-
-
-def _machine_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The chips of machines that people name by their chip, each with the pattern of its names."""
-    return _data().machines
 
 
 def of_several(count: int, title: str) -> System:
@@ -266,6 +261,7 @@ class _NamedSystem:
 @dataclass(frozen=True, slots=True)
 class _Data:
     named_systems: tuple[_NamedSystem, ...]
+    #: The chips of machines that people name by their chip, each with the pattern of its names.
     machines: tuple[tuple[str, re.Pattern[str]], ...]
     server: re.Pattern[str]
     workstation: re.Pattern[str]

@@ -243,7 +243,8 @@ def _seconds(prediction: Prediction, timed: Writing, bandwidth: float) -> Iterat
         layers = round(timed.step.layers_s / each * 1e6)
         yield Step(
             "time of a step with its experts", f"{number(together)} + {layers} × {each:g} ÷ 10^6",
-            together + timed.step.layers_s, "s", Message("speed.layers_mixture", assumed=assumed(job.assumptions, 'mixture_layer_us')),
+            together + timed.step.layers_s, "s",
+            Message("speed.layers_mixture", assumed=assumed(job.assumptions, "mixture_layer_us")),
         )  # fmt: skip
     if timed.shift is not None:
         yield Step(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from gpuledger.transform.queries import columns_of, view
+from gpuledger.transform.queries import rows_of, view
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -31,8 +31,7 @@ class HeldPrice:
 
 def held(data: DataDir) -> list[HeldPrice]:
     """Every price that is held now, in the order of source and listing."""
-    _, rows = query(data, f"SELECT {columns_of(HeldPrice)} FROM {view('core.held')} ORDER BY source, listing_id")
-    return [HeldPrice(*row) for row in rows]
+    return rows_of(data, HeldPrice, f"FROM {view('core.held')} ORDER BY source, listing_id")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpuledger.transform.queries import columns_of
+from gpuledger.transform.queries import rows_of
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import query
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,5 +19,4 @@ class RefusedRow:
 
 def refused(data: DataDir, run_id: str) -> list[RefusedRow]:
     """The rows that a run removed from the tables that it built, in the order of table and key."""
-    sql = f"SELECT {columns_of(RefusedRow)} FROM ops.refused_row WHERE run_id = ? ORDER BY model, row_key"
-    return [RefusedRow(*row) for row in query(data, sql, [run_id])[1]]
+    return rows_of(data, RefusedRow, "FROM ops.refused_row WHERE run_id = ? ORDER BY model, row_key", [run_id])
