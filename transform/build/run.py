@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
 
@@ -64,16 +64,14 @@ def tracked_contents(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
     return contents | built
 
 
-@dataclass(frozen=True, slots=True)
-class _InputState:
+class _InputState(NamedTuple):
     """Fingerprints of one input: of the whole table, and of the columns that the model mentions."""
 
     whole: str
     columns: str
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(NamedTuple):
     """The state of a model and its inputs at its last build."""
 
     definition: str
@@ -160,14 +158,8 @@ def drop_retired(con: duckdb.DuckDBPyConnection, models: Iterable[Model]) -> Non
 
 def _states(con: duckdb.DuckDBPyConnection) -> dict[str, _State]:
     return {
-        model: _State(
-            definition,
-            {name: _InputState(*state) for name, state in json.loads(inputs).items()},
-            fingerprint,
-            content,
-            rows,
-        )
-        for model, definition, inputs, fingerprint, content, rows in con.execute("FROM ops.model_state").fetchall()
+        model: _State(definition, {name: _InputState(*state) for name, state in json.loads(inputs).items()}, *rest)
+        for model, definition, inputs, *rest in con.execute("FROM ops.model_state").fetchall()
     }
 
 
@@ -197,28 +189,10 @@ def _reason(model: Model, before: _State | None, inputs: Mapping[str, _InputStat
 
 
 def _record(con: duckdb.DuckDBPyConnection, run_id: str, done: Sequence[Build], states: Mapping[str, _State]) -> None:
-    append(
-        con,
-        "ops.model_build",
-        [(run_id, b.model, b.action, b.reason, b.fingerprint, b.content, b.rows, b.seconds) for b in done],
-    )
+    append(con, "ops.model_build", [(run_id, *astuple(build)) for build in done])
     con.execute("DELETE FROM ops.model_state WHERE list_contains(?, model)", [[b.model for b in done]])
     built = [(b.model, states[b.model]) for b in done]
-    append(
-        con,
-        "ops.model_state",
-        [
-            (
-                name,
-                s.definition,
-                json.dumps({k: (r.whole, r.columns) for k, r in s.inputs.items()}),
-                s.fingerprint,
-                s.content,
-                s.rows,
-            )
-            for name, s in built
-        ],
-    )
+    append(con, "ops.model_state", [(name, s.definition, json.dumps(s.inputs), *s[2:]) for name, s in built])
 
 
 def _materialize(

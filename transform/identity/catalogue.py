@@ -47,16 +47,12 @@ def memory_also() -> dict[str, tuple[float, ...]]:
     }
 
 
-def _integer(text: str) -> int:
-    return int(text)
-
-
 _PARSERS: dict[str, Callable[[str], Any]] = {
     "Decimal | None": Decimal,
     "date | None": date.fromisoformat,
     "float | None": float,
-    "int | None": _integer,
-    "int": _integer,
+    "int | None": int,
+    "int": int,
 }
 
 

@@ -39,6 +39,11 @@ class Choice:
             self.members = remaining
             self.notes.append(why)
 
+    def take(self, other: Choice, why: str) -> None:
+        """Become another choice, which names the card where this one does not."""
+        self.members, self.mentions, self.conflict, self.unknown = other.members, other.mentions, None, False
+        self.notes += [why, *other.notes]
+
 
 _TELLING = frozenset(FORM_WORDS) | {"pro", "quadro", "gtx"}
 #: Sockets of server modules, which names of cards have too: the V100 was made for SXM2 and for SXM3.
@@ -455,13 +460,7 @@ def _by_code(choice: Choice, mpn: str, whole: Reading, reader: Reader) -> None:
         if shared:
             choice.narrow(shared, why)
         elif not choice.members:
-            choice.members, choice.mentions, choice.conflict, choice.unknown = (
-                coded_choice.members,
-                coded_choice.mentions,
-                None,
-                False,
-            )
-            choice.notes += [why, *coded_choice.notes]
+            choice.take(coded_choice, why)
         elif spelled in reliable:
             choice.members, choice.conflict = choice.members + coded_choice.members, f"{why}, the title another card"
         else:
@@ -475,10 +474,4 @@ def _by_text(choice: Choice, reading: Reading, why: str) -> None:
     if len({mention.family.core for mention in reading.mentions if not mention.weak}) == 1:
         text_choice = choose(reading)
         if text_choice.members and not text_choice.conflict:
-            choice.members, choice.conflict, choice.unknown, choice.mentions = (
-                text_choice.members,
-                None,
-                False,
-                text_choice.mentions,
-            )
-            choice.notes += [why, *text_choice.notes]
+            choice.take(text_choice, why)

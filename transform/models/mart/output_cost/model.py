@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from gpuledger.transform.assumptions import from_table, with_value_kept
+from gpuledger.transform.assumptions import with_value_kept
 from gpuledger.transform.buying import costs
-from gpuledger.transform.models.mart.rent_vs_buy.model import observed_value_kept
+from gpuledger.transform.models.mart.rent_vs_buy.model import assumed, observed_value_kept
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
     workloads, ranking = inputs["core.workload"].dropna(subset=["output"]), inputs["mart.ranking"]
-    base = from_table(inputs["core.assumption"][["assumption", "amount"]].itertuples(index=False, name=None))
+    base = assumed(inputs)
     observed = observed_value_kept(inputs["mart.resale"])
     cards = inputs["core.gpu"][["gpu_id", "tdp_w"]].merge(
         inputs["mart.gpu_price"][["gpu_id", "price_usd"]], on="gpu_id"
@@ -43,8 +43,8 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     )
     rows: list[dict[str, Any]] = []
     for row in measured.merge(cards.dropna(), on="gpu_id").to_dict("records"):
-        assumed = with_value_kept(base, observed.get(row["gpu_id"]))
-        own = costs.ownership(Decimal(str(row["price_usd"])), round(row["tdp_w"]), assumed)
+        kept = with_value_kept(base, observed.get(row["gpu_id"]))
+        own = costs.ownership(Decimal(str(row["price_usd"])), round(row["tdp_w"]), kept)
         rows.append(_row(row, "buy", None, own.total, own.busy_hours))
     hours = costs.hours_of(base)
     for row in measured.merge(rentals.dropna(), on="gpu_id").to_dict("records"):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from gpuledger.transform.assumptions import from_table, with_value_kept
+from gpuledger.transform.assumptions import Assumptions, from_table, with_value_kept
 from gpuledger.transform.buying import hosts
 from gpuledger.transform.buying.rent_or_buy import Pair, compare
 from gpuledger.transform.identity.gpu import Gpu
@@ -35,7 +35,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    base = from_table(inputs["core.assumption"][["assumption", "amount"]].itertuples(index=False, name=None))
+    base = assumed(inputs)
     observed = observed_value_kept(inputs["mart.resale"])
     rows: list[dict[str, Any]] = []
     for row in inputs["core.comparable_rental"].sort_values(["gpu_id", "offer_id"]).to_dict("records"):
@@ -54,7 +54,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
                 "own_total_usd": float(round(own.total, 2)),
                 "rent_total_usd": float(round(answer.rent, 2)),
                 "hours_of_use": float(own.hours),
-                "break_even_hours": _hours(answer.break_even_hours),
+                "break_even_hours": rounded_hours(answer.break_even_hours),
                 "cheaper": answer.cheaper,
                 "value_kept_per_year": float(with_value_kept(base, pair.value_kept).value_kept_per_year),
                 "value_kept_is_observed": pair.value_kept is not None,
@@ -64,6 +64,11 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         )
     columns = _NAMES | _COMPUTED
     return pd.DataFrame(rows, columns=list(columns)).astype(columns)
+
+
+def assumed(inputs: Mapping[str, pd.DataFrame]) -> Assumptions:
+    """The assumptions of the warehouse."""
+    return from_table(inputs["core.assumption"][["assumption", "amount"]].itertuples(index=False, name=None))
 
 
 def observed_value_kept(resale: pd.DataFrame) -> dict[str, Decimal]:
@@ -101,5 +106,6 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _hours(hours: Decimal | None) -> float | None:
+def rounded_hours(hours: Decimal | None) -> float | None:
+    """Hours of use with one decimal, None if that never comes."""
     return None if hours is None else float(round(hours, 1))

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from gpuledger.transform.assumptions import from_table, with_value_kept
+from gpuledger.transform.assumptions import with_value_kept
 from gpuledger.transform.buying.rent_or_buy import moves
-from gpuledger.transform.models.mart.rent_vs_buy.model import observed_value_kept, pair_of
+from gpuledger.transform.models.mart.rent_vs_buy.model import assumed, observed_value_kept, pair_of, rounded_hours
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """One row for each kind of offer and each assumption that changes the answer, the widest swing first."""
     import pandas as pd
 
-    base = from_table(inputs["core.assumption"][["assumption", "amount"]].itertuples(index=False, name=None))
+    base = assumed(inputs)
     observed = observed_value_kept(inputs["mart.resale"])
     pairs = inputs["core.comparable_rental"].sort_values([*_KIND, "instance_hour_usd", "offer_id"])
     rows: list[dict[str, Any]] = []
@@ -35,7 +35,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         pair = pair_of(row, observed)
         if pair is None:
             continue
-        assumed = with_value_kept(base, pair.value_kept)
+        kept = with_value_kept(base, pair.value_kept)
         for name, moved in moves(pair, base).items():
             hours, saving = moved.break_even, moved.saving
             rows.append(
@@ -43,15 +43,15 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
                 | {
                     "assumption": name,
                     "low_amount": float(saving.low_value),
-                    "amount": float(getattr(assumed, name)),
+                    "amount": float(getattr(kept, name)),
                     "high_amount": float(saving.high_value),
                     "low_saving_usd": _usd(saving.low_answer),
                     "saving_usd": _usd(saving.answer),
                     "high_saving_usd": _usd(saving.high_answer),
                     "flips": moved.flips,
-                    "low_break_even_hours": _hours(hours.low_answer),
-                    "break_even_hours": _hours(hours.answer),
-                    "high_break_even_hours": _hours(hours.high_answer),
+                    "low_break_even_hours": rounded_hours(hours.low_answer),
+                    "break_even_hours": rounded_hours(hours.answer),
+                    "high_break_even_hours": rounded_hours(hours.high_answer),
                 }
             )
     return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
@@ -59,7 +59,3 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def _usd(amount: Decimal | None) -> float | None:
     return None if amount is None else float(round(amount, 2))
-
-
-def _hours(hours: Decimal | None) -> float | None:
-    return None if hours is None else float(round(hours, 1))
