@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import duckdb
 
@@ -26,10 +26,6 @@ from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.cards import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
-
-if TYPE_CHECKING:
-    from gpuledger.transform.answers.markets import Market as MarketOfWarehouse
-    from gpuledger.transform.seeds.markets import Market as MarketOfProgram
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,7 +84,27 @@ class Place:
         return None if self.prices_include_tax else self.tax_name or "tax"
 
 
-def place_of(market: MarketOfWarehouse | MarketOfProgram, currency: Currency = DOLLARS) -> Place:
+class Taxed(Protocol):
+    """A row of the markets with its tax, of the warehouse or of the program."""
+
+    @property
+    def market(self) -> str:
+        """Its code."""
+
+    @property
+    def tax_name(self) -> str | None:
+        """The tax on goods, None if there is none."""
+
+    @property
+    def tax_rate(self) -> Decimal | None:
+        """Its rate as a share, None if not known."""
+
+    @property
+    def prices_include_tax(self) -> bool | None:
+        """Whether prices there include it."""
+
+
+def place_of(market: Taxed, currency: Currency = DOLLARS) -> Place:
     """A market as a place to buy."""
     return Place(
         market=market.market, currency=currency, tax_name=market.tax_name, tax_rate=market.tax_rate,
