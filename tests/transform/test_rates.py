@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -16,14 +15,13 @@ from gpuledger.transform.buying.headline import sentences
 from gpuledger.transform.buying.market import OfferFilter
 from gpuledger.transform.buying.need import Need, Usage
 from gpuledger.transform.buying.options import Market
-from gpuledger.transform.buying.stock import Stock
+from gpuledger.transform.buying.stock import Place, Stock
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.tuning import tuning
 from gpuledger.transform.speed import training
 from gpuledger.transform.speed.learned import NOTHING_LEARNED
-from gpuledger.warehouse.outputs.currency import DOLLARS
 from tests.support import buying
 
 
@@ -61,8 +59,7 @@ def test_a_reservation_is_paid_around_the_clock_in_training_too(
     monkeypatch.setattr(_OneRental, "way", way)
     stock = _OneRental(
         assumptions=Assumptions().with_text({"hours_per_day": "8", "horizon_years": "1"}), learned=NOTHING_LEARNED,
-        now=datetime(2026, 1, 2, tzinfo=UTC), market="us", currency=DOLLARS, country="US", machine_tax=Decimal(0),
-        tax_missing=None,
+        now=datetime(2026, 1, 2, tzinfo=UTC), place=Place(market="us", prices_include_tax=True), country="US",
     )  # fmt: skip
     usage = Usage(train="lora", train_tokens=20_000_000)
     said = sentences(ask(Question(model="llama-3.1-8b", usage=usage), stock, tmp_path, 1))
