@@ -75,24 +75,16 @@ _GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "ean13", "upc", 
 
 #: Yields each described thing of a page, in the shape of JSON-LD.
 _Reader = Callable[[HtmlElement, str], Iterable[dict[str, Any]]]
-#: Each syntax with a word that stands on every page that uses the syntax.
-_READERS: tuple[tuple[Syntax, bytes, _Reader], ...] = (
-    ("json-ld", b"ld+json", jsonld.items),
-    ("microdata", b"itemscope", microdata.items),
-)
+_READERS: tuple[tuple[Syntax, _Reader], ...] = (("json-ld", jsonld.items), ("microdata", microdata.items))
 
 
-def products(tree: HtmlElement, url: str, content: bytes | None = None) -> list[StructuredProduct]:
+def products(tree: HtmlElement, url: str) -> list[StructuredProduct]:
     """All products of the page in the order JSON-LD, microdata, each in the order of the page. Never raises.
 
-    Related products are among them: the caller has to find the page's own product. `content` is the page's bytes, which show
-    faster than the tree that a syntax is not used at all.
+    Related products are among them: the caller has to find the page's own product.
     """
     on_page: list[StructuredProduct] = []
-    for syntax, mark, items_of in _READERS:
-        if content is not None and mark not in content and b"\x00" not in content:
-            # A NUL byte is a sign of UTF-16, in which the mark has other bytes.
-            continue
+    for syntax, items_of in _READERS:
         items = list(items_of(tree, url))
         # An offer may hold its goods, instead of the goods holding the offer.
         items += [

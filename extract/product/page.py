@@ -39,7 +39,7 @@ def offer_and_issues(page: Page, country: str | None, language: str | None) -> I
     """The items that `product.parse` yields; raises the same errors."""
     tree = html.tree(page.content, page.headers.get("content-type"))
     here = context.build(page, tree, country, language)
-    products = claims.narrowed(here, claims.own_products(here, structured.products(tree, here.url, page.content)))
+    products = claims.narrowed(here, claims.own_products(here, structured.products(tree, here.url)))
     stated = claims.of_page(here, products)
     page_layout = layout.layout_of(here)
     currency = next((claim.currency for claim in stated if claim.currency), None) or context.stated_currency(here)

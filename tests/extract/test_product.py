@@ -42,6 +42,13 @@ def test_the_offer_that_the_address_names_is_the_one() -> None:
     assert price_of(read(shop(jsonld=listed), f"{URL}?variant=nv4070-white")[0]) == ("579", "USD", "now")
 
 
+def test_markup_in_capitals_is_read_too() -> None:
+    """Without its markup this page has no product at all, and would be refused."""
+    html = shop(jsonld=USD_549)
+    for written in (html, html.replace("application/ld+json", "application/LD+JSON")):
+        assert price_of(read(written)[0]) == ("549.99", "USD", "now")
+
+
 RELATED = '{"@type": "Product", "name": "Quiet Case Fan", "offers": {"price": "14.99", "priceCurrency": "USD"}}'
 PLACEHOLDERS = ("0", "0.00", "9999.00", "9999.99", "99999", "0.01", "null")
 

@@ -167,7 +167,7 @@ def _decided(page: Page) -> list[tuple[Decimal | None, str | None]]:
     """Price and currency of a page under each of the limits."""
     tree = html.tree(page.content, page.headers.get("content-type"))
     here = context.build(page, tree, None, None)
-    products = claims.narrowed(here, claims.own_products(here, structured.products(tree, here.url, page.content)))
+    products = claims.narrowed(here, claims.own_products(here, structured.products(tree, here.url)))
     stated = claims.of_page(here, products)
     currency = next((claim.currency for claim in stated if claim.currency), None) or context.stated_currency(here)
     seen = visible.visible_prices(here, layout.layout_of(here), currency)
