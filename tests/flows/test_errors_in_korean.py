@@ -118,6 +118,9 @@ def raised() -> tuple[tuple[str, str], ...]:
             if not isinstance(node, ast.Call):
                 continue
             name = ast.unparse(node.func).rpartition(".")[2]
+            if name == "understood":
+                # extract.readers.answers puts the kind of the error and what it says behind it
+                found.append((f"{place}:{node.lineno}", f"{template(node.args[1])}: {{0}} {{1}}"))
             if not (is_error(name) or id(node) in raising) or name in UNSEEN:
                 continue
             if name == "ValueError" and place not in OF_A_PERSONS_WORDS:
