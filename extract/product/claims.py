@@ -218,6 +218,23 @@ def as_shown(products: list[StructuredProduct], is_shown: Callable[[StructuredOf
     return narrower
 
 
+def at_price(page: Context, products: list[StructuredProduct], price: Decimal | None) -> list[StructuredProduct]:
+    """The products with those offers alone that state this price: their stock, condition and seller are those of the price.
+
+    The products as they are if none of their offers states it.
+    """
+
+    def states(offer: StructuredOffer) -> bool:
+        return price in _offer_readings(page, offer)
+
+    def narrowed_to_price(product: StructuredProduct) -> StructuredProduct:
+        variants = tuple(map(narrowed_to_price, product.variants))
+        return replace(product, offers=tuple(filter(states, product.offers)), variants=variants)
+
+    is_stated = any(states(offer) for product in products for offer in _all_offers(product))
+    return [narrowed_to_price(product) for product in products] if is_stated else products
+
+
 def _as_named(page: Context, product: StructuredProduct) -> StructuredProduct:
     stated = [
         [(variant.url, variant.sku), *((offer.url, offer.sku) for offer in variant.offers)]

@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from gpuledger.extract import words
@@ -52,9 +52,7 @@ def offer_and_issues(page: Page, country: str | None, language: str | None) -> I
         stated = claims.of_page(here, products)
     if seen.prices and seen.for_members:
         stated = [claim for claim in stated if not seen.for_members.issuperset(claim.readings)]
-    available, contradiction = stock.of_page(here, products, page_layout)
-    if available == "unknown" and contradiction is None and not seen.prices:
-        available = stock.status_in_sentences(page_layout)
+    available, contradiction = _stock(here, products, page_layout, seen)
     title = _title(here, page_layout, products)
     is_offered = products or stated or seen.prices or available != "unknown" or _on_request(page_layout)
     if title is None or not is_offered:
@@ -71,10 +69,24 @@ def offer_and_issues(page: Page, country: str | None, language: str | None) -> I
         names = "; ".join(variant.name or "?" for product in products for variant in product.variants[:5])
         message = f"the page sells variants at several prices, and nothing on it names one of them: {names}"
         yield Issue(code="several_variants", message=message, severity="info", url=here.url)
+    of_price = claims.at_price(here, products, decision.price)
+    if of_price != products:
+        # Of a new card that is gone and a used one in stock, only the one with this price can be bought for it.
+        available, contradiction = _stock(here, of_price, page_layout, seen)
     if contradiction is not None:
         yield Issue(code="availability_disagreement", message=contradiction, url=here.url)
     shown_price = next((price for price in seen.prices if price.amount == decision.price), None)
-    yield _offer(here, _Goods(title, products, page_layout, available, shown_price), decision)
+    offers = [offer for product in of_price for one in (product, *product.variants) for offer in one.offers]
+    yield _offer(here, _Goods(title, products, offers, page_layout, available, shown_price), decision)
+
+
+def _stock(
+    page: Context, products: list[StructuredProduct], page_layout: layout.Layout, seen: visible.Visible
+) -> stock.Answer:
+    answer = stock.of_page(page, products, page_layout)
+    if answer == stock.Answer("unknown") and not seen.prices:
+        return stock.Answer(stock.status_in_sentences(page_layout))
+    return answer
 
 
 _LONGEST_REQUEST = 60
@@ -107,6 +119,8 @@ class _Goods(NamedTuple):
 
     title: str
     products: list[StructuredProduct]
+    #: The offers that state the price; all offers if none does.
+    offers: list[StructuredOffer]
     page_layout: layout.Layout
     available: Availability
     #: The price that people see on the page, if there is one.
@@ -114,12 +128,11 @@ class _Goods(NamedTuple):
 
 
 def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
-    title, products, page_layout, available, shown_price = goods
-    offers = [offer for product in products for offer in product.offers]
+    title, products, offers, page_layout, available, shown_price = goods
     codes = numbers.of_page(page, products, page_layout)
-    seller = next((offer.seller for offer in offers if offer.seller), None)
+    seller = _only({offer.seller for offer in offers if offer.seller})
     printed = None if seller else terms.seller(page_layout)
-    condition = next((offer.condition for offer in offers if offer.condition), None)
+    condition = _only({offer.condition for offer in offers if offer.condition})
     url = page.url if page.url.startswith("http") else page.canonical or page.url
     taxed = next((offer.tax_included for offer in offers if offer.tax_included is not None), None)
     kind = "bundle" if decision.kind == "now" and words.is_bundle(title) else decision.kind
@@ -145,10 +158,17 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
     )
 
 
+_Stated = TypeVar("_Stated")
+
+
+def _only(stated: set[_Stated]) -> _Stated | None:
+    """What all offers state; None if none states anything, or they differ."""
+    return next(iter(stated)) if len(stated) == 1 else None
+
+
 def _shipping(offers: Sequence[StructuredOffer], currency: str | None) -> Decimal | None:
     """The cost of shipping, if the page's structured data give one sum in the currency of the price."""
-    stated = {offer.shipping for offer in offers if offer.shipping is not None and offer.currency == currency}
-    return stated.pop() if len(stated) == 1 else None
+    return _only({offer.shipping for offer in offers if offer.shipping is not None and offer.currency == currency})
 
 
 def _seller_kind(page: Context, stated: str | None, printed: str | None) -> SellerKind:

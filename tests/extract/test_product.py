@@ -71,6 +71,36 @@ def test_a_list_price_stands_beside() -> None:
         assert (price_of(offer), offer.list_price) == (("549.99", "USD", "now"), Decimal("599.99"))
 
 
+def offer(price: str, condition: str, stock: str, seller: str) -> str:
+    return f"""{{"price": "{price}", "priceCurrency": "USD", "itemCondition": "https://schema.org/{condition}Condition",
+        "availability": "https://schema.org/{stock}", "seller": {{"name": "{seller}"}}}}"""
+
+
+@pytest.mark.parametrize(
+    ("shown", "price", "condition", "availability", "seller_kind"),
+    [
+        ('<p class="price">$399</p>', "399", "used", "in_stock", "unknown"),
+        ('<p class="price">$599</p>', "599", "new", "out_of_stock", "first_party"),
+        ("", "599", "new", "out_of_stock", "first_party"),
+    ],
+)
+def test_stock_condition_and_seller_are_those_of_the_offer_with_the_price(
+    shown: str, price: str, condition: str, availability: str, seller_kind: str
+) -> None:
+    """A new card that is gone and a used one in stock are two things: together they would be a cheap new card."""
+    two = ", ".join((offer("599", "New", "OutOfStock", "Cards"), offer("399", "Used", "InStock", "TechDeals")))
+    found, _ = read(shop(shown, jsonld=offers(f"[{two}]")))
+    assert (str(found.price), found.condition, found.availability, found.seller_kind) == (
+        price, condition, availability, seller_kind,
+    )  # fmt: skip
+
+
+def test_what_offers_of_one_price_say_differently_is_left_open() -> None:
+    two = ", ".join((offer("599", "New", "InStock", "Cards"), offer("599", "Used", "InStock", "TechDeals")))
+    found, _ = read(shop('<p class="price">$599</p>', jsonld=offers(f"[{two}]")))
+    assert (str(found.price), found.condition, found.seller) == ("599", "unknown", None)
+
+
 def test_seller_condition_and_maker() -> None:
     full = """{"@type": ["Product"], "name": "Norvik RTX 4070 12GB", "mpn": "4070-12", "gtin13": "4006381333931",
         "brand": {"name": "Norvik"}, "offers": {"price": 549, "priceCurrency": "USD", "availability": "SoldOut",
