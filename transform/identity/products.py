@@ -73,6 +73,10 @@ _MAINBOARD = re.compile(
 _RAM = re.compile(r"\b(?:ddr[45]\b(?=.*\d{4})|\d{1,3}\s?gb\s(?:of\s)?ddr[45]\b)")
 #: A code of letters and digits that may be a product's; no watts, sizes or clocks.
 _CODE = re.compile(r"\b(?=[a-z\d-]*\d)(?=[a-z\d-]*[a-z])(?!\d+(?:w|mm|mhz|bit|hz|p)\b|gddr|ddr)[a-z\d][a-z\d-]{4,}\b")
+#: More than one, behind a word for a quantity: `(Qty 4)`.
+_QUANTITY = re.compile(
+    r"\b(?:qty|quantity|anzahl|menge|cantidad|quantite|quantita|ilosc|aantal|수량)[\s:.]{0,2}([2-9]|\d\d)\b"
+)
 _BESIDE = re.compile(r"[\s\])】][+＋]\s")
 #: The watts of a power supply, the inches of a screen.
 _POWER = re.compile(r"\b\d{3,4}\s?w\b|\b\d\d(?:\.\d)?\s?(?:\"|inch|zoll|tommer|tum\b|cali|palc|インチ|인치|吋|寸)")
@@ -233,14 +237,12 @@ def _is_of_memory(reading: Reading, place: int) -> bool:
 
 def _accessory(product: Product) -> Set[str]:
     words, reading, marks = product.words, product.reading, product.marks
-    if evidence := product.standing(marks & words.accessory, product.comes_along):
+    if evidence := product.standing(marks & words.accessory, product.comes_along) or _ends_with_part(product):
         return evidence
     maybe = product.standing(marks & words.accessory_unless_card, lambda place: _is_feature(product, place))
     purpose, has_chip = marks & words.purpose, bool(reading.mentions) or product.chip_field
     if maybe and (purpose or not has_chip or _replaced(product, maybe)):
         return maybe | purpose
-    if part := _ends_with_part(product) & maybe:
-        return part
     if maybe and not product.chip_field:
         # `GPU backplate RTX 3090` is a backplate, `RTX 3090 with metal backplate` a card.
         first = frozenset(product.texts[: product.first]) & maybe - _OF_COOLERS
@@ -277,12 +279,13 @@ def _replaced(product: Product, parts: Set[str]) -> bool:
 
 
 def _ends_with_part(product: Product) -> frozenset[str]:
-    """The last word, if the memory size stands right before it. `RTX 3080 10GB heatsink` sells a heatsink, but `RTX 3080
-    10GB Silent Cooler` a card.
+    """The parts that are all that follows the memory size. `RTX 3080 10GB power cable` sells a cable, but `RTX 3080 10GB
+    Silent Cooler` a card.
     """
-    tokens = product.reading.tokens
-    sized = bool(tokens[1:]) and (tokens[-2].memory is not None or tokens[-2].text in text.MEMORY_UNITS)
-    return product.words.cooling_parts & {tokens[-1].text} if sized else frozenset()
+    tokens, words = product.reading.tokens, product.words
+    sizes = [place for place, one in enumerate(tokens) if one.memory is not None or one.text in text.MEMORY_UNITS]
+    behind = frozenset(product.texts[sizes[-1] + 1 :]) if sizes else frozenset()
+    return behind & words.parts_behind_size if behind <= words.parts_behind_size | words.part_of_name else frozenset()
 
 
 def _right_behind(product: Product) -> frozenset[str]:
@@ -452,7 +455,7 @@ def _several(product: Product) -> Set[str]:
         of_cards = (words.board_maker, words.graphics, words.maker.keys(), CARDS, _PLURALS)
         if any(not known.isdisjoint(second) for known in of_cards):
             return {first}
-    return product.marks & words.several
+    return product.marks & words.several or set(_QUANTITY.findall(product.plain))
 
 
 #: In this order: what is broken is broken whatever it is, and a part of a computer is no computer.
@@ -486,8 +489,8 @@ def _telling(words: Vocabulary) -> frozenset[str]:
     return frozenset().union(
         *(found.words for found in phrases), words.broken, words.enclosure, words.service, words.wish_first,
         words.joining, words.purpose, words.accessory,
-        words.accessory_unless_card, words.accessory_maker, words.computer, words.other, words.laptop,
-        words.processor, words.computer_after, words.several,
+        words.accessory_unless_card, words.parts_behind_size, words.accessory_maker, words.computer, words.other,
+        words.laptop, words.processor, words.computer_after, words.several,
     )  # fmt: skip
 
 
