@@ -229,7 +229,27 @@ def _old_price(q: Question) -> Decision | None:
     is_old = (q.shown is not None and q.shown.kind == "list") or q.main.money.list_amount in q.amounts
     if not is_old or q.main.amount >= q.amount:
         return None
+    if _FOR_SOME.search(_beside(q.main)):
+        return q.left_open("price_disagreement", "the lower price is for buyers with a code or a card to trade in")
     return q.settled(q.main.amount, q.main, q.claims)
+
+
+#: What makes a lower price one that only some buyers pay.
+_FOR_SOME = re.compile(
+    r"\b(?:with|use|using|enter|after|mit|nach|avec|con)\b[^.]{0,20}\b"
+    r"(?:code|coupon|voucher|gutschein\w*|trade-?\s?in|inzahlungnahme|cup[oó]n)|쿠폰\s?적용|쿠폰가",
+    re.IGNORECASE,
+)
+
+
+def _beside(price: VisiblePrice) -> str:
+    """The text of the largest part of the page around a price that still holds little more than prices."""
+    text = ""
+    for up in (price.element, *price.element.iterancestors()):
+        if len(larger := visible_text(up, _PART_TEXT)) > _LONGEST_PAIR:
+            break
+        text = larger
+    return text
 
 
 def _before_tax(q: Question) -> Decision | None:

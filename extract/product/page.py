@@ -133,6 +133,9 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
     seller = _only({offer.seller for offer in offers if offer.seller})
     printed = None if seller else terms.seller(page_layout)
     condition = _only({offer.condition for offer in offers if offer.condition})
+    if condition in (None, "new"):
+        # Many shops call all that they sell new for machines. What people read there says of which piece it is.
+        condition = words.condition(title) or terms.condition(page_layout) or condition
     url = page.url if page.url.startswith("http") else page.canonical or page.url
     taxed = next((offer.tax_included for offer in offers if offer.tax_included is not None), None)
     kind = "bundle" if decision.kind == "now" and words.is_bundle(title) else decision.kind
@@ -146,7 +149,7 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
         price_text=decision.price_text,
         list_price=decision.list_price,
         availability=available,
-        condition=condition or words.condition(title) or terms.condition(page_layout) or "unknown",
+        condition=condition or "unknown",
         seller=seller or printed,
         seller_kind=_seller_kind(page, seller, printed),
         sku=codes.sku,

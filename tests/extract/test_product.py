@@ -101,6 +101,38 @@ def test_what_offers_of_one_price_say_differently_is_left_open() -> None:
     assert (str(found.price), found.condition, found.seller) == ("599", "unknown", None)
 
 
+@pytest.mark.parametrize(
+    ("lower", "price"),
+    [
+        ("$349 with trade-in", None),
+        ("$499 with code SAVE50", None),
+        ("$499", "499"),
+        ("$499 <a>Have a coupon?</a>", "499"),
+    ],
+)
+def test_a_lower_price_beside_a_struck_one_is_everybodys_or_none(lower: str, price: str | None) -> None:
+    found, issues = read(shop(f'<div class="price"><s>$549.99</s> <span>{lower}</span></div>{CART}', jsonld=USD_549))
+    assert price_of(found)[0] == price
+    assert [issue.code for issue in issues] == ([] if price else ["price_disagreement"])
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "condition"),
+    [
+        (f"{NAME} (Used)", "", "used"),
+        (f"Refurbished {NAME}", "", "refurbished"),
+        (NAME, "<p>Condition: Used</p>", "used"),
+        (NAME, "", "new"),
+    ],
+)
+def test_a_piece_that_people_read_of_as_used_is_not_new(name: str, body: str, condition: str) -> None:
+    told_as_new = USD_549.replace(NAME, name).replace(
+        '"USD"', '"USD", "itemCondition": "https://schema.org/NewCondition"'
+    )
+    found, _ = read(shop_page(body, title=name, head=told(told_as_new)))
+    assert found.condition == condition
+
+
 def test_seller_condition_and_maker() -> None:
     full = """{"@type": ["Product"], "name": "Norvik RTX 4070 12GB", "mpn": "4070-12", "gtin13": "4006381333931",
         "brand": {"name": "Norvik"}, "offers": {"price": 549, "priceCurrency": "USD", "availability": "SoldOut",
