@@ -326,8 +326,9 @@ def similarity(name: str, title: str) -> float:
 
 #: Words that turn a name into that of another model: the page of a `4070` also describes a `4070 Ti`, in nearly these words.
 _MODEL_WORDS = frozenset(
-    ("ti", "super", "xt", "xtx", "gre", "pro", "max", "plus", "mini", "ultra", "lite", "se", "fe", "oc")
-)
+    ("ti", "super", "xt", "xtx", "gre", "pro", "max", "plus", "mini", "ultra", "lite", "se", "fe", "oc", "d", "sxm2", "sxm4",
+     "sxm5", "nvl", "block", "waterblock")
+)  # fmt: skip
 
 
 def are_siblings(name: str, other: str) -> bool:
