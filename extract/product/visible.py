@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain, islice
@@ -102,6 +102,18 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
             if reading.reason == money.SET_APART and len(money.tokens(text)) <= 1:
                 # `$229 99` are the parts of one price, and none of them may count as the whole.
                 handled_elements.add(element)
+    prices, net, others = _for_everybody(prices, for_members, layout)
+    set_aside += others
+    return Visible(
+        tuple(_ranked(prices, layout)), tuple(unclear), tuple(set_aside), net, frozenset(for_members), layout.part
+    )
+
+
+def _for_everybody(
+    prices: list[VisiblePrice], for_members: Set[Decimal], layout: Layout
+) -> tuple[list[VisiblePrice], frozenset[Decimal], list[HtmlElement]]:
+    """The prices that everybody pays for the chosen goods, the amounts before tax, and the elements of the other prices."""
+    set_aside: list[HtmlElement] = []
     if any(price.amount not in for_members for price in prices):
         # What only members pay stands at the top of some pages without a word.
         prices = [price for price in prices if price.amount not in for_members]
@@ -128,9 +140,7 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
         prices = gross
     if all(price.kind in ("list", "monthly") for price in prices):
         prices = [replace(price, kind="now") if price.usual else price for price in prices]
-    return Visible(
-        tuple(_ranked(prices, layout)), tuple(unclear), tuple(set_aside), net, frozenset(for_members), layout.part
-    )
+    return prices, net, set_aside
 
 
 def _is_for_no_price(element: HtmlElement) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,11 +11,15 @@ from gpuledger.extract.message import Message
 from gpuledger.flows.showing.prediction import Whole
 
 if TYPE_CHECKING:
-    from gpuledger.transform.buying.need import Need
+    from gpuledger.transform.assumptions import Assumptions
+    from gpuledger.transform.buying.hosts import Host
+    from gpuledger.transform.buying.need import Need, Usage
     from gpuledger.transform.identity.gpu import Gpu
+    from gpuledger.transform.sizing.tensors import Architecture
+    from gpuledger.transform.speed.engines import Engine, Split
     from gpuledger.transform.speed.learned import Learned
     from gpuledger.transform.speed.predict import Prediction
-    from gpuledger.transform.speed.rules import Rate
+    from gpuledger.transform.speed.rules import Job, Rate
     from gpuledger.warehouse.paths import DataDir
 
 
@@ -45,6 +50,76 @@ def measured(data: DataDir, prediction: Prediction, model_id: str, precision: st
         figures = measurements(con, catalogue.canonical(model_id) or model_id, normalise_precision(precision))
     rate, _ = beside_measurements(prediction, figures, prediction.plan.gpu.gpu_id, bandwidth)
     return rate, next((measurement.url for measurement in figures.values()), None)
+
+
+class Asked(NamedTuple):
+    """What is asked of any cards: a model at a precision, the program, how it divides the model, and the load."""
+
+    shape: Architecture
+    precision: str
+    program: Engine
+    split: Split
+    load: Usage
+    assumptions: Assumptions
+
+
+class Predicted(NamedTuple):
+    """A prediction, what is said beside it, and the precision that the program loads."""
+
+    prediction: Prediction
+    notes: list[Message]
+    loaded: str
+
+
+def predicted(asked: Asked, card_name: str, cards: Sequence[Gpu], count: int, learned: Learned) -> Predicted | None:
+    """The prediction for so many of each of the cards called `card_name`. None if these differ too much for one answer.
+
+    If not all users fit, it is that of as many as run at once. Raises SizingError.
+    """
+    from gpuledger.transform.buying.hosts import host_with_room
+    from gpuledger.transform.buying.need import DEFAULT_CONTEXT
+    from gpuledger.transform.sizing.weights import normalise_precision
+    from gpuledger.transform.speed import pieces
+    from gpuledger.transform.speed.engines import check_node, embedding_of, loaded_as
+    from gpuledger.transform.speed.memory import check_offload
+    from gpuledger.transform.speed.predict import job_of, least_of_alike, load_of, predict
+    from gpuledger.transform.speed.rules import Plan
+
+    shape, program, load, assumptions = asked.shape, asked.program, asked.load, asked.assumptions
+    loaded = loaded_as(program, asked.precision)
+    context = min(DEFAULT_CONTEXT, shape.context) if load.context is None else load.context
+
+    def job_for(users: int) -> Job:
+        return job_of(shape, loaded, load_of(shape, context, users, load.prompt, assumptions), assumptions)
+
+    job, answers = job_for(load.users), []
+    for card in cards:
+        check_node(card, count, program.name, job.size.precision)
+        plan = Plan(
+            gpu=card, count=count, engine=embedding_of(program, load.embedding), split=asked.split,
+            offload=check_offload(load.offload, program, shape), learned=learned,
+        )  # fmt: skip
+
+        def on(host: Host, plan: Plan = plan) -> Prediction:
+            return predict(job, replace(plan, host=host.memory(assumptions)))
+
+        host = host_with_room(card, max(1, count // card.gpus_on_board), card.tdp_w, on)
+        answers.append(predict(job, plan) if host is None else on(host))
+    prediction = least_of_alike(answers)
+    if prediction is None:
+        return None
+    notes = [*pieces.heard(prediction.plan.gpu, shape), *prediction.notes]
+    if prediction.verdict == "no" and (at_once := prediction.users_at_once):
+        held = predict(job_for(at_once), prediction.plan)
+        prediction = held._replace(verdict="no", needed=prediction.needed)
+        notes[1:] = held.notes
+    if loaded.lower() not in (asked.precision.lower(), normalise_precision(asked.precision).lower()):
+        engine = prediction.plan.engine.name
+        notes.append(Message("speed.loads", engine=engine, precision=asked.precision, loaded=loaded))
+    if len(cards) > 1:
+        others = ", ".join(card.display_name for card in cards if card != prediction.plan.gpu)
+        notes.insert(0, Message("speed.mean_too_answer_nearly_same", card_name=card_name, others=others))
+    return Predicted(prediction, notes, loaded)
 
 
 class Served(NamedTuple):

@@ -6,7 +6,7 @@ calculation.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -21,9 +21,9 @@ from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import as_wrong_use, say
 
 if TYPE_CHECKING:
-    from gpuledger.transform.buying.hosts import Host
-    from gpuledger.transform.buying.need import Usage
-    from gpuledger.transform.speed.predict import Prediction
+    from gpuledger.transform.buying.need import Need, Usage
+    from gpuledger.transform.identity.gpu import Gpu
+    from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
@@ -99,28 +99,16 @@ def command(
     from gpuledger.flows.asking import predicting
     from gpuledger.flows.asking.from_hub import bring
     from gpuledger.flows.showing import prediction as prediction_shown
-    from gpuledger.flows.showing.how_to_measure import commands, of_pictures
-    from gpuledger.transform.buying.hosts import host_with_room
-    from gpuledger.transform.buying.need import DEFAULT_CONTEXT, need_of
+    from gpuledger.flows.showing.how_to_measure import commands
+    from gpuledger.transform.buying.need import need_of
     from gpuledger.transform.sizing.diffusion import DiffusionModel
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.sizing.named import shape_of, usual_precision
-    from gpuledger.transform.sizing.weights import normalise_precision
-    from gpuledger.transform.speed import explained, pieces
-    from gpuledger.transform.speed.engines import check_node, default_engine, embedding_of, engine_of, loaded_as
-    from gpuledger.transform.speed.memory import check_offload
-    from gpuledger.transform.speed.predict import MOST_CARDS, job_of, least_of_alike, load_of, predict
-    from gpuledger.transform.speed.rules import Plan
+    from gpuledger.transform.speed import explained
+    from gpuledger.transform.speed.engines import default_engine, engine_of
 
     data = read_from(data_dir)
-    count_in_name, card_name = count_and_name(data, gpu)
-    if count_in_name > 1 and count not in (1, count_in_name):
-        raise click.UsageError(gettext("{name!r} says {named} cards and --count {count}").format(
-            name=gpu, named=count_in_name, count=count))  # fmt: skip
-    if not 1 <= max(count_in_name, count) <= MOST_CARDS:
-        raise click.UsageError(gettext("{name!r}: the number of cards must be from 1 to {most}").format(
-            name=gpu, most=MOST_CARDS))  # fmt: skip
-    count, cards = max(count_in_name, count), gpus_of(data, card_name)
+    count, card_name, cards = _cards(data, gpu, count)
     assumptions = of_settings(assumed)
     if kv_bits is not None:
         assumptions = with_texts(assumptions, {"kv_cache_bits": kv_bits})
@@ -132,56 +120,20 @@ def command(
             if len(cards) > 1:
                 raise ambiguous_name(card_name, cards)
             need = need_of(model_id, shape, precision, load, assumptions)
-            check_node(cards[0], count, need.engine.name, need.precision)
-            if how_to_measure:
-                timed, model = Message("speed.time_training"), need.diffusion
-                click.echo("\n".join(of_pictures(model, need.precision, cards[0])) if model else say(timed))
-                return
-            whole = predicting.whole(need, cards[0], count, data, load.train_tokens)
-            if form == "json":
-                click.echo(terminal.json_text(prediction_shown.whole_object(whole, need, cards[0], count), indent=1))
-            else:
-                prediction_shown.show_whole(whole, need, cards[0], count)
+            _show_whole(data, need, cards[0], count, load.train_tokens, form, how_to_measure)
             return
         program = engine_of(engine) if engine else default_engine(precision, load.users)
-        loaded = loaded_as(program, precision)
-        context = min(DEFAULT_CONTEXT, shape.context) if load.context is None else load.context
-        job_load = load_of(shape, context, load.users, load.prompt, assumptions)
-        job, learned = job_of(shape, loaded, job_load, assumptions), predicting.learned(data)
-        answers = []
-        for card in cards:
-            check_node(card, count, program.name, job.size.precision)
-            plan = Plan(
-                gpu=card, count=count, engine=embedding_of(program, load.embedding), split=split or program.split,  # type: ignore[arg-type]
-                offload=check_offload(load.offload, program, shape), learned=learned,
-            )  # fmt: skip
-
-            def on(host: Host, plan: Plan = plan) -> Prediction:
-                return predict(job, replace(plan, host=host.memory(assumptions)))
-
-            host = host_with_room(card, max(1, count // card.gpus_on_board), card.tdp_w, on)
-            answers.append(predict(job, plan) if host is None else on(host))
-    prediction = least_of_alike(answers)
-    if prediction is None:
+        program_split = split or program.split
+        asked = predicting.Asked(shape, precision, program, program_split, load, assumptions)  # type: ignore[arg-type]
+        found = predicting.predicted(asked, card_name, cards, count, predicting.learned(data))
+    if found is None:
         raise ambiguous_name(card_name, cards)
-    notes, asked_users = list(prediction.notes), load.users
-    heard = pieces.heard(prediction.plan.gpu, shape)
-    notes[:0] = heard
-    if prediction.verdict == "no" and (at_once := prediction.users_at_once):
-        # No speed is shown for users that do not fit: it is that of as many as run at once.
-        fewer = load_of(shape, context, at_once, load.prompt, assumptions)
-        held = predict(job_of(shape, loaded, fewer, assumptions), prediction.plan)
-        prediction = held._replace(verdict="no", needed=prediction.needed)
-        notes[1:] = held.notes
+    prediction, notes, loaded = found
     if how_to_measure:
-        lines = list(commands(prediction, model_id, loaded)) if not heard else [say(Message("speed.time_speech"))]
+        is_heard = any(note.code == "speed.real_time" for note in notes)
+        lines = [say(Message("speed.time_speech"))] if is_heard else list(commands(prediction, model_id, loaded))
         click.echo("\n".join(lines or [say(Message("speed.no_benchmark_program", engine=program.name))]))
         return
-    if loaded.lower() not in (precision.lower(), normalise_precision(precision).lower()):
-        notes.append(Message("speed.loads", engine=prediction.plan.engine.name, precision=precision, loaded=loaded))
-    if len(cards) > 1:
-        others = ", ".join(card.display_name for card in cards if card != prediction.plan.gpu)
-        notes.insert(0, Message("speed.mean_too_answer_nearly_same", card_name=card_name, others=others))
     if engine is None:
         rate, url = predicting.measured(data, prediction, model_id, precision)
         if rate != prediction.decode:
@@ -194,10 +146,48 @@ def command(
     steps = list(explained.steps(prediction)) if explain else []
     if form == "json":
         answer = prediction_shown.as_object(prediction, model_id, precision, notes) | {
-            "users": asked_users, "users_at_once": prediction.job.load.users if prediction.verdict == "no" else asked_users,
+            "users": load.users, "users_at_once": prediction.job.load.users if prediction.verdict == "no" else load.users,
             "serves": served and {**prediction_shown.rate_object(served.rate), "each": round(served.each, 2)},
         } | ({"explanation": as_objects(steps)} if explain else {})  # fmt: skip
         click.echo(terminal.json_text(answer, indent=1))
     else:
         prediction_shown.show(prediction, f"{model_id} {precision}", notes, served and served.rate)
         show_steps(steps)
+
+
+def _cards(data: DataDir, gpu: str, count: int) -> tuple[int, str, Sequence[Gpu]]:
+    """How many cards, their name, and the cards of that name. A usage error if name and `count` contradict each other."""
+    from gpuledger.transform.speed.predict import MOST_CARDS
+
+    named, card_name = count_and_name(data, gpu)
+    if named > 1 and count not in (1, named):
+        raise click.UsageError(
+            gettext("{name!r} says {named} cards and --count {count}").format(name=gpu, named=named, count=count)
+        )
+    if not 1 <= max(named, count) <= MOST_CARDS:
+        raise click.UsageError(
+            gettext("{name!r}: the number of cards must be from 1 to {most}").format(name=gpu, most=MOST_CARDS)
+        )
+    return max(named, count), card_name, gpus_of(data, card_name)
+
+
+def _show_whole(
+    data: DataDir, need: Need, gpu: Gpu, count: int, tokens: int | None, form: str, how_to_measure: bool
+) -> None:
+    """Show the answer about a training, pictures or clips, or how to measure it. Raises SizingError for another node."""
+    from gpuledger.flows.asking import predicting
+    from gpuledger.flows.showing import prediction as prediction_shown
+    from gpuledger.flows.showing.how_to_measure import of_pictures
+    from gpuledger.transform.speed.engines import check_node
+
+    check_node(gpu, count, need.engine.name, need.precision)
+    if how_to_measure:
+        model = need.diffusion
+        lines = of_pictures(model, need.precision, gpu) if model else [say(Message("speed.time_training"))]
+        click.echo("\n".join(lines))
+        return
+    whole = predicting.whole(need, gpu, count, data, tokens)
+    if form == "json":
+        click.echo(terminal.json_text(prediction_shown.whole_object(whole, need, gpu, count), indent=1))
+    else:
+        prediction_shown.show_whole(whole, need, gpu, count)

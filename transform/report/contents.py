@@ -88,13 +88,7 @@ class _Contents:
         stocks = running.stocks(self._con, places, set_here, clock)
         models = _rows(self._con, "models")
         asked = list(running.asked(stocks, self._data.models, {row["model_id"] for row in models}, on_model))
-        sellers: dict[tuple[Any, ...], int] = {}
-        ways = [
-            {"question": number, **{name: way[name] for name in (*running.SHOWN, "notes", "is_front")}}
-            | {"seller": sellers.setdefault(tuple(way[name] for name in running.SELLER), len(sellers))}
-            for number, question in enumerate(asked)
-            for way in running.kept(question.answer)
-        ]
+        ways, sellers = _ways_and_sellers([running.kept(question.answer) for question in asked])
         content = {
             "run": {name: _plain(cell) for name, cell in self._run.items()},
             "markets": self._table(markets),
@@ -106,12 +100,7 @@ class _Contents:
             "models": self._table(models),
             "questions": self._table([_question(question) for question in asked]),
             "ways": self._table(ways),
-            "sellers": self._table(
-                [
-                    dict(zip(("shop", "url", "price_since", "confirmed_at", "evidence"), seller, strict=True))
-                    for seller in sellers
-                ]
-            ),
+            "sellers": self._table(sellers),
             "history": {
                 gpu_id: packed(Day(*(day[name] for name in Day._fields)) for day in days)
                 for gpu_id, days in groupby(_rows(self._con, "daily"), key=lambda day: str(day["gpu_id"]))
@@ -221,6 +210,19 @@ def web(url: Any) -> str | None:
     except ValueError:
         return None
     return str(url) if parts.scheme in ("http", "https") and parts.hostname else None
+
+
+def _ways_and_sellers(kept: Sequence[Iterable[Row]]) -> tuple[list[Row], list[Row]]:
+    """The ways of each question, and the sellers by whose numbers they name them, as many ways have the same."""
+    sellers: dict[tuple[Any, ...], int] = {}
+    ways = [
+        {"question": number, **{name: way[name] for name in (*running.SHOWN, "notes", "is_front")}}
+        | {"seller": sellers.setdefault(tuple(way[name] for name in running.SELLER), len(sellers))}
+        for number, of_question in enumerate(kept)
+        for way in of_question
+    ]
+    columns = ("shop", "url", "price_since", "confirmed_at", "evidence")
+    return ways, [dict(zip(columns, seller, strict=True)) for seller in sellers]
 
 
 def _question(asked: running.Asked) -> Row:

@@ -137,6 +137,32 @@ def write_versions(con: duckdb.DuckDBPyConnection, night: Night, previous_succes
     counted = dict(con.execute("SELECT why, count(*) FROM verdict WHERE why IS NOT NULL GROUP BY why").fetchall())
     if not counted:
         return 0, 0
+    _make_versions(con, night, previous_success)
+    columns = ", ".join(_VERSION)
+    # Rows are found by key and not by row id: DuckDB 2.0 crashes when it looks up row ids in a table in which the open
+    # transaction has written some rows and deleted others.
+    con.execute(
+        "DELETE FROM core.price_open WHERE listing_id IN (SELECT listing_id FROM verdict WHERE why IS NOT NULL)"
+    )
+    con.execute(
+        """DELETE FROM core.price_span WHERE valid_to IS NULL AND listing_no IN (
+               SELECT listing_no FROM core.listing SEMI JOIN (FROM verdict WHERE why IS NOT NULL) USING (listing_id))"""
+    )
+    row = con.execute(
+        f"""INSERT INTO core.price_span (listing_no, {columns}, valid_from, valid_to, confirmed_until)
+            SELECT listing_no, {columns}, valid_from, valid_to, confirmed_until FROM version
+            ORDER BY coalesce(valid_to, valid_from), valid_to IS NULL, listing_no"""
+    ).fetchone()
+    con.execute(
+        f"""INSERT INTO core.price_open (listing_id, {columns}, valid_from, confirmed_until)
+            SELECT listing_id, {columns}, valid_from, confirmed_until FROM version
+            WHERE valid_to IS NULL ORDER BY valid_from, listing_no"""
+    )
+    return int(row[0]) if row else 0, int(counted.get("ended", 0))
+
+
+def _make_versions(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> None:
+    """Make the table `version` of what a night closes and begins, by the verdicts on its listings."""
     columns = ", ".join(_VERSION)
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE version AS
@@ -162,26 +188,6 @@ def write_versions(con: duckdb.DuckDBPyConnection, night: Night, previous_succes
             JOIN (SELECT listing_id, listing_no FROM core.listing) USING (listing_id)""",
         {"seen_at": night.seen_at, "previous": previous_success},
     )
-    # Rows are found by key and not by row id: DuckDB 2.0 crashes when it looks up row ids in a table in which the open
-    # transaction has written some rows and deleted others.
-    con.execute(
-        "DELETE FROM core.price_open WHERE listing_id IN (SELECT listing_id FROM verdict WHERE why IS NOT NULL)"
-    )
-    con.execute(
-        """DELETE FROM core.price_span WHERE valid_to IS NULL AND listing_no IN (
-               SELECT listing_no FROM core.listing SEMI JOIN (FROM verdict WHERE why IS NOT NULL) USING (listing_id))"""
-    )
-    row = con.execute(
-        f"""INSERT INTO core.price_span (listing_no, {columns}, valid_from, valid_to, confirmed_until)
-            SELECT listing_no, {columns}, valid_from, valid_to, confirmed_until FROM version
-            ORDER BY coalesce(valid_to, valid_from), valid_to IS NULL, listing_no"""
-    ).fetchone()
-    con.execute(
-        f"""INSERT INTO core.price_open (listing_id, {columns}, valid_from, confirmed_until)
-            SELECT listing_id, {columns}, valid_from, confirmed_until FROM version
-            WHERE valid_to IS NULL ORDER BY valid_from, listing_no"""
-    )
-    return int(row[0]) if row else 0, int(counted.get("ended", 0))
 
 
 @dataclass(frozen=True, slots=True)
