@@ -133,6 +133,12 @@ def test_a_piece_that_people_read_of_as_used_is_not_new(name: str, body: str, co
     assert found.condition == condition
 
 
+@pytest.mark.parametrize("other", [f"{NAME} Water Block", f"{NAME} D"])
+def test_what_the_page_tells_of_another_model_is_not_its_price(other: str) -> None:
+    found, _ = read(shop(CART, jsonld=USD_549.replace(NAME, other)))
+    assert (found.title, found.price) == (NAME, None)
+
+
 def test_seller_condition_and_maker() -> None:
     full = """{"@type": ["Product"], "name": "Norvik RTX 4070 12GB", "mpn": "4070-12", "gtin13": "4006381333931",
         "brand": {"name": "Norvik"}, "offers": {"price": 549, "priceCurrency": "USD", "availability": "SoldOut",
