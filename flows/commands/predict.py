@@ -104,7 +104,7 @@ def command(
     from gpuledger.transform.sizing.diffusion import DiffusionModel
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.sizing.named import shape_of, usual_precision
-    from gpuledger.transform.speed import explained
+    from gpuledger.transform.speed import explained, pieces
     from gpuledger.transform.speed.engines import default_engine, engine_of
 
     data = read_from(data_dir)
@@ -123,14 +123,13 @@ def command(
             _show_whole(data, need, cards[0], count, load.train_tokens, form, how_to_measure)
             return
         program = engine_of(engine) if engine else default_engine(precision, load.users)
-        program_split = split or program.split
-        asked = predicting.Asked(shape, precision, program, program_split, load, assumptions)  # type: ignore[arg-type]
+        asked = predicting.Asked(shape, precision, program, split or program.split, load, assumptions)  # type: ignore[arg-type]
         found = predicting.predicted(asked, card_name, cards, count, predicting.learned(data))
     if found is None:
         raise ambiguous_name(card_name, cards)
     prediction, notes, loaded = found
     if how_to_measure:
-        is_heard = any(note.code == "speed.real_time" for note in notes)
+        is_heard = pieces.heard(prediction.plan.gpu, shape)
         lines = [say(Message("speed.time_speech"))] if is_heard else list(commands(prediction, model_id, loaded))
         click.echo("\n".join(lines or [say(Message("speed.no_benchmark_program", engine=program.name))]))
         return

@@ -543,10 +543,9 @@ def _note_choice(reading: Reading) -> None:
         if token.text != "/" or not second:
             continue
         first = before.memory or _spaced(tokens[place - 1], before)
-        if not first and place - 1 not in named:
-            first = _spaced(before, Token("gb"))
-        if first and first != second:
+        if not first and place - 1 not in named and (first := _spaced(before, Token("gb"))):
             reading.memory.append((first, False))
+        if first and first != second:
             reading.memory_by_choice |= {first, second}
 
 
