@@ -94,27 +94,35 @@ def gunzipped(content: bytes, most: int) -> bytes:
 _GZIP = b"\x1f\x8b"
 
 
+def read_text(path: Path, *, follow: bool = False) -> str:
+    """The text of a file. Raises ValueError if it is not UTF-8, and the errors of `read_bytes`."""
+    try:
+        # The editor of Windows begins a file with a byte order mark, and TOML 1.1 says to ignore it.
+        return read_bytes(path, follow=follow).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError("it is no text in UTF-8: save it as UTF-8") from None
+
+
 def read_toml(path: Path, *, follow: bool = False) -> dict[str, Any]:
     """The tables of a TOML file. Raises ValueError if it is not TOML in UTF-8, and the errors of `read_bytes`."""
     try:
-        # The editor of Windows begins a file with a byte order mark, and TOML 1.1 says to ignore it.
-        return tomllib.loads(read_bytes(path, follow=follow).decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise ValueError("it is no text in UTF-8: save it as UTF-8") from None
+        return tomllib.loads(read_text(path, follow=follow))
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
-def toml_table(header: str, values: Mapping[str, str | int | Decimal | date | None]) -> str:
+def toml_table(header: str, values: Mapping[str, str | int | float | Decimal | date | None]) -> str:
     """A table of a TOML file with its `header`, `[name]` or `[[name]]`; values that are None are left out."""
     lines = [f"{name} = {_toml(value)}" for name, value in values.items() if value is not None]
     return "\n".join([header, *lines, ""])
 
 
-def _toml(value: str | int | Decimal | date) -> str:
+def _toml(value: str | int | float | Decimal | date) -> str:
     if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, int):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
         return str(value)
     # A JSON string is a TOML basic string, except that TOML wants DEL escaped too.
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

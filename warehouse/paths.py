@@ -7,6 +7,11 @@ from pathlib import Path
 
 #: The name of the link that analysts open, and of each version's file. DuckDB makes it the name of the catalog.
 WAREHOUSE_FILE = "gpuledger.duckdb"
+#: The folders of what people decide, add and drop. It belongs to the history, as the pages do: a replay and another machine
+#: need it too, and nothing can make it anew.
+FROM_PEOPLE = (
+    "decisions", "gpus", "models", "workloads", "rates", "measurements", "transcriptions", "charts", "inbox",
+)  # fmt: skip
 
 
 class Place:

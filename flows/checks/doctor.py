@@ -18,12 +18,12 @@ from typing import Literal
 
 from gpuledger.extract import local_files
 from gpuledger.extract.message import Message, reason_of
+from gpuledger.extract.records import BadRecord
 from gpuledger.extract.redaction import redact_text
-from gpuledger.flows.decisions import decisions
+from gpuledger.flows.decisions.releases import RELEASES
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.settings import parts
-from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.telling import health
 from gpuledger.transform import queries
 from gpuledger.warehouse import history, integrity, publish
@@ -218,8 +218,8 @@ def _notifications(context: Context) -> Iterator[Check]:
     from gpuledger.flows.telling import notify, watches
 
     try:
-        count = len(watches.load(context.data))
-    except SettingsError as error:
+        count = len(watches.WATCHES.all(context.data.root))
+    except BadRecord as error:
         yield Check("watches", "failure", reason_of(error), Message("doctor.mend_file_remove_watch"))
         count = 0
     urls = [url for text in context.settings.notify_urls for url in text.split()]
@@ -314,7 +314,7 @@ def _browser(context: Context) -> Iterator[Check]:
 
 def _records(context: Context) -> Iterator[Check]:
     data = context.data
-    problems = [*run_log.damage(data), *integrity.damage(data), *decisions.damage(data)]
+    problems = [*run_log.damage(data), *integrity.damage(data), *map(str, RELEASES.usable(data.root)[1])]
     for problem in problems:
         seen, _, action = problem.partition("; ")
         yield Check("records", "failure", seen, action or Message("doctor.restore_file_backup"))

@@ -28,7 +28,6 @@ def command() -> None:
 def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str | None) -> None:
     """Let TITLE mean GPU_ID, as in core.gpu, or `not_a_gpu`."""
     from gpuledger.extract import source as sources
-    from gpuledger.flows.decisions import decisions
     from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.identity import pins
 
@@ -39,9 +38,7 @@ def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str 
         pin = pins.Pin(title=title, gpu_id=gpu_id, pinned_on=utc_now().date(), reason=reason, source=source)
     except pins.PinError as error:
         raise click.UsageError(f"{say(error)}{_near(gpu_id)}") from None
-    replaced = next((stored for stored in decisions.pins(data) if stored.place == pin.place), None)
-    pins.add(decisions.pins_file(data), pin)
-    if replaced:
+    if replaced := pins.PINS.put(data.root, pin):
         sentence = gettext("replaced the pin to {gpu_id} of {day} ({reason})")
         click.echo(sentence.format(gpu_id=replaced.gpu_id, day=replaced.pinned_on, reason=replaced.reason))
     sentence = gettext("{title!r} means {gpu_id} from the next `gpuledger refresh` or `gpuledger rebuild` on")
@@ -53,14 +50,13 @@ def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str 
 @format_option
 def list_(data_dir: str | None, form: str) -> None:
     """The pins of this data directory."""
-    from gpuledger.flows.decisions import decisions
     from gpuledger.flows.showing.show import show_rows
+    from gpuledger.transform.identity.pins import PINS
 
     columns = ["title", "gpu_id", "source", "pinned_on", "reason"]
-    pins = decisions.pins(data_of(data_dir))
     show_rows(
         columns,
-        [tuple(getattr(pin, column) for column in columns) for pin in pins],
+        [tuple(getattr(pin, column) for column in columns) for pin in PINS.all(data_of(data_dir).root)],
         form,
         if_empty=gettext("no title is pinned yet: `gpuledger alias add` pins one"),
     )
@@ -72,19 +68,15 @@ def list_(data_dir: str | None, form: str) -> None:
 @data_dir_option
 def remove(title: str, source: str | None, data_dir: str | None) -> None:
     """Take the pin of TITLE out: from the next refresh or rebuild on the rules decide again."""
-    from gpuledger.flows.decisions import decisions
-    from gpuledger.transform.identity import pins
+    from gpuledger.transform.identity.pins import PINS, place_of
 
     data = data_of(data_dir)
-    known = decisions.pins(data)
-    try:
-        pin = pins.remove(decisions.pins_file(data), title, source)
-    except KeyError:
+    pin = PINS.remove(data.root, place_of(title, source))
+    if pin is None:
+        known = PINS.all(data.root)
         listed = "\n  ".join(f"{pin.title!r}" + (f" --source {pin.source}" if pin.source else "") for pin in known)
         there_are = f"; there are:\n  {listed}" if known else "; there is none at all"
-        raise click.UsageError(
-            f"no pin of {title!r}{f' for {source}' if source else ' for all sources'}{there_are}"
-        ) from None
+        raise click.UsageError(f"no pin of {title!r}{f' for {source}' if source else ' for all sources'}{there_are}")
     click.echo(
         f"{pin.title!r} no longer means {pin.gpu_id} from the next `gpuledger refresh` or `gpuledger rebuild` on"
     )

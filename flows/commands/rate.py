@@ -52,7 +52,7 @@ def add(
     gpuledger rate add lambda "H100 SXM" 14.40 --count 8 --way reserved_1y --ends-on 2027-06-30
     """
     from gpuledger.flows.asking.card_names import gpu_of
-    from gpuledger.flows.decisions import decisions, identities, rates
+    from gpuledger.flows.decisions import identities, rates
     from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.identity import pins
 
@@ -77,7 +77,7 @@ def add(
         pin = pins.Pin(
             title=rate.gpu_name, gpu_id=gpu.gpu_id, pinned_on=today, reason="gpuledger rate add", source="own_rates"
         )
-        pins.add(decisions.pins_file(data), pin)
+        pins.PINS.put(data.root, pin)
     message = (
         gettext("{count} × {gpu} at {provider}: {price} {currency} an hour, in place of the rate before")
         if replaces

@@ -27,7 +27,7 @@ def command(
 
     A decision on a listing counts for its present price only. A decision on a source counts for its present number of rows:
     listings that the source no longer shows end with the next run, and that many rows are usual from then on. Decisions are
-    kept with date and reason in decisions/releases.jsonl.
+    kept with date and reason in decisions/releases.toml.
     """
     from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.answers.trust.held import degraded, held
@@ -61,13 +61,18 @@ def command(
 
 
 def _release(data: DataDir, held_price: HeldPrice, reason: str) -> None:
-    from gpuledger.flows.decisions import decisions
+    from gpuledger.flows.decisions.releases import RELEASES, Release
+    from gpuledger.flows.night.context import utc_now
 
     if held_price.price is None or held_price.currency is None:
         sentence = gettext("{listing}: the page shows no price, so there is none to release")
         click.echo(sentence.format(listing=held_price.listing_id))
         return
-    decisions.release(data, held_price.listing_id, held_price.price, held_price.currency, reason)
+    release = Release(
+        listing_id=held_price.listing_id, price=held_price.price, currency=held_price.currency, reason=reason,
+        decided_at=utc_now(),
+    )  # fmt: skip
+    RELEASES.put(data.root, release)
     sentence = gettext("{listing} ({title}) may pass at {price} {currency} from the next run on")
     click.echo(
         sentence.format(
@@ -77,8 +82,12 @@ def _release(data: DataDir, held_price: HeldPrice, reason: str) -> None:
 
 
 def _accept(data: DataDir, source: DegradedSource, reason: str) -> None:
-    from gpuledger.flows.decisions import decisions
+    from gpuledger.flows.decisions.releases import RELEASES, Release
+    from gpuledger.flows.night.context import utc_now
 
-    decisions.accept(data, source.source, source.rows, source.last_night, reason)
+    release = Release(
+        source=source.source, rows=source.rows, last_night=source.last_night, reason=reason, decided_at=utc_now()
+    )
+    RELEASES.put(data.root, release)
     sentence = gettext("{source}: {rows} rows are all that it has; what it no longer shows ends with the next run")
     click.echo(sentence.format(source=source.source, rows=source.rows))

@@ -35,7 +35,7 @@ def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
     if ctx.invoked_subcommand:
         return
     from gpuledger.extract.source import discover
-    from gpuledger.flows.decisions import terms
+    from gpuledger.flows.decisions.terms import TERMS
     from gpuledger.flows.night import left_out
     from gpuledger.flows.settings import settings as settings_module
     from gpuledger.flows.showing.show import show_rows
@@ -49,7 +49,7 @@ def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
     settings = settings_module.load({})
     data = data_of(data_dir)
     records = health.records(data)
-    read_terms = terms.terms_of(data)
+    read_terms = TERMS.by_key(data.root)
     left_out_now = {
         source.source: source for source in left_out.by_default(records, discover(), health.clock(data), read_terms)
     }
@@ -110,12 +110,12 @@ def terms_(name: str, says: str, page: str | None, read: datetime | None, data_d
     Nights leave out what terms forbid; who names it (`--only`, the setting sources) has it read all the same. With
     `unknown` the record is taken out. Records are kept in decisions/terms.toml.
     """
-    from gpuledger.flows.decisions import terms
+    from gpuledger.flows.decisions.terms import TERMS, Terms
 
     _refuse_unknown(name)
     data = data_of(data_dir)
     if says == "unknown":
-        terms.remove(data, name)
+        TERMS.remove(data.root, name)
         click.echo(gettext("{name}: what its terms say is not known").format(name=name))
         return
     if not page or not page.startswith(("https://", "http://")):
@@ -123,7 +123,7 @@ def terms_(name: str, says: str, page: str | None, read: datetime | None, data_d
     day = (read or datetime.now(UTC)).date()
     if day > datetime.now(UTC).date():
         raise click.UsageError(gettext("{day} is still to come: give the day on which you read them").format(day=day))
-    terms.put(data, terms.Terms(name, cast("Says", says), page, day))
+    TERMS.put(data.root, Terms(name, cast("Says", says), page, day))
     sentence = {
         "allowed": gettext("{name}: its terms allow it, as read on {day}"),
         "forbidden": gettext("{name}: its terms forbid it, as read on {day}; nights leave it out"),
@@ -216,12 +216,12 @@ def correct(
     decisions/corrections.toml.
     """
     from gpuledger.flows.checks import pages
-    from gpuledger.flows.decisions import corrections
+    from gpuledger.flows.decisions.corrections import CORRECTIONS
 
     _refuse_unknown(name)
     data = data_of(data_dir)
     if remove:
-        removed = corrections.remove(data, name, key, field)
+        removed = CORRECTIONS.remove(data.root, (name, key, field))
         if removed is None:
             message = gettext("there is no correction of {name}; `gpuledger sources corrections` lists them")
             raise click.UsageError(message.format(name=f"{name} {key} {field}"))
@@ -229,7 +229,7 @@ def correct(
         return
     with as_wrong_use(ValueError):
         correction = pages.correction(data, (name, key, field), old, new, reason)
-    before = corrections.add(data, correction)
+    before = CORRECTIONS.put(data.root, correction)
     if before is not None:
         click.echo(
             gettext("replaced the correction of {day} ({reason})").format(day=before.decided, reason=before.reason)
@@ -247,22 +247,18 @@ def _quoted(value: str | None) -> str:
 @format_option
 def corrections_(data_dir: str | None, form: str) -> None:
     """The corrections of this data directory, and what became of each on the newest night of its source."""
-    from gpuledger.flows.decisions import corrections
+    from gpuledger.flows.decisions.corrections import CORRECTIONS
     from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.answers.trust import corrected
 
     data = data_of(data_dir)
     states = corrected.states(data)
     rows = []
-    for correction in corrections.all_corrections(data):
-        status, value, seen_at = states.get(
-            (correction.source, correction.key, correction.field), ("not_read", None, None)
-        )
+    for correction in CORRECTIONS.all(data.root):
+        status, value, seen_at = states.get(correction.place, ("not_read", None, None))
         rows.append(
             (
-                correction.source,
-                correction.key,
-                correction.field,
+                *correction.place,
                 correction.old,
                 correction.new,
                 status,

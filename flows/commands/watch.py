@@ -115,7 +115,7 @@ def list_(data_dir: str | None, form: str) -> None:
 
     show_rows(
         ["id", "watch", "rule", "gpu_id", "added_on"],
-        [(w.id, w.waits_for, w.rule, w.gpu_id, w.added_on) for w in watches.load(data_of(data_dir))],
+        [(w.id, w.waits_for, w.rule, w.gpu_id, w.added_on) for w in watches.WATCHES.all(data_of(data_dir).root)],
         form,
         if_empty=gettext('no watch yet: `gpuledger watch add "rtx 4090" --below 1500` adds one'),
     )
@@ -146,7 +146,7 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
 
     settings = settings_module.load({"data_dir": data_dir})
     data = settings.data()
-    looked_at = [watch for watch in watches.load(data) if number in (None, watch.id)]
+    looked_at = [watch for watch in watches.WATCHES.all(data.root) if number in (None, watch.id)]
     if number is not None and not looked_at:
         raise SettingsError(f"there is no watch {number}; `gpuledger watch list` shows them")
     bodies = _show_now(data, looked_at)

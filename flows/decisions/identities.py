@@ -8,11 +8,10 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuledger.flows.decisions import decisions
 from gpuledger.transform import identity, seeds
 from gpuledger.transform.identity import added_cards as own_gpus
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.identity.pins import Pin
+from gpuledger.transform.identity.pins import PINS, Pin
 from gpuledger.transform.seeds.version import version_of
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.schema import hash_text
@@ -36,8 +35,8 @@ class Identities:
 
 
 def identities_of(data: DataDir) -> Identities:
-    """The identities of a data directory. Raises SettingsError if its pins cannot be read."""
-    pinned, added = decisions.pins(data), own_gpus.gpus(data.gpus)
+    """The identities of a data directory. Raises BadRecord if its pins cannot be read."""
+    pinned, added = tuple(PINS.all(data.root)), own_gpus.gpus(data.gpus)
     version = version_of(*_FOLDERS)
     if added:
         version = hash_text(version + repr(added))
@@ -50,9 +49,9 @@ def identities_of(data: DataDir) -> Identities:
 def resolver_of(data: DataDir) -> Resolver:
     """The resolver of a data directory for one question, without its version, which takes reading every file of rules.
 
-    Raises SettingsError if the pins cannot be read.
+    Raises BadRecord if the pins cannot be read.
     """
-    return _loaded(decisions.pins(data), own_gpus.gpus(data.gpus))
+    return _loaded(tuple(PINS.all(data.root)), own_gpus.gpus(data.gpus))
 
 
 @lru_cache(maxsize=1)

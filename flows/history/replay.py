@@ -38,7 +38,7 @@ from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load.stage import append
-from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.paths import FROM_PEOPLE, DataDir
 
 #: Damaged files that a refusal names. The refusal only counts the others.
 NAMED = 5
@@ -146,7 +146,7 @@ def replay(
 def _bring_decisions(source: DataDir, target: DataDir) -> None:
     """Copy what people decided and added: it belongs to the history, as the pages do."""
     if source.root.resolve() != target.root.resolve():
-        for folder in ("decisions", "models", "workloads"):
+        for folder in FROM_PEOPLE:
             if (source.root / folder).is_dir():
                 shutil.copytree(source.root / folder, target.root / folder, dirs_exist_ok=True)
 

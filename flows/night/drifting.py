@@ -16,7 +16,7 @@ from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Issue
-from gpuledger.flows.decisions import decisions
+from gpuledger.flows.decisions import releases
 from gpuledger.flows.night.context import Context
 from gpuledger.transform.gate import drift
 from gpuledger.warehouse.ledger import IssueOfPage, SourceStatus
@@ -72,7 +72,7 @@ def _look(
     status, host = what
     place = f"{source} {host}" if host else source
     known = profile.nights(con, place, night)
-    past = drift.usual(known, source, night, decisions.releases(context.data, context.started_at))
+    past = drift.usual(known, source, night, releases.releases(context.data, context.started_at))
     issues = _unread(context, collected, past)
     if status == "failed" or not collected.parsed:
         # A source that failed as a whole is reported as failed, and one shop among many by the issues of its pages.

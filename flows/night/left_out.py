@@ -8,8 +8,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from gpuledger.extract import source as sources
 from gpuledger.extract.source import Source
-from gpuledger.flows.decisions import terms
-from gpuledger.flows.decisions.terms import Terms
+from gpuledger.flows.decisions.terms import TERMS, Terms
 from gpuledger.flows.night.context import Context
 from gpuledger.transform.answers.trust import sources as measured
 from gpuledger.transform.answers.trust.sources import Record
@@ -37,7 +36,7 @@ def of_night(context: Context) -> list[LeftOut]:
     """The sources that this run leaves out; none if it reads the sample, or if a person named the sources."""
     if context.sample_night is not None or context.only or context.settings.sources:
         return []
-    terms_read = terms.terms_of(context.data)
+    terms_read = TERMS.by_key(context.data.root)
     try:
         known = measured.records(context.data)
     except WarehouseError:

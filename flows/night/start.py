@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from gpuledger.flows.decisions import corrections, decisions
+from gpuledger.flows.decisions.corrections import CORRECTIONS
 from gpuledger.flows.night.context import Context, Engine, context_now
 from gpuledger.flows.settings.settings import Settings
 from gpuledger.flows.words import wrong_use
 from gpuledger.transform import queries
+from gpuledger.transform.identity.pins import PINS
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 
@@ -34,7 +35,7 @@ def context_for(settings: Settings, data: DataDir, engine: Engine, request: Requ
     sample's last night. A run that reads only the inbox stays on the published night, as an inbox has no nights.
 
     Raises ValueError for an unknown source or night, naming the known ones, or for an `as_of` that is no time. Raises
-    SettingsError if the pins or corrections in `data` cannot be read: better now than after an hour of reading.
+    BadRecord if the pins or corrections in `data` cannot be read: better now than after an hour of reading.
     """
     from gpuledger.extract import source as sources
 
@@ -42,8 +43,8 @@ def context_for(settings: Settings, data: DataDir, engine: Engine, request: Requ
     unknown = sorted(set(only) - set(sources.names()))
     if unknown:
         raise ValueError(wrong_use.no_source(unknown, sources.names()))
-    decisions.pins(data)
-    corrections.all_corrections(data)
+    PINS.all(data.root)
+    CORRECTIONS.all(data.root)
     context = context_now(settings, data, engine)
     time = time_of("--as-of", as_of) if as_of else context.as_of
     sample_night = None

@@ -13,7 +13,8 @@ from gpuledger.extract import shops
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import Unforeseen, described
 from gpuledger.extract.items import FxRate, Issue
-from gpuledger.flows.decisions import decisions, identities
+from gpuledger.flows.decisions import identities
+from gpuledger.flows.decisions.releases import RELEASES
 from gpuledger.flows.night import run_log, take_in
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.summary import failures, published_status
@@ -227,6 +228,6 @@ def refuse_doubtful_clock(con: duckdb.DuckDBPyConnection, context: Context) -> N
 def note_damage(con: duckdb.DuckDBPyConnection, context: Context, damaged: Sequence[str]) -> None:
     """Record what was damaged, and which older records cannot be trusted. Damage stops no run; a replay refuses it."""
     data = context.data
-    reasons = [*damaged, *run_log.damage(data), *integrity.damage(data), *decisions.damage(data)]
+    reasons = [*damaged, *run_log.damage(data), *integrity.damage(data), *map(str, RELEASES.usable(data.root)[1])]
     issues = [(Issue(code="damaged_record", message=message, severity="error"), None) for message in reasons]
     ledger.add_issues(con, context.run_id, "records", issues)

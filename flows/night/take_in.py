@@ -17,7 +17,7 @@ from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import ExtractError, NotFound
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.items import CloudOffer, Issue, Item, Offer
-from gpuledger.flows.decisions import corrections, decisions
+from gpuledger.flows.decisions import corrections, releases
 from gpuledger.flows.night import drifting
 from gpuledger.flows.night.context import Context
 from gpuledger.transform.gate import good_nights, loading
@@ -230,7 +230,7 @@ def _load(
             is_one_of_many=collected.nights is not None,
         ),
         context.settings.gate_bounds(),
-        decisions.releases(context.data, context.started_at),
+        releases.releases(context.data, context.started_at),
         sources.get(source).kinds,
     )
     status, reason = how_it_went(loaded, source, len(accepted) + len(held), collected.unread)

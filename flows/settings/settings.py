@@ -234,8 +234,13 @@ class Settings:
     )
 
     def data(self) -> DataDir:
-        """The data directory, with the store that it shares."""
-        return DataDir(Path(self.data_dir), self.store)
+        """The data directory. Raises OSError if decisions of an earlier program in it cannot be carried over."""
+        root = Path(self.data_dir)
+        if (root / "decisions").exists() or (root / "watches.toml").exists():
+            from gpuledger.flows.settings import carried
+
+            carried.take_over(root)
+        return DataDir(root, self.store)
 
     @property
     def hubs(self) -> tuple[str, ...]:

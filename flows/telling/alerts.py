@@ -148,7 +148,7 @@ def _stale(context: Context) -> dict[str, _State]:
 
 def _watches(context: Context) -> dict[str, _State]:
     states: dict[str, _State] = {}
-    for watch in watches.load(context.data):
+    for watch in watches.WATCHES.all(context.data.root):
         try:
             result = watches.look(context.data, [watch], context.as_of)[0]
         except BadQuery as error:

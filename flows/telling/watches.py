@@ -1,20 +1,18 @@
-"""The watches of a data directory, kept in `watches.toml`, which a person may read and edit, and what each of them finds:
-whether its condition is met in the published warehouse, with the evidence (price, shop, address, page, age).
+"""The watches of a data directory, decisions/watches.toml, and what each of them finds: whether its condition is met
+in the published warehouse, with the evidence (price, shop, address, page, age).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
-from pathlib import Path
-from typing import Any, Literal, get_args
+from decimal import Decimal
+from typing import Literal
 
 import duckdb
 
-from gpuledger.extract import local_files
+from gpuledger.extract import records
 from gpuledger.extract.message import Message
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.transform.answers import watched
@@ -57,6 +55,16 @@ class Watch:
     context_tokens: int | None = None
     added_on: date | None = None
 
+    def __post_init__(self) -> None:
+        if not re.fullmatch("[A-Z]{3}", self.currency):
+            raise ValueError(Message("settings.no_currency_code_such_eur", currency=self.currency))
+        if self.below is not None and not (self.below.is_finite() and self.below > 0):
+            raise ValueError(Message("settings.below_amount_above_zero_not", below=self.below))
+        if below_zero := [name for name in ("id", "rank", "days", "context_tokens") if (getattr(self, name) or 0) < 0]:
+            raise ValueError(Message("settings.watch_below_zero", names=tuple(below_zero)))
+        if missing := [name for name in _NEEDED[self.rule] if getattr(self, name) is None]:
+            raise ValueError(Message("settings.rule_needs", rule=self.rule, missing=tuple(missing)))
+
     def amount(self, money: Decimal | None) -> str:
         """An amount in the currency of this watch, as people write it."""
         if money is None:
@@ -79,98 +87,33 @@ class Watch:
                 return f"{self.model} ({self.precision}, {self.context_tokens} tokens) on {cards} below {below}"
 
 
-def path(data: DataDir) -> Path:
-    """The file with the watches of a data directory."""
-    return data.root / "watches.toml"
-
-
-def load(data: DataDir) -> list[Watch]:
-    """The watches, in the order of the file. Raises SettingsError, which names the place, if the file has a mistake."""
-    file = path(data)
-    if not file.exists():
-        return []
-    try:
-        tables = local_files.read_toml(file, follow=True).get("watch", [])
-    except (OSError, ValueError) as error:
-        raise SettingsError(Message("settings.at_place", place=file, error=error)) from None
-    if not isinstance(tables, list):
-        raise SettingsError(Message("settings.each_watch_begins_line_watch", file=file))
-    watches = [_watch(table, f"{file}: watch {position}") for position, table in enumerate(tables, start=1)]
-    ids = [watch.id for watch in watches]
-    if len(set(ids)) != len(ids):
-        raise SettingsError(Message("settings.two_watches_same_id", file=file))
-    return watches
+#: The watches of a data directory. Their ids are given once, by `add`.
+WATCHES = records.Kind("watch", "watches.toml", key=lambda watch: watch.id, read=records.typed(Watch))
+#: What a watch of each rule needs.
+_NEEDED = {
+    "below": ("gpu_id", "below"), "value_rank": ("gpu_id", "workload", "rank"), "new_low": ("gpu_id", "days"),
+    "fits": ("model", "precision", "context_tokens", "below"),
+}  # fmt: skip
 
 
 def add(data: DataDir, watch: Watch) -> Watch:
-    """Store a watch under the next free id. Raises SettingsError if the same watch is stored already."""
-    known = load(data)
+    """Store a watch under the next free id. Raises SettingsError if the same watch is stored already, and BadRecord."""
+    known = WATCHES.all(data.root)
     for stored in known:
         if replace(stored, id=0, added_on=None) == replace(watch, id=0, added_on=None):
             raise SettingsError(Message("settings.watch_same", id=stored.id, waits_for=stored.waits_for))
     added = replace(watch, id=max((stored.id for stored in known), default=0) + 1)
-    save(data, [*known, added])
+    WATCHES.put(data.root, added)
     return added
 
 
 def remove(data: DataDir, number: int) -> Watch:
-    """Remove the watch with this id. Raises SettingsError, which lists the known ids, if there is no such watch."""
-    known = load(data)
-    removed = [watch for watch in known if watch.id == number]
-    if not removed:
-        ids = ", ".join(str(watch.id) for watch in known) or "none"
+    """Remove the watch with this id. Raises SettingsError, which lists the known ids, if there is none, and BadRecord."""
+    removed = WATCHES.remove(data.root, number)
+    if removed is None:
+        ids = ", ".join(str(watch.id) for watch in WATCHES.all(data.root)) or "none"
         raise SettingsError(Message("settings.no_watch", number=number, ids=ids))
-    save(data, [watch for watch in known if watch.id != number])
-    return removed[0]
-
-
-def save(data: DataDir, watches: Sequence[Watch]) -> None:
-    """Write the file whole, in one step."""
-    local_files.write_text(
-        path(data), "\n".join(local_files.toml_table("[[watch]]", asdict(watch)) for watch in watches)
-    )
-
-
-def _watch(table: dict[str, Any], place: str) -> Watch:
-    if not isinstance(table, dict):
-        raise SettingsError(Message("settings.begins_line_watch_write", place=place))
-    known = {f.name for f in fields(Watch)}
-    if unknown := sorted(set(table) - known):
-        raise SettingsError(
-            Message("settings.unknown_known", place=place, unknown=tuple(unknown), known=tuple(sorted(known)))
-        )
-    for name, value in table.items():
-        if not _is_of_kind(name, value):
-            kind = "a whole number" if name in _WHOLE else "a day" if name == "added_on" else "a text"
-            raise SettingsError(Message("settings.not", place=place, name=name, kind=kind, value=value))
-    try:
-        watch = Watch(**{**table, "below": Decimal(str(table["below"])) if "below" in table else None})
-    except (TypeError, InvalidOperation) as error:
-        raise SettingsError(Message("settings.at_place", place=place, error=error)) from None
-    needed = {
-        "below": ("gpu_id", "below"), "value_rank": ("gpu_id", "workload", "rank"), "new_low": ("gpu_id", "days"),
-        "fits": ("model", "precision", "context_tokens", "below"),
-    }  # fmt: skip
-    if watch.rule not in get_args(Rule):
-        raise SettingsError(Message("settings.rule_none", place=place, rule=watch.rule, get_args=tuple(get_args(Rule))))
-    if not re.fullmatch("[A-Z]{3}", watch.currency):
-        raise SettingsError(Message("settings.no_currency_code_such_eur", place=place, currency=watch.currency))
-    if watch.below is not None and not (watch.below.is_finite() and watch.below > 0):
-        raise SettingsError(Message("settings.below_amount_above_zero_not", place=place, below=watch.below))
-    if missing := [name for name in needed[watch.rule] if getattr(watch, name) is None]:
-        raise SettingsError(Message("settings.rule_needs", place=place, rule=watch.rule, missing=tuple(missing)))
-    return watch
-
-
-_WHOLE = ("id", "rank", "days", "context_tokens")
-
-
-def _is_of_kind(name: str, value: object) -> bool:
-    if name in _WHOLE:
-        return type(value) is int and value >= 0
-    if name == "added_on":
-        return type(value) is date
-    return isinstance(value, str) or (name == "below" and type(value) in (int, float))
+    return removed
 
 
 # ── what they find ──

@@ -89,6 +89,6 @@ def test_pins_that_were_edited_badly_stop_a_refresh_before_it_reads_anything(tmp
     file.write_text('[[pin]]\ntitle = "Card X"\ngpu_id = "no-card"\npinned_on = 2026-11-20\nreason = "r"\n')
     refused = gpuledger("refresh", "--sample", "--engine", "plain", data=tmp_path)
     assert refused.status == 2
-    assert refused.err.startswith(f"gpuledger: {file}: 'no-card'")
+    assert refused.err.startswith(f"gpuledger: {file}, line 1: 'no-card'")
     assert refused.err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["decisions"]

@@ -16,10 +16,11 @@ from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.items import IndexPrice, Item, Offer
+from gpuledger.extract.records import BadRecord
 from gpuledger.flows.cli import cli
 from gpuledger.flows.decisions import corrections
+from gpuledger.flows.decisions.corrections import CORRECTIONS
 from gpuledger.flows.night import store
-from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.warehouse.load import corrected
 from gpuledger.warehouse.load.batch import Row
 from gpuledger.warehouse.load.corrected import Correction
@@ -55,7 +56,7 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
 
 def test_a_correction_holds_until_the_source_changes_its_mind(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     data = DataDir(tmp_path)
-    corrections.add(data, correction(decided=FIRST + timedelta(hours=1)))
+    CORRECTIONS.put(data.root, correction(decided=FIRST + timedelta(hours=1)))
 
     def night(number: int, brand: str | None) -> tuple[str | None, str | None, list[str]]:
         at = FIRST + timedelta(days=number)
@@ -80,7 +81,7 @@ def test_a_correction_holds_until_the_source_changes_its_mind(con: duckdb.DuckDB
     ((message,),) = con.execute("SELECT message FROM ops.issue WHERE code = 'correction_outdated'").fetchall()
     assert "changed its mind: it says 'Halden', and the correction of" in message
     assert night(5, None)[:2] == (None, "outdated ")
-    corrections.remove(data, SHOP, "1", "brand")
+    CORRECTIONS.remove(data.root, (SHOP, "1", "brand"))
     assert night(6, "Norvick") == ("Norvick", None, [])
 
 
@@ -146,26 +147,26 @@ date = 2024-01-01
 @pytest.mark.parametrize(
     ("wrong", "line", "way_out"),
     [
-        (GOOD.replace('"newegg"', '"neweg"'), 11, "neweg 1 price: no source is called 'neweg'; did you mean newegg?"),
-        (GOOD.replace("reason", "reson"), 11, "newegg 1 price: 'reson' is no part of a correction; did you mean reason?"),
-        (GOOD.replace('date = 2024-01-01', ""), 11, "newegg 1 price: date is missing"),
+        (GOOD.replace('"newegg"', '"neweg"'), 11, "no source is called 'neweg'; did you mean newegg"),
+        (GOOD.replace("reason", "reson"), 11, "there is no field 'reson' here; there are reason"),
+        (GOOD.replace('date = 2024-01-01', ""), 11, "missing required field `date`"),
         (GOOD.replace("2024-01-01", '"1 January"'), 11, "date must be a day such as 2026-11-20"),
         (GOOD.replace('"1299.00"', "1299.00"), 11, 'new = 1299.0 must stand in quotes: "1299.0"'),
         (GOOD.replace('"1299.00"', '"12.99"'), 11, "old and new are the same"),
-        (GOOD.replace('"1"', '"other"'), 11, "it is there twice; keep one"),
-        (GOOD.replace('"1"', "1 1"), 13, "mend that line"),
+        (GOOD.replace('"1"', '"other"'), 11, "this correction is there twice: keep one"),
+        (GOOD.replace('"1"', "1 1"), 13, "correct the file"),
     ],
 )  # fmt: skip
 def test_a_file_that_was_edited_badly_is_named_with_its_line(
     wrong: str, line: int, way_out: str, tmp_path: Path
 ) -> None:
-    file = corrections.file(DataDir(tmp_path))
+    file = CORRECTIONS.file(tmp_path)
     file.parent.mkdir()
     file.write_text(
         f"# what newegg says wrongly\n\n{GOOD.replace(chr(34) + '1' + chr(34), chr(34) + 'other' + chr(34), 1)}{wrong}"
     )
-    with pytest.raises(SettingsError) as told:
-        corrections.all_corrections(DataDir(tmp_path))
+    with pytest.raises(BadRecord) as told:
+        CORRECTIONS.all(tmp_path)
     assert str(file) in str(told.value)
     assert f"line {line}" in str(told.value)
     assert way_out in str(told.value)
@@ -183,7 +184,7 @@ def test_the_command_keeps_what_the_source_says_and_refuses_what_is_not_there(tm
 
     done = correct("N82E16814990001", "brand", "--new", "Norvik Inc.", "--reason", "its own page")
     assert done == (0, "newegg N82E16814990001 brand: 'Norvik Inc.' counts for 'Norvik' from the next refresh on\n")
-    (kept,) = corrections.all_corrections(DataDir(tmp_path))
+    (kept,) = CORRECTIONS.all(tmp_path)
     assert (kept.old, kept.new, kept.reason) == ("Norvik", "Norvik Inc.", "its own page")
     assert corrections.known(DataDir(tmp_path), "newegg", kept.decided - timedelta(seconds=1)) == []  # type: ignore[arg-type]
     for words, said in (
@@ -198,4 +199,4 @@ def test_the_command_keeps_what_the_source_says_and_refuses_what_is_not_there(tm
     listed = CliRunner().invoke(cli, ["sources", "corrections", "--format", "csv", "--data-dir", str(tmp_path)]).output
     assert "newegg,N82E16814990001,brand,Norvik,Norvik Inc.,not_read" in listed
     assert correct("N82E16814990001", "brand", "--remove")[0] == 0
-    assert corrections.all_corrections(DataDir(tmp_path)) == []
+    assert CORRECTIONS.all(tmp_path) == []

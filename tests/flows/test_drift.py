@@ -24,14 +24,14 @@ from gpuledger.extract.pages import Fetching
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights as crawls_of
-from gpuledger.flows.decisions import decisions
+from gpuledger.flows.decisions.releases import RELEASES, Release
 from gpuledger.flows.night import drifting, store
+from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.telling import alerts
 from gpuledger.transform.gate import drift
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load import profile
-from gpuledger.warehouse.paths import DataDir
 from tests.flows.inprocess import context, copy_of_the_site, take_in_one
 from tests.support.empty import empty_warehouse
 
@@ -134,9 +134,8 @@ def test_what_a_person_accepts_is_the_measure_from_then_on(shop: Shop) -> None:
         (message,) = alerts.due(run, Summary("run2", [outcome], published=shop.data), is_heard=False)
         assert message.title == "gpuledger: newegg has changed its layout"
         assert "gpuledger sources diff newegg" in message.body
-    decisions.accept(
-        DataDir(shop.data), source, outcome.loaded, run.as_of + timedelta(days=2), "it names no maker any more"
-    )
+    last_night = run.as_of + timedelta(days=2)
+    RELEASES.put(shop.data, Release(source=source, rows=outcome.loaded, last_night=last_night, decided_at=utc_now()))
     assert shop.night(3, source).drift == ()
     shop.edit(source, lambda page: page.replace('class="item-features"', 'class="features"'))
     shop.night(4, source)

@@ -32,8 +32,8 @@ UNSEEN = {
 OF_A_PERSONS_WORDS = (
     "extract/fetch/http_settings.py", "extract/local_files.py", "extract/readers/transcriptions.py",
     "extract/sample/server.py", "extract/sources/own_rates/pages.py", "flows/checks/pages.py",
-    "flows/night/start.py", "flows/decisions/corrections.py", "flows/decisions/decisions.py", "flows/settings/settings.py",
-    "flows/decisions/terms.py", "warehouse/load/corrected.py", "warehouse/outputs/xlsx_files.py",
+    "flows/night/start.py", "flows/decisions/corrections.py", "flows/settings/settings.py",
+    "warehouse/load/corrected.py", "warehouse/outputs/xlsx_files.py",
 )  # fmt: skip
 
 

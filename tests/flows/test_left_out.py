@@ -14,18 +14,18 @@ from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.http import Client, HttpSettings
+from gpuledger.extract.records import BadRecord
 from gpuledger.extract.sample.server import SampleSite, start_urls
 from gpuledger.flows.checks import doctor
 from gpuledger.flows.cli import cli
 from gpuledger.flows.commands.sources import _robots
-from gpuledger.flows.decisions import terms
+from gpuledger.flows.decisions.terms import TERMS, Terms
 from gpuledger.flows.night import gather, left_out
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.left_out import AGAIN_DAYS
 from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.telling.run_shown import show_summary
 from tests.extract.faulty_server import FaultyServer
 from tests.flows import inprocess
@@ -129,7 +129,7 @@ def test_what_terms_forbid_is_left_out_until_a_person_names_it_or_takes_it_back(
     address = "https://www.example.com/terms"
     recorded = said(data, "terms", FORBIDDEN, "forbidden", "--page", address, "--read", "2023-11-01")
     assert recorded.exit_code == 0, recorded.output
-    assert terms.terms_of(tonight.data)[FORBIDDEN] == terms.Terms(FORBIDDEN, "forbidden", address, date(2023, 11, 1))
+    assert TERMS.by_key(data)[FORBIDDEN] == Terms(FORBIDDEN, "forbidden", address, date(2023, 11, 1))
     assert of(tonight) == [FORBIDDEN]
     assert FORBIDDEN not in {reading.source.name for reading in gather.readings(tonight)}
     assert of(live(data, AGAIN_DAYS * 3)) == [FORBIDDEN]  # terms do not lapse
@@ -142,15 +142,15 @@ def test_what_terms_forbid_is_left_out_until_a_person_names_it_or_takes_it_back(
     assert "unknown" in listed
 
     for wrong in (
-        "[newegg]\nsays = 'no'",
-        f"[newegg]\nsays = 'forbidden'\npage = '{address}'",
-        "[neweg]\nsays = 'allowed'",
+        "[[terms]]\nsource = 'newegg'\nsays = 'no'",
+        f"[[terms]]\nsource = 'newegg'\nsays = 'forbidden'\npage = '{address}'",
+        f"[[terms]]\nsource = 'neweg'\nsays = 'allowed'\npage = '{address}'\nread = 2026-01-01",
     ):
-        terms.file(tonight.data).write_text(wrong, "utf-8")
-        with pytest.raises(SettingsError, match=r"terms\.toml.*mend it"):
+        TERMS.file(data).write_text(wrong, "utf-8")
+        with pytest.raises(BadRecord, match=r"terms\.toml, line 1.*correct this"):
             of(tonight)
-    terms.file(tonight.data).write_text("", "utf-8")
+    TERMS.file(data).write_text("", "utf-8")
     assert said(data, "terms", FORBIDDEN, "allowed", "--page", address).exit_code == 0
     assert of(tonight) == []
     assert said(data, "terms", FORBIDDEN, "unknown").exit_code == 0
-    assert terms.terms_of(tonight.data) == {}
+    assert TERMS.all(data) == []

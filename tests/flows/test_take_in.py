@@ -16,9 +16,9 @@ import pytest
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import FetchError, NotFound
 from gpuledger.extract.items import Issue, Item, Offer
-from gpuledger.flows.decisions import decisions
+from gpuledger.flows.decisions.releases import RELEASES, Release
 from gpuledger.flows.night import take_in
-from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.transform import freshness
 from gpuledger.transform.gate import loading
 from gpuledger.warehouse import ledger
@@ -177,7 +177,8 @@ def test_a_crawl_that_breaks_and_stays_broken_ends_nothing_and_says_so_each_nigh
 def test_a_person_accepts_that_a_shop_has_fewer_and_what_is_gone_ends(shop: Shop) -> None:
     shop.take(1, *four(), **LISTED)
     again(shop, 2, four()[:2], **LISTED)
-    decisions.accept(shop.context.data, SHOP, 2, FIRST + timedelta(days=1), "closed half of its catalogue")
+    fewer = Release(source=SHOP, rows=2, last_night=FIRST + timedelta(days=1), decided_at=utc_now())
+    RELEASES.put(shop.context.data.root, fewer)
     shop.context = replace(shop.context, started_at=datetime.now(UTC) + timedelta(minutes=1))
     assert again(shop, 3, four()[:1], **LISTED).status == "degraded", "two rows were accepted, and this is one"
     assert len(shop.prices()) == 4
@@ -265,7 +266,8 @@ def test_the_same_bytes_are_loaded_on_the_day_on_which_one_of_them_expires(shop:
 
 def test_what_a_person_let_pass_is_believed(shop: Shop) -> None:
     shop.take(1, *four())
-    decisions.release(shop.context.data, "quotes:a", Decimal(5000), "USD", "a whole server")
+    server = Release(listing_id="quotes:a", price=Decimal(5000), currency="USD", decided_at=utc_now())
+    RELEASES.put(shop.context.data.root, server)
     shop.context = replace(shop.context, started_at=datetime.now(UTC) + timedelta(days=1))
     assert of(shop.take(2, *four("5000"))) == ("ok", 4, 4, 0, 0)
 

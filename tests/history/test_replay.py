@@ -6,18 +6,20 @@ import json
 import shutil
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from gpuledger.extract import local_files
 from gpuledger.extract.sample import server
-from gpuledger.flows.decisions import decisions
+from gpuledger.flows.decisions.releases import RELEASES, Release
 from gpuledger.flows.history.replay import ReplayRefused, runs_until
 from gpuledger.flows.night import gather, run_log
+from gpuledger.flows.night.context import utc_now
 from gpuledger.warehouse import integrity, publish
-from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.paths import FROM_PEOPLE, DataDir
 from tests.command import gpuledger, rows, succeeds, tables
 from tests.flows.inprocess import context, refresh
 from tests.history.replays import START, load, price_table, replayed
@@ -27,6 +29,11 @@ pytestmark = pytest.mark.usefixtures("no_rates")
 
 #: What of ops is of the replay and not of the runs: when a run ended and how long it took; which pages had been parsed
 #: before; what was built, once instead of every night.
+MODEL = {
+    "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8,
+    "num_attention_heads": 8, "num_key_value_heads": 8, "intermediate_size": 4096, "vocab_size": 32000,
+    "max_position_embeddings": 4096,
+}  # fmt: skip
 OWN_TABLES = {"ops.run", "ops.last_run", "ops.source_run", "ops.model_build", "ops.schema_version"}
 OWN_COLUMNS = {"finished_at", "seconds", "models_rebuilt", "models_kept", "pages_unchanged"}
 
@@ -55,6 +62,42 @@ def test_the_command_rebuilds_three_nights_from_the_archive_alone(nights: dict[i
             else f"SELECT {kept} FROM {table} ORDER BY ALL"
         )
         assert rows(data, shared) == rows(nights[3].data, shared), table
+
+
+def test_what_people_added_of_each_kind_is_there_after_a_replay_elsewhere(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    """A card that was added was not in the replayed folder, so it left the tables and every answer."""
+    data, other = nights[1].copy(tmp_path / "data"), tmp_path / "other"
+    config = local_files.write_text(tmp_path / "mine" / "config.json", json.dumps(MODEL))
+    listing = rows(data, "SELECT listing_key FROM core.listing WHERE source = 'newegg' ORDER BY 1 LIMIT 1")[0][0]
+    for words in (
+        ("alias", "add", "Card X", "not_a_gpu", "--reason", "r"),
+        ("sources", "correct", "newegg", listing, "seller", "--new", "Norvik", "--reason", "r"),
+        ("sources", "terms", "newegg", "allowed", "--page", "https://www.example.com/terms"),
+        ("watch", "add", "rtx 4090", "--below", "1500"),
+        ("gpu", "add", "RTX 4090 48GB", "memory_gb=48", "--like", "RTX 4090", "--source", "a page"),
+        ("model", "add", config, "--id", "mine"),
+        ("workload", "add", "own-load", "--name", "Own", "--unit", "it/s", "--description", "What I run"),
+        ("rate", "add", "Own Cloud", "RTX 4090", "1.50"),
+        ("measure", "add", "own-load", "12", "--gpu", "RTX 4090"),
+    ):
+        succeeds(*words, data=data)
+    release = Release(listing_id="newegg:1", price=Decimal(5), currency="USD", decided_at=utc_now())
+    RELEASES.put(data, release)
+    for folder in ("transcriptions", "charts", "inbox"):
+        local_files.write_text(data / folder / "kept.txt", folder)
+    refresh(data, 2)
+    added = """SELECT 'gpu', gpu_id FROM core.gpu WHERE added_on IS NOT NULL
+        UNION ALL SELECT 'model', model_id FROM core.model WHERE model_id = 'mine' ORDER BY 1"""
+    assert rows(data, added) == [("gpu", "nvidia-rtx-4090-48gb"), ("model", "mine")]
+    succeeds("replay", "--to", other, data=data)
+    assert rows(other, added) == rows(data, added)
+    assert_same(data, other)
+    for folder in FROM_PEOPLE:
+        kept = {path.relative_to(data): path.read_bytes() for path in (data / folder).rglob("*") if path.is_file()}
+        assert kept, f"this test adds nothing to {folder}"
+        assert {name: (other / name).read_bytes() for name in kept} == kept
 
 
 def test_a_replay_in_place_keeps_the_old_versions_and_the_next_night_goes_on(
@@ -158,16 +201,16 @@ def test_a_release_applies_to_the_runs_after_it(tmp_path: Path) -> None:
     data = tmp_path / "data"
     load(data, price_table(tmp_path / "one.csv", 4, _price))
     high = Decimal(_price(4, 4).replace(",", ""))
-    file = data / "decisions" / "releases.jsonl"
-    decisions.release(data=DataDir(data), listing_id="danawa_daily:88000005", price=high, currency="KRW", reason="seen")
+    seen = Release(listing_id="danawa_daily:88000005", price=high, currency="KRW", reason="seen", decided_at=utc_now())
+    RELEASES.put(data, seen)
     load(data, price_table(tmp_path / "two.csv", 1, _price, first=4))
     sql = f"SELECT valid_from FROM core.price_history WHERE price = {high}"
     assert rows(data, sql)
     replayed(data, tmp_path / "again")
     assert_same(data, tmp_path / "again")
     # A decision of a later day does not reach back.
-    words = json.loads(file.read_text())
-    file.write_text(json.dumps({**words, "decided_at": "2099-01-01T00:00:00+00:00"}) + "\n")
+    RELEASES.remove(data, seen)
+    RELEASES.put(data, replace(seen, decided_at=datetime(2099, 1, 1, tzinfo=UTC)))
     replayed(data, tmp_path / "later")
     assert rows(tmp_path / "later", sql) == []
     assert rows(tmp_path / "later", f"SELECT 1 FROM core.held_price WHERE price = {high}")

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.extract import local_files
 from gpuledger.flows.night import run_log
 from gpuledger.flows.telling import health
+from gpuledger.flows.telling.watches import WATCHES
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger
 from tests.flows.inprocess import context
@@ -113,7 +115,7 @@ def test_the_doctor_finds_a_sound_machine_sound(nights: dict[int, Night]) -> Non
 
 def test_the_doctor_names_what_is_wrong(nights: dict[int, Night], tmp_path: Path) -> None:
     data = nights[1].copy(tmp_path / "data")
-    (data / "watches.toml").write_text("[[watch]\n", encoding="utf-8")
+    local_files.write_text(WATCHES.file(data), "[[watch]\n")
     (data / "state" / "writer.json").write_text(
         '{"pid": 4194305, "since": "2023-11-16T03:00:00+00:00"}', encoding="utf-8"
     )

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.extract import local_files
+from gpuledger.extract.records import BadRecord
 from gpuledger.extract.sample import server
-from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.telling import watches as store
 from gpuledger.flows.telling.watches import Watch, WatchResult, look
 from gpuledger.warehouse.errors import BadQuery
@@ -126,7 +127,7 @@ def test_a_watch_survives_the_file(tmp_path: Path) -> None:
         data, Watch(id=0, rule="below", below=Decimal("1499.50"), added_on=datetime.now(UTC).date(), **CARD)
     )  # type: ignore[arg-type]
     second = store.add(data, Watch(id=0, rule="new_low", days=90, gpu='a "quoted" 카드', gpu_id="x"))
-    assert store.load(data) == [first, second]
+    assert store.WATCHES.all(data.root) == [first, second]
     assert [first.id, second.id] == [1, 2]
     assert store.remove(data, 1) == first
     assert store.add(data, Watch(id=0, rule="new_low", days=30, **CARD)).id == 3  # type: ignore[arg-type]
@@ -135,18 +136,18 @@ def test_a_watch_survives_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('[[watch]]\nid = 1\nrule = "below"\ngpu_id = "x"', "watch 1: the rule below needs below"),
-        ('[[watch]]\nid = 1\nrule = "cheap"\ngpu_id = "x"', "rule 'cheap'"),
-        ('[[watch]]\nid = 1\nrule = "below"\ngpu_id = "x"\nbelow = "many"', "watch 1"),
-        ('[[watch]]\nid = 1\nrule = "below"\nprice = 3', "unknown price"),
+        ('[[watch]]\nid = 1\nrule = "below"\ngpu_id = "x"', "line 1: the rule below needs below"),
+        ('[[watch]]\nid = 1\nrule = "cheap"\ngpu_id = "x"', "line 1: Invalid enum value 'cheap'"),
+        ('[[watch]]\nid = 1\nrule = "below"\ngpu_id = "x"\nbelow = "many"', "line 1"),
+        ('[[watch]]\nid = 1\nrule = "below"\nprice = 3', "no field 'price'"),
         ("[[watch]\n", "watches.toml"),
-        ('[[watch]]\nid = 1\nrule = "new_low"\ngpu_id = "x"\ndays = 9\n' * 2, "same id"),
+        ('[[watch]]\nid = 1\nrule = "new_low"\ngpu_id = "x"\ndays = 9\n' * 2, "line 6: this watch is there twice"),
     ],
 )
 def test_a_file_that_was_edited_badly_says_where(tmp_path: Path, text: str, words: str) -> None:
-    (tmp_path / "watches.toml").write_text(text, encoding="utf-8")
-    with pytest.raises(SettingsError, match=words):
-        store.load(DataDir(tmp_path))
+    local_files.write_text(store.WATCHES.file(tmp_path), text)
+    with pytest.raises(BadRecord, match=words):
+        store.WATCHES.all(tmp_path)
 
 
 def test_the_command_from_add_to_remove(nights: dict[int, Night], tmp_path: Path) -> None:
@@ -185,4 +186,4 @@ def test_the_command_from_add_to_remove(nights: dict[int, Night], tmp_path: Path
 def test_what_can_never_fire_is_refused(nights: dict[int, Night], words: tuple[str, ...], reason: str) -> None:
     outcome = gpuledger("watch", "add", *words, data=nights[1].data)
     assert (outcome.status, reason in outcome.err) == (2, True), outcome.err
-    assert not (nights[1].data / "watches.toml").exists()
+    assert not store.WATCHES.file(nights[1].data).exists()

@@ -24,8 +24,10 @@ from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.collect import parse_page
 from gpuledger.extract.errors import ExtractError, NotFound
 from gpuledger.extract.items import Issue, to_json
+from gpuledger.extract.records import BadRecord
 from gpuledger.extract.source import Page, get
-from gpuledger.flows.decisions import decisions
+from gpuledger.flows.decisions import releases
+from gpuledger.flows.decisions.releases import RELEASES, Release
 from gpuledger.flows.night import run_log
 from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.paths import DataDir
@@ -165,43 +167,55 @@ def test_only_a_small_regular_file_is_read(tmp_path: Path) -> None:
 
 # ── decisions of people ───────────────────────────────────────────────────────────────────────────────────────────────
 
-_DECIDED = '"decided_at": "2026-01-01T00:00:00+00:00"'
-#: Lines that an editor, a merge or a torn write leaves among releases. None releases anything.
-LINES = [
-    "", " ", "null", "true", "7", '"x"', "[[]]", "{}{}", "{,}", "{'listing_id': 'a'}", "<<<<<<< HEAD", "=======", "# a comment", "\x00", "\ufeff", "\x1b[2J", "{" * 9000, '{"a":' * 9000, "NaN", "Infinity",
-    *(f'{{"listing_id": "a", "price": {price}, {_DECIDED}}}' for price in (
-        "null", "true", "[]", "{}", '""', '"x"', '"nan"', '"sNaN"', '"inf"', '"-5"', '"0"', '"1e999999"', '"1e-999999"', "NaN", "-Infinity", "1e400", '"5,00"', '"$5"', '"' + "9" * 9000 + '"', "9" * 5000)),
-    *(f'{{"listing_id": {listing}, "price": "5", {_DECIDED}}}' for listing in ("null", "7", "[]", '""', '"\\ud83d"', '" "')),
-    *(f'{{"source": "newegg", "rows": {rows}, "last_night": "2026-01-01T00:00:00+00:00", {_DECIDED}}}' for rows in ("null", "true", "[]", '"x"', "-1", "1e400", "NaN", "9" * 5000, '"1e5"', "1.5")),
-    *(f'{{"source": "newegg", "rows": 5, "last_night": {night}, {_DECIDED}}}' for night in ("null", "7", '"x"', '"2026-01-01"', '"2026-01-01T00:00:00"', '"0001-01-01T00:00:00+14:00"', '"9999-12-31T23:59:59-14:00"')),
-    *(f'{{"source": {source}, "rows": 5, "last_night": "2026-01-01T00:00:00+00:00", {_DECIDED}}}' for source in ("null", "[]", '"\\udc00"', '""')),
-    *(f'{{"listing_id": "a", "price": "5", "decided_at": {time}}}' for time in ("null", "7", "[]", '"now"', '"2026-01-01T00:00:00"', '"0001-01-01T00:00:00+14:00"', '"9999-12-31T23:59:59-14:00"')),
+_DECIDED = "decided_at = 2026-01-01T00:00:00+00:00"
+_NIGHT = "last_night = 2026-01-01T00:00:00+00:00"
+#: Releases that an editor, a merge or a torn write leaves. None releases anything.
+ENTRIES = [
+    "", _DECIDED, 'listing_id = "a"', f'colour = "red"\n{_DECIDED}',
+    *(f'listing_id = "a"\nprice = {price}\n{_DECIDED}' for price in (
+        "true", "[]", "{}", '""', '"x"', '"nan"', '"sNaN"', '"inf"', '"-5"', '"0"', '"1e999999"', '"1e-999999"', "nan", "-inf", "1e400", '"5,00"', '"$5"', '"' + "9" * 9000 + '"')),
+    *(f'listing_id = {listing}\nprice = "5"\n{_DECIDED}' for listing in ("7", "[]", '""')),
+    *(f'source = "newegg"\nrows = {rows}\n{_NIGHT}\n{_DECIDED}' for rows in ("true", "[]", '"x"', "-1", "1e400", "nan", "9" * 12, '"1e5"', "1.5")),
+    *(f'source = "newegg"\nrows = 5\nlast_night = {night}\n{_DECIDED}' for night in ("7", '"x"', "2026-01-01T00:00:00")),
+    *(f'source = {source}\nrows = 5\n{_NIGHT}\n{_DECIDED}' for source in ("7", "[]", '""')),
+    *(f'listing_id = "a"\nprice = "5"\ndecided_at = {time}' for time in ("7", "-1", "true", "1.5", "{}", "[]", '"now"', "2026-01-01", "2026-01-01T00:00:00", "03:00:00")),
 ]  # fmt: skip
+#: What takes the whole file along.
+TORN = ["<<<<<<< HEAD", "\x00", "listing_id = ", "[" * 9000, "\x1b[2J"]
 
 
-def test_no_line_of_decisions_releases_what_it_does_not_say(tmp_path: Path) -> None:
-    def between(number: int, line: str) -> None:
+def _released(root: Path, listing_id: str, price: int) -> None:
+    RELEASES.put(root, Release(listing_id=listing_id, price=Decimal(price), currency="USD", decided_at=NOW))
+
+
+def test_no_entry_of_decisions_releases_what_it_does_not_say(tmp_path: Path) -> None:
+    def between(number: int, entry: str) -> None:
         data = DataDir(tmp_path / str(number))
-        decisions.release(data, "one", Decimal(5), "USD", "why")
-        path = data.root / "decisions" / "releases.jsonl"
-        path.write_bytes(path.read_bytes() + line.encode("utf-8", "surrogatepass") + b"\n")
-        decisions.release(data, "two", Decimal(6), "USD", "why")
-        found = decisions.releases(data, LATER)
-        assert found.prices == [("one", Decimal(5)), ("two", Decimal(6))]
-        assert found.sources == []
-        named = decisions.damage(data)
-        assert len(named) == bool(line.strip())
-        assert all("releases.jsonl, line 2" in one and len(one) < 1000 for one in named)
+        _released(data.root, "one", 5)
+        path = RELEASES.file(data.root)
+        path.write_text(f"{path.read_text()}\n[[release]]\n{entry}\n")
+        found = releases.releases(data, LATER)
+        assert (found.prices, found.sources) == ([("one", Decimal(5))], [])
+        (named,) = map(str, RELEASES.usable(data.root)[1])
+        assert "releases.toml, line 8" in named
+        assert len(named) < 1000
+        before = path.read_bytes()
+        with pytest.raises(BadRecord, match="line 8"):
+            _released(data.root, "two", 6)
+        assert path.read_bytes() == before, "nothing of a bad file is lost by a decision beside it"
 
-    assert (
-        failing(
-            {
-                f"{number} {line[:80]!a}": lambda n=number, text=line: between(n, text)
-                for number, line in enumerate(LINES)
-            }
-        )
-        == {}
-    )  # type: ignore[misc]
+    cases = {f"{n} {entry[:80]!a}": lambda n=n, entry=entry: between(n, entry) for n, entry in enumerate(ENTRIES)}  # type: ignore[misc]
+    assert failing(cases) == {}
+
+
+@pytest.mark.parametrize("text", TORN)
+def test_a_file_of_decisions_that_is_torn_releases_nothing_and_is_named(tmp_path: Path, text: str) -> None:
+    _released(tmp_path, "one", 5)
+    path = RELEASES.file(tmp_path)
+    path.write_text(f"{path.read_text()}\n{text}\n")
+    assert releases.releases(DataDir(tmp_path), LATER).prices == []
+    (named,) = map(str, RELEASES.usable(tmp_path)[1])
+    assert named.startswith(f"{path}: ")
 
 
 # ── the log of runs, and of fetches ───────────────────────────────────────────────────────────────────────────────────

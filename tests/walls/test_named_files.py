@@ -20,6 +20,7 @@ from gpuledger.extract import local_files
 from gpuledger.extract.readers import chart_plans, transcriptions
 from gpuledger.extract.readers.measured.figure import NotReadable
 from gpuledger.extract.readers.measured.read import read_figures
+from gpuledger.extract.records import BadRecord
 from gpuledger.flows.cli import cli
 from gpuledger.flows.commands import evidence, mcp
 from gpuledger.flows.settings import settings
@@ -163,22 +164,24 @@ def test_no_value_of_a_setting_ends_in_a_traceback(tmp_path: Path) -> None:
 
 
 def test_a_watch_that_is_edited_badly_is_named(tmp_path: Path) -> None:
-    data = DataDir(tmp_path)
     good = {"id": "1", "rule": '"below"', "gpu_id": '"g"', "gpu": '"G"', "below": '"100"', "currency": '"USD"'}
 
     def said(name: str, value: str) -> None:
-        store.path(data).write_text("[[watch]]\n" + "\n".join(f"{n} = {v}" for n, v in {**good, name: value}.items()))
-        with pytest.raises(SettingsError, match=r"watches\.toml: watch 1: "):
-            store.load(data)
+        local_files.write_text(
+            store.WATCHES.file(tmp_path),
+            "[[watch]]\n" + "\n".join(f"{n} = {v}" for n, v in {**good, name: value}.items()),
+        )
+        with pytest.raises(BadRecord, match=r"watches\.toml, line 1: "):
+            store.WATCHES.all(tmp_path)
 
     values = ("[1]", "true", "inf", "nan", "-1", "{a = 1}", "2020-01-01T00:00:00Z", '""', '"nan"', '"-5"')
     cases = {(name, value) for name in good for value in values}
     cases -= {(name, value) for name in ("gpu_id", "gpu") for value in values if value.startswith('"')}
     assert failing({f"{name} = {value}": lambda n=name, v=value: said(n, v) for name, value in sorted(cases)}) == {}  # type: ignore[misc]
     for text in ("watch = 5", "watch = [5]", "[watch]\na = 1"):
-        store.path(data).write_text(text)
-        with pytest.raises(SettingsError, match=r"\[\[watch\]\]"):
-            store.load(data)
+        local_files.write_text(store.WATCHES.file(tmp_path), text)
+        with pytest.raises(BadRecord, match=r"\[\[watch\]\]"):
+            store.WATCHES.all(tmp_path)
 
 
 # ── a page that is shown ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -119,7 +119,7 @@ def test_a_refresh_goes_on_over_bad_records_and_says_so(published: Path, tmp_pat
     shutil.copytree(published, tmp_path / "data", symlinks=True)
     data = DataDir(tmp_path / "data")
     (data.root / "decisions").mkdir()
-    (data.root / "decisions" / "releases.jsonl").write_bytes(b'{"listing_id": \n\xff\n')
+    (data.root / "decisions" / "releases.toml").write_text("[[release]]\nrows = 5\n[[release]]\nprice = 7\n")
     lines = data.runs.read_bytes().splitlines(keepends=True)
     data.runs.write_bytes(b"".join([lines[0].replace(b"plain", b"Plain"), *lines[1:]]))
     assert refresh(data.root, 2, only=["ecb_fx"]).published is not None
@@ -129,7 +129,7 @@ def test_a_refresh_goes_on_over_bad_records_and_says_so(published: Path, tmp_pat
     ]
     assert len(found) == 3
     assert any("runs.jsonl, line 1: it was changed" in message for message in found)
-    assert sum("releases.jsonl, line" in message for message in found) == 2
+    assert sum("releases.toml, line" in message for message in found) == 2
     with pytest.raises(run_log.BadRecord, match="line 1"):
         run_log.records(data)
     assert len(run_log.records(data, skip_damaged=True)) == 3

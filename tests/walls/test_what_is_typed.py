@@ -6,14 +6,12 @@ import functools
 import resource
 import subprocess
 import sys
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from gpuledger.extract import local_files
 from gpuledger.flows import cli
-from gpuledger.flows.decisions import decisions
 from gpuledger.transform.identity.resolver import MOST_LETTERS, Evidence, Resolver
 from gpuledger.warehouse import read
 from gpuledger.warehouse.errors import WarehouseError
@@ -130,17 +128,6 @@ def test_a_name_in_another_coding_is_said_to_be_none(nights: dict[int, Night]) -
     outcome = gpuledger("price", "\udcc1\udcf6\udcc6\udcf7", data=nights[1].data)
     assert (outcome.status, outcome.out) == (2, "")
     assert "no UTF-8" in outcome.err
-
-
-def test_a_decision_behind_a_line_without_its_end_is_one(tmp_path: Path) -> None:
-    """An editor had left the line open, and two decisions in one line were none."""
-    data = DataDir(tmp_path)
-    for number in (1, 2, 3):
-        decisions.release(data=data, listing_id=f"a:{number}", price=Decimal(1), currency="USD", reason="seen")
-        file = tmp_path / "decisions" / "releases.jsonl"
-        file.write_text(file.read_text().rstrip("\n"))
-    assert decisions.damage(data) == []
-    assert len(file.read_text().splitlines()) == 3
 
 
 def test_a_file_that_windows_wrote_is_read_or_said_to_be_no_utf_8(tmp_path: Path) -> None:

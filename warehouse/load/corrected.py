@@ -50,9 +50,14 @@ class Correction:
         return self.decided <= at.date()
 
     @property
+    def place(self) -> tuple[str, str, str]:
+        """The corrected field of a row: its source, its key and its name."""
+        return self.source, self.key, self.field
+
+    @property
     def name(self) -> str:
         """The corrected field, for messages."""
-        return f"{self.source} {self.key} {self.field}"
+        return " ".join(self.place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,9 @@ from gpuledger.extract.archive.objects import Objects, StoreError
 from gpuledger.extract.message import Message
 from gpuledger.warehouse import integrity, private, publish, read
 from gpuledger.warehouse.errors import NewerWarehouse, NotAWarehouse, WarehouseError
-from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.paths import FROM_PEOPLE, DataDir
 from gpuledger.warehouse.shared import files
 from gpuledger.warehouse.shared.head import File, Head, Published
-
-#: Folders that people add to and that answers need in addition to the published version.
-_FOR_READERS = ("decisions", "models", "gpus", "rates", "workloads")
 
 
 class Diverged(WarehouseError):
@@ -91,7 +88,7 @@ def _for_readers(head: Head) -> dict[str, File]:
     return {
         name: file
         for name, file in head.files.items()
-        if name.partition("/")[0] in _FOR_READERS or name == "snapshots/runs.jsonl"
+        if ((folder := name.partition("/")[0]) in FROM_PEOPLE and folder != "inbox") or name == "snapshots/runs.jsonl"
     }
 
 

@@ -17,16 +17,13 @@ from gpuledger.extract.archive import sealed
 from gpuledger.extract.archive.objects import Objects, StoreError
 from gpuledger.extract.message import Message
 from gpuledger.warehouse import integrity, private
-from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.paths import FROM_PEOPLE, DataDir
 from gpuledger.warehouse.shared.head import File, Head
 
-#: Folders of what people decide, add and drop. Without them no other machine could write the next night or replay old ones.
-OF_PEOPLE = ("decisions", "models", "gpus", "rates", "workloads", "measurements", "inbox", "charts")
 #: Files that runs write in addition to the warehouse and the archive.
 OF_RUNS = ("snapshots/runs.jsonl", "snapshots/baseline.duckdb", "state/iceberg.db")
 #: The logs of fetches, a file for each source.
 _FETCHES = "snapshots/log"
-WATCHES = "watches.toml"
 _AT_ONCE = 8
 #: Most bytes of a file's name, so that there is room for the longer name of a half written file.
 _LONGEST_NAME = 200
@@ -153,7 +150,7 @@ def _content(line: bytes) -> str:
 
 def _check(path: str, store: Objects) -> None:
     """Raise StoreError for a name that leads out of the directory or to other files, as other machines write the store."""
-    is_known = path in (*OF_RUNS, WATCHES) or (path.partition("/")[0] in OF_PEOPLE and "/" in path) or is_log(path)
+    is_known = path in OF_RUNS or (path.partition("/")[0] in FROM_PEOPLE and "/" in path) or is_log(path)
     if not is_known or not is_path(path):
         raise StoreError(Message("warehouse.head_names_file_belongs_no", address=store.address, path=path))
 
@@ -178,12 +175,12 @@ def files_of(data: DataDir) -> list[str]:
     """
     paths = [name for name in OF_RUNS if (data.root / name).is_file()]
     paths += [f"{_FETCHES}/{log.name}" for log in sorted((data.root / _FETCHES).glob("*.jsonl"))]
-    for folder in OF_PEOPLE:
+    for folder in FROM_PEOPLE:
         files = (path for path in sorted((data.root / folder).rglob("*")) if path.is_file() and not path.is_symlink())
         whole = (path for path in files if not path.name.startswith(".") and path.suffix != ".part")
         small = (path for path in whole if path.stat().st_size <= local_files.MAX_BYTES)
         paths += [name for path in small if is_path(name := path.relative_to(data.root).as_posix())]
-    return [*paths, WATCHES] if (data.root / WATCHES).is_file() else paths
+    return paths
 
 
 def key_of(sha256: str) -> str:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.transform.identity import pins
-from gpuledger.transform.identity.pins import NOT_A_GPU, Pin, PinError
+from gpuledger.extract import local_files
+from gpuledger.extract.records import BadRecord
+from gpuledger.transform.identity.pins import NOT_A_GPU, PINS, Pin, PinError
 from gpuledger.transform.identity.resolver import Resolver
 
 DAY = date(2026, 3, 1)
@@ -43,23 +44,22 @@ def test_the_pin_of_a_source_counts_there_and_before_the_general_one() -> None:
 
 
 def test_pins_are_read_back_in_order_and_the_same_place_is_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "own" / "pins.toml"
-    assert pins.read_pins(path) == ()
+    assert PINS.all(tmp_path) == []
     first, second = _pin(), _pin("RTX 3060", "nvidia-geforce-rtx-3060-12gb", "newegg")
-    pins.add(path, first)
-    assert pins.add(path, second) == (first, second)
+    assert PINS.put(tmp_path, first) is None
+    assert PINS.put(tmp_path, second) is None
     changed = _pin(gpu_id=NOT_A_GPU)
-    assert pins.add(path, changed) == (second, changed) == pins.read_pins(path)
-    assert [file.name for file in path.parent.iterdir()] == ["pins.toml"]
+    assert PINS.put(tmp_path, changed) == first
+    assert PINS.all(tmp_path) == [second, changed]
+    assert [file.name for file in PINS.file(tmp_path).parent.iterdir()] == ["pins.toml"]
 
 
 @given(st.text(min_size=1).filter(str.strip), st.text(min_size=1).filter(str.strip))
 def test_any_title_and_reason_survive_the_file(title: str, reason: str) -> None:
     pin = Pin(title=title, gpu_id=NOT_A_GPU, pinned_on=DAY, reason=reason)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "pins.toml"
-        pins.add(path, pin)
-        assert pins.read_pins(path) == (pin,)
+        PINS.put(Path(folder), pin)
+        assert PINS.all(Path(folder)) == [pin]
 
 
 @pytest.mark.parametrize(
@@ -89,17 +89,15 @@ def test_a_pin_that_says_too_little_or_names_no_card_is_refused(changed: dict[st
     ],
 )
 def test_a_file_that_cannot_be_understood_is_named(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "pins.toml"
-    path.write_text(text)
-    with pytest.raises(PinError, match=r"pins\.toml"):
-        pins.read_pins(path)
-    with pytest.raises(PinError):
-        pins.add(path, _pin())
+    path = local_files.write_text(PINS.file(tmp_path), text)
+    with pytest.raises(BadRecord, match=r"pins\.toml"):
+        PINS.all(tmp_path)
+    with pytest.raises(BadRecord):
+        PINS.put(tmp_path, _pin())
     assert path.read_text() == text
 
 
 def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "pins.toml"
-    path.write_bytes(b'[[pin]]\ntitle = "\xff"\n')
-    with pytest.raises(PinError, match=r"pins\.toml"):
-        pins.read_pins(path)
+    local_files.write(PINS.file(tmp_path), b'[[pin]]\ntitle = "\xff"\n')
+    with pytest.raises(BadRecord, match=r"pins\.toml"):
+        PINS.all(tmp_path)

@@ -1,0 +1,136 @@
+"""What people decide and add: one TOML file for each kind, in the folder `decisions` of a data directory.
+
+    [[pin]]
+    title = "Gigabyte WINDFORCE OC"
+    gpu_id = "nvidia-geforce-rtx-4070"
+    pinned_on = 2026-11-20
+    reason = "the product page says so"
+
+A person may read and edit the files. Each kind is declared beside the type of its records (`KIND`), and this module is the
+only one that reads and writes them.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from gpuledger.extract import local_files
+from gpuledger.extract.message import Failure, Message, reason_of
+from gpuledger.extract.spelling import names_like
+
+T = TypeVar("T")
+#: The folder of a data directory that holds the files.
+FOLDER = "decisions"
+
+
+class BadRecord(Failure):
+    """A record cannot be used. The message names the file, the line and the way out."""
+
+    status = 2
+
+
+def typed(kind: type[T]) -> Callable[[Mapping[str, Any]], T]:
+    """A reader of entries as a dataclass. It raises ValueError for an unknown field and msgspec.ValidationError for a value
+    of another type or a missing one.
+    """
+    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # it is a dataclass
+
+    def read(entry: Mapping[str, Any]) -> T:
+        if unknown := next((name for name in entry if name not in known), None):
+            close = names_like(unknown, known)
+            raise ValueError(Message("record.unknown", unknown=unknown, known=tuple(close or known)))
+        return msgspec.convert(entry, kind)
+
+    return read
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[T]):
+    """One kind of records. `read` makes a record of an entry, `write` an entry of a record. Each has its own key."""
+
+    entry: str
+    file_name: str
+    key: Callable[[T], Hashable]
+    read: Callable[[Mapping[str, Any]], T]
+    write: Callable[[T], Mapping[str, Any]] = asdict  # type: ignore[assignment]  # of a dataclass
+
+    def file(self, root: Path) -> Path:
+        """The file of this kind in the data directory `root`."""
+        return root / FOLDER / self.file_name
+
+    def all(self, root: Path) -> list[T]:
+        """All records, in the order of the file; none if there is no file. Raises BadRecord if one cannot be used."""
+        records = []
+        for record in self.each(root):
+            if isinstance(record, BadRecord):
+                raise record
+            records.append(record)
+        return records
+
+    def usable(self, root: Path) -> tuple[list[T], list[BadRecord]]:
+        """The records that can be used, and an error for each that cannot."""
+        found = list(self.each(root))
+        bad = [record for record in found if isinstance(record, BadRecord)]
+        return [record for record in found if not isinstance(record, BadRecord)], bad
+
+    def by_key(self, root: Path) -> dict[Any, T]:
+        """All records by their keys. Raises BadRecord if one cannot be used."""
+        return {self.key(record): record for record in self.all(root)}
+
+    def each(self, root: Path) -> Iterator[T | BadRecord]:
+        """Each record, or the reason why it cannot be used."""
+        file = self.file(root)
+        if not file.exists():
+            return
+        try:
+            text = local_files.read_text(file, follow=True)
+            entries = tomllib.loads(text).get(self.entry, [])
+        except (OSError, ValueError, RecursionError) as error:
+            why = local_files.why(error) if isinstance(error, OSError) else str(error)
+            yield BadRecord(Message("record.no_toml", file=file, reason=why))
+            return
+        begins = rf"(?m)^\s*\[\[\s*{self.entry}\s*\]\]"
+        lines = [text.count("\n", 0, match.end()) + 1 for match in re.finditer(begins, text)]
+        if not isinstance(entries, list) or len(lines) != len(entries):
+            yield BadRecord(Message("record.each_begins", file=file, entry=self.entry))
+            return
+        seen: set[Hashable] = set()
+        for line, entry in zip(lines, entries, strict=True):
+            try:
+                record = self.read(entry)
+                if self.key(record) in seen:
+                    raise ValueError(Message("record.twice", entry=self.entry))
+            except Exception as error:  # noqa: BLE001  no entry may take the others along
+                # msgspec hands on what the record itself says against its values.
+                reason = reason_of(error.__cause__ or error)
+                yield BadRecord(Message("record.bad", file=file, line=line, entry=self.entry, reason=reason))
+            else:
+                seen.add(self.key(record))
+                yield record
+
+    def put(self, root: Path, record: T) -> T | None:
+        """Write a record. One of the same key is replaced, and returned. Raises BadRecord if the file has a bad one."""
+        before = self.all(root)
+        others = [other for other in before if self.key(other) != self.key(record)]
+        self._write(root, [*others, record])
+        return next((other for other in before if self.key(other) == self.key(record)), None)
+
+    def remove(self, root: Path, key: Hashable) -> T | None:
+        """Take the record of that key out and return it, None if there is none. Raises BadRecord as `put` does."""
+        before = self.all(root)
+        removed = next((record for record in before if self.key(record) == key), None)
+        if removed is not None:
+            self._write(root, [record for record in before if record is not removed])
+        return removed
+
+    def _write(self, root: Path, records: Iterable[T]) -> None:
+        # The file is replaced in one step, so that a reader sees the old records or the new ones.
+        tables = [local_files.toml_table(f"[[{self.entry}]]", self.write(record)) for record in records]
+        local_files.write_text(self.file(root), "\n".join(tables))
