@@ -39,6 +39,7 @@ MAY_USE = {
         "warehouse",
         "extract.local_files",
         "extract.message",
+        "extract.records",
         "extract.archive.sealed",
         "extract.spelling",
         "extract.hub.weight_types",
