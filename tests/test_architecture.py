@@ -34,7 +34,7 @@ MAY_USE = {
         "extract.archive.objects",
         "extract.archive.sealed",
     },
-    "expectations": {"extract.items", "extract.message", "extract.records", "extract.source", "warehouse.dictionary"},
+    "expectations": {"extract.items", "extract.message", "extract.source", "warehouse.dictionary"},
     "transform": {
         "warehouse",
         "extract.local_files",
