@@ -140,7 +140,7 @@ class _Commands(click.Group):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             if way_out := wrong_use.way_out(error):
-                raise click.UsageError(wrong_use.translated(error.message).rstrip(".") + way_out, error.ctx) from None
+                raise click.UsageError(error.message.rstrip(".") + way_out, error.ctx) from None
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -166,9 +166,7 @@ class _Commands(click.Group):
             if way_out := wrong_use.way_out(error):
                 # Click suggests options that are spelt alike; `way_out` suggests those that mean the same.
                 message_of_click = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
-                raise click.UsageError(
-                    wrong_use.translated(message_of_click).rstrip(".") + way_out, error.ctx
-                ) from None
+                raise click.UsageError(message_of_click.rstrip(".") + way_out, error.ctx) from None
             raise
         except ModuleNotFoundError as error:
             from gpuledger.flows.settings import parts
@@ -276,7 +274,7 @@ def _show(error: click.ClickException) -> None:
     if context is not None:
         click.echo(context.get_usage(), err=True)
         click.echo(gettext("Try '{command} --help' for help.").format(command=context.command_path) + "\n", err=True)
-    click.echo(gettext("Error: {message}").format(message=wrong_use.translated(error.format_message())), err=True)
+    click.echo(gettext("Error: {message}").format(message=error.format_message()), err=True)
 
 
 def _message(error: Exception) -> Exception | str:

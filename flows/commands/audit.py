@@ -6,7 +6,7 @@ import click
 
 from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.say import spoken, stated
+from gpuledger.flows.words.say import spoken
 
 #: Columns in the order in which a narrow screen keeps them.
 _WORTH = ("statement", "published", "recomputed", "verdict", "unit", "reason", "document")
@@ -28,11 +28,6 @@ def command(document: str | None, data_dir: str | None, form: str) -> None:
         raise click.UsageError(message.format(document=document, known=", ".join(names)))
     chosen = [name for name in names if document in (None, name)]
     columns, rows = claims.figures(data, chosen, short=form == "table")
-    if form == "table":
-        text_columns = [columns.index(name) for name in ("statement", "unit", "reason")]
-        rows = [
-            tuple(stated(value) if index in text_columns else value for index, value in enumerate(row)) for row in rows
-        ]
     show_rows(columns, rows, form, worth=_WORTH)
     if form == "table":
         for name, verdict in claims.verdicts(data, chosen).items():

@@ -9,7 +9,7 @@ import click
 
 from gpuledger.flows.asking.options import complete_tables, data_dir_option, format_option, read_from
 from gpuledger.flows.asking.table_names import table_named
-from gpuledger.flows.words import lang, wrong_use
+from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
 
 
@@ -28,23 +28,15 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
     assumed = described.assumptions(data) if "core.assumption" in known else ([], [])
 
     def say(columns: list[str], rows: list[tuple[Any, ...]], title: str = "", best: Iterable[str] = ()) -> None:
-        """Show rows, translated for people. Programs get the English texts."""
-        if form == "table":
-            is_text = [name in _WORDS for name in columns]
-            rows = [
-                tuple(lang.described(v) if translates and v else v for v, translates in zip(row, is_text, strict=True))
-                for row in rows
-            ]
         show_rows(columns, rows, form, title=title, worth=[*dict.fromkeys((*best, *columns))])
 
     if table is None:
-        translate = lang.described if form == "table" else str
         rows += [
             (
                 f"assumptions.{name}",
                 "assumption",
                 None,
-                f"{amount.normalize():f} {translate(unit)}: {translate(meaning)}",
+                f"{amount.normalize():f} {unit}: {meaning}",
             )
             for name, amount, unit, _, _, _, meaning, _ in assumed[1]
         ]
@@ -63,8 +55,4 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
     table = table_named(table, known)
     kind, about = next((row[1], row[3]) for row in rows if row[0] == table)
     columns = (described.macro if kind == "macro" else described.table)(data, table)
-    say(*columns, f"{table} · {lang.described(about)}" if about else table)
-
-
-#: Columns of an answer whose texts are translated. The others have names.
-_WORDS = ("kind", "unit", "description", "origin")
+    say(*columns, f"{table} · {about}" if about else table)

@@ -13,7 +13,7 @@ import click
 from gpuledger.extract import local_files
 from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
 from gpuledger.flows.showing import terminal
-from gpuledger.flows.words import lang, wrong_use
+from gpuledger.flows.words import lang
 from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
         if left_out:
             click.echo(gettext("{count} rows would be left out:").format(count=len(left_out)), err=form != "table")
         for row in left_out:
-            line = f"  {row['row']}: {wrong_use.translated(row['reason'])}"
+            line = f"  {row['row']}: {row['reason']}"
             if form == "table":
                 terminal.say(line)
             else:

@@ -12,7 +12,6 @@ from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.asking.options import data_dir_option
 from gpuledger.flows.night.context import context_now
 from gpuledger.flows.settings import settings as settings_module
-from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
 from gpuledger.warehouse.paths import DataDir
 
@@ -57,7 +56,7 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     if summary.damaged:
         click.echo(gettext("left out, as damaged or missing: {count}").format(count=len(summary.damaged)))
         for damage in summary.damaged[: replay.NAMED]:
-            click.echo(f"  {wrong_use.translated(redact_text(damage))}")
+            click.echo(f"  {redact_text(damage)}")
         if (unnamed := len(summary.damaged) - replay.NAMED) > 0:
             click.echo("  " + gettext("and {count} more").format(count=unnamed))
     return summary.exit_status

@@ -12,7 +12,6 @@ from gpuledger.flows.asking.options import data_dir_option, form_option, read_fr
 from gpuledger.flows.showing import terminal
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
-from gpuledger.flows.words.wrong_use import translated
 
 if TYPE_CHECKING:
     from gpuledger.transform.answers.runs import RunHealth
@@ -110,5 +109,4 @@ def _run_rows(runs: list[RunHealth]) -> tuple[list[str], list[tuple[object, ...]
 def _short(reason: str | None) -> str | None:
     if reason is None:
         return None
-    reason = translated(reason)
     return reason if len(reason) <= _SHORT else reason[: _SHORT - 1] + "…"

@@ -13,7 +13,6 @@ from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.showing.show import show_rows
 from gpuledger.flows.showing.terminal import clean
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.wrong_use import translated
 from gpuledger.transform.answers.trust.held import HeldPrice, held
 from gpuledger.transform.answers.trust.refused import RefusedRow, refused
 from gpuledger.warehouse.paths import DataDir
@@ -25,9 +24,9 @@ def show_summary(summary: Summary, data: DataDir) -> None:
     show_rows(*_sources(summary), "table", worth=_WORTH)
     for outcome in summary.failed_sources:
         stands = f"; {gettext('its last good data stand, marked stale')}" if summary.published else ""
-        _say(f"{outcome.source} {gettext(outcome.status)}: ", f"{translated(outcome.reason or '')}{stands}", "red")
+        _say(f"{outcome.source} {gettext(outcome.status)}: ", f"{outcome.reason or ''}{stands}", "red")
     for outcome in summary.degraded_sources:
-        _say(f"{outcome.source} {gettext('degraded')}: ", translated(outcome.reason or ""), "yellow")
+        _say(f"{outcome.source} {gettext('degraded')}: ", outcome.reason or "", "yellow")
     for outcome in summary.sources:
         if outcome.drift:
             more = gettext(" and {count} more").format(count=len(outcome.drift) - 3) if len(outcome.drift) > 3 else ""
@@ -39,10 +38,10 @@ def show_summary(summary: Summary, data: DataDir) -> None:
         _show_changes(summary)
     if summary.published is None:
         message = gettext("nothing was published: {reason}; the last good warehouse, if there is one, stays")
-        _say(message.format(reason=translated(summary.reason or "")), "", "red")
+        _say(message.format(reason=summary.reason or ""), "", "red")
         return
     if summary.reason:
-        _say("", translated(summary.reason), "yellow")
+        _say("", summary.reason, "yellow")
     with together(data):
         lines = [*_held(held(data)), *_refused(refused(data, summary.run_id))]
     for line in lines:
@@ -102,7 +101,7 @@ def _refused(rows: Sequence[RefusedRow], most: int = 5) -> Iterator[str]:
     """One line for each of the first `most` rows that the audit took out of a table, and one that counts the others."""
     for row in rows[:most]:
         message = gettext("{model} is published without the row {row}: {reason}")
-        yield message.format(model=row.model, row=row.row_key, reason=translated(row.reason))
+        yield message.format(model=row.model, row=row.row_key, reason=row.reason)
     if len(rows) > most:
         yield gettext("{count} more rows are left out; ops.refused_row has them all").format(count=len(rows) - most)
 

@@ -2,8 +2,8 @@
 
 This module reads the .po files themselves, so a checkout needs no build step, and no compiled file can be older than a
 person's edits. The tests compare it with Babel, which reads the same files. Babel's 31 MB of locales are too much to
-install for people who only ask questions. A message without a translation stays English, and so do data: names of tables
-and columns, ids, titles, and CSV and JSON answers.
+install for people who only ask questions. A message without a translation stays English. So do data (names of tables
+and columns, ids, titles, CSV and JSON answers), the meanings of columns and settings, and what an operator is told is wrong.
 """
 
 from __future__ import annotations
@@ -16,10 +16,6 @@ from pathlib import Path
 
 LOCALE = Path(__file__).with_name("locale")
 DOMAIN = "gpuledger"
-#: The texts of `gpuledger describe` and `gpuledger audit`, and those of errors. They are catalogues of their own, so that
-#: only commands that need them read them.
-DICTIONARY = "dictionary"
-ERRORS = "errors"
 
 _STRINGS = r'((?:"(?:[^"\\\n]|\\.)*"\n)+)'
 #: A message with its translation. Each of the two is one string, or several strings on lines of their own.
@@ -50,24 +46,6 @@ def N_(message: str) -> str:
     return message
 
 
-def described(comment: str, language: str | None = None) -> str:
-    """A text of the data dictionary in `language` (default: the one in use), with its unit in brackets, if it has one."""
-    catalogue = translations(language or current(), DICTIONARY)
-    if (whole := catalogue.gettext(comment)) != comment:
-        return whole  # a formula in brackets is no unit
-    meaning, unit = meaning_and_unit(comment)
-    return catalogue.gettext(meaning) + (f" [{catalogue.gettext(unit)}]" if unit else "")
-
-
-def meaning_and_unit(comment: str) -> tuple[str, str]:
-    """A comment's meaning, and the unit in brackets behind it; the unit is empty if there is none."""
-    if comment.endswith("]"):
-        meaning, opened, unit = comment[:-1].rpartition(" [")
-        if opened:
-            return meaning, unit
-    return comment, ""
-
-
 def knows(message: str) -> bool:
     """Whether the language in use has a translation of `message`."""
     known = translations(current())
@@ -87,11 +65,11 @@ class Catalogue(gettext_module.NullTranslations):
 
 
 @cache
-def translations(language: str, domain: str = DOMAIN) -> gettext_module.NullTranslations:
-    """A catalogue of a language. The English one is empty and returns every message as it is."""
+def translations(language: str) -> gettext_module.NullTranslations:
+    """The catalogue of a language. The English one is empty and returns every message as it is."""
     if language == "en":
         return gettext_module.NullTranslations()
-    text = (LOCALE / language / "LC_MESSAGES" / f"{domain}.po").read_text(encoding="utf-8")
+    text = (LOCALE / language / "LC_MESSAGES" / f"{DOMAIN}.po").read_text(encoding="utf-8")
     # A .po string has the escapes of a Python string, and adjacent strings form one, as in Python.
     messages = {literal_eval(f"({msgid})"): literal_eval(f"({msgstr})") for msgid, msgstr in _ENTRY.findall(text)}
     del messages[""]  # the file's description of itself

@@ -15,20 +15,16 @@ from gettext import NullTranslations
 import click
 
 from gpuledger.extract.message import Sum, Words, message_of, said
-from gpuledger.flows.words.lang import N_, current, described, gettext, knows, translations
-from gpuledger.flows.words.wrong_use import translated
+from gpuledger.flows.words.lang import N_, current, gettext, knows, translations
 
 
 def say(what: object, money: Callable[[Sum], Sum] = lambda amount: amount) -> str:
-    """What a message, an error or a label says, in the language in use, with its sums converted by `money`. "" for None.
-
-    Where a part of the program still says texts and not messages, its text is translated if it is known.
-    """
+    """What a message, an error or a label says, in the language in use, with its sums converted by `money`. "" for None."""
     if what is None:
         return ""
     if message_of(what) is not None:
         return said(what, current(), Words(money, label))
-    return label(what) if isinstance(what, str) and knows(what) else translated(str(what))
+    return label(str(what))
 
 
 @contextmanager
@@ -41,8 +37,8 @@ def as_wrong_use(*kinds: type[Exception]) -> Iterator[None]:
 
 
 def label(text: str) -> str:
-    """A fixed text, such as the name of a figure or the meaning of a setting, in the language in use."""
-    return gettext(text) if knows(text) else described(text)
+    """A fixed text, such as the name of a figure, in the language in use. The meaning of a setting, say, stays English."""
+    return gettext(text) if knows(text) else text
 
 
 #: The templates of sentences, the more specific ones first.
@@ -54,9 +50,6 @@ TEMPLATES = (
     N_("it fell by {share}% in 30 days and may go on"),
     N_("near its lowest of 30 days, and not falling"),
     N_("neither near its lowest of 30 days nor falling fast: {share}% of the days of a year were cheaper"),
-    # transform/seeds/claims.py
-    N_("Table {table}: score per launch dollar of {card} in {workload}"),
-    N_("Table {table}: score relative to the RTX 3060 of {card} in {workload}"),
 )
 #: Codes of the warehouse, with spaces instead of underscores. Only this list puts them into the catalogue.
 _CODES = (
@@ -173,27 +166,19 @@ def spoken(text: str) -> str:
 
 
 class WithSentences(NullTranslations):
-    """The messages of a language, those of the dictionary, and sentences of the warehouse, for the report."""
+    """The messages of a language, and sentences of the warehouse, for the report."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
         self.language = language
 
     def gettext(self, message: str) -> str:
-        """The translation of `message`, which may be a text of the dictionary, or a sentence made from a template."""
+        """The translation of `message`, which may be a sentence made from a template."""
         translated = translations(self.language).gettext(message)
-        if translated == message:
-            translated = described(message, self.language)
         if translated != message or (template_and_figures := _template_of(message)) is None:
             return translated
         template, figures = template_and_figures
         return translations(self.language).gettext(template).format(**figures)
-
-
-def stated(text: str) -> str:
-    """The text of a document's claim, its unit or its fault, in the language in use."""
-    translated = described(text)
-    return spoken(text) if translated == text else translated
 
 
 def _one(text: str) -> str:

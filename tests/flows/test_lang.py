@@ -20,15 +20,12 @@ from click.testing import CliRunner, Result
 from gpuledger.extract.source import discover
 from gpuledger.flows import cli as command_line
 from gpuledger.flows.cli import cli
-from gpuledger.flows.settings import settings
 from gpuledger.flows.showing import procurement
 from gpuledger.flows.showing.money import DOLLARS
 from gpuledger.flows.showing.table import cell_width
 from gpuledger.flows.words import lang
-from gpuledger.flows.words.say import say, spoken, stated
+from gpuledger.flows.words.say import say, spoken
 from gpuledger.transform import workloads
-from gpuledger.transform.answers import described
-from gpuledger.transform.answers.trust import claims
 from gpuledger.transform.buying import market
 from gpuledger.transform.buying.need import Usage, need_of, shape_of
 from gpuledger.transform.buying.options import Limits, Market, first_options
@@ -267,40 +264,6 @@ def test_a_translation_keeps_the_places_of_what_is_filled_in() -> None:
             ]
             assert placed[0] == placed[1], message.id
             assert not message.fuzzy, message.id
-
-
-def test_every_word_of_the_dictionary_is_korean(nights: dict[int, Night]) -> None:
-    """Tables, columns, assumptions and settings with their units, to people; programs are told in English."""
-    data = DataDir(nights[2].data)
-    listed, assumed = described.everything(data), described.assumptions(data)[1]
-    words = {word for _, kind, _, about in listed for word in (kind, about)} | {"assumption"}
-    words |= {word for _, _, unit, *_, meaning, origin in assumed for word in (unit, meaning, origin)}
-    for name, kind, _, _ in listed:
-        columns = (described.macro if kind == "macro" else described.table)(data, name)[1]
-        words |= {about for *_, about in columns}
-    of_settings = {word for one in settings.explain({}) for word in (one.meaning, one.unit)} | {"default"}
-    words |= {word for word in of_settings if word and (" " in word or len(word) < 3 or word == "default")}
-    parts = {part for word in words if word for part in lang.meaning_and_unit(word) if part}
-    columns, figures = claims.figures(data, claims.documents(data), short=True)
-    of_claims = {row[columns.index(name)] for row in figures for name in ("statement", "unit", "reason")} - {""}
-    of_tables = {text for text in of_claims if text.startswith("Table ")}
-    parts |= of_claims - of_tables
-    # These are written alike.
-    symbols = {
-        "%", "GB", "GB/s", "MB", "MHz", "PFlop/s", "PFlop/s per MW", "TFLOPS", "TOPS", "USD", "USD/kWh", "W", "bit", "kW",
-        "px", "µs", "FLOP", "GFLOPS", "KRW", "49.9 / 4.46 = 11.2",
-    }  # fmt: skip
-    korean = lang.translations("ko", lang.DICTIONARY)
-    assert isinstance(korean, lang.Catalogue)
-    assert parts - symbols == korean.messages.keys(), "flows/words/locale/ko/LC_MESSAGES/dictionary.po"
-    assert len(parts) > 600
-    shown = ask("ko", ["describe", "mart.gpu_price"], nights[2].data)
-    assert all(re.search("[가-힣]", line.split("\t")[2]) for line in shown.stdout.splitlines()[1:])
-    as_csv = [ask(language, ["describe", "--format", "csv"], nights[2].data).stdout for language in ("en", "ko")]
-    assert as_csv[0] == as_csv[1]
-    lang.use("ko")
-    assert all(re.search("[가-힣]", stated(text)) for text in of_tables)
-    lang.use("en")
 
 
 @pytest.mark.slow_combination

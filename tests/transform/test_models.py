@@ -29,7 +29,6 @@ from typing import Any
 import duckdb
 import pytest
 
-from gpuledger.flows.words import lang
 from gpuledger.transform.build import graph, price_days
 from gpuledger.transform.build import run as builder
 from gpuledger.transform.build.graph import Model
@@ -144,20 +143,6 @@ def _calls(con: duckdb.DuckDBPyConnection, target: Model, columns: list[str], li
         calls.append(f"SELECT {shown}, {target.name}({arguments}) AS result")
     con.execute(f"CREATE TEMP TABLE calls AS {' UNION ALL '.join(calls)}")
     return "calls"
-
-
-@pytest.mark.parametrize(
-    "sidecar", [*graph.MODELS.glob("*/*/table.toml")], ids=lambda file: ".".join(file.parts[-3:-1])
-)
-def test_the_words_of_a_table_are_korean(sidecar: Path) -> None:
-    told = tomllib.loads(sidecar.read_text(encoding="utf-8"))
-    if told.get("materialized") == "function":
-        return  # `describe` does not show those
-    parts = [lang.meaning_and_unit(text)[0] for text in (told["description"], *told.get("columns", {}).values())]
-    korean = lang.translations("ko", lang.DICTIONARY)
-    assert isinstance(korean, lang.Catalogue)
-    unsaid = [text for text in parts if not any(known.startswith(text) for known in korean.messages)]
-    assert unsaid == [], "write it in flows/words/locale/ko/LC_MESSAGES/dictionary.po"
 
 
 # ── what holds for every model ────────────────────────────────────────────────────────────────────────────────────────
