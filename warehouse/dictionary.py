@@ -13,12 +13,16 @@ _FILE = Path(__file__).with_name("dictionary.toml")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's DuckDB type, meaning and unit (None if it has no unit)."""
+    """A column's DuckDB type, meaning and unit (None if it has no unit).
+
+    `default` is, as SQL, its value in rows that were loaded before the program had the column; None for NULL.
+    """
 
     name: str
     type: str
     description: str
     unit: str | None
+    default: str | None
 
     @property
     def comment(self) -> str:
@@ -54,7 +58,7 @@ def dictionary() -> Dictionary:
     """The dictionary. Raises KeyError if a table names a column that is not described."""
     document = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     columns = {
-        name: Column(name, entry["type"], entry["description"], entry.get("unit"))
+        name: Column(name, entry["type"], entry["description"], entry.get("unit"), entry.get("default"))
         for name, entry in document["column"].items()
     }
     tables = {

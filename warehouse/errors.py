@@ -30,7 +30,7 @@ class NewerWarehouse(NotAWarehouse):
 
 
 class OlderWarehouse(WarehouseError):
-    """The file was written by an older gpuledger, with another schema."""
+    """The file was written by an older gpuledger: it lacks what a question asks, or holds what cannot be carried over."""
 
 
 class Locked(WarehouseError):

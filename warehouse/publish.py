@@ -13,8 +13,8 @@ from typing import Literal, TypeVar
 import duckdb
 
 from gpuledger.extract.message import Message
-from gpuledger.warehouse import integrity, schema
-from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
+from gpuledger.warehouse import integrity, read, schema
+from gpuledger.warehouse.errors import NewerWarehouse, NotAWarehouse, WarehouseError
 from gpuledger.warehouse.integrity import Damaged
 from gpuledger.warehouse.paths import WAREHOUSE_FILE, DataDir
 from gpuledger.warehouse.shared import send
@@ -45,8 +45,7 @@ def workspace(
     """A connection to a work file, and the path of that file: a copy of the base, or of `copy_of`, with the schema in place.
 
     The work file is removed when the block ends, unless `publish` took it. Raises NotAWarehouse if the base is not a DuckDB
-    file, NewerWarehouse or OlderWarehouse if it has another schema than this program, and WarehouseError if memory or disk
-    do not suffice.
+    file, NewerWarehouse and OlderWarehouse as `schema.begin` does, and WarehouseError if memory or disk do not suffice.
     """
     data.state.mkdir(parents=True, exist_ok=True)
     for left in data.state.glob("work-*"):
@@ -84,6 +83,21 @@ def workspace(
             con.close()
         for left in data.state.glob(f"work-{run_id}*"):
             left.unlink()
+
+
+def refuse_newer(data: DataDir) -> None:
+    """Raise NewerWarehouse if a newer program or DuckDB wrote the newest version or the base, before anybody writes here.
+
+    A run that begins with neither, such as a replay, would otherwise publish an older warehouse over it.
+    """
+    for path in (_newest(data), data.base):
+        if path is not None and path.is_file():
+            try:
+                read.file_query(path, "SELECT 1", str(path))
+            except NewerWarehouse:
+                raise
+            except NotAWarehouse:
+                continue  # it is damaged, which is for `heal` and `restore`
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import duckdb
 
 from gpuledger.extract.message import Message
 from gpuledger.warehouse import schema
-from gpuledger.warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, WarehouseError
+from gpuledger.warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, OlderWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.schema import SESSION, quote
 
@@ -43,7 +43,8 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
     Otherwise a view in a file from a store could read any file with the rights of the user.
 
     Raises NoWarehouse if nothing is published, NotAWarehouse if the file is not one of ours, NewerWarehouse if a newer
-    program or DuckDB wrote it, OlderWarehouse if an older program did, and WarehouseError if the memory does not suffice.
+    program or DuckDB wrote it, OlderWarehouse if an older program did and the block asks for a column or table that came
+    later, and WarehouseError if the memory does not suffice.
     """
     held = _together.get()
     if held is not None and held[0] == data:
@@ -63,6 +64,8 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
     except duckdb.PermissionException as error:
         reason = str(error).splitlines()[0]
         raise NotAWarehouse(Message("warehouse.asks_file_outside", path=data.published, reason=reason)) from None
+    except (duckdb.BinderException, duckdb.CatalogException) as error:
+        raise _lacks(con, data, error) from None
     except duckdb.Error as error:
         if not is_damage(error):
             raise
@@ -92,8 +95,18 @@ def _open(con: duckdb.DuckDBPyConnection, data: DataDir, writes_to: Path | None,
         ) from None
     if found is None:
         raise NotAWarehouse(Message("warehouse.duckdb_file_but_not_gpuledger", published=data.published))
-    is_copy = data.shared.exists() and not data.base.exists()
-    schema.refuse_other(found, str(data.published), origin="store" if is_copy else "archive")
+    schema.refuse_newer(found, str(data.published))
+
+
+def _lacks(con: duckdb.DuckDBPyConnection, data: DataDir, error: duckdb.Error) -> OlderWarehouse:
+    """The error for a question of ours to a file that an earlier program built: the next run builds what it lacks."""
+    found = schema.written(con)
+    assert found is not None, "it was one of ours when it was opened"
+    way_out = "store" if data.shared.exists() and not data.base.exists() else "run"
+    reason = str(error).splitlines()[0].partition(": ")[2].rstrip("!")
+    return OlderWarehouse(
+        Message(f"warehouse.lacks_{way_out}", published=data.published, program=found.program, reason=reason)
+    )
 
 
 def _too_little_memory(data: DataDir) -> WarehouseError:
@@ -123,7 +136,7 @@ def damaged(name: str, error: Exception) -> Message:
 def file_query(path: Path, sql: str, name: str | None = None) -> list[tuple[Any, ...]]:
     """The rows of one of our own statements in a warehouse file other than the published one. Raises NotAWarehouse.
 
-    If it has a `name`, as a file of a store has, one with another schema raises NewerWarehouse or OlderWarehouse with it.
+    If it has a `name`, as a file of a store has, one with the schema of a newer program raises NewerWarehouse with it.
     """
     con = duckdb.connect()
     try:
@@ -131,7 +144,7 @@ def file_query(path: Path, sql: str, name: str | None = None) -> list[tuple[Any,
         con.execute(f"ATTACH {quote(str(path))} AS gpuledger (READ_ONLY); USE gpuledger")
         _shut(con)
         if name is not None and (found := schema.written(con)):
-            schema.refuse_other(found, name, origin="store")
+            schema.refuse_newer(found, name)
         return con.execute(sql).fetchall()
     except duckdb.Error as error:
         schema.refuse_newer_duckdb(error, str(path))

@@ -1,13 +1,14 @@
-"""Creates the loaded tables from the dictionary, with its comments, and says which program reads and writes a file.
+"""Creates the loaded tables from the dictionary, with its comments, and carries over those of an older file.
 
-That is one whose schema has the number that the file states. Every other file is refused by name and stays as it is. There
-are no migrations: an older file is made anew from the archive.
+A file states the number of its schema. One with a higher number is refused by name and stays as it is. In one with a lower
+number, the run that finds it brings each loaded table to its declared columns, by name. Built tables need no number: the
+build makes them anew whenever their definition changed.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
@@ -31,8 +32,8 @@ def quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-#: The number of the schema: the tables and columns that a file has, and their types. It moves by one with every change of
-#: them, and a test keeps it so. A file of another number is refused (`written.py`).
+#: The number of the schema: the loaded tables, their columns and types. It moves by one with every change of them, and a
+#: test keeps it so.
 NUMBER = 7
 
 #: a / b rounded half up to `digits` decimals, exactly. DuckDB divides decimals as binary fractions, and 0.00505 is not one.
@@ -127,7 +128,7 @@ def hash_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-Origin = Literal["archive", "baseline", "store"]
+Origin = Literal["archive", "baseline"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,20 +158,16 @@ def written(con: duckdb.DuckDBPyConnection) -> Written | None:
     return Written(0, "", "of an early day") if ours else None
 
 
-def refuse_other(found: Written, name: str, *, origin: Origin = "archive") -> None:
-    """Raise NewerWarehouse or OlderWarehouse if the file `name` has another schema than this program.
+def refuse_newer(found: Written, name: str) -> None:
+    """Raise NewerWarehouse if the file `name` has a schema of a higher number than this program."""
+    if found.number > NUMBER:
+        raise NewerWarehouse(Message("warehouse.other_schema_newer", **_about(found, name)))
 
-    `origin` says how an older file is made anew: from its archive; as a baseline, whose pages are no longer archived, only
-    by the program that wrote it; or as a file of a store, by the machine that writes there.
-    """
-    if found.number == NUMBER:
-        return
-    is_newer = found.number > NUMBER
-    message = Message(
-        f"warehouse.other_schema_{'newer' if is_newer else origin}", name=name, number=found.number, program=found.program,
-        version=__version__, number2=NUMBER,
-    )  # fmt: skip
-    raise (NewerWarehouse if is_newer else OlderWarehouse)(message)
+
+def _about(found: Written, name: str) -> dict[str, object]:
+    return {
+        "name": name, "number": found.number, "program": found.program, "version": __version__, "number2": NUMBER,
+    }  # fmt: skip
 
 
 def refuse_newer_duckdb(error: duckdb.Error, name: str) -> None:
@@ -183,19 +180,23 @@ def refuse_newer_duckdb(error: duckdb.Error, name: str) -> None:
 
 
 def begin(con: duckdb.DuckDBPyConnection, run_id: str, name: str, *, origin: Origin = "archive") -> None:
-    """Create this program's schema in a new file, or take a file that has it. Call it outside of a transaction.
+    """Create this program's loaded tables in a new file, or carry over those of an older one. Call it outside of a
+    transaction.
 
-    If only texts of comments or macros changed, they are written anew, and every model is built again. Raises NewerWarehouse
-    and OlderWarehouse, and then the file is as it was.
+    If anything differs, comments and macros are written anew too, and every model is built again. `origin` says how the file
+    `name` could be made anew: from its archive, or, as a baseline whose pages are no longer archived, not at all. Raises
+    NewerWarehouse, and OlderWarehouse for what cannot be carried over; then the file is as it was.
     """
     found = written(con)
     definition = _definition()
     if found is not None:
-        refuse_other(found, name, origin=origin)
-        if found.definition == definition:
+        refuse_newer(found, name)
+        if (found.number, found.definition) == (NUMBER, definition):
             return
     con.execute("BEGIN")
     try:
+        if found is not None:
+            _carry_over(con, found, name, origin)
         create(con)
         if found is not None:
             for table in dictionary().tables.values():
@@ -209,6 +210,62 @@ def begin(con: duckdb.DuckDBPyConnection, run_id: str, name: str, *, origin: Ori
     except BaseException:
         con.execute("ROLLBACK")
         raise
+
+
+def _carry_over(con: duckdb.DuckDBPyConnection, found: Written, name: str, origin: Origin) -> None:
+    """Bring every loaded table of the file to its declared columns, by name; a new one gets its declared default.
+
+    Raises OlderWarehouse, naming the columns, if a column that is declared no more has values, or one of another type has
+    values that the new type does not hold. Nothing is written before all tables are looked at.
+    """
+    old = _columns_in_file(con)
+    lost: list[str] = []
+    carried: dict[str, str] = {}
+    for table in dictionary().tables.values():
+        before = old.get(table.name)
+        now = {column.name: column.type for column in table.columns}
+        if before is None or [*before.items()] == [*now.items()]:
+            continue
+        lost += _lost(con, table.name, before, now)
+        values = {c.name: f'"{c.name}"' if c.name in before else c.default or "NULL" for c in table.columns}
+        listed = ", ".join(f'({value})::{now[column]} AS "{column}"' for column, value in values.items())
+        carried[table.name] = f"CREATE OR REPLACE TABLE {table.name} AS SELECT {listed} FROM {table.name}"
+    if lost:
+        raise OlderWarehouse(
+            Message(f"warehouse.cannot_carry_{origin}", **_about(found, name), columns=", ".join(lost))
+        )
+    for statement in carried.values():
+        con.execute(statement)
+    if carried:
+        # Fingerprints of batches and seeds too: what was read before may now fill the new columns.
+        con.execute("DELETE FROM ops.table_content")
+
+
+def _lost(con: duckdb.DuckDBPyConnection, table: str, before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """The columns of a table with values that the declared columns do not hold: those that come back as they were."""
+    kept = {
+        column: f'TRY_CAST(TRY_CAST("{column}" AS {now[column]}) AS {type})' if column in now else "NULL"
+        for column, type in before.items() if now.get(column) != type
+    }  # fmt: skip
+    if not kept:
+        return []
+    counts = ", ".join(f'count(*) FILTER ("{column}" IS DISTINCT FROM {value})' for column, value in kept.items())
+    row = con.execute(f"SELECT {counts} FROM {table}").fetchone()
+    assert row is not None
+    return [f"{table}.{column}" for column, count in zip(kept, row, strict=True) if count]
+
+
+def _columns_in_file(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
+    """The columns of each table of the file in use, with their types as the dictionary writes them."""
+    found: dict[str, dict[str, str]] = {}
+    for table, column, type in con.execute(
+        """SELECT schema_name || '.' || table_name, column_name,
+               replace(data_type, 'TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ')
+           FROM duckdb_columns() WHERE database_name = current_database() AND NOT internal ORDER BY table_oid, column_index
+        """
+    ).fetchall():
+        found.setdefault(table, {})[column] = type
+    return found
 
 
 def _definition() -> str:

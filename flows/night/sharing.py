@@ -35,10 +35,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 def writing(data: DataDir) -> Iterator[None]:
     """Hold the right to write while the block runs, into this directory and into the store.
 
-    Raises Locked, at once, if another run writes, Diverged if the directory has another history than the store, and
-    StoreError.
+    Raises Locked, at once, if another run writes, NewerWarehouse if a newer program wrote what is here, Diverged if the
+    directory has another history than the store, and StoreError.
     """
     with writer_lock(data.lock):
+        publish.refuse_newer(data)
         store = objects.store_at(data.store)
         if store is None:
             yield

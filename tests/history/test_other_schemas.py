@@ -1,89 +1,220 @@
-"""A file of another schema is refused by name and stays as it is; an older one is made anew from the archive."""
+"""What an earlier program wrote opens: loaded tables and a baseline are carried over by name, and built tables made anew.
+
+What cannot be carried over, and a file of a newer program, is refused by name and stays as it is.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 from gpuledger import __version__
-from gpuledger.warehouse import integrity, schema
+from gpuledger.flows.history.rebuild import rebuild
+from gpuledger.transform import queries
+from gpuledger.transform.build import graph
+from gpuledger.warehouse import dictionary, integrity, read, schema
 from gpuledger.warehouse.errors import NewerWarehouse, OlderWarehouse
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.shared import bring
-from tests.command import gpuledger, rows, succeeds, tables
+from tests.command import gpuledger, rows, succeeds
 from tests.flows.inprocess import refresh
+from tests.history import kept
 from tests.history.files import edit, of_a_newer_duckdb
+from tests.history.replays import context, replayed
 from tests.nights import Night
 
-#: The fingerprint of each schema. A change of a table, a column or a type needs the next number: add a line here and move
-#: `schema.NUMBER`. A line that is here stays as it is, as there are files of that schema.
-SCHEMAS = {4: "750b09d132bbda1e", 5: "efa5d5b8dd516fb7", 6: "9b412805e7d948f1", 7: "1aada9642f0d0020"}
+#: Loaded tables that no program could make anew without the archive.
+HISTORY = (
+    "core.price_span", "core.price_open", "core.listing", "core.listing_history", "core.price_change", "core.source_night",
+    "core.cloud_offer_history", "core.benchmark_score", "core.fx_rate", "core.held_price",
+)  # fmt: skip
+#: What a later program might declare: new columns with and without a default, in front of others, and another type.
+LATER = (
+    ('columns = ["listing_id", "listing_no", ', 'columns = ["listing_id", "shelf", "aisle", "listing_no", '),
+    ('columns = ["gpu_id", "vendor", ', 'columns = ["gpu_id", "display_name", "vendor", '),
+    ('columns = ["listing_no", "price", ', 'columns = ["listing_no", "aisle", "price", '),
+    (
+        'gpu_count = { type = "INTEGER"',
+        'shelf = { type = "VARCHAR", description = "Where it stands", default = "upper(source)" }\n'
+        'aisle = { type = "INTEGER", description = "Where the shelf stands" }\n'
+        'display_name = { type = "VARCHAR", description = "Name of a card with its memory" }\n'
+        'gpu_count = { type = "BIGINT"',
+    ),
+)
 
 
 def number_is(number: int, program: str = "7.8.9") -> str:
     return f"INSERT INTO ops.schema_version VALUES ('y', {number}, 'other', '{program}')"
 
 
-def test_the_number_moves_with_every_change_of_the_schema(nights: dict[int, Night]) -> None:
-    columns = rows(
-        nights[1].data,
-        """SELECT schema_name || '.' || table_name, column_name, data_type FROM duckdb_columns()
-           WHERE database_name = 'gpuledger' ORDER BY 1, column_index""",
-    )
-    assert {"core.price_open", "core.card_fit", "mart.value", "ops.run"} <= {table for table, _, _ in columns}
-    fingerprint = hashlib.sha256(repr(columns).encode()).hexdigest()[:16]
-    assert SCHEMAS.get(schema.NUMBER) == fingerprint, "another schema: move schema.NUMBER, and add it to SCHEMAS"
-    assert max(SCHEMAS) == schema.NUMBER
-    assert len({*SCHEMAS.values()}) == len(SCHEMAS)
+def history(data: DataDir, columns: dict[str, list[str]]) -> dict[str, list[tuple[Any, ...]]]:
+    """The rows of HISTORY in the published file, in the given columns: those of the program that wrote it."""
+    return {
+        table: rows(data.root, f"SELECT {', '.join(columns[table])} FROM {table} ORDER BY ALL") for table in HISTORY
+    }
+
+
+def columns_of(data: DataDir) -> dict[str, list[str]]:
+    with read.reader(data) as con:
+        # Each program gives a title its card anew, and says by which rules.
+        return {table: [name for name, _ in schema.columns(con, table) if name != "match_version"] for table in HISTORY}
+
+
+@pytest.fixture
+def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A later program in this process, which declares what LATER says; the command is the program of today."""
+    text = dictionary._FILE.read_text(encoding="utf-8")
+    for old, new in LATER:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    file = tmp_path / "dictionary.toml"
+    file.write_text(text, encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(dictionary, "_FILE", file)
+        patch.setattr(schema, "NUMBER", schema.NUMBER + 1)
+        dictionary.dictionary.cache_clear()
+        yield
+    dictionary.dictionary.cache_clear()
+
+
+def test_every_change_of_a_loaded_table_keeps_a_file_of_its_schema(tmp_path: Path) -> None:
+    assert max(kept.NUMBERS) == schema.NUMBER, "`python -m tests.history.kept` keeps one, and this file says how"
+    data = kept.unpack(schema.NUMBER, tmp_path / "data")
+    with read.reader(data) as con:
+        written = {name: schema.columns(con, name) for name in dictionary.dictionary().tables}
+        with duckdb.connect() as new:
+            schema.create(new)
+            declared = {name: schema.columns(new, name) for name in written}
+    assert written == declared, "raise NUMBER in warehouse/schema.py, then run `python -m tests.history.kept`"
+
+
+@pytest.mark.parametrize("number", kept.NUMBERS)
+def test_what_every_earlier_program_wrote_opens_without_a_replay(number: int, tmp_path: Path) -> None:
+    data = kept.unpack(number, tmp_path / "data")
+    columns = columns_of(data)
+    before = history(data, columns)
+    assert len(before["core.price_span"]) > 5
+    succeeds("value", "sd-512-image-generation", data=data.root)
+    succeeds("rebuild", "--full", data=data.root)
+    assert history(data, columns) == before
+    assert rows(data.root, "SELECT max(version) FROM ops.schema_version") == [(schema.NUMBER,)]
+    succeeds("replay", "--to", tmp_path / "again", data=data.root)
+    assert history(DataDir(tmp_path / "again"), columns) == before
+
+
+def test_a_later_program_carries_over_each_loaded_table_and_the_baseline(tmp_path: Path, later: None) -> None:
+    data = kept.unpack(max(kept.NUMBERS), tmp_path / "data")
+    succeeds("rebuild", "--full", data=data.root)
+    columns = columns_of(data)
+    before, as_of = history(data, columns), "SELECT * FROM value_as_of(DATE '2023-11-17') ORDER BY ALL"
+    answer = rows(data.root, as_of)
+    assert answer
+    rebuild(context(data.root))
+    replayed(data.root, tmp_path / "again")
+    for carried in (data, DataDir(tmp_path / "again")):
+        assert history(carried, columns) == before
+        assert rows(carried.root, as_of) == answer
+        assert rows(carried.root, "SELECT DISTINCT aisle FROM core.price_span") == [(None,)]
+        assert rows(carried.root, "SELECT DISTINCT display_name = gpu FROM core.gpu") == [(True,)], "seeded anew"
+        ((number_now, type),) = rows(
+            carried.root,
+            """SELECT (SELECT max(version) FROM ops.schema_version), data_type FROM duckdb_columns()
+               WHERE table_name = 'listing' AND column_name = 'gpu_count'""",
+        )
+        assert (number_now, type) == (schema.NUMBER, "BIGINT")
+    assert rows(data.root, "SELECT count(*) FROM core.listing WHERE shelf IS DISTINCT FROM upper(source)") == [(0,)]
+    assert rebuild(context(data.root)).published is None, "it is carried over once"
+
+
+def test_what_a_later_program_wrote_is_refused_by_every_writer(tmp_path: Path, later: None) -> None:
+    data = kept.unpack(max(kept.NUMBERS), tmp_path / "data")
+    rebuild(context(data.root))
+    files = {path: path.read_bytes() for path in (data.base, data.published.resolve(), data.baseline)}
+    (tmp_path / "prices.csv").write_text("Id,Name,2023-11-20 00:00:00\n")
+    for words in (
+        ("refresh", "--sample", "--engine", "plain"), ("replay",), ("backfill", tmp_path / "prices.csv"), ("rebuild",),
+        ("restore",), ("vacuum",), ("status",),
+    ):  # fmt: skip
+        outcome = gpuledger(*words, data=data.root)
+        assert outcome.status == 1, words
+        assert f"has schema {schema.NUMBER}, written by gpuledger {__version__}" in outcome.err, words
+        assert "open it with the program that wrote it, or use another --data-dir" in outcome.err
+    assert files == {path: path.read_bytes() for path in files}
+    assert (data.root / "gpuledger.duckdb").resolve() in files
 
 
 @pytest.mark.parametrize(
-    "statement",
+    ("statement", "lost"),
     [
-        number_is(schema.NUMBER - 1),
-        pytest.param("DROP TABLE ops.schema_version", marks=pytest.mark.slow_combination),
+        ("ALTER TABLE core.listing ADD COLUMN place INTEGER; UPDATE core.listing SET place = 7", "place"),
+        ("ALTER TABLE core.listing ALTER first_seen_at TYPE VARCHAR USING 'in spring'", "first_seen_at"),
+        ("ALTER TABLE core.listing ALTER gpu_count TYPE DOUBLE USING 1.5", "gpu_count"),
     ],
-)
-def test_an_older_file_is_refused_and_a_replay_makes_it_anew(
-    nights: dict[int, Night], tmp_path: Path, statement: str
+)  # fmt: skip
+def test_what_cannot_be_carried_over_is_refused_before_anything_is_written(
+    tmp_path: Path, statement: str, lost: str
 ) -> None:
-    data = nights[1].copy(tmp_path / "data")
-    edit(data, statement)
-    base = (data / "state" / "base.duckdb").read_bytes()
-    for words in (
-        ("value", "sd-512-image-generation"),
-        ("status",),
-        ("rebuild",),
-        ("refresh", "--sample", "--engine", "plain"),
-    ):
-        outcome = gpuledger(*words, data=data)
-        assert outcome.status == 1, words
-        assert (
-            f"this gpuledger {__version__} has schema {schema.NUMBER}: `gpuledger replay` makes it anew" in outcome.err
-        )
-    assert (data / "state" / "base.duckdb").read_bytes() == base
-    outcome = succeeds("replay", data=data)
-    assert tables(data)["core.price_history"] == tables(nights[1].data)["core.price_history"]
-    assert rows(data, "SELECT version, program FROM ops.schema_version") == [(schema.NUMBER, __version__)]
-
-
-def test_an_older_copy_of_a_store_says_who_makes_it_anew(nights: dict[int, Night], tmp_path: Path) -> None:
-    """A copy has no archive, so no replay helps; neither does one of the version in the store."""
-    root = nights[1].copy(tmp_path / "data")
-    edit(root, number_is(schema.NUMBER - 1))
-    data = DataDir(root)
-    data.shared.write_text("{}")
-    assert "`gpuledger replay` makes it anew" in gpuledger("status", data=root).err, "a machine that writes the store"
-    data.base.unlink()
-    outcome = gpuledger("status", data=root)
+    """A column that is no more and had values, and values that another type does not hold."""
+    data = kept.unpack(max(kept.NUMBERS), tmp_path / "data")
+    edit(data.root, statement, number_is(schema.NUMBER - 1))
+    base = data.base.read_bytes()
+    outcome = gpuledger("rebuild", data=data.root)
     assert outcome.status == 1
-    assert outcome.err.rstrip().endswith("and let it publish, then `gpuledger pull`")
-    with pytest.raises(OlderWarehouse, match=r"s3://b/v has schema .* then `gpuledger pull`"):
-        bring._check_opens(data.published.resolve(), "s3://b/v")
+    assert f"no place for the values of core.listing.{lost}: nothing was changed; `gpuledger replay`" in outcome.err
+    assert "or go back to gpuledger 7.8.9" in outcome.err
+    shutil.copyfile(data.base, data.baseline)
+    integrity.note(data, data.baseline, integrity.digest(data.baseline))
+    assert "vacuum forgot its pages, so go back to gpuledger 7.8.9" in gpuledger("replay", data=data.root).err
+    assert base == data.base.read_bytes() == data.baseline.read_bytes()
+
+
+def test_a_column_without_values_goes_and_a_type_that_holds_them_comes(tmp_path: Path) -> None:
+    data = kept.unpack(max(kept.NUMBERS), tmp_path / "data")
+    listings = "SELECT * EXCLUDE match_version FROM core.listing ORDER BY ALL"
+    before = rows(data.root, listings)
+    edit(
+        data.root,
+        "ALTER TABLE core.listing ADD COLUMN empty VARCHAR",
+        "ALTER TABLE core.listing ALTER gpu_count TYPE VARCHAR",
+        number_is(schema.NUMBER - 1),
+    )
+    succeeds("rebuild", data=data.root)
+    assert rows(data.root, listings) == before
+
+
+def test_a_new_column_of_a_mart_is_named_until_the_next_run_makes_it(
+    nights: dict[int, Night], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the number of the schema unchanged, and for a reader beside it."""
+    data = DataDir(nights[1].copy(tmp_path / "data"))
+    models = tmp_path / "models"
+    shutil.copytree(queries.FOLDER_OF_MODELS, models)
+    query = models / "mart" / "gpu_price" / "query.sql"
+    query.write_text(f"SELECT *, 1 AS new_here FROM ({query.read_text(encoding='utf-8').rstrip().rstrip(';')})")
+    table = query.with_name("table.toml")
+    table.write_text(table.read_text(encoding="utf-8").replace("[columns]", '[columns]\nnew_here = "a trial"'))
+    ask = "SELECT new_here FROM mart.gpu_price LIMIT 1"
+    with pytest.raises(
+        OlderWarehouse, match=r'lacks what this asks \(.*"new_here".*\): .* `gpuledger rebuild` brings it'
+    ):
+        rows(data.root, ask)
+    load = graph.load
+    monkeypatch.setattr(graph, "load", lambda con: load(con, models))
+    assert rebuild(context(data.root)).published
+    assert rows(data.root, ask) == [(1,)]
+
+
+def test_a_copy_of_a_store_says_who_brings_a_column_that_it_lacks(nights: dict[int, Night], tmp_path: Path) -> None:
+    data = DataDir(nights[1].copy(tmp_path / "data"))
+    data.shared.write_text("{}")
+    data.base.unlink()
+    with pytest.raises(OlderWarehouse, match=r"lacks what this asks .* and let it publish, then `gpuledger pull`"):
+        rows(data.root, "SELECT 1 FROM mart.not_yet")
 
 
 def test_a_newer_file_is_refused_with_what_is_true(nights: dict[int, Night], tmp_path: Path) -> None:
@@ -91,30 +222,11 @@ def test_a_newer_file_is_refused_with_what_is_true(nights: dict[int, Night], tmp
     data = nights[1].copy(tmp_path / "data")
     newer = schema.NUMBER + 1
     edit(data, number_is(newer, __version__))
-    before = (data / "state" / "base.duckdb").read_bytes(), (data / "gpuledger.duckdb").resolve()
-    with pytest.raises(
-        NewerWarehouse, match=f"has schema {newer}, written by gpuledger .* has schema {schema.NUMBER}: "
-    ):
+    match = f"has schema {newer}, written by gpuledger .* has schema {schema.NUMBER}: "
+    with pytest.raises(NewerWarehouse, match=match):
         refresh(data, 2, only=("ecb_fx",))
-    assert before == ((data / "state" / "base.duckdb").read_bytes(), (data / "gpuledger.duckdb").resolve())
-    outcome = gpuledger("status", data=data)
-    assert outcome.status == 1
-    assert "open it with the program that wrote it, or use another --data-dir" in outcome.err
-
-
-def test_a_baseline_of_another_schema_is_refused_by_name_and_kept(nights: dict[int, Night], tmp_path: Path) -> None:
-    root = nights[1].copy(tmp_path / "data")
-    data = DataDir(root)
-    shutil.copyfile(data.base, data.baseline)
-    with duckdb.connect(str(data.baseline)) as con:
-        con.execute(number_is(schema.NUMBER - 1, "0.9"))
-    integrity.note(data, data.baseline, integrity.digest(data.baseline))
-    kept = {path: path.read_bytes() for path in (data.baseline, data.base)}
-    outcome = gpuledger("replay", data=root)
-    assert outcome.status == 1
-    assert f"{data.baseline} has schema {schema.NUMBER - 1}, written by gpuledger 0.9" in outcome.err
-    assert "only the program that wrote it reads it; replay with that one" in outcome.err
-    assert kept == {path: path.read_bytes() for path in kept}
+    with pytest.raises(NewerWarehouse, match=f"s3://b/v {match}"):
+        bring._check_opens(DataDir(data).published.resolve(), "s3://b/v")
 
 
 def test_a_file_of_a_newer_duckdb_is_refused_with_both_versions(nights: dict[int, Night], tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def take(data: DataDir, store: Objects, version: Published, *, with_base: bool =
 
 def _check_opens(part: Path, name: str) -> None:
     """Raise StoreError if the file is no warehouse, as a right sum only shows that it is what was written. Raises
-    NewerWarehouse and OlderWarehouse if it has another schema.
+    NewerWarehouse if it has the schema of a newer program.
     """
     try:
         read.file_query(part, "SELECT run_id FROM ops.run LIMIT 1", name)
