@@ -208,31 +208,35 @@ def heal(data: DataDir) -> list[str]:
 
 
 def base_fault(data: DataDir) -> Fault | None:
-    """What is wrong with the base; None if it is the newest published version.
-
-    That is the version that readers open. If the link to it was set back or is lost, it is the one that was noted last.
-    """
-    sums, newest = integrity.noted(data), _newest(data)
+    """What is wrong with the base; None if it is the newest version, or if `heal` is yet to finish a publish."""
+    newest = _newest(data)
     if not data.base.exists():
         return "lost" if newest is not None else None
-    sha256 = integrity.digest(data.base)
-    sums.pop(integrity.name_of(data.baseline), None)  # a vacuum's, and no version
-    noted_last = next(reversed(sums.values()), sha256)
-    published = data.published.resolve() if data.published.exists() else None
-    if published is None:
-        right = {noted_last}
-    elif integrity.name_of(published) in sums:
-        right = {noted_last, sums[integrity.name_of(published)]}
-    else:
-        # Its note is damaged, or was lost with an older state/ that somebody put back.
-        right = {integrity.digest(published)}
-    if sha256 in right:
+    if newest is None or data.publishing.exists():
+        return None
+    sums, sha256 = integrity.noted(data), integrity.digest(data.base)
+    if sha256 == (sums.get(integrity.name_of(newest)) or integrity.digest(newest)):
         return None
     return "older" if sha256 in sums.values() else "changed"
 
 
+def _newest_first(data: DataDir) -> list[Path]:
+    """The versions in the order in which they were published, by the notes and not by the link, which may have been set back
+    together with the base.
+
+    A published version without a note comes first: its note is damaged, or was lost with an older state/ that somebody put
+    back. Other versions without a note come last.
+    """
+    by_name = {integrity.name_of(version): version for version in versions(data)}
+    order = [*reversed(integrity.noted(data))]
+    if data.published.exists() and (published := integrity.name_of(data.published.resolve())) not in order:
+        order.insert(0, published)
+    order += reversed(by_name)
+    return [by_name[name] for name in dict.fromkeys(order) if name in by_name]
+
+
 def _newest(data: DataDir) -> Path | None:
-    return data.published.resolve() if data.published.exists() else next(reversed(versions(data)), None)
+    return next(iter(_newest_first(data)), None)
 
 
 def _mend_base(data: DataDir) -> list[str]:
@@ -259,16 +263,17 @@ def _mend_base(data: DataDir) -> list[str]:
         data.base.replace(data.base_aside)
         aside = f" (it is {data.base_aside.name} now)"
     _restore_base(data, version)
+    if fault == "older":
+        _point(data, version)
     lost = "" if version == newest else f"; what was published after that is not in it: {REPLAY}"
     return [f"{data.base} {_SAID[fault]}{aside}; {integrity.name_of(version)} stands in its place{lost}"]
 
 
 def newest_whole(data: DataDir) -> Path | None:
-    """The newest intact version. The published one comes first, as its name may not sort last, and needs no known sum."""
-    published = data.published.resolve() if data.published.exists() else None
-    for version in [*([published] if published else []), *reversed(versions(data))]:
-        whole = integrity.is_whole(data, version) if version.is_file() else False
-        if whole or (whole is None and version == published):
+    """The newest intact version. The published one needs no known sum."""
+    for version in _newest_first(data):
+        whole = integrity.is_whole(data, version)
+        if whole or (whole is None and version.resolve() == data.published.resolve()):
             return version
     return None
 
@@ -287,6 +292,7 @@ def restore(data: DataDir) -> list[str]:
         raise Damaged(Message("warehouse.no_version_whole_2", versions=data.versions, root=data.root))
     _restore_base(data, version)
     _point(data, version)
+    integrity.note(data, version, integrity.digest(version))  # again: it is the newest now
     was = integrity.name_of(published) if published is not None else "nothing"
     return [*done, f"{integrity.name_of(version)} is published again, in the place of {was}"]
 

@@ -198,6 +198,27 @@ def test_an_older_base_that_was_put_back_is_named_set_aside_and_replaced(data: D
     assert runs(data) == ["1", "2", "3"]
 
 
+def test_a_base_and_a_link_that_were_set_back_together_come_back_and_nothing_is_a_night_late(data: DataDir) -> None:
+    older = run(data, "1")
+    kept = data.base.read_bytes()
+    run(data, "2")
+    data.base.write_bytes(kept)
+    publish._point(data, older)
+    assert publish.base_fault(data) == "older"
+    (said,) = publish.heal(data)
+    assert said.endswith("2/gpuledger.duckdb stands in its place")
+    assert (publish.heal(data), publish.base_fault(data), runs(data)) == ([], None, ["1", "2"])
+
+
+def test_what_a_restore_published_is_the_newest_from_then_on(data: DataDir) -> None:
+    older, newest = run(data, "1"), run(data, "2")
+    newest.chmod(0o600)
+    newest.write_bytes(b"no database")
+    assert "1/gpuledger.duckdb is published again" in publish.restore(data)[-1]
+    assert (publish.heal(data), publish.base_fault(data)) == ([], None)
+    assert data.base.read_bytes() == older.read_bytes()
+
+
 def test_where_base_and_versions_are_gone_a_new_warehouse_begins(data: DataDir) -> None:
     run(data, "1")
     data.base.unlink()
