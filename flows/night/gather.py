@@ -119,11 +119,24 @@ def read_plain(reader: Reader, readings: list[Reading]) -> list[Collected]:
         return list(threads.map(reader.read_source, readings))
 
 
+#: What a night is run for: items of shops, clouds and exchange rates.
+_OF_PRICES = frozenset(("offer", "index_price", "cloud_offer", "token_price", "fx_rate"))
+
+
 def is_any_read(context: Context, collected: Sequence[Collected]) -> bool:
     """Whether what was read is a reason to publish.
 
-    An empty batch is one only if a person took the last file out of every folder that was asked for.
+    Where shops, clouds or rates were asked, one of them must have answered: what comes with the program, and the figures of
+    a benchmark, are no sign that the night was good. An empty batch is a reason only if a person took the last file out of
+    every folder that was asked for.
     """
+    asked = [
+        batch
+        for batch in collected
+        if (batch.starts or batch.failure) and not _OF_PRICES.isdisjoint(sources.get(batch.source).kinds)
+    ]
+    if asked:
+        return any(batch.pages for batch in asked if batch.failure is None)
     is_emptied = context.data.base.exists() and bool(collected) and all(batch.failure is None for batch in collected)
     return is_emptied or any(batch.pages for batch in collected if batch.failure is None)
 

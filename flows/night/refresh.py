@@ -147,7 +147,8 @@ def publish_build(
 def _nothing(context: Context, collected: Sequence[Collected]) -> Summary:
     """The summary of a run that publishes nothing."""
     failed = [take_in.failed(batch) for batch in shops.joined(collected) if batch.failure is not None]
-    reason = "no source could be read"
+    is_any_read = any(batch.failure is None for batch in collected)
+    reason = "no shop, cloud or exchange rate answered" if is_any_read else "no source could be read"
     if not collected:
         names = context.only or context.settings.sources
         reasons = [f"{name}: {gather.nothing_to_read(name, context)}" for name in names]

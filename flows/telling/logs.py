@@ -68,7 +68,7 @@ def summary(night: Summary) -> None:
             **counts,
         )
     for out in night.left_out:
-        since, again = f"{out.since:%Y-%m-%d}", f"{out.again:%Y-%m-%d}"
+        since, again = f"{out.since:%Y-%m-%d}", f"{out.again:%Y-%m-%d}" if out.again else None
         event(log, logging.INFO, f"{out.source} left out", source=out.source, forbidden=since, again=again)
     level = {"failed": logging.ERROR, "published_with_failures": logging.WARNING}.get(night.status, logging.INFO)
     rebuilt = sum(build.action == "rebuilt" for build in night.builds)

@@ -1,0 +1,132 @@
+"""What an operator lives through: the documented commands typed between nights, and a week in which sources fail.
+
+The nights are those of the live sources, whose hosts lead to the sample site on this machine.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gpuledger.extract import source as sources
+from gpuledger.extract.collect import Collected, Reading
+from gpuledger.extract.fetch.http import Client, HttpSettings
+from gpuledger.extract.sample import server
+from gpuledger.extract.sample.server import SampleSite, start_urls
+from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.gather import Reader
+from gpuledger.flows.night.refresh import run
+from gpuledger.flows.night.summary import Summary
+from gpuledger.flows.settings import settings
+from gpuledger.flows.telling import logs
+from gpuledger.flows.telling.alerts import run_and_report
+from tests.command import gpuledger, rows, succeeds
+from tests.flows import inprocess
+
+OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
+#: The sources that have a part in the sample, so that a host of theirs answers here.
+HERE = [source.name for source in sources.discover() if source.sample and source.start]
+
+
+def live(data: Path, night: int, site: int | None = None) -> Context:
+    """The night of all live sources, as a timer starts it; `site` is the night of the sample that answers for them."""
+    first = inprocess.context(data, min(site or night, 3))
+    return replace(first, sample_night=None, as_of=server.clock(1) + timedelta(days=night - 1))
+
+
+def night(context: Context, site: int, answers: Callable[[str], bool] = lambda name: True) -> Summary:
+    """Run a night with its log and alerts. Sources for which `answers` is false find nobody who listens."""
+
+    def read(reader: Reader, readings: list[Reading]) -> list[Collected]:
+        with (
+            SampleSite(site) as sample,
+            Client(HttpSettings(delay_s=0.0, max_attempts=1, connect_to=dict(sample.connect_to))) as client,
+        ):
+            here = replace(reader, client=client)
+            return [here.read_source(_of_the_sample(reading, answers)) for reading in readings]
+
+    return run_and_report(context, lambda: run(context, read), lambda names: [])
+
+
+def _of_the_sample(reading: Reading, answers: Callable[[str], bool]) -> Reading:
+    if not reading.starts:
+        return reading
+    if reading.source.name in HERE and answers(reading.source.name):
+        return replace(reading, starts=start_urls(reading.source))
+    return replace(reading, starts=["http://nobody.invalid/"])
+
+
+@pytest.fixture
+def logged() -> Iterator[None]:
+    """The log as a unit writes it."""
+    logs.set_up(settings.load({}), "INFO")
+    yield
+    logging.getLogger("gpuledger").handlers[:] = []
+
+
+#: The commands that docs/operations.md names for between two nights, in its order.
+COMMANDS = (
+    "doctor --offline", "settings", "sources", "status --prometheus {0}/metrics",
+    "watch add 'rtx 4090' --below 1500", "watch test",
+    "sources corrections", "release", "alias add 'Card X' not_a_gpu --reason r",
+    "sources correct newegg {key} seller --new Norvik --reason r",
+    "sources terms newegg forbidden --page https://www.example.com/terms",
+    "vacuum --dry-run", "vacuum",
+)  # fmt: skip
+
+
+@pytest.mark.usefixtures("logged")
+def test_the_documented_commands_leave_the_nights_after_them_whole(tmp_path: Path) -> None:
+    """A source that a person left out ended each later night in a traceback, and was asked four times a night for it."""
+    written = OPERATIONS.read_text(encoding="utf-8")
+    data = tmp_path / "data"
+    assert night(live(data, 1), 1).exit_status == 3, "nobody answers for the sources that have no part in the sample"
+    key = rows(data, "SELECT listing_key FROM core.listing WHERE source = 'newegg' ORDER BY 1 LIMIT 1")[0][0]
+    for command in COMMANDS:
+        typed = [word.format(tmp_path, key=key) for word in shlex.split(command)]
+        name = " ".join(typed[:2]) if typed[0] in ("watch", "alias", "sources") else typed[0]
+        assert f"gpuledger {name.removesuffix(' corrections')}" in written, name
+        outcome = gpuledger(*typed, data=None if name == "settings" else data)
+        assert outcome.status in {"doctor": (0, 1), "status": (3,)}.get(name, (0,)), outcome
+    for number in (2, 3):
+        summary = night(live(data, number), number)
+        assert summary.exit_status == 3, summary.why
+        assert [out.source for out in summary.left_out] == ["newegg"]
+        assert "newegg" not in {source.source for source in summary.sources}
+    assert rows(data, "SELECT count(*) FROM ops.run WHERE status = 'published_with_failures'") == [(3,)]
+    listed = json.loads(succeeds("sources", "--format", "json", data=data).out)
+    assert next(row for row in listed if row["source"] == "newegg")["terms"].startswith("forbidden")
+
+
+@pytest.mark.usefixtures("logged")
+def test_a_night_in_which_no_shop_answers_publishes_nothing_and_every_other_fault_is_of_one_source(
+    tmp_path: Path,
+) -> None:
+    """35 figures that come with the program were a published night, with no alert and no second try."""
+    data = tmp_path / "data"
+    assert night(live(data, 1), 1).published
+    day = 1
+    for name in HERE:
+        day += 1
+        summary = night(live(data, day, 1), 1, lambda asked, name=name: asked != name)  # type: ignore[misc]
+        assert (summary.exit_status, name in {one.source for one in summary.sources if one.needs_somebody}) == (
+            3,
+            True,
+        ), name
+    published = (data / "gpuledger.duckdb").resolve()
+    for _ in range(2):
+        day += 1
+        nobody = night(live(data, day, 1), 1, lambda asked: False)
+        assert (nobody.exit_status, nobody.published) == (1, None)
+        assert nobody.reason == "no shop, cloud or exchange rate answered"
+    assert (data / "gpuledger.duckdb").resolve() == published
+    told = json.loads(gpuledger("status", "--format", "json", data=data).out)
+    assert "failed" in json.dumps(told)
+    assert night(live(data, day + 1, 1), 1).published, "and the next good night goes on"
