@@ -147,12 +147,9 @@ class _Commands(click.Group):
         try:
             return self._invoke(ctx)
         finally:
-            for file, names in settings.IGNORED.items():
-                message = gettext(
-                    "{file}: {names} is not used, because this file only lies in the current folder. Set it in the "
-                    "environment or in gpuledger.toml of the data directory, or name the file in {variable}."
-                )
-                click.echo(message.format(file=file, names=names, variable=settings.FILE_VARIABLE), err=True)
+            for sentence in settings.left_out():
+                click.echo(sentence, err=True)
+            settings.IGNORED.clear()
 
     def _invoke(self, ctx: click.Context) -> Any:
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]

@@ -23,7 +23,7 @@ from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.decisions.releases import RELEASES
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
-from gpuledger.flows.settings import parts
+from gpuledger.flows.settings import parts, settings
 from gpuledger.flows.telling import health
 from gpuledger.transform import queries
 from gpuledger.warehouse import history, integrity, publish
@@ -56,8 +56,8 @@ def examine(context: Context, *, offline: bool = False, deep: bool = False) -> I
     With `offline` no site is asked. With `deep` every file that is kept is read.
     """
     checks: list[Callable[[Context], Iterator[Check]]] = [
-        _python, _packages, _data_dir, _disk, _clock, _warehouse, _records, _lock, _runs, _schedule, _notifications,
-        _keys, _left_out, _browser,
+        _python, _packages, _settings, _data_dir, _disk, _clock, _warehouse, _records, _lock, _runs, _schedule,
+        _notifications, _keys, _left_out, _browser,
     ]  # fmt: skip
     if deep:
         checks.append(_deep)
@@ -88,6 +88,14 @@ def _packages(context: Context) -> Iterator[Check]:
         return
     names = ("prefect", "duckdb", "pandas", "great-expectations")
     yield Check("packages", "ok", ", ".join(f"{name} {metadata.version(name)}" for name in names))
+
+
+def _settings(context: Context) -> Iterator[Check]:
+    for sentence in settings.left_out():
+        file, _, rest = sentence.partition(": ")
+        yield Check("settings", "warning", file, rest)
+    if not settings.IGNORED:
+        yield Check("settings", "ok", "all that is set counts")
 
 
 def _data_dir(context: Context) -> Iterator[Check]:
@@ -201,16 +209,16 @@ def _runs(context: Context) -> Iterator[Check]:
 def _schedule(context: Context) -> Iterator[Check]:
     from gpuledger.flows.prefect_.schedule import BadSchedule, Schedule
 
-    settings = context.settings
+    chosen = context.settings
     try:
-        start = Schedule(settings.cron, settings.time_zone).next(context.started_at)
+        start = Schedule(chosen.cron, chosen.time_zone).next(context.started_at)
     except BadSchedule as error:
         yield Check("schedule", "failure", reason_of(error), Message("doctor.set_cron_time_zone"))
         return
     yield Check(
         "schedule",
         "ok",
-        Message("doctor.next_utc", cron=settings.cron, time_zone=settings.time_zone, start=start) if start else "never",
+        Message("doctor.next_utc", cron=chosen.cron, time_zone=chosen.time_zone, start=start) if start else "never",
     )
 
 

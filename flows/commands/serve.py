@@ -45,10 +45,11 @@ def command(connect: bool, data_dir: str | None, **options: Any) -> int:
         return _connect(data)
     # Each run is a process of its own, and gets the log format and the data directory of this process by its environment.
     os.environ["GPULEDGER_LOG_FORMAT"] = settings.log_format
-    os.environ["GPULEDGER_DATA_DIR"] = str(data.root)
+    if data_dir:
+        os.environ["GPULEDGER_DATA_DIR"] = data_dir
     logs.set_up(settings)
-    for file, names in settings_module.IGNORED.items():
-        logging.getLogger("gpuledger.serve").warning("%s lies in the current folder: %s is not used", file, names)
+    for sentence in settings_module.left_out():
+        logging.getLogger("gpuledger.serve").warning(sentence)
     try:
         serve(settings, data, sample=sample)
     except ValueError as error:

@@ -49,6 +49,8 @@ def prepare(data: DataDir, log_level: str = "CRITICAL") -> None:
     }
     if not has_own_server():
         defaults["PREFECT_HOME"] = str((data.state / "prefect").resolve())
+        # Files that Prefect reads in its home. There they could only be a stranger's, and run code by the names of handlers.
+        defaults["PREFECT_PROFILES_PATH"] = defaults["PREFECT_LOGGING_CONFIG_PATH"] = f"{os.devnull}/none"
         # This credential is for another server. In the processes of the runs it would replace the one of our own server.
         os.environ.pop("PREFECT_API_AUTH_STRING", None)
     for name, value in defaults.items():

@@ -1,6 +1,8 @@
 """Settings: the defaults here, `gpuledger.toml` of the current folder and of the data directory, the environment
 (`GPULEDGER_<NAME>`), and the command's options. Each of these overrides those before it.
 
+An `acting` setting counts only from a place that is the user's own (`_believed`), as a folder may have come with its files.
+
 Every field carries its meaning, so the setting itself is its documentation.
 """
 
@@ -10,16 +12,18 @@ import dataclasses
 import math
 import os
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
 
 from gpuledger.extract import local_files
 from gpuledger.extract.message import LANGUAGES, Failure, Message, reason_of
 from gpuledger.extract.redaction import redact_text
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 from gpuledger.transform.gate import Bounds
+from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
@@ -67,6 +71,7 @@ def texts(values: Mapping[str, SetAssumption]) -> dict[str, str]:
 
 #: The price gate's own defaults.
 _GATE = Bounds()
+_DATA_DIR = "data"
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -76,17 +81,28 @@ class SettingsError(Failure):
     status = 2
 
 
-def _setting(
-    default: Any, meaning: str, *, unit: str | None = None, in_warehouse: bool = False, secret: bool = False
-) -> Any:
-    """A field with its meaning. `in_warehouse` marks settings that tables depend on; core.setting holds those.
+class _Marks(TypedDict, total=False):
+    """What holds of a setting. `in_warehouse`: tables depend on it; core.setting holds those.
 
-    A `secret` comes only from the environment. It is not in the repr of the settings, as that ends up in logs.
+    `secret`: it comes only from the environment. It is not in the repr of the settings, as that ends up in logs.
+    `acting`: it runs a program, sends data, or names where a token goes or whose data are shown.
     """
-    metadata = {"meaning": meaning, "unit": unit, "in_warehouse": in_warehouse, "secret": secret}
+
+    in_warehouse: bool
+    secret: bool
+    acting: bool
+
+
+def _setting(default: Any, meaning: str, *, unit: str | None = None, **marks: Unpack[_Marks]) -> Any:
+    """A field with its meaning."""
+    metadata = {**_NO_MARKS, "meaning": meaning, "unit": unit, **marks}
+    shown = not metadata["secret"]
     if isinstance(default, list):
-        return field(default_factory=lambda: tuple(default), metadata=metadata, repr=not secret)
-    return field(default=default, metadata=metadata, repr=not secret)
+        return field(default_factory=lambda: tuple(default), metadata=metadata, repr=shown)
+    return field(default=default, metadata=metadata, repr=shown)
+
+
+_NO_MARKS = dict.fromkeys(_Marks.__annotations__, False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,15 +111,19 @@ class Settings:
     capitals.
     """
 
-    data_dir: str = _setting("data", "Folder of the warehouse, the archive and the exports")
+    data_dir: str = _setting(_DATA_DIR, "Folder of the warehouse, the archive and the exports")
     store: str = _setting(
-        "", "Store that several machines share, as s3://bucket/prefix, gs://… or az://…; empty for the folder alone"
+        "",
+        "Store that several machines share, as s3://bucket/prefix, gs://… or az://…; empty for the folder alone",
+        acting=True,
     )
     warehouse: str = _setting(
-        "", "Store whose published warehouse the reading commands answer from; a verified copy is kept on this machine"
+        "",
+        "Store whose published warehouse the reading commands answer from; a verified copy is kept on this machine",
+        acting=True,
     )
     iceberg: str = _setting(
-        "", "Where every night also writes Apache Iceberg tables, as s3://bucket/prefix; empty for nowhere"
+        "", "Where every night also writes Apache Iceberg tables, as s3://bucket/prefix; empty for nowhere", acting=True
     )
     iceberg_catalog: str = _setting(
         "", "Catalogue of these tables as SQLAlchemy writes it, postgresql+psycopg2://…; unset for a file in state/",
@@ -124,12 +144,15 @@ class Settings:
     )
     browser_sources: tuple[str, ...] = _setting(
         [], "Sources whose pages a browser renders, since a script fills them in, or single hosts of product_urls: needs "
-        "`gpuledger[browser]`",
-    )  # fmt: skip
+        "`gpuledger[browser]`", acting=True)  # fmt: skip
     browser_hosts: tuple[str, ...] = _setting(
-        [], "Hosts beside a source's own that may give scripts to the pages that are rendered: static.shop.example"
+        [],
+        "Hosts beside a source's own that may give scripts to the pages that are rendered: static.shop.example",
+        acting=True,
     )
-    browser_program: str = _setting("", "The Chromium that renders; empty for the one that is found by its name")
+    browser_program: str = _setting(
+        "", "The Chromium that renders; empty for the one that is found by its name", acting=True
+    )
     browser_address: str = _setting(
         "", "Chromium elsewhere that renders, by its DevTools protocol: http://127.0.0.1:9222, or wss://… with a key",
         secret=True,
@@ -142,11 +165,13 @@ class Settings:
     )
     bestbuy_key: str = _setting("", "Key of Best Buy's Products API, for the source bestbuy_api", secret=True)
     hub: str = _setting(
-        "https://huggingface.co", "Model hub that is asked for a model by name where neither catalogue nor data has it"
+        "https://huggingface.co",
+        "Model hub that is asked for a model by name where neither catalogue nor data has it",
+        acting=True,
     )
     hub_token: str = _setting("", "Your access token at the model hub, for models that are gated", secret=True)
     ollama: str = _setting(
-        "https://registry.ollama.ai", "Library that is asked for an Ollama tag that nobody here knows"
+        "https://registry.ollama.ai", "Library that is asked for an Ollama tag that nobody here knows", acting=True
     )
     offline: bool = _setting(False, "Never ask the model hub or the Ollama library")
     delay_s: float = _setting(1.0, "Pause between two requests to one host", unit="s")
@@ -159,7 +184,9 @@ class Settings:
         True, "Read new pictures of charts by machine, where `gpuledger[charts]` is installed: half a minute each"
     )
     read_deployment: str = _setting(
-        "", "Prefect deployment that reads one source, such as read/on-workers: spreads the sources over its workers"
+        "",
+        "Prefect deployment that reads one source, such as read/on-workers: spreads the sources over its workers",
+        acting=True,
     )
     sql_timeout_s: float = _setting(60.0, "Longest time that a query of `sql` may take", unit="s")
     sql_memory_limit: str = _setting("1GB", "Memory that a query of `sql` may take")
@@ -191,7 +218,9 @@ class Settings:
         [], "Apprise addresses that are told of failures and watches; the environment alone, as they hold passwords",
         secret=True,
     )  # fmt: skip
-    notify_blocks: tuple[str, ...] = _setting([], "Names of Prefect Secret blocks that hold such addresses")
+    notify_blocks: tuple[str, ...] = _setting(
+        [], "Names of Prefect Secret blocks that hold such addresses", acting=True
+    )
     notify_deadline_s: float = _setting(8.0, "Longest time that all notifications of a run may take", unit="s")
     baseline_gpu_id: str = _setting("nvidia-geforce-rtx-3060-12gb", "GPU that ratios are to", in_warehouse=True)
     preferred_claim: str = _setting(
@@ -227,11 +256,9 @@ class Settings:
     )
 
     #: Set in the table [assumptions]; each has its own meaning (see transform/assumptions.py).
-    assumptions: Assumptions = field(default_factory=Assumptions, metadata={"in_warehouse": False, "secret": False})
+    assumptions: Assumptions = field(default_factory=Assumptions, metadata=_NO_MARKS)
     #: The assumptions that are set anywhere, by name. The others have their defaults.
-    assumptions_given: Mapping[str, SetAssumption] = field(
-        default_factory=dict, metadata={"in_warehouse": False, "secret": False}, hash=False
-    )
+    assumptions_given: Mapping[str, SetAssumption] = field(default_factory=dict, metadata=_NO_MARKS, hash=False)
 
     def data(self) -> DataDir:
         """The data directory. Raises OSError if decisions of an earlier program in it cannot be carried over."""
@@ -339,18 +366,15 @@ _NAME = "gpuledger.toml"
 def file_of(environment: Mapping[str, str] = os.environ) -> Path:
     """The file of settings, which need not exist. Raises SettingsError if the variable names a file that does not exist."""
     file_name = environment.get(FILE_VARIABLE)
-    if not file_name:
-        return Path(environment.get(_FOLDER_VARIABLE, ""), _NAME)
-    if not Path(file_name).exists():
+    file = Path(environment.get(_FOLDER_VARIABLE, ""), file_name or _NAME)
+    if file_name and not file.exists():
         raise SettingsError(Message("settings.names_not", file_variable=FILE_VARIABLE, file_name=file_name))
-    return Path(file_name)
+    return file
 
 
 def hand_on() -> None:
-    """Let processes that are started with another current folder find the same files of settings."""
+    """Let processes that are started with another current folder find the same files, and believe them no more than this."""
     os.environ.setdefault(_FOLDER_VARIABLE, str(Path.cwd()))
-    if os.environ.get(FILE_VARIABLE):
-        os.environ[FILE_VARIABLE] = str(file_of().absolute())
 
 
 def load(options: Mapping[str, Any], environment: Mapping[str, str] = os.environ, file: Path | None = None) -> Settings:
@@ -368,30 +392,48 @@ def _tables(
     """The files of settings that exist, as tables; a later one overrides those before it."""
     first = file or file_of(environment)
     tables = {first: _table(first)} if first.exists() else {}
-    if file or environment.get(FILE_VARIABLE):
-        return tables
-    # The data directory that the file here names is no better known than the file.
+    if named_file := file or environment.get(FILE_VARIABLE):
+        return _believed(tables, first if Path(named_file).is_absolute() else None)
     named = options.get("data_dir") or environment.get("GPULEDGER_DATA_DIR")
-    table = tables.get(first, {})
-    IGNORED.clear()
-    own = Path(str(named or Settings.__dataclass_fields__["data_dir"].default), _NAME)
-    is_here = own.exists() and first.exists() and own.samefile(first)
-    if not is_here and (ignored := sorted(_ACTING & table.keys())):
-        IGNORED[str(first)] = ", ".join(ignored)
-        tables[first] = {name: value for name, value in table.items() if name not in _ACTING}
-    if own.exists() and not is_here and (named or "data_dir" not in table):
-        tables[own] = _table(own)
-    return tables
+    own = Path(environment.get(_FOLDER_VARIABLE, ""), named or _DATA_DIR, _NAME)
+    # The data directory that the file here names is no better known than the file.
+    if own.exists() and (named or "data_dir" not in tables.get(first, {})):
+        tables = {path: table for path, table in tables.items() if not path.samefile(own)} | {own: _table(own)}
+    is_own = named and Path(named).is_absolute() and own.exists() and private.only_we_write(own)
+    return _believed(tables, own if is_own else None)
 
 
-#: They run a program, send data or name whose data are shown. A file that only lies in the current folder cannot set them.
-_ACTING = {
-    "browser_program", "store", "warehouse", "iceberg", "read_deployment", "notify_blocks", "hub", "ollama",
-}  # fmt: skip
+def _believed(tables: Mapping[Path, dict[str, Any]], own: Path | None) -> dict[Path, dict[str, Any]]:
+    """The tables, without acting settings in all but that of the file `own`; IGNORED says which were left out.
+
+    Other files were only found: in the current folder, in a folder below it, or where others can write.
+    """
+    acting = {f.name for f in dataclasses.fields(Settings) if f.metadata["acting"]}
+    believed = {}
+    for file, table in tables.items():
+        ignored = {} if file == own else {name: table[name] for name in sorted(acting & table.keys())}
+        if ignored:
+            IGNORED[str(file)] = ignored
+        believed[file] = {name: value for name, value in table.items() if name not in ignored}
+    return believed
 
 
-#: The settings that the last `load` did not take from a file in the current folder, by the name of the file.
-IGNORED: dict[str, str] = {}
+#: The settings that `load` did not take from a file that was only found, with their values, by the name of the file.
+IGNORED: dict[str, dict[str, Any]] = {}
+
+
+def left_out() -> list[str]:
+    """A sentence for each file in IGNORED: what does not count, why, and the lines that set it."""
+    sentences = []
+    for file, ignored in IGNORED.items():
+        texts = {name: _text(tuple(value) if isinstance(value, list) else value) for name, value in ignored.items()}
+        lines = (f"export GPULEDGER_{name.upper()}={shlex.quote(redact_text(text))}" for name, text in texts.items())
+        sentences.append(
+            f"{file}: not used: {', '.join(ignored)}. This runs programs or says where data and tokens go, and this "
+            f"file was only found. If it is yours: {'; '.join(lines)}. Or name the file in {FILE_VARIABLE}, or its data "
+            "directory, by an absolute path; in that directory and above it only you and root may write (chmod go-w)."
+        )
+    return sentences
 
 
 def _table(file: Path) -> dict[str, Any]:
@@ -414,6 +456,10 @@ def _settings(
     except ImpossibleAssumption as error:
         raise SettingsError(reason_of(error)) from None
     values = {name: value for name, (value, _) in places.items()}
+    if folder := environment.get(_FOLDER_VARIABLE):
+        values["data_dir"] = str(
+            Path(folder, values.get("data_dir", Settings.__dataclass_fields__["data_dir"].default))
+        )
     return Settings(**values, assumptions=assumed, assumptions_given=set_here)
 
 
