@@ -29,6 +29,7 @@ from gpuledger.flows.words.say import as_wrong_use
     metavar="T",
     help="Time that the run counts as, ISO 8601 (default: now; the sample's nights have theirs).",
 )
+@click.option("--keep-sample", is_flag=True, help="Read the live sources into a folder that holds the sample.")
 @data_dir_option
 @log_format_option
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
@@ -38,6 +39,7 @@ def command(
     engine: Engine,
     only: tuple[str, ...],
     as_of: str | None,
+    keep_sample: bool,
     data_dir: str | None,
     log_format: str | None,
     quiet: bool,
@@ -50,7 +52,7 @@ def command(
     data = settings.data()
     from gpuledger.flows.night.gather import read_plain
     from gpuledger.flows.night.refresh import run
-    from gpuledger.flows.night.start import Request, context_for
+    from gpuledger.flows.night.start import Request, context_for, refuse_a_mixture
     from gpuledger.flows.prefect_ import blocks
     from gpuledger.flows.telling import logs, progress
     from gpuledger.flows.telling.alerts import run_and_report
@@ -61,7 +63,9 @@ def command(
     if night is not None and not sample:
         raise click.UsageError("--night is a night of the sample site: give --sample with it")
     with as_wrong_use(ValueError):
-        context = context_for(settings, data, engine, Request(sample=sample, night=night, only=only, as_of=as_of))
+        request = Request(sample=sample, night=night, only=only, as_of=as_of, keep_sample=keep_sample)
+        context = context_for(settings, data, engine, request)
+    refuse_a_mixture(data, request)
     with progress.live_lines(quiet or is_log) as live:
         context = replace(context, progress=live)
         if engine == "prefect":

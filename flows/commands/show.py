@@ -79,12 +79,17 @@ def _of(data: DataDir, gpu_id: str, currency: Money) -> dict[str, Any]:
 
 def _print(data: DataDir, card: dict[str, Any], currency: Money) -> None:
     from gpuledger.flows.showing.show import show
+    from gpuledger.transform import queries
     from gpuledger.transform.answers import card as cards
 
     gpu_id = card["gpu_id"]
     click.secho(f"\n{card['gpu']}", bold=True)
     for line in _lines(_specification(card)):
         terminal.say("  " + line)
+    if (last := queries.last(data)) is not None and last.is_sample:
+        terminal.say(
+            "  " + gettext("Every price here is invented, also those of earlier days: they are of the sample.")
+        )
     for line in _price_lines(card, cards.daily_lows(data, gpu_id, _DAYS, currency.code), currency):
         terminal.say("  " + line)
     if currency.words:

@@ -120,7 +120,7 @@ def read_plain(reader: Reader, readings: list[Reading]) -> list[Collected]:
 
 
 #: What a night is run for: items of shops, clouds and exchange rates.
-_OF_PRICES = frozenset(("offer", "index_price", "cloud_offer", "token_price", "fx_rate"))
+OF_PRICES = frozenset(("offer", "index_price", "cloud_offer", "token_price", "fx_rate"))
 
 
 def is_any_read(context: Context, collected: Sequence[Collected]) -> bool:
@@ -133,7 +133,7 @@ def is_any_read(context: Context, collected: Sequence[Collected]) -> bool:
     asked = [
         batch
         for batch in collected
-        if (batch.starts or batch.failure) and not _OF_PRICES.isdisjoint(sources.get(batch.source).kinds)
+        if (batch.starts or batch.failure) and not OF_PRICES.isdisjoint(sources.get(batch.source).kinds)
     ]
     if asked:
         return any(batch.pages for batch in asked if batch.failure is None)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from gpuledger.flows.decisions.corrections import CORRECTIONS
 from gpuledger.flows.night.context import Context, Engine, context_now
-from gpuledger.flows.settings.settings import Settings
+from gpuledger.flows.settings.settings import Settings, SettingsError
 from gpuledger.flows.words import wrong_use
 from gpuledger.transform import queries
 from gpuledger.transform.identity.pins import PINS
@@ -19,13 +19,38 @@ from gpuledger.warehouse.paths import DataDir
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What a person or a schedule requests: `sample` for the sample site instead of the live sources, `only` for some of the
-    sources instead of all, `as_of` for another time than now.
+    sources instead of all, `as_of` for another time than now. `keep_sample` lets a run on the live sources go on where the
+    sample was read.
     """
 
     sample: bool = False
     night: int | None = None
     only: Sequence[str] = ()
     as_of: str | None = None
+    keep_sample: bool = False
+
+
+def refuse_a_mixture(data: DataDir, request: Request) -> None:
+    """Raise SettingsError for a run on the live sources into a folder of the sample, unless the request keeps the sample.
+
+    Invented prices would stand in its history beside real ones. What a person drops may stand beside the sample.
+    """
+    from gpuledger.extract import source as sources
+    from gpuledger.flows.night.gather import OF_PRICES
+
+    chosen = [sources.get(name) for name in request.only]
+    asks = not chosen or any((one.start or one.setting) and not OF_PRICES.isdisjoint(one.kinds) for one in chosen)
+    if request.sample or request.keep_sample or not asks:
+        return
+    try:
+        last = queries.last(data)
+    except NoWarehouse:
+        return
+    if last is not None and last.is_sample:
+        raise SettingsError(
+            f"{data.root} holds the sample, whose prices are invented, and real ones would stand beside them: name another "
+            "folder with --data-dir, or say --keep-sample, and every price in this folder stays marked as invented"
+        )
 
 
 def context_for(settings: Settings, data: DataDir, engine: Engine, request: Request) -> Context:

@@ -37,7 +37,7 @@ from gpuledger.flows.history import rebuild as rebuilding
 from gpuledger.flows.night import exporting, gather, run_log, sharing
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.sharing import writing
-from gpuledger.flows.night.start import Request, context_for, rebuild_context_for
+from gpuledger.flows.night.start import Request, context_for, rebuild_context_for, refuse_a_mixture
 from gpuledger.flows.night.summary import NothingPublished, Summary, can_help
 from gpuledger.flows.prefect_ import blocks
 from gpuledger.flows.prefect_ import run as prefect_run
@@ -72,7 +72,9 @@ def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime 
     if tick is not None and is_done(tick, run_log.ticks_done(data)):
         return Completed(message=f"the run of {tick:%Y-%m-%d %H:%M} UTC is done already")
     _cover_waiting(flow_run())
-    context = context_for(settings, data, "prefect", Request(sample=sample, only=only or ()))
+    request = Request(sample=sample, only=only or ())
+    refuse_a_mixture(data, request)
+    context = context_for(settings, data, "prefect", request)
     context = replace(context, tick=tick)
 
     def locked() -> Summary:

@@ -180,7 +180,7 @@ def test_without_a_network_every_source_says_why_and_the_last_good_warehouse_sta
     published = (data / "gpuledger.duckdb").resolve()
     # Names that cannot exist (RFC 6761), so that the test asks nobody on any machine.
     env = {"GPULEDGER_DELAY_S": "0", "GPULEDGER_PRODUCT_URLS": "https://shop.invalid/one|https://shop.invalid/two"}
-    outcome = gpuledger("refresh", "--engine", "plain", "--only", "generic_shop", data=data, env=env)
+    outcome = gpuledger("refresh", "--engine", "plain", "--only", "generic_shop", "--keep-sample", data=data, env=env)
     assert outcome.status == 1, outcome
     lines = " ".join(outcome.out.split())
     assert "generic_shop failed: ConnectionFailed: https://shop.invalid/one" in lines

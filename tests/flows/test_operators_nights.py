@@ -29,6 +29,7 @@ from gpuledger.flows.telling import logs
 from gpuledger.flows.telling.alerts import run_and_report
 from tests.command import gpuledger, rows, succeeds
 from tests.flows import inprocess
+from tests.nights import Night
 
 OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
 #: The sources that have a part in the sample, so that a host of theirs answers here.
@@ -130,3 +131,33 @@ def test_a_night_in_which_no_shop_answers_publishes_nothing_and_every_other_faul
     told = json.loads(gpuledger("status", "--format", "json", data=data).out)
     assert "failed" in json.dumps(told)
     assert night(live(data, day + 1, 1), 1).published, "and the next good night goes on"
+
+
+def test_invented_prices_are_marked_at_every_door_and_no_real_run_stands_beside_them(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    """`show` said "lowest ever" of a page that we wrote, and after one real run nothing was marked any more."""
+    data = nights[2].copy(tmp_path / "data")
+    before = (data / "gpuledger.duckdb").resolve()
+    for engine in ("plain", "prefect"):
+        refused = gpuledger("refresh", "--engine", engine, data=data)
+        assert refused.status == 2
+        assert all(word in refused.err for word in ("--data-dir", "--keep-sample", "invented"))
+    assert (data / "gpuledger.duckdb").resolve() == before
+    assert night(live(data, 9, 1), 1).published, "with --keep-sample"
+
+    def asked(*words: str) -> str:
+        return succeeds(*words, data=data).out
+
+    for words in (
+        ("price", "4090"), ("price", "4090", "--as-of", "2023-11-16"), ("value", "sd-512-image-generation"),
+        ("value", "sd-512-image-generation", "--as-of", "2023-11-16"), ("show", "4090"),
+        ("buy", "--model", "llama-3-8b"),
+    ):  # fmt: skip
+        assert "invented" in asked(*words), words
+        if words[0] != "buy":
+            assert "invented" in asked(*words, "--format", "json"), words
+    report = tmp_path / "report"
+    succeeds("report", report, data=data)
+    pages = [page.read_text("utf-8") for page in report.rglob("*") if page.suffix in (".html", ".js", ".json")]
+    assert any('"is_sample":true' in page.replace(" ", "") for page in pages)

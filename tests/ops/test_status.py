@@ -33,7 +33,10 @@ def test_before_the_first_publish_monitoring_gets_its_answer(tmp_path: Path) -> 
     assert (found.status, "`gpuledger refresh" in found.err) == (1, True)
     data, file = tmp_path / "data", tmp_path / "gpuledger.prom"
     env = {"GPULEDGER_DELAY_S": "0", "GPULEDGER_PRODUCT_URLS": "https://shop.invalid/one"}
-    assert gpuledger("refresh", "--engine", "plain", "--only", "generic_shop", data=data, env=env).status == 1
+    assert (
+        gpuledger("refresh", "--engine", "plain", "--only", "generic_shop", "--keep-sample", data=data, env=env).status
+        == 1
+    )
     found = gpuledger("status", "--json", "--prometheus", file, data=data)
     words = json.loads(found.out)
     assert (found.status, words["exit_status"], words["sources"]) == (1, 1, [])

@@ -90,7 +90,8 @@ def facts(data: DataDir, gpu_ids: Sequence[str]) -> Rows:
         """SELECT g.gpu_id, g.gpu, g.architecture, g.segment, g.form_factor, g.memory_gb, g.memory_type,
                g.memory_bandwidth_gb_s, g.fp32_tflops, g.tensor_fp16_tflops, g.tdp_w, g.released_on, g.msrp_usd,
                p.price_usd, p.source AS shop, p.url, p.price_since, p.median_usd, p.offers, p.premium_over_msrp,
-               p.used_price_usd, p.excluded, p.snapshot_sha256, t.change_30d, t.all_time_low_usd, t.all_time_low_on,
+               p.used_price_usd, p.excluded, p.snapshot_sha256, core.price_mark(p.source) AS price_mark,
+               t.change_30d, t.all_time_low_usd, t.all_time_low_on,
                t.hint, t.reason AS hint_reason, t.hint_given, t.hint_was_right, t.hint_right_on_any
            FROM core.gpu g LEFT JOIN mart.gpu_price p USING (gpu_id) LEFT JOIN mart.price_trend t USING (gpu_id)
            WHERE list_contains($cards, g.gpu_id) ORDER BY p.price_usd IS NULL, g.gpu""",
@@ -123,8 +124,8 @@ def daily(data: DataDir, gpu_ids: Sequence[str], days: int) -> Rows:
 
 #: What people see of offers. The printed price has its currency beside it, so that a narrow screen cannot drop one of them.
 OFFERS = columns(
-    "price_usd", replace(KNOWN["price"], seen=lambda offer: _printed(offer)), "shop", "condition", "availability",
-    "price_since", "left_out_because", "title", "url", Column("evidence", "evidence"),
+    "price_usd", replace(KNOWN["price"], seen=lambda offer: _printed(offer)), "price_mark", "shop", "condition",
+    "availability", "price_since", "left_out_because", "title", "url", Column("evidence", "evidence"),
 )  # fmt: skip
 
 
@@ -137,7 +138,7 @@ def offers(data: DataDir, gpu_id: str, most: int) -> Answer:
     found = query(
         data,
         """SELECT price_usd, price, currency, source AS shop, condition, availability, valid_from::DATE AS price_since,
-               exclusion AS left_out_because, title, url, snapshot_sha256 AS evidence
+               exclusion AS left_out_because, title, url, snapshot_sha256 AS evidence, core.price_mark(source) AS price_mark
            FROM core.offer WHERE gpu_id = $card
            ORDER BY exclusion IS NOT NULL, price_usd NULLS LAST, listing_id LIMIT $most""",
         {"card": gpu_id, "most": most},

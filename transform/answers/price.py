@@ -46,9 +46,12 @@ SHOWN = columns(
     "offered_in", "channel", "source", "price_since", "last_seen_at", "hint", "hint_was_right",
     "excluded",
 )  # fmt: skip
+#: The mark of a price `p` of a past day. Whether a source is stale is known of now alone.
+MARK_OF_A_DAY = "CASE WHEN contains(core.price_mark(p.source), 'invented') THEN 'invented' END"
 #: The same for a past day, of which less is known.
 SHOWN_OF_A_DAY = columns(
-    "gpu", "price_usd", "median_usd", "offers", "offered_in", "channel", "source", "price_since", "last_seen_at", "url",
+    "gpu", "price_usd", "price_mark", "median_usd", "offers", "offered_in", "channel", "source", "price_since",
+    "last_seen_at", "url",
 )  # fmt: skip
 
 
@@ -59,7 +62,7 @@ def price(data: DataDir, cards: Cards, day: date | None, market: str | None = No
     """
     prices = street_prices(day, market)
     if day:
-        sql = f"SELECT g.gpu, p.* FROM {prices} p JOIN core.gpu g USING (gpu_id)"
+        sql = f"SELECT g.gpu, p.*, {MARK_OF_A_DAY} AS price_mark FROM {prices} p JOIN core.gpu g USING (gpu_id)"
     else:
         # DuckDB 1.5 does not accept a subquery in the condition of an outer join.
         sql = f"""SELECT p.*, t.change_30d, t.percentile_1y, t.hint, t.reason AS hint_reason, t.hint_given,

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Literal, NamedTuple
 
 from gpuledger.transform.answers.columns import columns
-from gpuledger.transform.answers.price import market_parameters, street_prices
+from gpuledger.transform.answers.price import MARK_OF_A_DAY, market_parameters, street_prices
 from gpuledger.transform.queries import Rows, select_of
 from gpuledger.warehouse.outputs.answer import Answer, Column
 from gpuledger.warehouse.paths import DataDir
@@ -36,8 +36,7 @@ def value(data: DataDir, workload: str, basis: Basis, scope: Scope) -> Answer:
     sql = f"SELECT * FROM {values(day, market)} WHERE workload_id = $workload AND price_basis = $basis"
     parameters = market_parameters(day, market)
     if basis == "street":
-        # Whether a source is stale is known of now alone.
-        mark = "NULL" if day else "core.price_mark(p.source)"
+        mark = MARK_OF_A_DAY if day else "core.price_mark(p.source)"
         sql = f"""SELECT v.*, p.offered_in, p.source AS shop, p.price_since, p.last_seen_at, {mark} AS price_mark
             FROM ({sql}) v LEFT JOIN {street_prices(day, market)} p USING (gpu_id)"""
     elif market is None:

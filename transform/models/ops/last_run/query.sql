@@ -9,7 +9,8 @@ SELECT
     max(as_of) FILTER (sample_night IS NULL) OVER () AS live_as_of,
     max(as_of) FILTER (sample_night IS NOT NULL) OVER () AS sample_as_of,
     max(sample_night) OVER () AS sample_night,
-    sample_night IS NOT NULL AS is_sample
+    -- One run of the sample is enough: its prices stay in the history of the folder.
+    sample_as_of IS NOT NULL AS is_sample
 FROM ops.run
 WHERE status LIKE 'published%'
 ORDER BY rowid DESC
