@@ -38,19 +38,16 @@ READING: tuple[tuple[object, ...], ...] = (
     ("show", "rtx 4090"), ("changes",), ("price", "rtx 4090"), ("buy", "--model", "llama-13b"), ("workloads",), ("audit",),
     ("describe", "core.listing"), ("doctor", "--offline"),
 )  # fmt: skip
-#: What a later program might declare: new columns with and without a default, in front of others, and another type.
-LATER = (
-    ('columns = ["listing_id", "listing_no", ', 'columns = ["listing_id", "shelf", "aisle", "listing_no", '),
-    ('columns = ["gpu_id", "vendor", ', 'columns = ["gpu_id", "display_name", "vendor", '),
-    ('columns = ["listing_no", "price", ', 'columns = ["listing_no", "aisle", "price", '),
-    (
-        'gpu_count = { type = "INTEGER"',
-        'shelf = { type = "VARCHAR", description = "Where it stands", default = "upper(source)" }\n'
-        'aisle = { type = "INTEGER", description = "Where the shelf stands" }\n'
-        'display_name = { type = "VARCHAR", description = "Name of a card with its memory" }\n'
-        'gpu_count = { type = "BIGINT"',
-    ),
-)
+#: What a later program might declare: tables with new first columns, those columns, with and without a default, and a column
+#: with another type.
+LATER = {
+    "core.listing": '"shelf", "aisle", ', "core.price_span": '"aisle", ', "core.gpu": '"display_name", ',
+}  # fmt: skip
+LATER_COLUMNS = """
+shelf = { type = "VARCHAR", description = "Where it stands", default = "upper(source)" }
+aisle = { type = "INTEGER", description = "Where the shelf stands" }
+display_name = { type = "VARCHAR", description = "Name of a card with its memory" }
+"""
 
 
 def number_is(number: int, program: str = "7.8.9") -> str:
@@ -74,9 +71,10 @@ def columns_of(data: DataDir) -> dict[str, list[str]]:
 def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A later program in this process, which declares what LATER says; the command is the program of today."""
     text = dictionary._FILE.read_text(encoding="utf-8")
-    for old, new in LATER:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
+    for table, first in LATER.items():
+        before, header, of_table = text.partition(f'[table."{table}"]')
+        text = before + header + of_table.replace("columns = [", f"columns = [{first}", 1)
+    text = text.replace('gpu_count = { type = "INTEGER"', LATER_COLUMNS + 'gpu_count = { type = "BIGINT"')
     file = tmp_path / "dictionary.toml"
     file.write_text(text, encoding="utf-8")
     with monkeypatch.context() as patch:
