@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from gpuledger.extract.message import Message
-from gpuledger.transform.buying.market import Node
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying import makers
+from gpuledger.transform.buying.market import Node, OfferFilter
 from gpuledger.transform.buying.options import Limits, Market, Option
-from gpuledger.transform.identity.catalogue import by_id
+from gpuledger.transform.buying.stock import Place, Wheel, wheel
+from gpuledger.transform.identity.catalogue import by_id, rows_of
 from tests.support.buying import SEEN, market, need, options
 
 SPARK, STUDIO, SMALL = (by_id()[name] for name in ("nvidia-gb10", "apple-m3-ultra-96gb", "apple-m4-16gb"))
@@ -45,3 +49,55 @@ def test_an_offer_of_it_is_a_row_like_any_other() -> None:
     assert round(spark.own.electricity, 6) == round(kwh * Decimal("0.16"), 6)
     assert studio.total_usd is None
     assert studio.what == "Apple M3 Ultra 96GB"
+
+
+# ── without a warehouse ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def empty_folder() -> Wheel:
+    return wheel(Assumptions(), Place(market="us"), None, datetime(2026, 11, 27, tzinfo=UTC))
+
+
+def test_every_card_and_machine_with_a_price_is_an_option_or_left_out_with_the_reason() -> None:
+    wanted = need("qwen2.5-0.5b", "int4")
+    offered = options(wanted, empty_folder().offered(wanted, OfferFilter()))
+    found = {option.gpu_id: option for option in reversed(offered)}
+    for gpu in (gpu for gpu in by_id().values() if gpu.msrp_usd):
+        option = found.get(gpu.gpu_id)
+        if option is not None and option.price_usd is not None:
+            assert option.evidence.price_since.date() >= gpu.released_on, gpu.gpu_id
+            continue
+        reason = makers.left_out()[gpu.gpu_id] if option is None else option.notes[0]
+        assert reason.code == "buy.no_longer_sold", gpu.gpu_id
+        assert option is not None or not gpu.memory_bandwidth_gb_s or gpu.released_on.year < 2021, gpu.gpu_id
+
+
+def test_what_is_no_longer_made_is_never_offered_at_its_launch_price() -> None:
+    asked = makers.asked()
+    for old in ("intel-arc-a380", "nvidia-geforce-rtx-3050-8gb", "nvidia-geforce-rtx-4090", "apple-m4-16gb"):
+        assert old not in asked
+    assert str(makers.left_out()["nvidia-geforce-rtx-4090"]).startswith(
+        "no longer sold since 2025-01-30, when NVIDIA GeForce RTX 5090 came"
+    )
+    for row in rows_of("sold_until.csv"):
+        card, successor = by_id()[row["gpu_id"]], by_id()[row["successor"]]
+        assert successor.memory_gb
+        assert card.released_on is None or str(card.released_on) <= row["sold_until"], row
+        assert successor.released_on is None or str(successor.released_on) <= row["sold_until"], row
+    # Whoever adds a generation of cards says which of the last one it follows.
+    newest = max(one.day.year for one in asked.values())
+    assert all(newest - one.gpu.released_on.year <= 4 for one in asked.values() if one.gpu.released_on)
+
+
+def test_a_price_that_its_maker_changed_has_its_own_day() -> None:
+    wanted = need("gpt-oss-120b", "mxfp4")
+    found = {
+        one.gpu_id: one for one in options(wanted, empty_folder().offered(wanted, OfferFilter())) if not one.against
+    }
+    spark = found[SPARK.gpu_id]
+    assert (spark.price_usd, spark.evidence.mark) == (4699, "list price")
+    assert spark.evidence.price_since.date() == date(2026, 2, 23)
+    assert found["amd-ryzen-ai-max-plus-395-128gb"].price_usd == 3449
+    assert makers.asked()["nvidia-rtx-pro-6000-blackwell"].usd == 8565
+    # A machine of unknown power is bought for its price; only what it costs in all is not known.
+    assert (found["apple-m5-max-128gb"].outlay_usd, found["apple-m5-max-128gb"].total_usd) == (5099, None)

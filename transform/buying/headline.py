@@ -12,15 +12,16 @@ from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.advice import without_prices
 from gpuledger.transform.buying.answer import SAID, Answer
 from gpuledger.transform.buying.hosts import estimated_on
+from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE
 from gpuledger.transform.buying.market import Hosted
 from gpuledger.transform.buying.options import OWNED, Option
 from gpuledger.transform.buying.rows import machine_usd, mark_of, supply_of
-from gpuledger.transform.buying.stock import LAUNCH_PRICE
 from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.speed.rules import Rate
 
 #: Seconds up to which a time is shown in seconds.
 _SHORT = 900
+_AT_MAKERS = {LAUNCH_PRICE: "headline.at_launch", LIST_PRICE: "headline.at_list"}
 
 
 class Headline(NamedTuple):
@@ -234,8 +235,8 @@ class _Said(NamedTuple):
         if evidence is None:
             return Message("headline.use_own", what=option.what, outlay=outlay)
         where = (
-            Message("headline.at_launch", day=f"{evidence.price_since:%Y-%m-%d}")
-            if evidence.source == LAUNCH_PRICE
+            Message(_AT_MAKERS[evidence.source], day=f"{evidence.price_since:%Y-%m-%d}")
+            if evidence.source in _AT_MAKERS
             else Message("headline.at_shop", shop=evidence.shop)
         )
         return Message(

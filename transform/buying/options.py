@@ -71,8 +71,8 @@ class Setup(NamedTuple):
 class Market:
     """What is on offer, what was measured by card, and the figures from which memory and speed follow (`chips`, by card).
 
-    `measured` holds speeds of writing, and `pictures` speeds of an image model. `machines` share their memory with the
-    processor, and we know no shop's price for them.
+    `measured` holds speeds of writing, and `pictures` speeds of an image model. `machines` have no price here: they share
+    their memory with the processor, or `unpriced` says why by gpu_id.
     """
 
     cards: Sequence[Card]
@@ -82,6 +82,7 @@ class Market:
     nodes: Sequence[Node] = ()
     pictures: Mapping[str, Pictures] = field(default_factory=dict)
     machines: Sequence[Gpu] = ()
+    unpriced: Mapping[str, Message] = field(default_factory=dict)
     #: The setups that were calculated before, by what they depend on. They are the same for every model.
     setups: dict[tuple[object, ...], dict[tuple[str, str, int, str], Setup]] = field(
         default_factory=dict, compare=False, repr=False
@@ -360,7 +361,9 @@ class _Question:
             no_place = (Message("buy.no_machine", boards=boards, watts=watts),)
         elif self.limits.has_host and boards > self.limits.slots and host.lanes:
             no_place = (Message("buy.too_few_slots", boards=boards, slots=self.limits.slots),)
-        return Setup(host, own, power, (*_without_power(own), *no_place), self._power(card, boards, host))
+        is_machine = host is not None and host.slot is None  # its price is all that is paid on day one
+        unknown = () if is_machine else _without_power(own)
+        return Setup(host, own, power, (*unknown, *no_place), self._power(card, boards, host))
 
     def _power(self, card: Card, boards: int, host: Host | None) -> tuple[Message, ...]:
         """A note if the machine draws more than an outlet gives."""
@@ -421,8 +424,8 @@ class _Question:
             speed = self.speed(prediction, gpu, gpus, gpu.memory_bandwidth_gb_s)
             if speed is None:
                 continue  # a name with neither price nor speed helps nobody to choose
-            note = Message("buy.no_shop_price")
-            if gpu.msrp_usd is not None and boards == 1:
+            note = self.market.unpriced.get(gpu.gpu_id) or Message("buy.no_shop_price")
+            if gpu.gpu_id not in self.market.unpriced and gpu.msrp_usd is not None and boards == 1:
                 note = Message("buy.no_shop_price_but_launch_price", price=Sum(gpu.msrp_usd))
             option = Option(
                 way="buy", what=gpu.display_name if boards == 1 else f"{boards} × {gpu.display_name}", gpu_id=gpu.gpu_id,

@@ -16,14 +16,14 @@ import duckdb
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying import market
+from gpuledger.transform.buying import makers, market
 from gpuledger.transform.buying.costs import electricity_prices
+from gpuledger.transform.buying.makers import Asked
 from gpuledger.transform.buying.market import Card, Evidence, Hosted, Measurement, OfferFilter, Pictures
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Market
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.speed.cards import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 
@@ -33,7 +33,7 @@ class Stock(ABC):
     """What a question is answered from.
 
     `now` is the time from which ages of prices are counted. `place` is the market whose prices these are, and `country`
-    decides the outlet. `from_wheel` says that they are launch prices.
+    decides the outlet. `from_wheel` says that they are prices of the makers.
 
     What models need is kept for the next question, because several questions about one model need the same.
     """
@@ -178,12 +178,6 @@ def warehouse(
     )  # fmt: skip
 
 
-LAUNCH_PRICE = "launch price"
-#: Cards that came out longer before the newest one are no longer sold new, so their launch price says nothing.
-_YEARS_ON_SALE = 4
-_SOLD = ("consumer", "workstation", "integrated", "data_center")
-
-
 @functools.cache
 def _rates() -> tuple[date, Mapping[str, float]]:
     """The day of the reference rates that the program brings, and the dollars for one unit of each currency."""
@@ -217,11 +211,14 @@ class Wheel(Stock):
     """The stock of a program without a warehouse."""
 
     def offered(self, need: Need, asked: OfferFilter) -> Market:
-        """See stock.Stock. The price of a card is its launch price, with the tax of the market."""
-        gpus = _gpus() if "new" in asked.conditions else []
-        cards = [_card(gpu, 1 + self.place.machine_tax) for gpu in gpus]
-        chips = {gpu.gpu_id: gpu for gpu in gpus} | {name: catalogue.by_id()[name] for name in asked.owned}
-        return Market(cards=cards, instances=[], measured={}, chips=chips)
+        """See stock.Stock. The price of a card is what its maker asks, with the tax of the market."""
+        prices = makers.asked() if "new" in asked.conditions else {}
+        cards = [_card(price, 1 + self.place.machine_tax) for price in prices.values()]
+        known = catalogue.by_id()
+        return Market(
+            cards=cards, instances=[], measured={}, chips={name: known[name] for name in (*prices, *asked.owned)},
+            machines=[known[name] for name in makers.left_out()], unpriced=makers.left_out(),
+        )  # fmt: skip
 
     def shops(self) -> Sequence[str]:
         """See stock.Stock. No shop was read yet."""
@@ -246,25 +243,10 @@ def wheel(assumptions: Assumptions, place: Place, country: str | None, clock: da
     )  # fmt: skip
 
 
-def _gpus() -> list[Gpu]:
-    """The cards and machines whose launch price may still be near to what they cost."""
-    gpus = [gpu for gpu in catalogue.gpus() if gpu.msrp_usd is not None and gpu.released_on and gpu.segment in _SOLD]
-    newest = max(gpu.released_on.year for gpu in gpus if gpu.released_on)
-    return [
-        gpu
-        for gpu in gpus
-        if gpu.released_on
-        and newest - gpu.released_on.year <= _YEARS_ON_SALE
-        and (gpu.segment != "integrated" or memory_kind(gpu) == "shared")
-    ]
-
-
-def _card(gpu: Gpu, with_tax: Decimal) -> Card:
-    assert gpu.msrp_usd is not None
-    assert gpu.released_on is not None
-    day = datetime.combine(gpu.released_on, time(), UTC)
+def _card(price: Asked, with_tax: Decimal) -> Card:
+    gpu, day = price.gpu, datetime.combine(price.day, time(), UTC)
     return Card(
-        gpu_id=gpu.gpu_id, gpu=gpu.display_name, condition="new", price_usd=gpu.msrp_usd * with_tax, memory_gb=gpu.memory_gb,
+        gpu_id=gpu.gpu_id, gpu=gpu.display_name, condition="new", price_usd=price.usd * with_tax, memory_gb=gpu.memory_gb,
         bandwidth_gb_s=gpu.memory_bandwidth_gb_s, tdp_w=gpu.tdp_w, gpus_on_board=gpu.gpus_on_board, value_kept=None,
-        history_years=None, evidence=Evidence(LAUNCH_PRICE, day, day, None, "", mark=LAUNCH_PRICE),
+        history_years=None, evidence=Evidence(price.kind, day, day, None, "", mark=price.kind),
     )  # fmt: skip

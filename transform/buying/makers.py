@@ -1,0 +1,89 @@
+"""What makers ask for their cards and machines, since when, and until when they sold them.
+
+The facts stand in `identity/data`: launch prices in msrp.csv, later ones in list_prices.csv, ends of sale in sold_until.csv.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from datetime import date
+from decimal import Decimal
+from typing import NamedTuple
+
+from gpuledger.extract.message import Message
+from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.speed.cards import memory_kind
+
+LAUNCH_PRICE = "launch price"
+LIST_PRICE = "list price"
+_OF_CARDS = ("consumer", "workstation")
+_OF_MACHINES = ("integrated", "data_center")
+#: Sold in China alone, where their makers announced prices in yuan.
+_CHINA_ONLY = frozenset(
+    (
+        "amd-radeon-pro-w7900d", "amd-radeon-rx-7650-gre", "nvidia-geforce-rtx-5090-d", "nvidia-geforce-rtx-5090-d-v2",
+        "nvidia-rtx-5880-ada-generation", "nvidia-rtx-6000d", "nvidia-rtx-pro-6000d-blackwell-max-q",
+    )
+)  # fmt: skip
+#: What came out in this many years before the newest card and has no price is named; older ones nobody misses.
+_YEARS = 2
+
+
+class Asked(NamedTuple):
+    """The price that the maker of `gpu` asks: LAUNCH_PRICE or LIST_PRICE, as `kind` says, since `day`."""
+
+    gpu: Gpu
+    usd: Decimal
+    day: date
+    kind: str
+
+
+@functools.cache
+def asked() -> Mapping[str, Asked]:
+    """By gpu_id: what is sold new today and has a price of its maker."""
+    changed = {row["gpu_id"]: row for row in catalogue.rows_of("list_prices.csv")}
+    prices: dict[str, Asked] = {}
+    for gpu in _sold_to_people():
+        row = changed.get(gpu.gpu_id)
+        if gpu.gpu_id in _ended():
+            continue
+        if row is not None:
+            usd, since = Decimal(row["list_usd"]), date.fromisoformat(row["since"])
+            prices[gpu.gpu_id] = Asked(gpu, usd, since, LIST_PRICE)
+        elif gpu.msrp_usd is not None and gpu.released_on is not None:
+            prices[gpu.gpu_id] = Asked(gpu, gpu.msrp_usd, gpu.released_on, LAUNCH_PRICE)
+    return prices
+
+
+@functools.cache
+def left_out() -> Mapping[str, Message]:
+    """By gpu_id: why something that had a price, or that came out lately, has none today."""
+    newest = max(price.day.year for price in asked().values())
+    reasons: dict[str, Message] = {}
+    for gpu in _sold_to_people():
+        if gpu.gpu_id in asked():
+            continue
+        end = _ended().get(gpu.gpu_id)
+        if end is not None:
+            successor = catalogue.by_id()[end["successor"]].display_name
+            reasons[gpu.gpu_id] = Message("buy.no_longer_sold", day=end["sold_until"], successor=successor)
+        elif gpu.msrp_usd is not None:
+            reasons[gpu.gpu_id] = Message("buy.no_day_of_its_price")
+        elif gpu.released_on is not None and newest - gpu.released_on.year <= _YEARS:
+            reasons[gpu.gpu_id] = Message("buy.no_price_of_its_maker")
+    return reasons
+
+
+@functools.cache
+def _ended() -> Mapping[str, Mapping[str, str]]:
+    return {row["gpu_id"]: row for row in catalogue.rows_of("sold_until.csv")}
+
+
+def _sold_to_people() -> Iterator[Gpu]:
+    """Cards for desktops and workstations, and machines whose memory processor and graphics share."""
+    for gpu in catalogue.gpus():
+        is_machine = gpu.segment in _OF_MACHINES and memory_kind(gpu) == "shared"
+        if (is_machine or gpu.segment in _OF_CARDS) and gpu.gpu_id not in _CHINA_ONLY:
+            yield gpu
