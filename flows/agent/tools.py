@@ -16,6 +16,7 @@ from gpuledger import __version__
 from gpuledger.extract.message import Failure
 from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.asking import card_names, workload_names
+from gpuledger.flows.asking.options import MOST
 from gpuledger.flows.asking.options import day as day_of_text
 from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.settings import settings as settings_module
@@ -292,5 +293,5 @@ def _bounded(limit: int) -> int:
 
 def _positive(**numbers: float | None) -> None:
     for name, number in numbers.items():
-        if number is not None and number <= 0:
-            raise click.UsageError(f"{name} must be above zero, not {number:g}")
+        if number is not None and not 0 < number <= MOST:  # as of nan, of which no comparison holds
+            raise click.UsageError(f"{name} must be above zero and at most {MOST}, not {number}")

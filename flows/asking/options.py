@@ -70,8 +70,8 @@ def _days(*candidates: tuple[int, int, int]) -> list[date]:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: More than any count that somebody means, and little enough for every column.
-_MOST = 10**12
+#: More than any number that somebody means, and little enough for every column.
+MOST = 10**12
 
 
 class Whole(click.IntRange):
@@ -80,8 +80,8 @@ class Whole(click.IntRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number that was typed. Raises BadParameter for one that is too large."""
         number = super().convert(value, param, ctx)
-        if number > _MOST:
-            self.fail(f"{number} is not in the range x<={_MOST}.", param, ctx)
+        if number > MOST:
+            self.fail(f"{number} is not in the range x<={MOST}.", param, ctx)
         return number
 
 
@@ -89,10 +89,12 @@ class Amount(click.FloatRange):
     """A number of money or speed. Python also reads nan and inf as numbers, and these are none."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number that was typed. Raises BadParameter for nan and infinity."""
+        """The number that was typed. Raises BadParameter for nan, infinity and one that is too large."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a valid float.", param, ctx)
+        if number > MOST:
+            self.fail(f"{value} is not in the range x<={MOST}.", param, ctx)
         return number
 
 

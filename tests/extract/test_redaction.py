@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from gpuledger.extract import errors
 from gpuledger.extract.redaction import redact, redact_text
+from tests.extract.secret_forms import FORMS
 
 SECRET = "zX9-q7Kd_secretvalue"
 #: Names under which services really take or give secrets.
@@ -300,3 +302,25 @@ def test_a_key_is_known_right_behind_a_word(before: str) -> None:
         f"Authorization: {hidden}",
     ):
         assert hidden not in redact_text(f"{before}{key}")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_piece_of_a_secret_is_left_of_a_form_in_which_programs_write_it(form: str) -> None:
+    shown = redact_text(re.sub("[‹›]", "", FORMS[form]))
+    for secret in re.findall("‹(.*?)›", FORMS[form], re.DOTALL):
+        assert [piece for piece in re.findall(r"[^\s'\"]{6,}", secret) if piece in shown] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the token is invalid", "your password is wrong", "a token is 4.5 bits, and the first token 350 ms later",
+        "qwen3-32b gives 1200 tokens per s", "the API key was refused by https://shop.example/a",
+        "name: RTX-4090, value: 1,749.99", "docker run -p 8080:80 registry.example/app",
+        "gpuledger buy --model qwen3-32b -p int4",
+        "listen on db.example:5432: refused", "10:20:30:40:50", "gpuledger watch --workload llm-decode --new-low 90d",
+        "machine a100-8x login node", "s.chat is no model", "비밀번호는 환경에 둡니다", "the secret of the price",
+    ],
+)  # fmt: skip
+def test_a_sentence_without_a_secret_stays_as_it_is(text: str) -> None:
+    assert redact_text(text) == text

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from gpuledger.flows.agent.tools import Tools
@@ -44,13 +42,11 @@ def tools(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.mark.parametrize(("name", "precision", "gigabytes"), NAMES, ids=[name for name, *_ in NAMES])
-def test_a_name_is_a_size_in_a_second(
+def test_a_name_is_a_size(
     tools: Tools, monkeypatch: pytest.MonkeyPatch, name: str, precision: str, gigabytes: float
 ) -> None:
     monkeypatch.setenv("GPULEDGER_OFFLINE", "true")
-    started = time.process_time()
     rows = {row["quantity"]: row["value"] for row in tools.size(name, precision=precision)["rows"]}
-    assert time.process_time() - started < 1
     assert rows["weights"] / 1e9 == pytest.approx(gigabytes, rel=0.02)
 
 

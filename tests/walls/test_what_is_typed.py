@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import math
 import resource
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 
 from gpuledger.extract import local_files
+from gpuledger.extract.message import Failure
 from gpuledger.flows import cli
+from gpuledger.flows.agent.tools import Tools
 from gpuledger.transform.identity.resolver import MOST_LETTERS, Evidence, Resolver
 from gpuledger.warehouse import read
 from gpuledger.warehouse.errors import WarehouseError
@@ -73,6 +80,7 @@ def test_too_little_memory_ends_a_reading_command_with_a_sentence(nights: dict[i
     limited = """import os, resource
 from pathlib import Path
 from gpuledger.flows import cli
+from gpuledger.flows.agent.tools import Tools
 from gpuledger.transform.answers import described
 pages = int(Path("/proc/self/statm").read_text().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (pages * os.sysconf("SC_PAGE_SIZE") + 2_000_000,) * 2)
@@ -156,3 +164,41 @@ def test_a_letter_that_the_terminal_has_not_ends_no_command(coding: str) -> None
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
     assert b'"candidates": ["nvidia-geforce-rtx-4090"]' in done.stdout
+
+
+#: The commands that calculate with numbers, each with what else it needs.
+CALCULATE = {
+    "buy": ["--model", "qwen3-32b"],
+    "size": ["qwen3-32b"],
+    "predict": ["qwen3-32b", "--gpu", "rtx 4090"],
+}
+
+
+@pytest.mark.parametrize("name", CALCULATE)
+def test_no_number_that_is_typed_ends_in_a_traceback(name: str, nights: dict[int, Night]) -> None:
+    command = cli.cli.get_command(click.Context(cli.cli), name)
+    assert command is not None
+    options = [p.opts[0] for p in command.params if isinstance(p.type, click.types.IntRange | click.types.FloatRange)]
+    assert options
+    for option in options:
+        for number in ("nan", "inf", "-inf", "1e300", "1e-300", "-1", "9" * 400):
+            words = [name, *CALCULATE[name], f"{option}={number}", "--data-dir", str(nights[1].data)]
+            done = CliRunner().invoke(cli.cli, words)
+            assert done.exception is None or isinstance(done.exception, SystemExit | click.ClickException), words
+
+
+@pytest.mark.parametrize("tool", ["buy", "size", "history"])
+def test_no_number_of_an_agent_ends_in_a_traceback(tool: str, nights: dict[int, Night]) -> None:
+    ask = getattr(Tools(DataDir(nights[1].data)), tool)
+    first = {"history": "rtx 4090"}.get(tool, "qwen3-32b")
+    numbers = [
+        name for name, p in inspect.signature(ask).parameters.items() if p.annotation.startswith(("float", "int"))
+    ]
+    assert numbers
+    for name in numbers:
+        for number in (math.nan, math.inf, 1e300, 1e-300, 10**400):
+            if isinstance(number, int) or ask.__func__.__annotations__[name].startswith("float"):
+                with suppress(
+                    click.ClickException, Failure, WarehouseError
+                ):  # those that the server says in a sentence
+                    assert "rows" in ask(first, **{name: number})
