@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.support.served import Serving, command, environment
+from tests.support.served import Server, Serving, command, environment
 from tests.support.silent_target import silent
 
 CYCLES = 50
@@ -31,12 +31,10 @@ def run() -> list[tuple[str, str, str, bool]]:
 
 
 def _cycles(folder: Path) -> list[tuple[str, str, str, bool]]:
-    serving = Serving(folder / "data", folder / "serve.log")
+    server = Server(folder / "prefect")
+    serving = Serving(server, folder / "data", folder / "serve.log")
     try:
-        processes = {"serve": psutil.Process(serving.process.pid)}
-        processes["server"] = next(
-            c for c in processes["serve"].children() if "gpuledger.flows.prefect_.server" in c.cmdline()
-        )
+        processes = {"serve": psutil.Process(serving.process.pid), "server": psutil.Process(server.process.pid)}
         seen: dict[str, list[tuple[float, int]]] = {name: [] for name in processes}
         for _ in range(CYCLES):
             state = serving.api.ended(serving.api.start("refresh/nightly", only=["ecb_fx", "newegg"], sample=True))
@@ -45,6 +43,7 @@ def _cycles(folder: Path) -> list[tuple[str, str, str, bool]]:
                 seen[name].append((process.memory_info().rss / 1e6, process.num_fds()))
     finally:
         serving.stop()
+        server.stop()
     found = []
     for name, figures in seen.items():
         memory = [rss for rss, _ in figures]

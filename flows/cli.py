@@ -147,7 +147,7 @@ class _Commands(click.Group):
         try:
             return self._invoke(ctx)
         finally:
-            for sentence in settings.left_out():
+            for sentence in [*settings.left_out(), *settings.GONE.values()]:
                 click.echo(sentence, err=True)
             settings.IGNORED.clear()
 

@@ -56,7 +56,7 @@ def examine(context: Context, *, offline: bool = False, deep: bool = False) -> I
     With `offline` no site is asked. With `deep` every file that is kept is read.
     """
     checks: list[Callable[[Context], Iterator[Check]]] = [
-        _python, _packages, _settings, _data_dir, _disk, _clock, _warehouse, _records, _lock, _runs, _schedule,
+        _python, _packages, _settings, _data_dir, _disk, _clock, _warehouse, _records, _lock, _runs, _schedule, _prefect_api,
         _notifications, _keys, _left_out, _browser,
     ]  # fmt: skip
     if deep:
@@ -222,6 +222,28 @@ def _schedule(context: Context) -> Iterator[Check]:
     )
 
 
+def _prefect_api(context: Context) -> Iterator[Check]:
+    """Whether the API that Prefect's settings name asks for a credential. Nights without one start their own server."""
+    from gpuledger.flows.prefect_ import api
+
+    api.ignore_the_current_folder()
+    api_url = api.named()
+    if not api_url:
+        return
+    status = api.status(api_url, "/admin/version")
+    seen = f"{redact_text(api_url)} answers a request without a credential with status {status}"
+    if status is None:
+        action = "start `prefect server start`, or unset PREFECT_API_URL: a night then needs no server"
+        yield Check("Prefect API", "failure", f"{redact_text(api_url)} does not answer", action)
+    elif status < 300:
+        action = (
+            "start it with PREFECT_SERVER_API_AUTH_STRING: whoever reaches it can run code as the user of the nights"
+        )
+        yield Check("Prefect API", "failure", seen, action)
+    else:
+        yield Check("Prefect API", "ok", seen)
+
+
 def _notifications(context: Context) -> Iterator[Check]:
     from gpuledger.flows.telling import notify, watches
 
@@ -236,7 +258,7 @@ def _notifications(context: Context) -> Iterator[Check]:
     if bad:
         action = Message("doctor.mend_gpuledger_notify_urls")
         yield Check("notifications", "failure", Message("doctor.no_address_apprise_knows", bad=tuple(bad)), action)
-    elif not urls and not context.settings.notify_blocks:
+    elif not urls:
         action = Message("doctor.set_gpuledger_notify_urls") if count else ""
         yield Check(
             "notifications", "warning" if count else "ok", Message("doctor.no_target_set", watches=count), action
@@ -245,7 +267,7 @@ def _notifications(context: Context) -> Iterator[Check]:
         yield Check(
             "notifications",
             "ok",
-            Message("doctor.targets_watches", count=len(urls) + len(context.settings.notify_blocks), watches=count),
+            Message("doctor.targets_watches", count=len(urls), watches=count),
         )
 
 

@@ -53,7 +53,6 @@ def command(
     from gpuledger.flows.night.gather import read_plain
     from gpuledger.flows.night.refresh import run
     from gpuledger.flows.night.start import Request, context_for, refuse_a_mixture
-    from gpuledger.flows.prefect_ import blocks
     from gpuledger.flows.telling import logs, progress
     from gpuledger.flows.telling.alerts import run_and_report
 
@@ -71,9 +70,9 @@ def command(
         if engine == "prefect":
             from gpuledger.flows.prefect_.engine import refresh
 
-            summary = run_and_report(context, lambda: refresh(context), blocks.load)
+            summary = run_and_report(context, lambda: refresh(context))
         else:
-            summary = run_and_report(context, lambda: run(context, read_plain), blocks.load)
+            summary = run_and_report(context, lambda: run(context, read_plain))
     if not is_log and (not quiet or summary.exit_status == 1):
         from gpuledger.flows.telling.run_shown import show_summary
 

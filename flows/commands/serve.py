@@ -13,7 +13,6 @@ import click
 from gpuledger.flows.asking.options import data_dir_option, log_format_option
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.say import say
-from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
@@ -22,53 +21,32 @@ from gpuledger.warehouse.paths import DataDir
 @click.option(
     "--sample", is_flag=True, help="Read the bundled sample site, a night a run, instead of the live sources."
 )
-@click.option(
-    "--connect", is_flag=True, help="Start nothing: print how to reach the Prefect server of the one that runs here."
-)
 @data_dir_option
 @log_format_option
-def command(connect: bool, data_dir: str | None, **options: Any) -> int:
+def command(data_dir: str | None, **options: Any) -> int:
     """Refresh every night through Prefect, and whenever a quote is dropped or a model is edited.
 
-    Uses the Prefect server that PREFECT_API_URL names; where it names none, one runs beside this process and ends with it.
-    That one asks for a credential, which --connect prints.
+    Uses the Prefect server that PREFECT_API_URL and PREFECT_API_AUTH_STRING name, such as one of `prefect server start`.
     A night that was missed is made up for at the next start. Stop it with SIGTERM or Ctrl-C.
     """
-    from gpuledger.flows.prefect_.serve import serve
-    from gpuledger.flows.prefect_.server import ServerFailed
+    from gpuledger.flows.prefect_.schedule import BadSchedule
+    from gpuledger.flows.prefect_.serve import NoServer, serve
     from gpuledger.flows.telling import logs
 
     sample = options.pop("sample")
     settings = settings_module.load({"data_dir": data_dir, **options})
     data = replace(settings.data(), root=Path(settings.data_dir).resolve())
-    if connect:
-        return _connect(data)
     # Each run is a process of its own, and gets the log format and the data directory of this process by its environment.
     os.environ["GPULEDGER_LOG_FORMAT"] = settings.log_format
     if data_dir:
         os.environ["GPULEDGER_DATA_DIR"] = data_dir
     logs.set_up(settings)
-    for sentence in settings_module.left_out():
+    for sentence in [*settings_module.left_out(), *settings_module.GONE.values()]:
         logging.getLogger("gpuledger.serve").warning(sentence)
     try:
         serve(settings, data, sample=sample)
-    except ValueError as error:
+    except BadSchedule as error:
         raise click.UsageError(say(error)) from None
-    except ServerFailed as error:
+    except NoServer as error:
         raise click.ClickException(say(error)) from None
-    return 0
-
-
-def _connect(data: DataDir) -> int:
-    """Print where the UI is, and the environment variables for the `prefect` command as lines for a shell."""
-    from gpuledger.flows.prefect_ import server as prefect_server
-
-    server = prefect_server.find(data.state)
-    if server is None:
-        raise click.ClickException(f"no `gpuledger serve` of this user runs on {data.root}")
-    click.echo(
-        f"# The UI is {server.api_url.removesuffix('/api')}; its login asks for the authentication string below."
-    )
-    click.echo(f"export PREFECT_API_URL={server.api_url}")
-    click.echo(f"export PREFECT_API_AUTH_STRING={server.credential}")
     return 0

@@ -13,7 +13,7 @@ from gpuledger.flows.words.say import say
 def command(form: str) -> None:
     """Each of these overrides the one before: defaults, gpuledger.toml here, in the data directory, environment.
 
-    Secrets come from the environment or from Prefect blocks alone, and are never shown.
+    Secrets come from the environment alone, and are never shown.
     """
     from gpuledger.flows.settings import settings
     from gpuledger.flows.showing.show import show_rows

@@ -140,7 +140,6 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
 
     Nothing is noted: the real one still fires. Exit status with --send: 0 delivered to every target, 1 not.
     """
-    from gpuledger.flows.prefect_ import blocks
     from gpuledger.flows.settings.settings import SettingsError
     from gpuledger.flows.telling import notify, watches
 
@@ -154,7 +153,7 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
         return 0
     import apprise  # noqa: F401 - if it is not installed, the error comes here and not in a thread
 
-    urls = notify.targets(settings, blocks.load)
+    urls = notify.targets(settings)
     if not urls:
         raise click.UsageError("no notification target is set: put Apprise addresses in GPULEDGER_NOTIFY_URLS")
     body = "\n\n".join(bodies) or "This is a test; there are no watches yet."

@@ -17,7 +17,8 @@ from gpuledger.warehouse.paths import DataDir
 Engine = Literal["prefect", "plain"]
 #: The steps of all long work, in the order in which a night comes to them. A step that comes again goes on where it was.
 Step = Literal[
-    "verify", "read", "replay", "check", "load", "identify", "build", "audit", "publish", "ask", "models", "write", "export",
+    "start", "verify", "read", "replay", "check", "load", "identify", "build", "audit", "publish", "ask", "models", "write",
+    "export",
 ]  # fmt: skip
 _Part = TypeVar("_Part")
 

@@ -3,7 +3,7 @@
 `gpuledger serve` and `deploy/prefect.yaml` deploy the same flows, by the name of this module. No flow takes a path: the
 environment of the process that runs it names the data directory, and never the caller who requests a run.
 
-Shown by tests/ops/test_doors.py (a run is given no other folder) and tests/ops/test_retries.py.
+Shown by tests/ops/test_serve.py (a run is given no other folder) and tests/ops/test_retries.py.
 """
 
 from __future__ import annotations
@@ -39,9 +39,7 @@ from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.start import Request, context_for, rebuild_context_for, refuse_a_mixture
 from gpuledger.flows.night.summary import NothingPublished, Summary, can_help
-from gpuledger.flows.prefect_ import blocks
 from gpuledger.flows.prefect_ import run as prefect_run
-from gpuledger.flows.prefect_.processes import end_with_owner
 from gpuledger.flows.prefect_.schedule import Schedule, is_done
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.telling import logs
@@ -81,7 +79,7 @@ def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime 
         with writing(data):
             return prefect_run.refresh(context)
 
-    summary = run_and_report(context, locked, blocks.load)
+    summary = run_and_report(context, locked)
     if summary.published is None:
         if not can_help(summary):
             # A run waits for its next try in its process, so an unreadable quote would keep its mended version waiting for
@@ -140,7 +138,6 @@ def rebuild() -> State[object]:
 
 def _begin() -> settings_module.Settings:
     """Begin the process of a run. Returns the settings of this machine."""
-    end_with_owner()
     settings = settings_module.load({})
     logs.set_up(settings)
     return settings

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,22 +22,21 @@ from gpuledger.flows.night.gather import read_plain
 from gpuledger.flows.night.refresh import run_locked
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.prefect_ import server as prefect_server
-from gpuledger.flows.prefect_.processes import guarded
+from gpuledger.flows.prefect_ import api, temporary
 from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
 
 _log = logging.getLogger("gpuledger.prefect")
 
 
-def prepare(data: DataDir, log_level: str = "CRITICAL") -> None:
+def prepare(data: DataDir, log_level: str = "CRITICAL") -> Path:
     """Set Prefect up through its environment, before it is imported. Variables that the user has set stay as they are.
 
-    Prefect then sends no telemetry and logs nothing below `log_level`. Unless the user names a server, its home is in the
-    data directory, as our own server must not share a database with that of another project.
+    Prefect then sends no telemetry and logs nothing below `log_level`. Returns a folder for Prefect's files, which only this
+    user may read.
     """
     private.make_folder(data.state)
-    defaults = {
+    for name, value in {
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
         "PREFECT_LOGGING_LEVEL": log_level,
@@ -46,67 +45,37 @@ def prepare(data: DataDir, log_level: str = "CRITICAL") -> None:
         "PREFECT_CLI_PROMPT": "false",
         # With a server that is gone a call takes 2 + 4 + 8 seconds and not a minute. Two calls come after the publish.
         "PREFECT_CLIENT_MAX_RETRIES": "3",
-    }
-    if not has_own_server():
-        defaults["PREFECT_HOME"] = str((data.state / "prefect").resolve())
-        # Files that Prefect reads in its home. There they could only be a stranger's, and run code by the names of handlers.
-        defaults["PREFECT_PROFILES_PATH"] = defaults["PREFECT_LOGGING_CONFIG_PATH"] = f"{os.devnull}/none"
-        # This credential is for another server. In the processes of the runs it would replace the one of our own server.
-        os.environ.pop("PREFECT_API_AUTH_STRING", None)
-    for name, value in defaults.items():
+    }.items():
         os.environ.setdefault(name, value)
     os.environ.update(child.search())  # for the processes that Prefect starts
-    _ignore_the_current_folder(private.make_folder(data.state / "prefect"))
-
-
-def _ignore_the_current_folder(empty: Path) -> None:
-    """Import Prefect, and let it read no `.env`, prefect.toml or pyproject.toml of the current folder, now or later.
-
-    Such a file could name the server that says what a run is to do, and Prefect has no switch for it.
-    """
-    home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect")
-    os.environ.setdefault("PREFECT_PROFILES_PATH", str(home.absolute() / "profiles.toml"))
-    here = os.open(".", os.O_RDONLY)
-    os.chdir(empty)
-    try:
-        from prefect.settings.base import PrefectBaseSettings
-    finally:
-        os.fchdir(here)
-        os.close(here)
-    kinds = [PrefectBaseSettings]
-    for kind in kinds:
-        kind.model_config.update(env_file=None, toml_file=[], pyproject_toml_table_header=("no", "such", "table"))  # type: ignore[call-arg]
-        kinds.extend(kind.__subclasses__())
-
-
-def has_own_server() -> bool:
-    """Whether the user names a Prefect server; then this program starts none."""
-    return bool(os.environ.get("PREFECT_API_URL"))
+    return private.make_folder(data.state / "prefect").resolve()
 
 
 @contextmanager
-def server(data: DataDir) -> Iterator[None]:
-    """A Prefect server for the block: the one that the user names, or else one of our own that ends with the block."""
-    if has_own_server():
+def server(home: Path) -> Iterator[None]:
+    """A Prefect server for the block: the one that PREFECT_API_URL names, or else a temporary one with its files in `home`.
+
+    Its database stays there, as a new one takes longer to make than a night to read.
+    """
+    if os.environ.get("PREFECT_API_URL"):
+        api.ignore_the_current_folder()
         yield
         return
-    with ExitStack() as stack:
-        stack.enter_context(guarded(data.state))
-        own = stack.enter_context(prefect_server.running(data.state))
-        stack.enter_context(connected(own))
-        yield
+    os.environ.setdefault("PREFECT_HOME", str(home))
+    # Files that Prefect reads in its home. There they could only be a stranger's, and run code by the names of handlers.
+    for name in ("PREFECT_PROFILES_PATH", "PREFECT_LOGGING_CONFIG_PATH"):
+        os.environ.setdefault(name, f"{os.devnull}/none")
+    with temporary.running() as own:
+        api.ignore_the_current_folder()
+        from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 
+        # Imported while the server starts.
+        from gpuledger.flows.prefect_ import run  # noqa: F401
 
-@contextmanager
-def connected(own: prefect_server.Server) -> Iterator[None]:
-    """Use our own server for the block, whether or not Prefect was imported before.
-
-    Its credential is in Prefect's settings and not in this process's environment, which every process started here inherits.
-    """
-    from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
-
-    with temporary_settings(updates={PREFECT_API_URL: own.api_url, PREFECT_API_AUTH_STRING: own.credential}):
-        yield
+        own.wait()
+        # In Prefect's settings and not in this process's environment, which every process started here inherits.
+        with temporary_settings(updates={PREFECT_API_URL: own.api_url, PREFECT_API_AUTH_STRING: own.credential}):
+            yield
 
 
 def refresh(context: Context) -> Summary:
@@ -116,10 +85,11 @@ def refresh(context: Context) -> Summary:
     says so. Raises what `flows.night.refresh.run` raises; Locked comes before anything of Prefect is started.
     """
     with writing(context.data):
-        prepare(context.data)
+        context.progress.step("start")
+        home = prepare(context.data)
         run = _FlowRun(context)
         try:
-            with server(context.data):
+            with server(home):
                 run.start()
         except Exception as error:
             if not run.has_begun:

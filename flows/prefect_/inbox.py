@@ -86,14 +86,10 @@ class Watcher:
         for folder in self._folders:
             folder.forget()
         self._name = data.root.name
-        self._looked = time.monotonic()
 
     def look(self) -> list[str]:
-        """Emit the events of what changed since the last look; returns their names. Cheap to call often."""
+        """Emit the events of what changed since the last look; returns their names."""
         clock = time.monotonic()
-        if clock - self._looked < LOOK_EVERY_S:
-            return []
-        self._looked = clock
         changed = list(dict.fromkeys(folder.event for folder in self._folders if folder.has_changed(clock)))
         for name in changed:
             _emit(name, self._name)

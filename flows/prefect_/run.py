@@ -15,7 +15,6 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.deployments import run_deployment
 from prefect.events import emit_event
 from prefect.futures import PrefectFuture
-from prefect.settings import PREFECT_API_URL
 from prefect.tasks import exponential_backoff
 
 from gpuledger.extract.collect import Collected, Reading
@@ -25,8 +24,7 @@ from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import run_locked
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.prefect_ import artifacts
-from gpuledger.flows.prefect_ import server as prefect_server
+from gpuledger.flows.prefect_ import api, artifacts
 
 _log = logging.getLogger("gpuledger.prefect")
 
@@ -37,7 +35,7 @@ PRICES_CHANGED = "gpuledger.prices.changed"
 def refresh(context: Context) -> Summary:
     """One refresh, inside a flow and under the writer's lock. Returns and raises what `run_locked` does."""
     summary = run_locked(context, _read_all)
-    if not prefect_server.answers(PREFECT_API_URL.value() or ""):
+    if not api.answers(api.named()):
         # Prefect would try each call again for a quarter of a minute before it gives up.
         return summary
     for show in (artifacts.create, announce):

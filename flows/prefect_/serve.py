@@ -1,7 +1,6 @@
-"""Run the nights on schedule: a Prefect runner with the deployments of this folder, and a server if the user names none.
+"""Run the nights on schedule: Prefect's own `serve` with the deployments of this folder, and the watch over its folders.
 
-The main thread waits for signals and watches the others: it starts a server or a runner that died again, on the same port.
-Runs are processes of their own, one at a time.
+Prefect's server plans the runs; this process carries them out, each in a process of its own, one at a time.
 
 Shown by tests/ops/test_serve.py: killed in a run, started again, events at once, and stopped.
 """
@@ -9,166 +8,137 @@ Shown by tests/ops/test_serve.py: killed in a run, started again, events at once
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import logging
 import os
-import signal
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+import time
+from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
-
+from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import utc_now
+from gpuledger.flows.prefect_ import api
 from gpuledger.flows.prefect_ import engine as prefect_engine
-from gpuledger.flows.prefect_ import server as prefect_server
-from gpuledger.flows.prefect_.inbox import Watcher
-from gpuledger.flows.prefect_.processes import guarded
+from gpuledger.flows.prefect_.inbox import LOOK_EVERY_S, MODELS_CHANGED, QUOTES_CHANGED, Watcher
+from gpuledger.flows.prefect_.schedule import Schedule, is_done
 from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import Settings
 from gpuledger.flows.telling import logs
-from gpuledger.warehouse import private
-from gpuledger.warehouse.errors import Locked
 from gpuledger.warehouse.paths import DataDir
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from prefect import Flow
+    from prefect.deployments.runner import RunnerDeployment
+    from prefect.events import DeploymentEventTrigger
 
 _log = logging.getLogger("gpuledger.serve")
 
-#: Seconds between two looks at server, runner, inbox and models.
-LOOK_EVERY_S = 1.0
-#: Seconds before a runner that died is started again: the first pause, doubled each time, and the longest.
-RESTART_S = (1.0, 60.0)
-#: Seconds that a run has to end after a signal before it is killed. Prefect's own grace is 30 s.
-STOP_S = 45.0
+_START = (
+    "start `prefect server start`, and set PREFECT_API_URL and PREFECT_API_AUTH_STRING (docs/operations.md). A night alone "
+    "needs no server: `gpuledger refresh`"
+)
+
+
+class NoServer(Exception):
+    """Prefect's settings name no API, or it does not answer. The message says what to start."""
 
 
 def serve(chosen: Settings, data: DataDir, *, sample: bool = False) -> None:
     """Serve the data directory on the schedule of the settings, until SIGTERM or SIGINT. With `sample` read the sample site.
 
-    Raises schedule.BadSchedule, Locked if the folder is served already, and ServerFailed.
+    Raises schedule.BadSchedule, and NoServer if no Prefect API can be used.
     """
-    with _only_one(data), ExitStack() as stack:
-        stop = stack.enter_context(_signals())
-        prefect_engine.prepare(data, log_level="ERROR")
-        # Prefect starts each run in the current folder and reads settings there before any code of ours runs.
-        settings.hand_on()
-        os.chdir(data.state / "prefect")
-        from gpuledger.flows.prefect_.schedule import Schedule
+    schedule = Schedule(chosen.cron, chosen.time_zone)
+    prefect_engine.prepare(data, log_level="ERROR")
+    # Prefect starts each run in the current folder and reads settings there before any code of ours runs.
+    settings.hand_on()
+    os.chdir("/")
+    api.ignore_the_current_folder()
+    api_url = api.named()
+    if not api_url:
+        raise NoServer(f"Prefect's settings name no API: {_START}")
+    if not api.answers(api_url):
+        raise NoServer(f"no Prefect API answers at {api_url}: {_START}")
+    import prefect
+    from prefect.exceptions import PrefectHTTPStatusError
 
-        logs.set_up(chosen)  # again, as Prefect has set up its own logging meanwhile
-        schedule = Schedule(chosen.cron, chosen.time_zone)
-        stack.enter_context(guarded(data.state))
-        server = None
-        if not prefect_engine.has_own_server():
-            server = stack.enter_context(prefect_server.running(data.state, has_services=True, port=chosen.ui_port))
-            stack.enter_context(prefect_engine.connected(server))
-        runner = stack.enter_context(_Runner(chosen, data, sample, is_alone=server is not None))
-        watcher = Watcher(data)
-        due = schedule.next(utc_now())
-        way_in = f"gpuledger serve --connect --data-dir {data.root}" if server else None
-        logs.event(
-            _log, logging.INFO, "serving", data_dir=str(data.root), cron=chosen.cron, time_zone=chosen.time_zone,
-            next_run=due.isoformat() if due else None, ui=way_in,
-        )  # fmt: skip
-        while not stop.wait(LOOK_EVERY_S):
-            if server is not None and not server.is_alive:
-                _log.error("the embedded Prefect server died; it is started again")
-                server.start()
-            runner.look_after()
-            watcher.look()
-        _log.info("stopping")
-
-
-@contextmanager
-def _only_one(data: DataDir) -> Iterator[None]:
-    """Hold the lock of `serve` on this folder, as two of them would do every night twice. Raises Locked."""
-    private.make_folder(data.state)
-    lock = FileLock(data.state / "serve.lock")
+    logs.set_up(chosen)  # again, as Prefect has set up its own logging meanwhile
+    nightly, *others = _deployments(chosen, sample=sample)
     try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise Locked(f"{data.root} is served already; stop that `gpuledger serve` first") from None
-    try:
-        yield
-    finally:
-        lock.release()
+        _catch_up(schedule, data, asyncio.run(nightly.aapply()), sample=sample)
+    except PrefectHTTPStatusError as error:
+        refused = f"the Prefect API at {api_url} refused the deployment with status {error.response.status_code}"
+        raise NoServer(f"{refused}: see PREFECT_API_AUTH_STRING") from None
+    threading.Thread(target=_watch, args=(Watcher(data),), name="watch", daemon=True).start()
+    due = schedule.next(utc_now())
+    logs.event(
+        _log, logging.INFO, "serving", data_dir=str(data.root), cron=chosen.cron, time_zone=chosen.time_zone,
+        next_run=due.isoformat() if due else None, api=api_url,
+    )  # fmt: skip
+    prefect.serve(nightly, *others, limit=1, pause_on_shutdown=False, print_starting_message=False, name="gpuledger")
 
 
-@contextmanager
-def _signals() -> Iterator[threading.Event]:
-    """An event that SIGTERM and SIGINT set. A second signal has its usual effect."""
-    stop = threading.Event()
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-
-    def handle(number: int, frame: object) -> None:
-        stop.set()
-        signal.signal(number, before[signal.Signals(number)])
-
-    for number in before:
-        signal.signal(number, handle)
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@dataclass(slots=True)
-class _Runner:
-    """Prefect's runner in a thread with an event loop of its own, where it leaves the signals to the main thread."""
-
-    settings: Settings
-    data: DataDir
-    sample: bool
-    is_alone: bool
-    _loop: asyncio.AbstractEventLoop | None = None
-    _thread: threading.Thread | None = None
-    _stop: asyncio.Event | None = None
-    _died: int = 0
-    _wait_s: float = 0.0
-
-    def __enter__(self) -> _Runner:
-        self._start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._loop is not None and self._stop is not None and self._thread is not None and self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._stop.set)
-            self._thread.join(STOP_S)
-
-    def look_after(self) -> None:
-        """Start the thread again if it ended, after a pause that grows as long as it keeps ending."""
-        if self._thread is not None and self._thread.is_alive():
-            return
-        if self._wait_s > 0:
-            self._wait_s -= LOOK_EVERY_S
-            return
-        self._died += 1
-        self._wait_s = min(RESTART_S[0] * 2**self._died, RESTART_S[1])
-        _log.error("the Prefect runner ended; it is started again")
-        self._start()
-
-    def _start(self) -> None:
-        # The thread starts in a copy of this thread's context, as Prefect keeps its settings there.
-        context = contextvars.copy_context()
-        self._thread = threading.Thread(target=context.run, args=(self._run,), name="runner", daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
+def _watch(watcher: Watcher) -> None:
+    while True:
+        time.sleep(LOOK_EVERY_S)
         try:
-            asyncio.run(self._main())
-        except Exception as error:  # noqa: BLE001
-            logs.event(_log, logging.ERROR, "the Prefect runner failed", error=f"{type(error).__name__}: {error}")
+            watcher.look()
+        except OSError as error:
+            _log.error("the folders cannot be watched: %s", error)
 
-    async def _main(self) -> None:
-        from gpuledger.flows.prefect_ import deploy
 
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        runner = await deploy.runner(self.settings, self.data, sample=self.sample, is_alone=self.is_alone)
-        running = asyncio.create_task(runner.start())
-        stopping = asyncio.create_task(self._stop.wait())
-        await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if not running.done():
-            await runner.astop()
-        stopping.cancel()
-        await running
+def _deployments(chosen: Settings, *, sample: bool) -> list[RunnerDeployment]:
+    """The deployments of this folder, the nightly one first."""
+    from prefect.deployments.runner import RunnerDeployment
+    from prefect.schedules import Cron
+    from prefect.types.entrypoint import EntrypointType
+
+    from gpuledger.flows.prefect_ import deployments
+    from gpuledger.flows.prefect_.run import PRICES_CHANGED
+
+    parameters = {"sample": sample}
+
+    def deployment(flow: Flow[Any, Any], name: str, description: str, **when: Any) -> RunnerDeployment:
+        return RunnerDeployment.from_flow(
+            flow, name, description=description, entrypoint_type=EntrypointType.MODULE_PATH, **when
+        )
+
+    return [
+        deployment(
+            deployments.refresh, "nightly", "Read every source, rebuild what changed, publish.",
+            schedules=[Cron(chosen.cron, timezone=chosen.time_zone)], parameters=parameters,
+        ),
+        deployment(
+            deployments.refresh, "quotes", "Read the vendor quotes in the inbox as soon as one is dropped there.",
+            triggers=[_trigger(QUOTES_CHANGED)], parameters={**parameters, "only": ["quotes"]},
+        ),
+        deployment(
+            deployments.rebuild, "on-change",
+            "Rebuild what edited models, settings or changed prices reach; nothing where all is up to date.",
+            triggers=[_trigger(PRICES_CHANGED), _trigger(MODELS_CHANGED)],
+        ),
+    ]  # fmt: skip
+
+
+def _trigger(event: str) -> DeploymentEventTrigger:
+    from prefect.events import DeploymentEventTrigger
+
+    return DeploymentEventTrigger(
+        name=f"on {event}", expect={event}, match={"prefect.resource.id": "gpuledger.warehouse"}
+    )
+
+
+def _catch_up(schedule: Schedule, data: DataDir, nightly: UUID, *, sample: bool) -> None:
+    """Request the night that was missed while nobody served. Does nothing if no night was ever done here."""
+    from prefect.client.orchestration import get_client
+
+    done, tick = run_log.ticks_done(data), schedule.last(utc_now())
+    if tick is None or not done or is_done(tick, done):
+        return
+    with get_client(sync_client=True) as client:
+        client.create_flow_run_from_deployment(
+            nightly, name=f"late {tick:%Y-%m-%d %H:%M}", parameters={"sample": sample, "tick": tick.isoformat()},
+            idempotency_key=f"late {tick.isoformat()} {utc_now().isoformat()}",
+        )  # fmt: skip
+    _log.warning("the run of %s was missed; it is made up for now", tick.isoformat())

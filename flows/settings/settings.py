@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
 from gpuledger.extract import local_files
 from gpuledger.extract.message import LANGUAGES, Failure, Message, reason_of
 from gpuledger.extract.redaction import redact_text
+from gpuledger.flows.settings import dropped
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 from gpuledger.transform.gate import Bounds
 from gpuledger.warehouse import private
@@ -211,16 +212,12 @@ class Settings:
         600.0, "Wait before such a try; up to half of it is added by chance, so that many machines do not ask at once",
         unit="s",
     )  # fmt: skip
-    ui_port: int = _setting(4200, "Port on this machine of the embedded Prefect server of `serve`; 0 for any")
     log_format: str = _setting("text", "text, or json for one JSON object a line")
     log_level: str = _setting("INFO", "Least severity that `serve` and scheduled runs write down")
     notify_urls: tuple[str, ...] = _setting(
         [], "Apprise addresses that are told of failures and watches; the environment alone, as they hold passwords",
         secret=True,
     )  # fmt: skip
-    notify_blocks: tuple[str, ...] = _setting(
-        [], "Names of Prefect Secret blocks that hold such addresses", acting=True
-    )
     notify_deadline_s: float = _setting(8.0, "Longest time that all notifications of a run may take", unit="s")
     baseline_gpu_id: str = _setting("nvidia-geforce-rtx-3060-12gb", "GPU that ratios are to", in_warehouse=True)
     preferred_claim: str = _setting(
@@ -436,6 +433,10 @@ def left_out() -> list[str]:
     return sentences
 
 
+#: The settings in use that this version no longer has, each as a sentence with what to use instead.
+GONE: dict[str, str] = {}
+
+
 def _table(file: Path) -> dict[str, Any]:
     try:
         return local_files.read_toml(file, follow=True)
@@ -493,9 +494,10 @@ def _set_values(
 ) -> dict[str, tuple[Any, Message | str]]:
     """Value and place of every setting that is set anywhere. A later place overrides an earlier one."""
     values: dict[str, tuple[Any, Message | str]] = {}
+    GONE.clear()
     for file, table in tables.items():
         for name, value in table.items():
-            if name == ASSUMPTIONS:
+            if name == ASSUMPTIONS or _is_gone(name, file):
                 continue
             _refuse_secret(name, str(file))
             values[name] = (_converted(name, value, str(file)), str(file))
@@ -505,11 +507,20 @@ def _set_values(
         if variable.startswith("GPULEDGER_"):
             name = variable.removeprefix("GPULEDGER_").lower()
             place = Message("settings.environment_variable", variable=variable)
+            if _is_gone(name, place):
+                continue
             values[name] = (_converted(name, text, place), place)
     for name, value in options.items():
         if value is not None:
             values[name] = (_converted(name, value, f"--{name}"), f"--{name}")
     return values
+
+
+def _is_gone(name: str, place: object) -> bool:
+    """Whether an earlier version had this setting and this one has not; GONE then says so."""
+    if instead := dropped.SETTINGS.get(name):
+        GONE[name] = f"{place}: the setting {name} is gone and does nothing: {instead}"
+    return name in dropped.SETTINGS
 
 
 def _refuse_secret(name: str, place: Message | str) -> None:

@@ -22,7 +22,7 @@ from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.showing.terminal import clean
 from gpuledger.flows.telling import health, logs, notify, watches
-from gpuledger.flows.telling.notify import Kind, LoadBlocks, Message
+from gpuledger.flows.telling.notify import Kind, Message
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.transform.answers.trust import held
 from gpuledger.warehouse import private
@@ -36,7 +36,7 @@ MOST_HELD = 10
 MOST_TRAITS = 8
 
 
-def run_and_report(context: Context, work: Callable[[], Summary], load_blocks: LoadBlocks) -> Summary:
+def run_and_report(context: Context, work: Callable[[], Summary]) -> Summary:
     """Do `work`, which is one run, then log its summary and send notifications about it.
 
     If `work` raises, notifications about the failure are sent and the error is raised again. Locked is the exception: it
@@ -47,13 +47,13 @@ def run_and_report(context: Context, work: Callable[[], Summary], load_blocks: L
     except Locked:
         raise
     except Exception as error:
-        after_run(context, Summary(context.run_id, reason=f"{type(error).__name__}: {error}"), load_blocks)
+        after_run(context, Summary(context.run_id, reason=f"{type(error).__name__}: {error}"))
         raise
-    after_run(context, summary, load_blocks)
+    after_run(context, summary)
     return summary
 
 
-def after_run(context: Context, summary: Summary, load_blocks: LoadBlocks) -> None:
+def after_run(context: Context, summary: Summary) -> None:
     """Log the run with one line for each source, look at the watches, and send the notifications that are due.
 
     Waits for the notification targets no longer than the setting notify_deadline_s. Never raises, because the run is over
@@ -62,7 +62,7 @@ def after_run(context: Context, summary: Summary, load_blocks: LoadBlocks) -> No
     logs.summary(summary)
     try:
         started_at = time.monotonic()
-        urls = notify.targets(context.settings, load_blocks)
+        urls = notify.targets(context.settings)
         remaining_s = max(0.0, context.settings.notify_deadline_s - (time.monotonic() - started_at))
         if not urls and not _log.isEnabledFor(logging.INFO):
             return  # nobody would hear the answer, and finding it out reads the warehouse three times

@@ -7,13 +7,12 @@ stands for it.
 
 from __future__ import annotations
 
-import contextvars
 import hashlib
 import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger("gpuledger.notify")
 
 Kind = Literal["info", "success", "warning", "failure"]
-#: Puts the text of each named Prefect Secret block into the dictionary. Leaves out blocks that cannot be read.
-LoadBlocks = Callable[[Sequence[str], dict[str, str]], None]
 #: A message that could not be delivered for so many days is old news and is dropped.
 KEEP_DAYS = 7
 
@@ -44,27 +41,9 @@ class Message:
     kind: Kind = "info"
 
 
-def targets(settings: Settings, load_blocks: LoadBlocks) -> list[str]:
-    """The Apprise addresses of the settings and of the Prefect blocks that they name. A block that fails is logged.
-
-    Takes at most half of the setting notify_deadline_s. Prefect would try a server that is gone for longer than that.
-    """
-    urls = [url for text in settings.notify_urls for url in text.split()]
-    loaded: dict[str, str] = {}
-    # A daemon thread, as below. It runs in a copy of the context, which says which Prefect server to ask.
-    loading = threading.Thread(
-        target=contextvars.copy_context().run, args=(load_blocks, settings.notify_blocks, loaded),
-        name="notify blocks", daemon=True,
-    )  # fmt: skip
-    if settings.notify_blocks:
-        loading.start()
-        loading.join(settings.notify_deadline_s / 2)
-    for name in settings.notify_blocks:
-        if name in loaded:
-            urls += loaded[name].split()
-        else:
-            _log.error("the Prefect block %s cannot be read: nobody is told through it", name)
-    return list(dict.fromkeys(urls))
+def targets(settings: Settings) -> list[str]:
+    """The Apprise addresses of the settings."""
+    return list(dict.fromkeys(url for text in settings.notify_urls for url in text.split()))
 
 
 def send(outbox: Path, messages: Sequence[Message], urls: Sequence[str], deadline_s: float) -> int:

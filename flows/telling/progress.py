@@ -49,7 +49,8 @@ def live_lines(quiet: bool = False) -> Iterator[Progress]:
 def _step_names() -> dict[Step, str]:
     """The steps in the language in use, in the order in which they are shown."""
     return {
-        "verify": gettext("verify"), "read": gettext("read"), "replay": gettext("replay"), "check": gettext("check"),
+        "start": gettext("start"), "verify": gettext("verify"), "read": gettext("read"), "replay": gettext("replay"),
+        "check": gettext("check"),
         "load": gettext("load"), "identify": gettext("identify"), "build": gettext("build"), "audit": gettext("audit"),
         "publish": gettext("publish"), "ask": gettext("ask"), "models": gettext("models"), "write": gettext("write"),
         "export": gettext("export"),

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import click
 
 from gpuledger.extract.spelling import names_like
+from gpuledger.flows.settings import dropped
 from gpuledger.flows.words.lang import gettext
 
 
@@ -36,7 +37,9 @@ def no_source(names: Iterable[str], known: Iterable[str]) -> str:
 
 
 def no_command(name: str, known: Iterable[str]) -> str:
-    """The message about an unknown command."""
+    """The message about an unknown command, or one that is gone."""
+    if instead := dropped.COMMANDS.get(name):
+        return f"`gpuledger {name}` is gone: {instead}"
     message = gettext("no command is called {name!r}").format(name=name)
     meant = names_like(name, list(known))
     listed = gettext("`{command}` lists all").format(command="gpuledger --help")
@@ -89,7 +92,9 @@ _BARE = ("gpu", "card", "model", "workload", "title", "query", "folder", "file",
 
 
 def _instead(option: str, command: click.Command, command_path: str) -> str:
-    """What to write instead of an unknown option; empty if that is not known."""
+    """What to write instead of an unknown option, or one that is gone; empty if that is not known."""
+    if gone := dropped.OPTIONS.get(f"{command_path.partition(' ')[2]} {option}"):
+        return f"; it is gone: {gone}"
     meant = _OPTIONS.get(option, "")
     if meant and any(meant.partition(" ")[0] in parameter.opts for parameter in command.params):
         return f"; {did_you_mean([meant])}"

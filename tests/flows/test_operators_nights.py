@@ -53,7 +53,7 @@ def night(context: Context, site: int, answers: Callable[[str], bool] = lambda n
             here = replace(reader, client=client)
             return [here.read_source(_of_the_sample(reading, answers)) for reading in readings]
 
-    return run_and_report(context, lambda: run(context, read), lambda names: [])
+    return run_and_report(context, lambda: run(context, read))
 
 
 def _of_the_sample(reading: Reading, answers: Callable[[str], bool]) -> Reading:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.prefect_.server import Server
+from gpuledger.flows.prefect_ import temporary
+from gpuledger.flows.prefect_.temporary import Server
 from gpuledger.flows.telling import logs
 from tests.support.prefect_home import prefect_home
 
@@ -30,13 +31,12 @@ def _quiet_afterwards() -> Iterator[None]:
 def server(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Server]:
-    """A Prefect server of the test's own, with a home under its folder."""
+    """A temporary Prefect server, with a home under its folder."""
     prefect_home(tmp_path_factory, tmp_path / "home")
     for name in [name for name in os.environ if name.startswith("PREFECT_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
-    found = Server(tmp_path, has_services=False, port=0)
-    found.start()
-    yield found
-    found.stop()
+    with temporary.running() as found:
+        found.wait()
+        yield found

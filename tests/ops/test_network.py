@@ -1,5 +1,5 @@
 """What leaves the machine: no look-up and no connection but to sources and notification targets, no telemetry of any
-library; and secrets, by environment and by Prefect block, which reach their targets and stand nowhere else.
+library; and secrets of the environment, which reach their targets and stand nowhere else.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from urllib.parse import urlsplit
 import pytest
 
 from gpuledger.extract import source as sources
-from tests.command import environment, succeeds, tables
+from tests.command import environment, tables
 from tests.nights import Night
 from tests.ops.receivers import webhook
 from tests.support.prefect_home import prefect_home
 from tests.support.served import Api, until
 
 CREDENTIAL = "gpuledger:of-this-test"
-IN_BLOCK, IN_ENVIRONMENT, PASSWORD = "Jx8block-path", "Qv7environment-path", "Zk9mail-password"
+IN_ENVIRONMENT, PASSWORD = "Qv7environment-path", "Zk9mail-password"
 WATCHED = str(Path(__file__).with_name("watched.py"))
 
 
@@ -40,11 +40,6 @@ def outside(log: Path) -> set[str]:
     return {host for _, host, is_here in calls(log) if not is_here}
 
 
-def save_block(name: str, text: str, env: dict[str, str]) -> None:
-    words = f"from prefect.blocks.system import Secret; Secret(value={text!r}).save({name!r})"
-    subprocess.run([sys.executable, "-c", words], env=environment(env), check=True, capture_output=True, timeout=100)
-
-
 def contents(folder: Path) -> Iterator[tuple[Path, bytes]]:
     """All files below, unpacked."""
     for path in folder.rglob("*"):
@@ -55,14 +50,15 @@ def contents(folder: Path) -> Iterator[tuple[Path, bytes]]:
 
 @contextmanager
 def watched_server(log: Path, home: Path) -> Iterator[Api]:
-    """The embedded server as `refresh` and `serve` start it, watched."""
+    """The temporary server as `refresh` starts it, watched."""
     door = socket.create_server(("127.0.0.1", 0))
     process = subprocess.Popen(
-        [sys.executable, WATCHED, str(log), "gpuledger.flows.prefect_.server", str(door.fileno())],
+        [sys.executable, WATCHED, str(log), "gpuledger.flows.prefect_.temporary", str(door.fileno())],
         env=environment({
             "PREFECT_HOME": str(home), "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1",
             "PREFECT_SERVER_API_AUTH_STRING": CREDENTIAL,
-        }), cwd=tempfile.gettempdir(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[door.fileno()],
+        }), cwd=tempfile.gettempdir(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        pass_fds=[door.fileno()],
     )  # fmt: skip
     api = Api(f"http://127.0.0.1:{door.getsockname()[1]}/api", CREDENTIAL)
     door.close()
@@ -70,7 +66,8 @@ def watched_server(log: Path, home: Path) -> Iterator[Api]:
     try:
         yield api
     finally:
-        process.terminate()
+        assert process.stdin is not None
+        process.stdin.close()
         process.wait(timeout=60)
 
 
@@ -84,10 +81,10 @@ def refresh(log: Path, data: Path, *words: str, **env: str) -> subprocess.Comple
 
 @dataclass(frozen=True)
 class Told:
-    """A night under Prefect that was watched, of which a webhook by a Prefect block and one by the environment were told."""
+    """A night under Prefect that was watched, of which a webhook was told."""
 
     done: subprocess.CompletedProcess[str]
-    posts: list[list[dict[str, Any]]]
+    posts: list[dict[str, Any]]
     data: Path
     home: Path
     logs: dict[str, Path]
@@ -100,20 +97,18 @@ def told(tmp_path_factory: pytest.TempPathFactory, nights: dict[int, Night]) -> 
     data, home = nights[1].copy(folder / "data"), folder / "prefect"
     logs = {name: folder / f"{name}.log" for name in ("refresh", "server")}
     prefect_home(tmp_path_factory, home)
-    with watched_server(logs["server"], home) as api, webhook() as by_block, webhook() as by_environment:
+    with watched_server(logs["server"], home) as api, webhook() as hook:
         prefect = {
             "PREFECT_API_URL": api.url, "PREFECT_API_AUTH_STRING": CREDENTIAL, "PREFECT_HOME": str(home),
         }  # fmt: skip
-        save_block("ops-chat", by_block.url.replace("a-secret-path", IN_BLOCK), prefect)
         mail = f"mailto://robot:{PASSWORD}@127.0.0.1:9?from=robot@example.org&to=ops@example.org&mode=insecure"
-        urls = by_environment.url.replace("a-secret-path", IN_ENVIRONMENT)
+        urls = hook.url.replace("a-secret-path", IN_ENVIRONMENT)
         only = [f"--only={name}" for name in ("bhphoto", "ecb_fx", "newegg")]
         done = refresh(
             logs["refresh"], data, "--sample", "--night", "2", *only, **prefect,
-            GPULEDGER_NOTIFY_URLS=f"{urls}|{mail}", GPULEDGER_NOTIFY_BLOCKS="ops-chat|no-such",
-            GPULEDGER_LOG_FORMAT="json",
+            GPULEDGER_NOTIFY_URLS=f"{urls}|{mail}", GPULEDGER_LOG_FORMAT="json",
         )  # fmt: skip
-    return Told(done, [by_block.posts, by_environment.posts], data, home, logs)
+    return Told(done, hook.posts, data, home, logs)
 
 
 @pytest.mark.slow
@@ -126,27 +121,16 @@ def test_a_night_on_the_sample_stays_on_the_machine(told: Told) -> None:
 
 
 def test_secrets_reach_their_targets_and_stand_nowhere_else(told: Told) -> None:
-    for posts in told.posts:
-        assert [post["title"] for post in posts] == ["gpuledger: bhphoto has changed its layout"]
+    assert [post["title"] for post in told.posts] == ["gpuledger: bhphoto has changed its layout"]
     said = told.done.stdout + told.done.stderr
-    assert "the Prefect block no-such cannot be read" in said
     assert "could not be reached" in said  # the mail
     places = [(Path("its words"), said.encode()), *contents(told.data), *contents(told.home)]
     # The file itself is packed; its tables are looked at as they are read.
     places += [(Path(name), repr(rows).encode()) for name, rows in tables(told.data, "core", "mart", "ops").items()]
     assert len(places) > 100
     for place, content in places:
-        for secret in (IN_BLOCK, IN_ENVIRONMENT, PASSWORD, CREDENTIAL):
+        for secret in (IN_ENVIRONMENT, PASSWORD, CREDENTIAL):
             assert secret.encode() not in content, place
-
-
-def test_a_block_without_a_server_costs_no_more_than_the_deadline(nights: dict[int, Night], tmp_path: Path) -> None:
-    data = nights[1].copy(tmp_path / "data")
-    env = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "PREFECT_HOME": str(tmp_path / "home"),
-           "GPULEDGER_NOTIFY_BLOCKS": "ops-chat", "GPULEDGER_NOTIFY_DEADLINE_S": "1"}  # fmt: skip
-    words = ("refresh", "--sample", "--night", 2, "--only", "ecb_fx", "--engine", "plain")
-    outcome = succeeds(*words, data=data, env=env)
-    assert "the Prefect block ops-chat cannot be read" in outcome.err
 
 
 def test_a_live_night_asks_for_its_sources_alone(tmp_path: Path) -> None:

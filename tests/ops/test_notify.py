@@ -109,8 +109,7 @@ def test_without_a_target_nothing_is_kept(outbox: Path) -> None:
 
 
 def test_several_addresses_in_one_variable() -> None:
-    from gpuledger.flows.prefect_ import blocks
     from gpuledger.flows.settings.settings import load
 
     loaded = load({}, {"GPULEDGER_NOTIFY_URLS": f"{GONE} json://b/c|json://d/e"}, Path("/nowhere"))
-    assert notify.targets(loaded, blocks.load) == [GONE, "json://b/c", "json://d/e"]
+    assert notify.targets(loaded) == [GONE, "json://b/c", "json://d/e"]

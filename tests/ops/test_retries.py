@@ -8,7 +8,7 @@ from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary
 
 from gpuledger.flows.night.summary import Summary, can_help
 from gpuledger.flows.prefect_ import deployments
-from gpuledger.flows.prefect_.server import Server
+from gpuledger.flows.prefect_.temporary import Server
 from gpuledger.warehouse.ledger import SourceOutcome
 
 

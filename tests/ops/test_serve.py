@@ -1,5 +1,5 @@
-"""`gpuledger serve` with its own Prefect server: killed in a run, started again, events at once, and stopped; in a folder
-whose modules nothing of it may run.
+"""`gpuledger serve` on the server of `prefect server start`: killed in a run, started again, events at once, and stopped; in
+a folder whose modules nothing of it may run.
 """
 
 from __future__ import annotations
@@ -15,18 +15,26 @@ from gpuledger.warehouse.paths import DataDir
 from tests.command import QUICK, gpuledger, rows
 from tests.ops.trap import lay, ran, without_ours
 from tests.support.prefect_home import prefect_home
-from tests.support.served import Serving, marked, until
+from tests.support.served import Server, Serving, marked, until
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def serving(tmp_path: Path) -> Iterator[list[Serving]]:
+def server(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    prefect_home(tmp_path_factory, tmp_path / "prefect")
+    found = Server(tmp_path / "prefect")
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def serving(tmp_path: Path, server: Server) -> Iterator[list[Serving]]:
     found: list[Serving] = []
     yield found
     for one in found:
         one.kill()
-    for process in marked(tmp_path):
+    for process in marked(tmp_path / "data"):
         process.kill()
 
 
@@ -38,33 +46,26 @@ def begun(data: DataDir) -> int:
     return len(run_log.entries(data))
 
 
-def test_killed_started_again_five_events_and_stopped(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, serving: list[Serving]
-) -> None:
+def test_killed_started_again_five_events_and_stopped(tmp_path: Path, server: Server, serving: list[Serving]) -> None:
     data, here = DataDir(tmp_path / "data"), lay(tmp_path / "downloaded")
     log = here / "serve.log"
 
     def start() -> Serving:
         """`serve` itself is started with `-m`; its children would find the package of the current folder."""
         with without_ours(here):
-            serving.append(one := Serving(data.root, log, **QUICK))
+            serving.append(one := Serving(server, data.root, log, **QUICK))
         return one
 
-    prefect_home(tmp_path_factory, data.state / "prefect")
     first = start()
-    killed_run = first.api.start("refresh/nightly", only=ONLY)
+    first.api.start("refresh/nightly", only=ONLY)
     until(lambda: begun(data) == 1, "the run begins to read")
-    family = marked(data.root)
-    assert len(family) >= 3  # serve, the server, the run
     first.kill()
-    psutil.wait_procs(family, timeout=30)
-    assert marked(data.root) == []
+    run, *more = marked(data.root)
+    run.kill()
+    assert more == []
 
-    # A second `serve` on the folder may start now; what was running is known to be dead, and nothing was published.
+    # Nothing was published, and the next `serve` goes on.
     second = start()
-    refused = gpuledger("serve", "--sample", data=data.root)
-    assert (refused.status, "is served already" in refused.err) == (1, True)
-    assert second.api.ended(killed_run)["type"] == "CRASHED"
     done = second.api.ended(second.api.start("refresh/nightly", only=ONLY))
     assert (done["type"], "prices changed" in done["message"]) == ("COMPLETED", True), log.read_text(errors="replace")
     assert rows(data.root, "SELECT status FROM ops.run ORDER BY started_at") == [("interrupted",), ("published",)]
@@ -114,7 +115,42 @@ def test_killed_started_again_five_events_and_stopped(
     until(lambda: process.num_fds() <= files + 2, "what a run had open is closed")
     assert process.memory_info().rss < memory * 1.2
 
+    # The parameters of a run name no folder.
+    refused = second.api.ended(second.api.start("refresh/nightly", data_dir=str(tmp_path / "elsewhere")))
+    assert refused["type"] in ("FAILED", "CRASHED")
+    assert not (tmp_path / "elsewhere").exists()
+    assert server.settings["PREFECT_API_AUTH_STRING"] not in log.read_text(errors="replace")
+
     assert second.stop() == 0
     assert marked(data.root) == []
-    assert not second.note.exists()
     assert ran(here) == ""
+
+
+def test_without_a_server_that_lets_it_in_it_says_what_to_start(server: Server, tmp_path: Path) -> None:
+    api_url = server.settings["PREFECT_API_URL"]
+    for env, why in (
+        ({}, "name no API"),
+        ({"PREFECT_API_URL": "http://127.0.0.1:9/api"}, "no Prefect API answers at http://127.0.0.1:9/api"),
+        ({"PREFECT_API_URL": api_url}, "status 401: see PREFECT_API_AUTH_STRING"),
+    ):
+        outcome = gpuledger("serve", data=tmp_path / "data", env={**env, "PREFECT_HOME": str(tmp_path / "home")})
+        assert (outcome.status, why in outcome.err) == (1, True), outcome.err
+
+
+def test_doctor_fails_where_the_api_answers_without_a_credential(server: Server, tmp_path: Path) -> None:
+    def found(env: dict[str, str]) -> tuple[int, str]:
+        outcome = gpuledger("doctor", "--offline", "--format", "csv", data=tmp_path / "data", env=env)
+        (line,) = [line for line in outcome.out.splitlines() if line.startswith("Prefect API")] or [""]
+        return outcome.status, line
+
+    assert found({"PREFECT_HOME": str(tmp_path / "home")}) == (0, "")
+    closed = {"PREFECT_API_URL": server.settings["PREFECT_API_URL"], "PREFECT_HOME": str(tmp_path / "home")}
+    status, line = found(closed)
+    assert (status, "with status 401" in line) == (0, True), line
+    server.stop()
+    status, line = found(closed)
+    assert (status, "does not answer" in line) == (1, True), line
+    opened = Server(tmp_path / "prefect", credential="")
+    status, line = found({**closed, "PREFECT_API_URL": opened.settings["PREFECT_API_URL"]})
+    opened.stop()
+    assert (status, "PREFECT_SERVER_API_AUTH_STRING" in line) == (1, True), line

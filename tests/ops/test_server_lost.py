@@ -6,9 +6,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import psutil
 import pytest
 
-from gpuledger.flows.prefect_.server import Server
+from gpuledger.flows.prefect_ import temporary
+from gpuledger.flows.prefect_.temporary import Server
 from gpuledger.warehouse.paths import DataDir
 from tests.command import arguments, environment, rows, succeeds
 from tests.support.served import until
@@ -29,8 +31,8 @@ def test_a_server_killed_in_the_middle_of_a_run(server: Server, tmp_path: Path) 
         cwd=tempfile.gettempdir(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     until(data.runs.exists, "the run begins")
-    assert server.process is not None
-    server.process.kill()
+    (process,) = [child for child in psutil.Process().children() if temporary.__name__ in child.cmdline()]
+    process.kill()
     out, err = run.communicate(timeout=170)
     assert run.returncode == 0, err
     assert "the Prefect server was lost" in out

@@ -1,5 +1,5 @@
-"""`gpuledger serve` in a process of its own, and its Prefect server over HTTP, without importing Prefect: for tests and
-benchmarks alike.
+"""`gpuledger serve` and its Prefect server in processes of their own, and the server over HTTP, without importing Prefect:
+for tests and benchmarks alike.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ import base64
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -162,30 +163,55 @@ def _answer(request: urllib.request.Request) -> Any:
     raise AssertionError
 
 
-class Serving:
-    """`gpuledger serve --sample`; starts and waits until it answers. Its working folder is that of the log."""
+class Server:
+    """`prefect server start` on a free port, with a credential and its files in `home`."""
 
-    def __init__(self, data: Path, log: Path, **env: str) -> None:
+    def __init__(self, home: Path, credential: str = "gpuledger:of-this-test") -> None:
+        home.mkdir(exist_ok=True, parents=True)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        self.settings = {
+            "PREFECT_API_URL": f"http://127.0.0.1:{port}/api", "PREFECT_API_AUTH_STRING": credential,
+            "PREFECT_HOME": str(home),
+            # The runner asks every ten seconds what is due; who waits for it is less patient.
+            "PREFECT_RUNNER_POLL_FREQUENCY": "2",
+        }  # fmt: skip
+        of_server = {
+            **({"PREFECT_SERVER_API_AUTH_STRING": credential} if credential else {}),
+            "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true", "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+            "PREFECT_UI_ENABLED": "false",
+        }  # fmt: skip
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "prefect", "server", "start", "--port", str(port)], cwd=home, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, env=environment(**self.settings, **of_server), start_new_session=True,
+        )  # fmt: skip
+        self.api = Api(self.settings["PREFECT_API_URL"], credential)
+        until(self.api.answers, "the server answers")
+
+    def stop(self) -> None:
+        """Kill it, and what it started."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+class Serving:
+    """`gpuledger serve --sample` on a server; starts and waits until it serves. Its working folder is that of the log."""
+
+    def __init__(self, server: Server, data: Path, log: Path, **env: str) -> None:
+        self.log, self.api = log, server.api
+        began = len(self._served())
         with log.open("ab") as out:
             self.process = subprocess.Popen(
-                command("serve", "--sample", data=data), cwd=log.parent, stdout=out,
-                # The runner asks every ten seconds what is due; who waits for it is less patient.
-                env=environment(GPULEDGER_UI_PORT="0", PREFECT_RUNNER_POLL_FREQUENCY="2", **env),
-                stderr=subprocess.STDOUT,
+                command("serve", "--sample", data=data), cwd=log.parent, stdout=out, stderr=subprocess.STDOUT,
+                env=environment(**server.settings, **env),
             )  # fmt: skip
-        self.log = log
-        self.note = data / "state" / "prefect-server.json"
-        note = until(self._note, "the server answers")
-        assert note is not None
-        self.api = Api(f"http://127.0.0.1:{note['port']}/api", note["credential"])
+        until(lambda: len(self._served()) > began, "it serves")
+        self.api.deployment("rebuild/on-change")  # the last one that is deployed
 
-    def _note(self) -> dict[str, Any] | None:
-        assert self.process.poll() is None, self.log.read_text(errors="replace")
-        try:
-            words = json.loads(self.note.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
-        return words if words["pid"] == self.process.pid else None
+    def _served(self) -> list[str]:
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        return [line for line in text.splitlines() if " INFO serving " in line]
 
     def stop(self) -> int:
         """SIGTERM; the exit status."""
@@ -199,11 +225,11 @@ class Serving:
 
 
 def marked(data: object) -> list[psutil.Process]:
-    """The processes that were started for a data directory, by their owner's pipe or by their command line."""
+    """The processes that were started for a data directory, by their environment or by their command line."""
     found = []
     for process in psutil.process_iter():
         try:
-            words = [process.environ().get("_GPULEDGER_OWNER", ""), *process.cmdline()]
+            words = [process.environ().get("GPULEDGER_DATA_DIR", ""), *process.cmdline()]
         except psutil.Error:
             continue
         if any(str(data) in word for word in words) and process.status() != psutil.STATUS_ZOMBIE:

@@ -1,0 +1,17 @@
+"""What earlier versions had and this one has not: commands, options and settings, each with what to use instead.
+
+A command or an option that is gone says so. A setting that is gone is named in one line, and stops nothing.
+"""
+
+from __future__ import annotations
+
+#: By the words behind `gpuledger`.
+COMMANDS: dict[str, str] = {}
+#: By the command with the option.
+OPTIONS = {
+    "serve --connect": "`prefect server start` says where its UI is, and its login asks for PREFECT_SERVER_API_AUTH_STRING",
+}
+SETTINGS = {
+    "notify_blocks": "put the addresses into GPULEDGER_NOTIFY_URLS",
+    "ui_port": "`prefect server start --port` sets the port of the UI",
+}
