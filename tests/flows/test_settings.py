@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.flows.settings import dropped
 from gpuledger.flows.settings.settings import Settings, SettingsError, explain, file_of, load
 from tests.command import gpuledger
 
@@ -133,3 +134,17 @@ def test_the_command_shows_every_setting_and_where_it_comes_from(tmp_path: Path)
     assert "default" in lines["cron"]
     assert "2 set, not shown" in lines["notify_urls"]
     assert "topsecret" not in told
+
+
+def test_what_is_gone_is_said_in_one_line_and_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "gpuledger.toml").write_text("".join(f'{name} = "set"\n' for name in dropped.SETTINGS))
+    asked = gpuledger("settings", env={"GPULEDGER_SETTINGS_FILE": str(tmp_path / "gpuledger.toml")})
+    assert asked.status == 0
+    assert asked.err.splitlines() == [
+        f"{tmp_path}/gpuledger.toml: the setting {name} is gone and does nothing: {instead}"
+        for name, instead in dropped.SETTINGS.items()
+    ]
+    assert "in the environment" not in gpuledger("settings", env={"GPULEDGER_UI_PORT": "in the environment"}).out
+    for option, instead in dropped.OPTIONS.items():
+        asked = gpuledger(*option.split())
+        assert (asked.status, f"it is gone: {instead}\n" in asked.err) == (2, True), asked.err
