@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 #: Most bytes of a file that a person writes or exports: quotes, models, transcriptions. A list of 50,000 quotes has 10 MB.
 MAX_BYTES = 20_000_000
@@ -34,6 +34,18 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES, *, follow: bool = False) 
 
     `follow` follows a link. It is for a file that a person named in a command, because then the link is their own.
     """
+    with opened(path, follow=follow) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > max_bytes:
+            raise _refused(path, _too_large(size, max_bytes))
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise _refused(path, _too_large(len(content), max_bytes))
+    return content
+
+
+def opened(path: Path, *, follow: bool = False) -> BinaryIO:
+    """A regular file, open for reading without waiting. Raises OSError, and Refused if it is no regular file."""
     try:
         handle = os.open(path, os.O_RDONLY | (0 if follow else os.O_NOFOLLOW) | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -42,17 +54,10 @@ def read_bytes(path: Path, max_bytes: int = MAX_BYTES, *, follow: bool = False) 
         if error.errno == errno.ENXIO:
             raise _refused(path, "it is a socket, and not a file: take it away") from None
         raise
-    about = os.fstat(handle)
-    if not stat.S_ISREG(about.st_mode):
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise _refused(path, "it is a folder, a pipe or a device, and not a file: take it away")
-    with os.fdopen(handle, "rb") as file:
-        if about.st_size > max_bytes:
-            raise _refused(path, _too_large(about.st_size, max_bytes))
-        content = file.read(max_bytes + 1)
-    if len(content) > max_bytes:
-        raise _refused(path, _too_large(len(content), max_bytes))
-    return content
+    return os.fdopen(handle, "rb")
 
 
 def read_page(path: Path) -> bytes:

@@ -15,6 +15,8 @@ from gpuledger.extract.message import Mistake
 from gpuledger.extract.spelling import names_like
 
 _PACKAGED = Path(__file__).parent / "seeds" / "workloads.toml"
+#: The most cards or iterations that are believed; the tables keep 32 bits.
+_MOST = 10**6
 _ID = re.compile(r"[a-z0-9]+(?:[.-][a-z0-9]+)*")
 
 
@@ -54,7 +56,14 @@ class Workload:
             raise BadWorkload(
                 "question.direction_more_less_not", workload_id=self.workload_id, direction=self.direction
             )
-        if not isinstance(self.gpu_count, int) or self.gpu_count < 1:
+        for name in ("model", "precision", "resolution", "software", "source"):
+            if not isinstance(getattr(self, name), str | None):
+                raise BadWorkload("question.text_not", workload_id=self.workload_id, name=name)
+        if not (self.iterations is None or (isinstance(self.iterations, int) and 1 <= self.iterations <= _MOST)):
+            raise BadWorkload(
+                "question.iterations_whole_number_1", workload_id=self.workload_id, iterations=self.iterations
+            )
+        if not isinstance(self.gpu_count, int) or not 1 <= self.gpu_count <= _MOST:
             raise BadWorkload(
                 "question.gpu_count_whole_number_1", workload_id=self.workload_id, gpu_count=self.gpu_count
             )

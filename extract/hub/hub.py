@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -22,6 +23,7 @@ from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.errors import Blocked, FetchError, NotFound
 from gpuledger.extract.fetch.http import Client
 from gpuledger.extract.hub.named import Wanted
+from gpuledger.extract.hub.weight_types import MOST_PARTS
 from gpuledger.extract.message import Message
 
 #: The log of the archive in which the answers stand.
@@ -56,10 +58,15 @@ class Hub:
     address: str
     ollama: str
     key: str = ""
+    #: Seconds for all files of a repository together, on the `clock`, and when each was asked for.
+    deadline_s: float = 300
+    clock: Callable[[], float] = time.monotonic
+    asked: list[float] = field(default_factory=list)
 
     def bring(self, wanted: Wanted, folder: Path) -> None:
         """Write into `folder` what says the size of a model. Raises HubError."""
         page = f"{self.ollama if wanted.is_ollama else self.address}/{wanted.repository}"
+        self.asked.append(self.clock())
         try:
             if wanted.is_ollama:
                 self._tag(wanted, folder)
@@ -139,6 +146,9 @@ class Hub:
     def _content(self, url: str, first_bytes: int | None = None) -> bytes:
         # A key is for the hub alone: the Ollama library asks for none.
         key = self.key if url.startswith(f"{self.address}/") else None
+        self.asked.append(self.clock())
+        if len(self.asked) > MOST_PARTS or self.asked[-1] - self.asked[0] > self.deadline_s:
+            raise HubError(Message("model.hub_too_long", count=MOST_PARTS, seconds=self.deadline_s))
         fetched = self.client.fetch_file(url, key=key, first_bytes=first_bytes)
         self.archive.save(ARCHIVED_AS, fetched, self.now())
         return fetched.content

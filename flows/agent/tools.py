@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import click
 
 from gpuledger import __version__
-from gpuledger.extract.message import Failure
+from gpuledger.extract.message import Failure, Message
 from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.asking import card_names, workload_names
 from gpuledger.flows.asking.options import MOST
@@ -35,6 +35,9 @@ from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
+
+    from gpuledger.transform.sizing.diffusion import DiffusionModel
+    from gpuledger.transform.sizing.tensors import Architecture
 
 #: The most rows of an answer. What an agent reads costs its user money, and `sql` can ask for a longer list in parts.
 MOST_ROWS = 200
@@ -168,6 +171,7 @@ class Tools:
         assumed = {"hours_per_day": hours_per_day, "horizon_years": None if days is None else buying.years_of(days)}
         code = None if currency is None else chosen.currency_code(currency)
         where = buying.Where(market and market.strip().lower(), code, country)
+        self._shape(model)
         with buying.stock(self._data, where, clock=utc_now(), may_be_wheel=False) as offered:
             answer = buying.ask(
                 self._data, offered, _bounded(limit), model=model, precision=precision,
@@ -186,17 +190,15 @@ class Tools:
             }
 
     def size(self, model: str, precision: str | None = None, context: int | None = None, batch: int = 1) -> Answer:
-        """Parameters, memory and operations of a model. Needs no warehouse."""
+        """Parameters, memory and operations of a model by its name. Needs no warehouse, asks no hub and opens no file."""
         from gpuledger.flows.asking.assume import of_settings
-        from gpuledger.flows.asking.from_hub import bring
         from gpuledger.transform.answers.sizes import quantities
         from gpuledger.transform.sizing.errors import SizingError
-        from gpuledger.transform.sizing.named import shape_of, usual_precision
+        from gpuledger.transform.sizing.named import usual_precision
 
         _positive(context=context, batch=batch)
-        bring(model, self._data)
+        shape = self._shape(model)
         try:
-            shape = shape_of(model, self._data.models)
             asked = precision or usual_precision(shape, model, "fp16")
             sizes = quantities(shape, asked, context, batch, of_settings(()))
         except SizingError as error:
@@ -275,6 +277,23 @@ class Tools:
         hashes = [row[name] for row in objects for name in row if name.endswith("sha256") or name == "evidence"]
         answer["evidence"] = list(dict.fromkeys(sha256 for sha256 in hashes if sha256))
         return answer | ({"what": what} if what else {}) | ({"note": note} if note else {})
+
+    def _shape(self, model: str) -> Architecture | DiffusionModel:
+        """The model of that name, if it is known here: what an agent asks opens no file, asks no hub and keeps nothing."""
+        from gpuledger.extract.hub.named import wanted
+        from gpuledger.transform.sizing.errors import SizingError, UnknownModel
+        from gpuledger.transform.sizing.named import is_path, shape_of
+
+        if is_path(model):
+            raise click.UsageError(str(Message("model.agent_no_path", name=model)))
+        try:
+            return shape_of(model, self._data.models)
+        except UnknownModel as error:
+            settings = settings_module.load({})
+            on_hub = wanted(model, settings.hub, settings.ollama)
+            raise click.UsageError(str(Message("model.agent_unknown", name=model) if on_hub else error)) from None
+        except SizingError as error:
+            raise click.UsageError(str(error)) from None
 
     def _day(self, text: str | None) -> date | None:
         from gpuledger.flows.asking.options import day_of

@@ -42,14 +42,12 @@ def ask(
     `owned` has names of cards as people write them, and `texts` the values of --assume. A usage error for a question that
     makes no sense.
     """
-    from gpuledger.flows.asking.from_hub import bring
     from gpuledger.transform.buying.answer import ImpossibleQuestion, Question
     from gpuledger.transform.buying.answer import ask as answer
     from gpuledger.transform.sizing.errors import SizingError
 
     there = _cards(data, owned) if owned else ()
     assumed = {**question.pop("assumed", {}), **dict(assumption(text) for text in texts)}
-    bring(question["model"], data)
     try:
         return answer(Question(owned=there, assumed=assumed, **question), offered, data.models, limit)
     except (SizingError, ImpossibleQuestion, ImpossibleAssumption) as error:

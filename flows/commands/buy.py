@@ -97,6 +97,7 @@ def command(
 ) -> int:
     """Cards, nodes of 2 to 8, machines and rentals that run a model: the cheapest over the horizon first, with evidence."""
     from gpuledger.flows.asking.buying import Where, ask, stock, years_of
+    from gpuledger.flows.asking.from_hub import bring
     from gpuledger.flows.showing.buy_answer import show_answer
 
     data = read_from(data_dir)
@@ -117,6 +118,7 @@ def command(
     # The answer and its headings are read from one version, and only one connection is opened.
     where = Where(chosen.market(), chosen.currency(), country)
     with stock(data, where, clock=datetime.now(UTC), may_be_wheel=data_dir is None) as offered:
+        bring(model_id, data)
         answer = ask(
             data, offered, count, model=model_id, precision=precision, usage=load, budget=amount, for_cards=budget_cards,
             min_tokens_per_s=min_tokens_per_s, condition=condition, country=country, has_host=host == "own", slots=slots,

@@ -144,8 +144,8 @@ def _stored_files(data: DataDir) -> Iterator[tuple[Path, Sequence[StoredFigure]]
     """The files of figures that count, each with its figures. A file that somebody edited badly has none here."""
     for path in sorted(data.measurements.glob("*.csv")):
         try:
-            yield path, plain.read_stored(path.read_bytes())
-        except (NotReadable, UnicodeDecodeError):
+            yield path, plain.read_stored(local_files.read_bytes(path))
+        except (NotReadable, UnicodeDecodeError, OSError):
             yield path, ()
 
 

@@ -11,7 +11,7 @@ from gpuledger.transform.sizing.errors import BadConfig, BadModelFile
 #: The most layers or experts that a config may have. No published model has a tenth of that. Without this limit a typing
 #: error could fill the memory with tensors.
 _MOST_REPEATED = 20_000
-_REPEATED = ("layers", "layer", "experts")
+_REPEATED = ("layers", "layer", "experts", "block_count", "expert_count", "expert_used_count")
 #: The largest other number that a config may have, far above any width, vocabulary or context.
 _MOST = 10**9
 
@@ -94,7 +94,19 @@ class Config:
             return None
         if not isinstance(value, list | tuple):
             raise BadConfig("model.model_type_list_not", name=name, model_type=self.model_type, value=value)
-        return list(value)
+        return self.bounded(name, list(value))
+
+    def bounded(self, name: str, entries: list[object]) -> list[object]:
+        """The entries of a list. Raises BadConfig if they are more than a model has layers."""
+        if len(entries) > _MOST_REPEATED and name != "tensors":
+            raise BadConfig(
+                "model.model_type_no_model_over",
+                name=name,
+                model_type=self.model_type,
+                value=len(entries),
+                most=_MOST_REPEATED,
+            )
+        return entries
 
     def part(self, name: str) -> Config | None:
         """A nested part (`text_config`), or None if it is absent or null."""

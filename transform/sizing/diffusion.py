@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from typing import Any, Literal
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.config import Config
-from gpuledger.transform.sizing.errors import BadConfig, UnknownModel, UnknownPrecision
+from gpuledger.transform.sizing.errors import BadConfig, UnknownModel, UnknownPrecision, of_a_stranger
 from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.tensors import Architecture, count_parameters
 from gpuledger.transform.sizing.weights import UNIFORM_BITS
@@ -25,6 +25,7 @@ MODEL_TYPE = "diffusers"
 Role = Literal["denoiser", "text", "vae"]
 #: Pixels of a side where the model's files do not say it.
 _USUAL_SIDE = 1024
+_MOST_PARAMETERS = 10**14
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,35 @@ def diffusion_models() -> Mapping[str, DiffusionModel]:
 
 
 def shape_in(config: Mapping[str, object]) -> Architecture | DiffusionModel:
-    """The model that a config describes. Raises BadConfig."""
-    return of_parts(config) if config.get("model_type") == MODEL_TYPE else read_config(config)
+    """The model that a config describes. Raises SizingError, also where no model is that large."""
+    what = str(config.get("_name_or_path") or config.get("model_type"))[:80]
+    with of_a_stranger(what):
+        shape = of_parts(config) if config.get("model_type") == MODEL_TYPE else read_config(config)
+        for quantity, value, most in _extents(shape):
+            if value > most:
+                raise BadConfig("model.impossible", what=what, quantity=quantity, value=value, most=most)
+        return shape
+
+
+def _extents(shape: Architecture | DiffusionModel) -> Iterator[tuple[str, float, float]]:
+    """What a shape comes to, each with the most that is believed: a hundred times the largest model of 2026.
+
+    Below these every figure of the tables fits into 64 bits. Raises BadConfig for a model without weights.
+    """
+    if isinstance(shape, DiffusionModel):
+        yield "parameters", shape.parameters, _MOST_PARAMETERS
+        yield "pixels of a side", shape.side or 0, 100_000
+        yield "bytes of a clip", shape.clip.activation_bytes if shape.clip else 0, 1e15
+        return
+    count, tensors = count_parameters(shape).total, shape.tensors + shape.extra
+    if not count:
+        raise BadConfig("model.no_weights")
+    yield "parameters", count, _MOST_PARAMETERS
+    yield "bits of a weight in its files", sum(tensor.stored_bits for tensor in tensors) / max(count, 1), 80
+    yield "context", shape.context, 1e9
+    yield "values in the cache for each token", sum(layer.cached for layer in shape.attention), 1e8
+    yield "bytes of state", sum(layer.state_bytes for layer in shape.attention), 1e12
+    yield "width of attention", sum(layer.heads * (layer.key_dim + layer.value_dim) for layer in shape.attention), 1e12
 
 
 def of_parts(config: Mapping[str, object]) -> DiffusionModel:

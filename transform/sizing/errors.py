@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gpuledger.extract import local_files
 from gpuledger.extract.message import Mistake
 
 
@@ -27,3 +31,17 @@ class ContextTooLong(SizingError):
 
 class BadModelFile(SizingError):
     """The file of an added model cannot be used. The message names the file and says what to do."""
+
+
+@contextmanager
+def of_a_stranger(what: object) -> Iterator[None]:
+    """The one wall around what a stranger wrote of a model: what no check foresaw is a BadModelFile that names `what`."""
+    try:
+        yield
+    except SizingError:
+        raise
+    except OSError as error:
+        raise BadModelFile("model.cannot_read_2", path=what, why=local_files.why(error)) from None
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        why = f"{type(error).__name__}: {error}"[:200]
+        raise BadModelFile("model.does_not_add_up", what=what, why=why) from None

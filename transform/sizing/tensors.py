@@ -11,7 +11,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
@@ -19,6 +21,17 @@ from gpuledger.transform.sizing.errors import BadConfig
 TensorKind = Literal["matrix", "embedding", "vector"]
 ArchitectureKind = Literal["decoder", "encoder", "encoder_decoder"]
 _MOST_TENSORS = 1_000_000
+_Size = Annotated[int, msgspec.Meta(ge=1, lt=10**15)]
+#: A tensor as a config lists it: role, layer, rows, columns, experts, kind and bits in the file.
+_Row = tuple[
+    str,
+    Annotated[int, msgspec.Meta(ge=0, lt=10**6)] | None,
+    _Size,
+    _Size,
+    _Size,
+    TensorKind,
+    Annotated[int, msgspec.Meta(ge=0)],
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,15 +212,13 @@ def tensors_of(config: Config, used: int) -> tuple[Tensor, ...]:
     """The tensors that a config lists. Raises BadConfig for a list that cannot be one."""
     tensors = []
     for row in (config.sequence("tensors") or [])[:_MOST_TENSORS]:
-        if not (isinstance(row, list) and len(row) in (6, 7) and isinstance(row[0], str)):
-            raise BadConfig("model.tensors_model_type_gguf_role")
-        role, layer, *sizes, kind, bits = row if len(row) == 7 else [*row, 0]
-        if kind not in ("matrix", "embedding", "vector") or any(
-            isinstance(size, bool) or not isinstance(size, int) or size < 1 for size in sizes
-        ):
-            raise BadConfig("model.tensor_model_type_gguf_impossible", role=role)
-        experts = sizes[2]
+        try:
+            role, layer, rows, cols, experts, kind, bits = msgspec.convert(
+                [*row, 0] if isinstance(row, list) and len(row) == 6 else row, _Row
+            )
+        except msgspec.ValidationError as error:
+            raise BadConfig("model.tensors_model_type_gguf_role", why=str(error)) from None
         if used > experts > 1:
             raise BadConfig("model.token_cannot_use_experts", used=used, experts=experts)
-        tensors.append(Tensor(role, layer, sizes[0], sizes[1], kind, experts, used if experts > 1 else 1, bits))
+        tensors.append(Tensor(role, layer, rows, cols, kind, experts, used if experts > 1 else 1, bits))
     return tuple(tensors)

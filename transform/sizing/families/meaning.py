@@ -64,7 +64,7 @@ class Meaning:
         """A whole number above zero, None where the config has none, or has 0 or -1 as a way of saying so."""
         for name in table()["keys"][meaning]:
             given = self.config.values.get(name)
-            if given in (None, 0, -1) or isinstance(given, str | list | tuple | Mapping):
+            if given in (None, 0, -1) or isinstance(given, list | tuple | Mapping):
                 continue
             return self.config.whole(name)
         return None
@@ -86,7 +86,9 @@ class Meaning:
                         "model.model_type_list_not", name=name, model_type=self.config.model_type, value=given
                     )
                 return [*numbers, *[numbers[-1]] * layers][:layers]
-        found = self.maybe(meaning) if default is not None else self.number(meaning)
+        if default is None:
+            return [self.number(meaning)] * layers
+        found = self.config.optional_whole(*table()["keys"][meaning])
         return [default or 0 if found is None else found] * layers
 
     def listed(self, meaning: str) -> list[Any] | None:
@@ -94,7 +96,7 @@ class Meaning:
         for name in table()["keys"][meaning]:
             given = self.config.values.get(name)
             if isinstance(given, list | tuple | str) and given:
-                return list(given)
+                return self.config.bounded(name, list(given))
         return None
 
     def has(self, trait: str, *, default: bool = False) -> bool:
@@ -119,7 +121,8 @@ class Meaning:
     def _mixers(self, layers: int, words: list[Any] | None, named: list[str]) -> Iterator[str]:
         if words is not None and all(isinstance(word, str) for word in words):
             if len(words) < layers and not self.family:
-                words, named = words * layers, named * layers  # a pattern that repeats
+                times = -(-layers // len(words))
+                words, named = words * times, named * times  # a pattern that repeats
             if len(words) < layers:
                 raise BadConfig(
                     "model.layer_types_model_type_names",

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from gpuledger.extract import local_files
+from gpuledger.extract.hub.weight_types import MOST_PARTS
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.gguf import BLOCKS
 
@@ -41,7 +43,7 @@ _FILE_TYPES = {
 }  # fmt: skip
 #: The most values or tensors, and the longest text, that are read. No real file has more; without these limits a damaged
 #: file could fill the memory.
-_MOST_ENTRIES, _MOST_TEXT = 1_000_000, 64_000_000
+_MOST_ENTRIES, _MOST_TEXT, _LONGEST_HEAD = 1_000_000, 64_000_000, 400_000_000
 #: Arrays up to this length are read. Of longer arrays (the tokenizer's words) only the length is kept.
 _SHORT_ARRAY = 4096
 _TABLES = ("token_embd", "position_embd", "token_types", "per_layer_token_embd")
@@ -129,6 +131,8 @@ def _parts(path: Path) -> list[Path]:
     match = _PART.search(path.name)
     if match is None:
         return [path]
+    if int(match[2]) > MOST_PARTS:
+        raise BadGguf("model.too_many_parts", what=path, count=int(match[2]), most=MOST_PARTS)
     parts = [
         path.with_name(f"{path.name[: match.start()]}-{n:05}-of-{match[2]}.gguf") for n in range(1, int(match[2]) + 1)
     ]
@@ -167,10 +171,10 @@ def _tensor(name: str, dims: Sequence[int]) -> list[Any]:
 
 def _head_of(path: Path) -> Head:
     try:
-        with path.open("rb") as file:
+        with local_files.opened(path, follow=True) as file:
             return _read_head(file, path)
     except OSError as error:
-        raise BadGguf("model.cannot_read", path=path, strerror=error.strerror) from None
+        raise BadGguf("model.cannot_read", path=path, strerror=local_files.why(error)) from None
     except (struct.error, UnicodeDecodeError, OverflowError, MemoryError):
         raise BadGguf("model.damaged_not_downloaded_end", path=path) from None
 
@@ -219,6 +223,9 @@ def _value(file: BinaryIO, kind: int, path: Path) -> Any:
     if kind != _ARRAY:
         raise BadGguf("model.damaged_value_unknown_type", path=path, kind=kind)
     inner, length = struct.unpack("<IQ", file.read(12))
+    # No program writes arrays of arrays, and a head that large would take minutes.
+    if inner == _ARRAY or length > _MOST_ENTRIES * 4 or file.tell() > _LONGEST_HEAD:
+        raise OverflowError
     if inner in _NUMBERS and length > _SHORT_ARRAY:
         file.seek(length * struct.calcsize(_NUMBERS[inner]), 1)
         return length

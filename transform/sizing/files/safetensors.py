@@ -11,8 +11,11 @@ import re
 import struct
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+
+from gpuledger.extract import local_files
 from gpuledger.extract.hub.weight_types import WEIGHT_BITS
 from gpuledger.transform.sizing.errors import SizingError
 
@@ -42,6 +45,14 @@ _ROLES = {
 }  # fmt: skip
 
 
+class _Entry(msgspec.Struct):
+    """What a head says of one tensor."""
+
+    dtype: str
+    shape: Annotated[list[Annotated[int, msgspec.Meta(ge=0, lt=10**12)]], msgspec.Meta(max_length=8)]
+    data_offsets: tuple[int, int] | None = None
+
+
 class BadSafetensors(SizingError):
     """A safetensors file cannot be read. The message names the file and says what to do."""
 
@@ -49,14 +60,14 @@ class BadSafetensors(SizingError):
 def head_of(path: Path) -> Mapping[str, Any]:
     """The head of one file: type and shape by name. Raises BadSafetensors."""
     try:
-        with path.open("rb") as file:
+        with local_files.opened(path, follow=True) as file:
             (length,) = struct.unpack("<Q", file.read(8))
             content = file.read(min(length, _LONGEST_HEAD + 1))
         if len(content) != length:
             raise ValueError
         head = json.loads(content)
     except OSError as error:
-        raise BadSafetensors("model.cannot_read_2", path=path, why=error.strerror) from None
+        raise BadSafetensors("model.cannot_read_2", path=path, why=local_files.why(error)) from None
     except (struct.error, ValueError, RecursionError):
         raise BadSafetensors("model.no_safetensors", path=path) from None
     if not isinstance(head, dict):
@@ -103,11 +114,14 @@ def rows(heads: Iterable[Mapping[str, Any]], bits: int, layers: int) -> list[lis
 
 def _entry(name: str, entry: Any) -> tuple[str, list[int], int]:
     """Type, shape and bits of a tensor. Raises BadSafetensors, also where its place in the file has another size."""
+    try:
+        stated = msgspec.convert(entry, _Entry)
+        bits = math.prod(stated.shape) * WEIGHT_BITS[stated.dtype]
+        if stated.data_offsets is None or stated.data_offsets[1] - stated.data_offsets[0] == -(-bits // 8):
+            return stated.dtype, stated.shape, bits
+    except (msgspec.ValidationError, KeyError):
+        pass
     kind, shape = (entry.get("dtype"), entry.get("shape")) if isinstance(entry, dict) else (None, None)
-    if kind in WEIGHT_BITS and isinstance(shape, list) and all(type(n) is int and 0 <= n < 10**12 for n in shape):
-        bits, place = math.prod(shape) * WEIGHT_BITS[kind], entry.get("data_offsets")
-        if not (isinstance(place, list) and len(place) == 2) or place[1] - place[0] == -(-bits // 8):
-            return kind, shape, bits
     raise BadSafetensors("model.tensor_not_understood", name=name[:80], kind=str(kind)[:20], shape=str(shape)[:80])
 
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gpuledger.extract.hub.weight_types import MOST_PARTS
 from gpuledger.transform.sizing.config import read_json
-from gpuledger.transform.sizing.errors import BadModelFile
+from gpuledger.transform.sizing.errors import BadModelFile, of_a_stranger
 from gpuledger.transform.sizing.files.gguf_file import config_of, is_gguf
 from gpuledger.transform.sizing.files.pipeline import INDEX, of_pipeline
 from gpuledger.transform.sizing.files.safetensors import head_of, rows
@@ -22,6 +23,11 @@ def described(path: Path) -> dict[str, Any]:
     Raises SizingError, which says which file is missing.
     """
     path = path.expanduser()
+    with of_a_stranger(path):
+        return _described(path)
+
+
+def _described(path: Path) -> dict[str, Any]:
     if path.is_dir():
         return _of_folder(path)
     if is_gguf(path) or path.suffix == ".gguf":
@@ -50,9 +56,11 @@ def _with_tensors(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     weight_map = stated.get("weight_map")
     names = sorted({str(name) for name in weight_map.values()}) if isinstance(weight_map, dict) else []
     files = [folder / Path(name).name for name in names] or sorted(folder.glob("*.safetensors"))
-    present = [file for file in files if file.is_file()]
+    present = [file for file in files if file.exists()]
+    if len(files) > MOST_PARTS:
+        raise BadModelFile("model.too_many_parts", what=folder, count=len(files), most=MOST_PARTS)
     if present and len(present) < len(files):
-        missing = next(file.name for file in files if not file.is_file())
+        missing = next(file.name for file in files if not file.exists())
         raise BadModelFile("model.parts_missing", path=folder, count=len(present), parts=len(files), missing=missing)
     if present:
         return with_heads(config, [head_of(file) for file in present])

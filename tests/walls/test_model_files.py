@@ -1,0 +1,233 @@
+"""Hostile files of models, made by the hundred: each is sized or refused in a sentence, none hangs, none stops a listing."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import struct
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from gpuledger.flows.agent.tools import Tools
+from gpuledger.transform import workloads
+from gpuledger.transform.answers.sizes import quantities
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.seeds.models import own_rows
+from gpuledger.transform.sizing.added_models import load, save
+from gpuledger.transform.sizing.diffusion import shape_in
+from gpuledger.transform.sizing.errors import SizingError
+from gpuledger.transform.sizing.families import read_config
+from gpuledger.transform.sizing.files.source import described
+from gpuledger.transform.sizing.named import parameters_of, usual_precision
+from gpuledger.transform.sizing.tensors import Tensor
+from gpuledger.warehouse.paths import DataDir
+from tests.command import gpuledger
+from tests.transform.test_gguf_file import head, tensor
+
+LLAMA: dict[str, Any] = {
+    "model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "vocab_size": 100, "max_position_embeddings": 512,
+}  # fmt: skip
+MIXTURE = LLAMA | {"model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2}
+STRANGER = LLAMA | {"model_type": "nobody_knows", "sliding_window": 64, "layer_types": ["full_attention"] * 2}
+QUANTISED = LLAMA | {"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 128}}
+#: What stands where a number, a text, a list or a part belongs.
+ODD: tuple[Any, ...] = (
+    -1, 0, "4096", 1.5, 1e300, float("nan"), True, [], [[[]]], {}, {"a": {}}, None, 10**30, 2**63, [10**12] * 3, ["x"] * 3,
+)  # fmt: skip
+
+
+def _configs() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each key of each config with each odd value, and each key left out."""
+    for config in (LLAMA, MIXTURE, STRANGER, QUANTISED):
+        for key in config:
+            yield (
+                f"{config['model_type']} without {key}",
+                {name: value for name, value in config.items() if name != key},
+            )
+            for odd in ODD:
+                yield f"{config['model_type']} {key}={str(odd)[:20]}", config | {key: odd}
+    for key in QUANTISED["quantization_config"]:
+        for odd in ODD:
+            changed = copy.deepcopy(QUANTISED)
+            changed["quantization_config"][key] = odd
+            yield f"quantised {key}={str(odd)[:20]}", changed
+    for odd in ODD:
+        yield f"total_bytes={str(odd)[:20]}", LLAMA | {"total_bytes": odd}
+        yield f"tensors={str(odd)[:20]}", LLAMA | {"tensors": [odd]}
+        yield f"text_config={str(odd)[:20]}", {"model_type": "gemma3", "text_config": odd}
+        yield f"parts={str(odd)[:20]}", {"model_type": "diffusers", "parts": [["denoiser", "a", odd, ""]]}
+        yield f"row={str(odd)[:20]}", LLAMA | {"tensors": [["output", odd, 8, 8, 1, "matrix", 16]]}
+        yield f"experts={str(odd)[:20]}", LLAMA | {"tensors": [["output", 0, 8, odd, 1, "matrix", odd]]}
+    yield "layers that come to 8e18", LLAMA | dict.fromkeys(("hidden_size", "intermediate_size"), 10**7) | {
+        "num_hidden_layers": 2000, "num_attention_heads": 1, "num_key_value_heads": 1,
+    }  # fmt: skip
+
+
+def _safetensors(content: bytes) -> bytes:
+    return struct.pack("<Q", len(content)) + content
+
+
+def _heads() -> Iterator[tuple[str, bytes]]:
+    good = {"dtype": "BF16", "shape": [8, 8], "data_offsets": [0, 128]}
+    for key in good:
+        for odd in ODD:
+            yield (
+                f"{key}={str(odd)[:20]}.safetensors",
+                _safetensors(json.dumps({"a.weight": good | {key: odd}}).encode()),
+            )
+    for name, text in {
+        "empty": b"", "list": b"[]", "nothing": b"{}", "deep": b'{"a":' * 50_000, "text": b'{"a": "b"}',
+        "number": b'{"a": 1}',
+        "bytes": b"\xff" * 99, "metadata": b'{"__metadata__": 5}', "digits": b'{"a":' + b"9" * 5000 + b"}",
+    }.items():  # fmt: skip
+        yield f"{name}.safetensors", _safetensors(text)
+    yield "short.safetensors", b"\0\0"
+    yield "long.safetensors", struct.pack("<Q", 2**63) + b"{}"
+
+
+def _gguf(**more: Any) -> bytes:
+    stated: dict[str, Any] = {
+        "general.architecture": "llama", "llama.block_count": 2, "llama.embedding_length": 64, "llama.context_length": 512,
+        "llama.attention.head_count": 4, "llama.attention.head_count_kv": 2,
+    }  # fmt: skip
+    return head(stated | more, [tensor(one) for one in read_config(LLAMA).tensors])
+
+
+def _ggufs() -> Iterator[tuple[str, bytes]]:
+    good = _gguf()
+    for length in range(0, len(good), max(1, len(good) // 60)):
+        yield f"cut at {length}.gguf", good[:length]
+    for place in range(4, min(len(good), 600), 7):
+        yield f"byte {place}.gguf", good[:place] + b"\xff" + good[place + 1 :]
+    nested = struct.pack("<IQ", 9, 1) * 5000
+    huge = tensor(Tensor("token_embd", None, 2**62, 2**62, "embedding"))
+    yield "dimensions.gguf", head({"general.architecture": "llama", "llama.block_count": 2}, [huge])
+    for key in (
+        "llama.block_count",
+        "llama.attention.head_count",
+        "llama.attention.head_count_kv",
+        "llama.context_length",
+    ):
+        for odd in (0, 2**32 - 1, "4096", True, [1, 2, 3], ["a"], [True]):
+            yield f"{key}={str(odd)[:12]}.gguf", _gguf(**{key: odd})
+    array = struct.pack("<Q", 1) + b"a" + struct.pack("<I", 9)
+    start = b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + array
+    yield "nested arrays.gguf", start + nested
+    yield "endless array.gguf", start + struct.pack("<IQ", 8, 2**60)
+    yield "endless numbers.gguf", start + struct.pack("<IQ", 4, 2**62)
+
+
+def _asked(config: dict[str, Any], folder: Path) -> None:
+    """Everything that the program does with a model: size it, keep it, list it, make its rows. Raises SizingError."""
+    shape = shape_in(config)
+    for context in (None, 1):
+        quantities(shape, usual_precision(shape, "a", "fp16"), context, 1, Assumptions())
+    save(folder, "mine", config, date(2026, 11, 27))
+    kept, wrong = load(folder)
+    assert ([own.model_id for own in kept], wrong) == (["mine"], [])
+    rows = own_rows(kept)
+    for row in (*rows.model, *rows.weights, *rows.cache):
+        assert all(not isinstance(value, int) or abs(value) < 2**63 for value in row), row
+    assert 0 < parameters_of(shape) < 2**60
+
+
+def _outcomes(tries: Iterator[tuple[str, Callable[[], dict[str, Any]]]], folder: Path) -> tuple[int, dict[str, str]]:
+    """How many were refused in a sentence, and what ended otherwise than in a sentence or an answer."""
+    refused, odd = 0, {}
+    for number, (name, config) in enumerate(tries):
+        try:
+            _asked(config(), folder / str(number))
+        except SizingError as error:
+            refused += 1
+            if len(str(error)) < 20:
+                odd[name] = f"no sentence: {error}"
+        except Exception as error:  # noqa: BLE001  each kind of failure is reported with its file
+            odd[name] = repr(error)[:200]
+    return refused, odd
+
+
+def test_no_config_ends_in_anything_but_an_answer_or_a_sentence(tmp_path: Path) -> None:
+    tries = [(name, lambda config=config: dict(config)) for name, config in _configs()]
+    refused, odd = _outcomes(iter(tries), tmp_path)  # type: ignore[arg-type]
+    assert odd == {}
+    assert len(tries) > 500
+    assert len(tries) / 3 < refused < len(tries)
+
+
+def test_no_head_of_a_file_does_either(tmp_path: Path) -> None:
+    tries = []
+    for name, content in (*_heads(), *_ggufs()):
+        folder = tmp_path / "files" / name
+        folder.mkdir(parents=True)
+        (folder / name).write_bytes(content)
+        if name.endswith("safetensors"):
+            (folder / "config.json").write_text(json.dumps(LLAMA))
+        tries.append((name, lambda folder=folder, name=name: described(folder / name)))
+    refused, odd = _outcomes(iter(tries), tmp_path / "kept")  # type: ignore[arg-type]
+    assert odd == {}
+    assert len(tries) > 150
+    assert refused > len(tries) / 2
+
+
+@pytest.mark.parametrize("name", ["model.gguf", "model.safetensors", "config.json"])
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, name: str) -> None:
+    """Each hung: a pipe is read for ever."""
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA))
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(SizingError, match="a pipe"):
+        described(tmp_path / name)
+
+
+@pytest.mark.parametrize("heads", [-1, 0, "4096"])
+def test_key_value_heads_that_are_no_number_are_not_all_heads(heads: object) -> None:
+    with pytest.raises(SizingError, match="num_key_value_heads"):
+        shape_in(LLAMA | {"num_key_value_heads": heads})
+
+
+def test_a_model_of_too_many_parts_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a-00001-of-03000.gguf").write_bytes(_gguf())
+    with pytest.raises(SizingError, match="3,000 parts"):
+        described(tmp_path / "a-00001-of-03000.gguf")
+
+
+def test_an_agent_opens_no_file_and_keeps_no_model(tmp_path: Path) -> None:
+    """`size("somebody/repo")`, a tool that says that it only reads, wrote a model that every later night read."""
+    data = DataDir(tmp_path)
+    os.mkfifo(tmp_path / "a.gguf")
+    for name, said in {
+        str(tmp_path / "a.gguf"): "opens no file", "./config.json": "opens no file",
+        "somebody/repo": "gpuledger model add somebody/repo",
+    }.items():  # fmt: skip
+        with pytest.raises(click.UsageError, match=said):
+            Tools(data).size(name)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.gguf"]
+
+
+def test_files_that_were_kept_earlier_are_left_out_by_name(tmp_path: Path) -> None:
+    """Three kinds were taken in by an earlier program; then every night and `model list` ended in a traceback."""
+    for number, config in enumerate((
+        LLAMA | dict.fromkeys(("hidden_size", "intermediate_size"), 10**9), LLAMA | {"total_bytes": 10**29},
+        LLAMA | {"tensors": [["token_embd", None, 2**64, 2**64, 1, "embedding", 16]]},
+    )):  # fmt: skip
+        stored = {"model_id": f"m{number}", "added_on": "2026-11-27", "config": config}
+        (tmp_path / f"models/m{number}.json").parent.mkdir(exist_ok=True)
+        (tmp_path / f"models/m{number}.json").write_text(json.dumps(stored))
+    listed = gpuledger("model", "list", "--added", "--format", "json", data=tmp_path)
+    assert (listed.status, listed.err) == (0, "")
+    assert [row["problem"].count(f"m{number}.json") for number, row in enumerate(json.loads(listed.out))] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("line", ["iterations = 0", "iterations = 'x'", "gpu_count = 10000000000", "model = 5"])
+def test_a_workload_that_no_table_can_hold_is_left_out(tmp_path: Path, line: str) -> None:
+    (tmp_path / "a.toml").write_text(f'workload = "a"\nunit = "s"\ndescription = "a"\n{line}\n')
+    found, (wrong,) = workloads.added(tmp_path)
+    assert found == {}
+    assert "a.toml" in str(wrong)
