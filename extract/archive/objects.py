@@ -1,4 +1,4 @@
-"""Objects in a store that several machines share: whole files under keys, with conditional writes.
+"""Objects in a store that machines share: whole files under keys.
 
 `s3://bucket/prefix`, `gs://…` and `az://…` use obstore, with the credentials from the usual environment variables of each.
 `file:///folder` is for tests and for machines that mount the same disk. This module imports no other module of the program,
@@ -7,8 +7,6 @@ so that every package may use it.
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import os
 import re
 import secrets
@@ -18,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -41,14 +39,6 @@ class BadAddress(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
-    """One state of one object, which a conditional write names. A store uses one of the two fields."""
-
-    e_tag: str | None
-    version: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Listed:
     """An entry of a listing of objects. `size` is in bytes, and `modified` is by the store's own clock."""
 
@@ -62,23 +52,14 @@ class Objects(Protocol):
 
     address: str
 
-    def get(self, key: str) -> tuple[bytes, Version] | None:
-        """The content and version of an object. None if there is no such object."""
+    def get(self, key: str) -> bytes | None:
+        """The content of an object. None if there is no such object."""
 
-    def create(self, key: str, content: bytes) -> bool:
-        """Write an object that does not exist. If it exists, write nothing and return False.
-
-        If several callers write it at the same time, only one of them gets True.
-        """
-
-    def replace(self, key: str, content: bytes, was: Version | None) -> Version | None:
-        """Write an object if its version is still `was` (None: it does not exist), and return its new version.
-
-        If another write came before this one, write nothing and return None.
-        """
+    def write(self, key: str, content: bytes) -> None:
+        """Write an object, over the one that is there. Nobody ever sees a part of it."""
 
     def upload(self, key: str, path: Path) -> None:
-        """Write a file of any size under a key that no other content uses. Nobody ever sees a part of it."""
+        """Write a file of any size in the same way."""
 
     def download(self, key: str, path: Path) -> bool:
         """Write an object of any size to a file. False if there is no such object."""
@@ -125,37 +106,22 @@ def check(address: str) -> None:
 
 
 class _Folder:
-    """A store in a folder. Conditional writes are safe for all processes that see the folder and its locks."""
+    """A store in a folder."""
 
     def __init__(self, address: str) -> None:
         self.address = address
         self._root = Path(urlsplit(address).path)
 
-    def get(self, key: str) -> tuple[bytes, Version] | None:
+    def get(self, key: str) -> bytes | None:
         try:
-            content = self._path(key).read_bytes()
+            return self._path(key).read_bytes()
         except FileNotFoundError:
             return None
-        return content, _version(content)
 
-    def create(self, key: str, content: bytes) -> bool:
+    def write(self, key: str, content: bytes) -> None:
         with self._part(key) as part:
             part.write_bytes(content)
-            try:
-                os.link(part, self._path(key))
-            except FileExistsError:
-                return False
-        return True
-
-    def replace(self, key: str, content: bytes, was: Version | None) -> Version | None:
-        with self._locked():
-            current = self.get(key)
-            if (current[1] if current else None) != was:
-                return None
-            with self._part(key) as part:
-                part.write_bytes(content)
-                part.replace(self._path(key))
-        return _version(content)
+            part.replace(self._path(key))
 
     def upload(self, key: str, path: Path) -> None:
         with self._part(key) as part, path.open("rb") as source, part.open("wb") as target:
@@ -204,20 +170,6 @@ class _Folder:
         finally:
             part.unlink(missing_ok=True)
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle = os.open(self._root / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(handle)
-
-
-def _version(content: bytes) -> Version:
-    return Version(hashlib.sha256(content).hexdigest())
-
 
 class _Bucket:
     """A store in a bucket, through obstore."""
@@ -237,36 +189,22 @@ class _Bucket:
         except Exception as error:  # noqa: BLE001  obstore's errors and ValueError all say what is wrong in the environment
             raise StoreError(_message(address, "open it", error)) from None
 
-    def get(self, key: str) -> tuple[bytes, Version] | None:
+    def get(self, key: str) -> bytes | None:
         import obstore
 
         _safe(key)
         with self._as_store_errors(f"read {key}"):
             try:
-                got = obstore.get(self._store, key)
-                return got.bytes().to_bytes(), Version(got.meta["e_tag"], got.meta["version"])
+                return obstore.get(self._store, key).bytes().to_bytes()
             except FileNotFoundError:
                 return None
 
-    def create(self, key: str, content: bytes) -> bool:
-        return self._put(key, content, "create") is not None
-
-    def replace(self, key: str, content: bytes, was: Version | None) -> Version | None:
-        # obstore does not accept a name without a value.
-        names = {"e_tag": was.e_tag, "version": was.version} if was else {}
-        return self._put(key, content, {name: value for name, value in names.items() if value} or "create")
-
-    def _put(self, key: str, content: bytes, mode: Any) -> Version | None:
+    def write(self, key: str, content: bytes) -> None:
         import obstore
-        from obstore.exceptions import AlreadyExistsError, PreconditionError
 
         _safe(key)
         with self._as_store_errors(f"write {key}"):
-            try:
-                put = obstore.put(self._store, key, content, mode=mode)
-            except (AlreadyExistsError, PreconditionError, FileNotFoundError):
-                return None
-            return Version(put["e_tag"], put["version"])
+            obstore.put(self._store, key, content)
 
     def upload(self, key: str, path: Path) -> None:
         import obstore

@@ -6,8 +6,8 @@
     <root>/runs.jsonl            the log of runs, which `replay` repeats (written by the flows)
 
 The sidecar is written before the blob and the log line after it, each completely or not at all. So wherever a process is
-killed, no line names bytes that are not there. If several machines share a store, a page that is not in the folder is
-copied from the store, and `send` gives the store what it lacks.
+killed, no line names bytes that are not there. If there is a store, a page that is not in the folder is
+copied from it, and `send` gives the store what it lacks.
 """
 
 from __future__ import annotations
@@ -122,6 +122,9 @@ class Archive:
     def content_of(self, sha256: str) -> bytes:
         """The bytes of one page. Raises CorruptSnapshot, which names the file, if they differ from the stored page."""
         self._bring(sha256)
+        return self._local_content(sha256)
+
+    def _local_content(self, sha256: str) -> bytes:
         blob, sidecar = self.paths(sha256)
         try:
             size = local_files.loads(sidecar.read_bytes())["size"]
@@ -222,7 +225,7 @@ class Archive:
             blob, sidecar = self.paths(sha256)
             if blob.exists() and sidecar.exists():
                 for path in (sidecar, blob):
-                    store.create(self.key(path), path.read_bytes())
+                    store.write(self.key(path), path.read_bytes())
 
         with ThreadPoolExecutor(_AT_ONCE) as threads:
             list(threads.map(send_page, sorted(named - there)))
@@ -267,7 +270,7 @@ class Archive:
         blob, sidecar = self.paths(snapshot.sha256)
         with suppress(CorruptSnapshot):
             # The file is read and checked, so that fetching a page again repairs a damaged file.
-            self.content_of(snapshot.sha256)
+            self._local_content(snapshot.sha256)
             return
         archive_files.write(sidecar, json.dumps(snapshot.to_json(), ensure_ascii=False, indent=1).encode() + b"\n")
         # No time in the gzip header, so that the same page always gives the same file.
@@ -304,8 +307,8 @@ class Archive:
         if self.store is None or (blob.exists() and sidecar.exists()):
             return
         for path in (sidecar, blob):
-            if not path.exists() and (item := self.store.get(self.key(path))):
-                archive_files.write(path, item[0])
+            if not path.exists() and (content := self.store.get(self.key(path))):
+                archive_files.write(path, content)
 
     def paths(self, sha256: str) -> tuple[Path, Path]:
         """The paths of blob and sidecar. Raises ValueError if `sha256` is no SHA-256, so that no path leaves the archive."""

@@ -38,12 +38,10 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
     0 published, 1 nothing published, 3 published without what is damaged.
     """
     from gpuledger.flows.history import replay
-    from gpuledger.flows.night import sharing
     from gpuledger.flows.telling import progress
 
     settings = settings_module.load({"data_dir": data_dir})
     source = settings.data()
-    sharing.catch_up(source)
     runs = replay.runs_until(source, _time(until) if until is not None else None, skip_damaged=skip_damaged)
     with progress.live_lines() as lines:
         context = replace(context_now(settings, DataDir(to) if to else source), progress=lines)

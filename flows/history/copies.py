@@ -32,7 +32,7 @@ def pull(
 
     store = objects.store_at(address, patience_s)
     assert store is not None
-    now = head.read_head(store).head
+    now = head.read_head(store)
     if now.published is None:
         raise NoWarehouse(address)
     if bring.is_current(data, store, now):

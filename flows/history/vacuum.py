@@ -18,14 +18,13 @@ from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.history import replay
-from gpuledger.flows.night import exporting, gather, run_log, sharing
+from gpuledger.flows.night import gather, run_log, sharing
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.run_log import RunRecord
 from gpuledger.flows.night.sharing import writing
 from gpuledger.transform import queries
 from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import NoWarehouse
-from gpuledger.warehouse.outputs import iceberg_tables
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -64,9 +63,6 @@ def vacuum(context: Context, *, dry_run: bool = False) -> list[Removed]:
         if not dry_run:
             for version in versions:
                 publish.remove_version(version)
-            if context.settings.iceberg:
-                files = iceberg_tables.expire(exporting.target(context.settings, data), cutoff)
-                removed.append(Removed("files of Iceberg tables", files, 0))
         return removed
 
 

@@ -16,7 +16,7 @@ import duckdb
 from gpuledger.extract import shops
 from gpuledger.extract.collect import Collected
 from gpuledger.flows.decisions import identities
-from gpuledger.flows.night import building, exporting, gather, left_out, run_log, sharing, take_in
+from gpuledger.flows.night import building, exporting, gather, left_out, run_log, take_in
 from gpuledger.flows.night import store as storing
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import ReadAll
@@ -139,7 +139,6 @@ def publish_build(
     storing.take_over_log(con, context)
     storing.write_run(con, context, sources, builds)
     con.commit()
-    sharing.send_pages(context.data)
     version = publish.publish(con, context.data, work, context.run_id, context.settings.keep_versions)
     return Summary(context.run_id, sources, builds, changes, version)
 

@@ -1,5 +1,5 @@
-"""What several machines share, if the setting `store` names a store. A run begins with what the store holds, and publishes
-there if no other machine has published meanwhile. On a single machine, a run takes only the writer's lock.
+"""What a machine shares through a store, if the setting `store` names one: what it published goes there, and what workers
+read elsewhere comes from there. Without one, a run takes only the writer's lock, and workers see the same data directory.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ from gpuledger.extract.archive.objects import Objects, StoreError
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
-from gpuledger.flows.night import run_log
-from gpuledger.warehouse import private, publish
+from gpuledger.warehouse import private
+from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.shared import bring, files, head, send
-from gpuledger.warehouse.shared.head import Head, Superseded
 
 _log = logging.getLogger("gpuledger")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -33,40 +32,26 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 @contextmanager
 def writing(data: DataDir) -> Iterator[None]:
-    """Hold the right to write while the block runs, into this directory and into the store.
+    """Hold the right to write into this directory while the block runs, then send to the store what it lacks.
 
-    Raises Locked, at once, if another run writes, NewerWarehouse if a newer program wrote what is here, Diverged if the
-    directory has another history than the store, and StoreError.
+    Raises Locked, at once, if another run writes, and StoreError if an empty directory cannot begin with what the store has.
     """
     with writer_lock(data.lock):
-        publish.refuse_newer(data)
-        store = objects.store_at(data.store)
-        if store is None:
+        if (store := objects.store_at(data.store)) and not data.base.exists() and not data.published.exists():
+            bring.begin(data, store, head.read_head(store))
+        try:
             yield
-            return
-        with send.writer(data, store) as writer:
-            _begin(data, store, writer.seen.head)
+        finally:
             try:
-                yield
-            finally:
-                try:
-                    send_pages(data)
-                    send.settle(data)
-                except (Superseded, StoreError) as error:
-                    _log.warning("what this run left unpublished is here, and not in the store yet: %s", error)
+                send_all(data)
+            except (WarehouseError, OSError) as error:
+                _log.warning("what this run left is here, and not in the store yet: %s", error)
 
 
-def catch_up(data: DataDir) -> None:
-    """Bring in what the store holds, without writing there, for questions about the archive before a run begins."""
-    store = objects.store_at(data.store)
-    if store is not None:
-        with writer_lock(data.lock):
-            _begin(data, store, head.read_head(store).head)
-
-
-def send_pages(data: DataDir) -> None:
-    """Send the pages that the store lacks, before a version that refers to them is published. Raises StoreError."""
-    Archive.at(data.snapshots, data.store).send()
+def send_all(data: DataDir) -> None:
+    """Send what was published here to the store, if there is one. Raises Diverged and StoreError."""
+    if store := objects.store_at(data.store):
+        send.send(data, store, Archive(data.snapshots, store).send)
 
 
 def begin_reading(data: DataDir, source: str) -> None:
@@ -74,7 +59,7 @@ def begin_reading(data: DataDir, source: str) -> None:
     store = objects.store_at(data.store)
     if store is None:
         return
-    file = head.read_head(store).head.files.get(path := f"snapshots/log/{source}.jsonl")
+    file = head.read_head(store).files.get(path := f"snapshots/log/{source}.jsonl")
     taken, part = data.state / f"fetches-{source}", data.state / f"fetches-{source}.part"
     private.make_folder(data.state)
     with FileLock(data.state / "fetches.lock"):  # other workers may share the folder
@@ -95,8 +80,8 @@ def hand_over(data: DataDir, run_id: str, batch: Collected) -> None:
         archive = Archive(data.snapshots, place)
         fetches = archive.of_run(batch.source, run_id)
         archive.send({fetch.sha256 for fetch in fetches})
-        place.create(f"{key}.fetches", json.dumps([fetch.to_json() for fetch in fetches]).encode())
-    place.create(key, batches.dumps(batch))
+        place.write(f"{key}.fetches", json.dumps([fetch.to_json() for fetch in fetches]).encode())
+    place.write(key, batches.dumps(batch))
 
 
 def take_over(data: DataDir, run_id: str, source: str, shop: str = "") -> Collected | None:
@@ -106,9 +91,9 @@ def take_over(data: DataDir, run_id: str, source: str, shop: str = "") -> Collec
     if stored is None:
         return None
     try:
-        batch = batches.loads(stored[0])
+        batch = batches.loads(stored)
         fetched = store.get(f"{key}.fetches")
-        fetches = [Snapshot.from_json(fetch) for fetch in local_files.loads(fetched[0])] if fetched else []
+        fetches = [Snapshot.from_json(fetch) for fetch in local_files.loads(fetched)] if fetched else []
         Archive(data.snapshots).log(source).take_in(fetches)
     except (ValueError, TypeError) as error:
         raise StoreError(
@@ -133,20 +118,15 @@ def _handover(data: DataDir) -> Objects:
 
 
 def forget(data: DataDir, pages: Collection[str]) -> None:
-    """Delete from the store what a vacuum deleted here: pages, the lines of their fetches, versions.
+    """Delete from the store the pages that a vacuum deleted here, and what workers handed over to runs that were killed.
 
-    Raises Superseded if another machine has published meanwhile, and StoreError.
+    Raises Diverged and StoreError.
     """
-    if data.store:
-        archive = Archive(data.snapshots)
-        send.forget(data, [archive.key(path) for sha256 in pages for path in archive.paths(sha256)])
-
-
-def _begin(data: DataDir, store: Objects, now: Head) -> None:
-    if data.publishing.exists():
-        publish.heal(data)
-    run_log.heal(data)
-    bring.bring(data, store, now)
+    if store := objects.store_at(data.store):
+        archive = Archive(data.snapshots, store)
+        send.send(data, store, archive.send)  # from now on it names none of them
+        keys = [archive.key(path) for sha256 in pages for path in archive.paths(sha256)]
+        store.delete([*keys, *(entry.key for entry in store.listed("handover/"))])
 
 
 def _handed(run_id: str, source: str, shop: str) -> str:

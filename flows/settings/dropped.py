@@ -5,8 +5,12 @@ A command or an option that is gone says so. A setting that is gone is named in 
 
 from __future__ import annotations
 
+_PARQUET = "Spark, Trino and DuckDB read the files of `gpuledger export FOLDER --format parquet` as they lie"
+
 #: By the words behind `gpuledger`.
-COMMANDS: dict[str, str] = {}
+COMMANDS = {
+    "iceberg": _PARQUET,
+}
 #: By the command with the option.
 OPTIONS = {
     "serve --connect": "`prefect server start` says where its UI is, and its login asks for PREFECT_SERVER_API_AUTH_STRING",
@@ -14,4 +18,7 @@ OPTIONS = {
 SETTINGS = {
     "notify_blocks": "put the addresses into GPULEDGER_NOTIFY_URLS",
     "ui_port": "`prefect server start --port` sets the port of the UI",
+    "iceberg": _PARQUET,
+    "iceberg_catalog": _PARQUET,
+    "store_lease_s": "one machine writes into a store, so there is no lease",
 }

@@ -1,6 +1,6 @@
 """The parts of the program. The core answers questions from a published warehouse. `nightly` reads sources and builds,
 `charts` reads the pictures of charts, `browser` renders pages that a script fills in, `mcp` answers agents, and `cluster`
-lets several machines share a store.
+takes pages and versions to other machines through a store.
 
 Only pyproject.toml says which packages belong to a part. An installed program has that in its metadata.
 """
@@ -21,7 +21,7 @@ _PACKAGE_OF = {
 }
 
 #: The parts that can be installed by name. The first part with a missing package is the one that an error names.
-PARTS = ("nightly", "charts", "browser", "mcp", "cluster", "iceberg")
+PARTS = ("nightly", "charts", "browser", "mcp", "cluster")
 
 
 class NotInstalled(Failure):

@@ -115,7 +115,7 @@ class Settings:
     data_dir: str = _setting(_DATA_DIR, "Folder of the warehouse, the archive and the exports")
     store: str = _setting(
         "",
-        "Store that several machines share, as s3://bucket/prefix, gs://… or az://…; empty for the folder alone",
+        "Store to which this machine sends what it publishes, as s3://bucket/prefix, gs://… or az://…; empty for none",
         acting=True,
     )
     warehouse: str = _setting(
@@ -123,13 +123,6 @@ class Settings:
         "Store whose published warehouse the reading commands answer from; a verified copy is kept on this machine",
         acting=True,
     )
-    iceberg: str = _setting(
-        "", "Where every night also writes Apache Iceberg tables, as s3://bucket/prefix; empty for nowhere", acting=True
-    )
-    iceberg_catalog: str = _setting(
-        "", "Catalogue of these tables as SQLAlchemy writes it, postgresql+psycopg2://…; unset for a file in state/",
-        secret=True,
-    )  # fmt: skip
     lang: str = _setting("en", f"Language of headings, messages and the report: {' or '.join(LANGUAGES)}")
     contact: str = _setting("", "Address or page at which a site's owner can reach you; part of the User-Agent")
     sources: tuple[str, ...] = _setting([], "Live sources to read; empty for all that have an address")
@@ -316,7 +309,7 @@ class Settings:
             )
 
     def _check_stores(self) -> None:
-        addresses = {name: address for name in ("store", "warehouse", "iceberg") if (address := getattr(self, name))}
+        addresses = {name: address for name in ("store", "warehouse") if (address := getattr(self, name))}
         if not addresses:
             return
         from gpuledger.extract.archive import objects  # few machines have a store
@@ -420,7 +413,7 @@ IGNORED: dict[str, dict[str, Any]] = {}
 
 
 def left_out() -> list[str]:
-    """A sentence for each file in IGNORED: what does not count, why, and the lines that set it."""
+    """A sentence for each file in IGNORED: what does not count, why, and the lines that set it"""
     sentences = []
     for file, ignored in IGNORED.items():
         texts = {name: _text(tuple(value) if isinstance(value, list) else value) for name, value in ignored.items()}

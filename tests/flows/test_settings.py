@@ -148,3 +148,7 @@ def test_what_is_gone_is_said_in_one_line_and_stops_nothing(tmp_path: Path) -> N
     for option, instead in dropped.OPTIONS.items():
         asked = gpuledger(*option.split())
         assert (asked.status, f"it is gone: {instead}\n" in asked.err) == (2, True), asked.err
+    for command, instead in dropped.COMMANDS.items():
+        asked = gpuledger(*command.split(), "s3://tables")
+        assert (asked.status, asked.out) == (2, "")
+        assert f"is gone: {instead}\n" in asked.err

@@ -74,17 +74,12 @@ def pins(lock: str) -> list[Pin]:
     return found
 
 
-#: An extra with a lock of its own, whose packages would change the others' ways.
-ELSEWHERE = "iceberg"
-
-
 def declared() -> list[Requirement]:
-    """What the project asks for: to run, with every extra that is in the one lock, and to be built."""
+    """What the project asks for: to run, with every extra, and to be built."""
     project = PROJECT["project"]
-    extras = {name: texts for name, texts in project["optional-dependencies"].items() if name != ELSEWHERE}
     texts = chain(
         project["dependencies"],
-        chain.from_iterable(extras.values()),
+        chain.from_iterable(project["optional-dependencies"].values()),
         PROJECT["build-system"]["requires"],
     )
     return [Requirement(text) for text in texts]

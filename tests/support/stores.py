@@ -24,10 +24,6 @@ import pytest
 
 #: Where `make` puts the server.
 SERVER = Path(sys.prefix) / "store" / "bin" / "weed"
-#: Where `make` puts pyiceberg, pyarrow and Polars.
-ICEBERG = Path(sys.prefix) / "iceberg"
-#: Where `make` puts a DuckDB with its extension for Iceberg.
-DUCKDB_ICEBERG = Path(sys.prefix) / "duckdb-iceberg"
 _KEY, _SECRET = "gpuledger", "secret-of-the-tests"
 _BUCKET = "bucket"
 #: The account and the key that every Azurite has, as its documentation gives them.

@@ -1,25 +1,25 @@
-"""Machines that share a store and no disk: each goes on from what the other left, and who began before another published
-publishes nothing. In a folder; `tests/flows/test_store.py` has the same with a real S3 server.
+"""One machine that publishes in a store, its readers, and who takes its place. In a folder; `tests/flows/test_store.py` has
+the same with a real S3 server.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gpuledger.extract.archive import objects, sealed
-from gpuledger.extract.archive.objects import Objects, StoreError, Version
-from gpuledger.flows.night.sharing import writing
+from gpuledger.extract.archive import objects
+from gpuledger.extract.archive.objects import Objects, StoreError
+from gpuledger.flows.night.sharing import send_all, writing
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 from gpuledger.warehouse.shared import bring, head
-from gpuledger.warehouse.shared.bring import Diverged
-from gpuledger.warehouse.shared.head import Superseded
+from gpuledger.warehouse.shared.send import Diverged
 
 
 @pytest.fixture
@@ -38,155 +38,102 @@ def machine(tmp_path: Path, name: str, address: str) -> DataDir:
     return DataDir(tmp_path / name, address)
 
 
-def publish_run(data: DataDir, run_id: str, keep_versions: int = publish.KEEP_VERSIONS) -> None:
+def publish_run(data: DataDir, run_id: str) -> None:
     """What a refresh does with the warehouse, by the writer."""
     publish.heal(data)
     with publish.workspace(data, run_id) as (con, work):
         con.execute("INSERT INTO ops.run (run_id) VALUES (?)", [run_id])
-        publish.publish(con, data, work, run_id, keep_versions)
+        publish.publish(con, data, work, run_id)
 
 
-def run(data: DataDir, run_id: str, keep_versions: int = publish.KEEP_VERSIONS) -> None:
+def run(data: DataDir, run_id: str) -> None:
     with writing(data):
-        publish_run(data, run_id, keep_versions)
+        publish_run(data, run_id)
 
 
 def runs(data: DataDir) -> list[str]:
     return [run_id for (run_id,) in query(data, "SELECT run_id FROM ops.run ORDER BY run_id")[1]]
 
 
-def test_each_machine_goes_on_from_what_the_other_published(tmp_path: Path, address: str) -> None:
+def test_a_lost_machine_is_replaced_by_one_that_begins_with_the_store(tmp_path: Path, address: str) -> None:
     a, b = machine(tmp_path, "a", address), machine(tmp_path, "b", address)
+    (a.root / "inbox").mkdir(parents=True)
+    (a.root / "inbox" / "quote.csv").write_text("title,price,currency\n")
     run(a, "1")
-    run(b, "2")
-    run(a, "3")
-    assert runs(a) == ["1", "2", "3"]
+    run(b, "2")  # an empty folder: all that it goes on from is in the store
     assert runs(b) == ["1", "2"]
-
-
-def test_who_began_before_another_published_publishes_nothing(tmp_path: Path, address: str, store: Objects) -> None:
-    a, b = machine(tmp_path, "a", address), machine(tmp_path, "b", address)
-    run(a, "1")
-    (a.root / "inbox").mkdir()
-    with writing(a):
-        run(b, "2")
-        (a.root / "inbox" / "quote.csv").write_text("title,price,currency\n")
-        with pytest.raises(Superseded, match="another machine has published here since this run began"):
-            publish_run(a, "late")
-    assert runs(a) == ["1"], "what its own readers see is what was published before"
-    published = head.read_head(store).head.published
-    assert published.run_id == "2"
-    assert [one.key for one in store.listed("versions/")] == [one.key for one in head.read_head(store).head.versions]
+    assert (b.root / "inbox" / "quote.csv").read_text() == "title,price,currency\n"
+    # The one that was lost comes back: it keeps what it has, and the store what the other published.
     run(a, "3")
-    assert runs(a) == ["1", "2", "3"]
-    assert "inbox/quote.csv" in head.read_head(store).head.files, "what a person added meanwhile is not lost"
+    with pytest.raises(Diverged, match="holds what another machine published"):
+        send_all(a)
+    assert runs(a) == ["1", "3"]
+    assert _seen(address)[1].published.run_id == "2"
 
 
-def test_who_only_sends_files_keeps_no_other_from_publishing(tmp_path: Path, address: str, store: Objects) -> None:
-    """A run that failed on another machine, or that notes how it ended after its publish."""
-    a, b = machine(tmp_path, "a", address), machine(tmp_path, "b", address)
-    run(a, "1")
-    with writing(a):
-        with writing(b):
-            sealed.append(b.runs, {"event": "start", "run_id": "of b"})
-        sealed.append(a.runs, {"event": "start", "run_id": "of a"})
-        publish_run(a, "2")
-    run(b, "3")
-    assert runs(b) == ["1", "2", "3"]
-    assert sorted(b"of a" in line for line in sealed.lines(b.runs)) == [False, True]
-    assert list(sealed.damage(sealed.lines(b.runs))) == []
-
-
-class LosesAnswers:
-    """A store that does what it is told, and whose answer to one write is lost and the write sent again."""
-
-    def __init__(self, store: Objects) -> None:
-        self._store = store
-        self.address = store.address
-
-    def get(self, key: str) -> tuple[bytes, Version] | None:
-        return self._store.get(key)
-
-    def replace(self, key: str, content: bytes, was: Version | None) -> Version | None:
-        self._store.replace(key, content, was)
-        return self._store.replace(key, content, was)
-
-
-def test_a_write_that_was_sent_twice_is_no_other_machine(store: Objects) -> None:
-    lossy = LosesAnswers(store)
-    seen = head.read_head(store)
-    mine = replace(seen.head, files={"inbox/a": head.File("0" * 64, 1)})
-    seen = head.write(lossy, mine, seen)  # type: ignore[arg-type]
-    assert seen.head == mine
-    assert seen.version == head.read_head(store).version
-
-
-def test_a_kill_between_the_store_and_the_folder_is_made_up_for(
-    tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
+def test_what_could_not_be_sent_is_sent_with_the_next_run(
+    tmp_path: Path, address: str, store: Objects, caplog: pytest.LogCaptureFixture
 ) -> None:
-    a, b = machine(tmp_path, "a", address), machine(tmp_path, "b", address)
+    a = machine(tmp_path, "a", address)
+    logging.getLogger("gpuledger").addHandler(caplog.handler)  # other tests end that it passes on what it hears
     run(a, "1")
-
-    class Crash(BaseException):
-        """Stands for the end of the process."""
-
-    def crash(*_: object) -> None:
-        raise Crash
-
-    with monkeypatch.context() as patch:
-        patch.setattr(publish, "_point", crash)
-        with pytest.raises(Crash):
-            run(a, "2")
-    run(b, "3")
-    run(a, "4")
-    assert runs(a) == ["1", "2", "3", "4"]
+    (tmp_path / "store").rename(tmp_path / "away")
+    (tmp_path / "store").write_text("no folder")
+    run(a, "2")
+    assert "what this run left is here, and not in the store yet" in caplog.text
+    assert runs(a) == ["1", "2"]
+    (tmp_path / "store").unlink()
+    (tmp_path / "away").rename(tmp_path / "store")
+    assert head.read_head(store).published.run_id == "1"
+    run(a, "3")
+    assert [one.run_id for one in head.read_head(store).versions] == ["1", "3"]
 
 
 def test_a_folder_with_a_history_of_its_own_is_not_mixed_with_the_stores(tmp_path: Path, address: str) -> None:
     run(machine(tmp_path, "a", address), "1")
-    own = machine(tmp_path, "own", "")
-    run(own, "mine")
-    with pytest.raises(Diverged, match=r"holds a warehouse of its own, and file://"):
-        run(replace(own, store=address), "2")
+    own = replace(machine(tmp_path, "own", ""), store=address)
+    run(replace(own, store=""), "mine")
+    with pytest.raises(Diverged, match=r"^file://.*holds what another machine published"):
+        send_all(own)
     with pytest.raises(Diverged, match="holds a warehouse of its own"):
-        bring.pull(replace(own, store=address), *_seen(address), 5)
+        bring.pull(own, *_seen(address), 5)
     assert runs(own) == ["mine"]
 
 
 def _seen(address: str) -> tuple[Objects, head.Head]:
     store = objects.store_at(address)
     assert store is not None
-    return store, head.read_head(store).head
+    return store, head.read_head(store)
 
 
 def test_an_own_history_is_the_beginning_of_an_empty_store(tmp_path: Path, address: str) -> None:
     own = machine(tmp_path, "own", "")
     run(own, "1")
     run(replace(own, store=address), "2")
-    b = machine(tmp_path, "b", address)
-    run(b, "3")
-    assert runs(b) == ["1", "2", "3"]
+    reader = machine(tmp_path, "reader", "")
+    bring.pull(reader, *_seen(address), 2)
+    assert runs(reader) == ["1", "2"]
 
 
-def test_what_people_add_goes_to_every_machine_and_what_they_take_away_goes_too(tmp_path: Path, address: str) -> None:
-    a, b = machine(tmp_path, "a", address), machine(tmp_path, "b", address)
-    quote = Path("inbox") / "quote.csv"
-    (a.root / "inbox").mkdir(parents=True)
-    (a.root / quote).write_text("title,price,currency\n")
+def test_what_people_add_goes_to_every_copy_and_what_they_take_away_goes_too(tmp_path: Path, address: str) -> None:
+    a, reader = machine(tmp_path, "a", address), machine(tmp_path, "reader", "")
+    own, changed = Path("models") / "own.toml", Path("models") / "changed.toml"
+    (a.root / "models").mkdir(parents=True)
+    for name in (own, changed):
+        (a.root / name).write_text("parameters = 1\n")
     run(a, "1")
-    run(b, "2")
-    assert (b.root / quote).read_text() == "title,price,currency\n"
-    (b.root / quote).write_text("title,price,currency\nRTX 4090,1500,USD\n")  # changed here
-    (a.root / "models").mkdir()
-    (a.root / "models" / "own.toml").write_text("parameters = 1\n")  # added there
+    bring.pull(reader, *_seen(address), 2)
+    assert (reader.root / own).read_text() == "parameters = 1\n"
+    (reader.root / changed).write_text("parameters = 3\n")  # changed here too
+    for name in (own, changed):
+        (a.root / name).write_text("parameters = 2\n")
+    run(a, "2")
+    bring.pull(reader, *_seen(address), 2)
+    assert [(reader.root / name).read_text() for name in (own, changed)] == ["parameters = 2\n", "parameters = 3\n"]
+    (a.root / own).unlink()
     run(a, "3")
-    run(b, "4")
-    assert "RTX 4090" in (b.root / quote).read_text()
-    assert (b.root / "models" / "own.toml").exists()
-    (b.root / quote).unlink()
-    run(b, "5")
-    run(a, "6")
-    assert not (a.root / quote).exists()
+    bring.pull(reader, *_seen(address), 2)
+    assert not (reader.root / own).exists()
 
 
 def test_a_reader_gets_a_verified_copy_and_nothing_of_a_damaged_one(
@@ -197,7 +144,7 @@ def test_a_reader_gets_a_verified_copy_and_nothing_of_a_damaged_one(
     assert bring.pull(reader, *_seen(address), 2) is not None
     assert bring.pull(reader, *_seen(address), 2) is None, "it is there already"
     run(a, "2")
-    published = head.read_head(store).head.published
+    published = head.read_head(store).published
     path = tmp_path / "store" / published.key
     path.chmod(0o600)
     content = bytearray(path.read_bytes())
@@ -211,18 +158,17 @@ def test_a_reader_gets_a_verified_copy_and_nothing_of_a_damaged_one(
 @pytest.mark.parametrize("path", ["../outside", "state/base.duckdb", "inbox/../../x", "/etc/passwd", "inbox"])
 def test_a_head_names_no_file_outside_of_a_warehouse(tmp_path: Path, address: str, store: Objects, path: str) -> None:
     run(machine(tmp_path, "a", address), "1")
-    seen = head.read_head(store)
-    head.write(store, replace(seen.head, files={path: head.File("0" * 64, 1)}), seen)
+    head.write(store, replace(head.read_head(store), files={path: head.File("0" * 64, 1)}))
     with pytest.raises(StoreError, match="which belongs to no warehouse"):
         run(machine(tmp_path, "b", address), "2")
 
 
 def test_a_head_that_is_none_is_named_and_one_of_a_later_program_refused(address: str, store: Objects) -> None:
-    store.create(head.KEY, b'{"format": 1}')
+    store.write(head.KEY, b'{"format": 1}')
     with pytest.raises(StoreError, match=r"head.json is no head of a store \(KeyError"):
         head.read_head(store)
     store.delete([head.KEY])
-    store.create(head.KEY, json.dumps({"format": head.FORMAT + 1}).encode())
+    store.write(head.KEY, json.dumps({"format": head.FORMAT + 1}).encode())
     with pytest.raises(WarehouseError, match="upgrade this one"):
         head.read_head(store)
 
@@ -230,6 +176,6 @@ def test_a_head_that_is_none_is_named_and_one_of_a_later_program_refused(address
 def test_old_versions_leave_the_store(tmp_path: Path, address: str, store: Objects) -> None:
     a = machine(tmp_path, "a", address)
     for number in range(4):
-        run(a, str(number), keep_versions=2)
-    assert [one.run_id for one in head.read_head(store).head.versions] == ["2", "3"]
-    assert {one.key for one in store.listed("versions/")} == {one.key for one in head.read_head(store).head.versions}
+        run(a, str(number))
+    assert [one.run_id for one in head.read_head(store).versions] == ["2", "3"]
+    assert {one.key for one in store.listed("versions/")} == {one.key for one in head.read_head(store).versions}

@@ -1,4 +1,4 @@
-"""Bring a warehouse from a store that several machines share: as a copy for readers, or as the base of the next run."""
+"""Bring a warehouse from a store: as a copy for readers, or in the place of a machine that is lost."""
 
 from __future__ import annotations
 
@@ -8,36 +8,28 @@ from pathlib import Path
 from gpuledger.extract.archive.objects import Objects, StoreError
 from gpuledger.extract.message import Message
 from gpuledger.warehouse import integrity, private, publish, read
-from gpuledger.warehouse.errors import NewerWarehouse, NotAWarehouse, WarehouseError
+from gpuledger.warehouse.errors import NewerWarehouse, NotAWarehouse
 from gpuledger.warehouse.paths import FROM_PEOPLE, DataDir
 from gpuledger.warehouse.shared import files
 from gpuledger.warehouse.shared.head import File, Head, Published
+from gpuledger.warehouse.shared.send import Diverged, published_sum
 
 
-class Diverged(WarehouseError):
-    """A data directory and the store hold two different histories, and neither begins with the other."""
+def begin(data: DataDir, store: Objects, head: Head) -> None:
+    """Fill an empty directory with what the store holds, as the base of the next run: so a lost machine is replaced.
 
-
-def bring(data: DataDir, store: Objects, head: Head) -> None:
-    """Bring the directory to the state that the head names, as the base of the next run. What people changed here since
-    then stays.
-
-    The caller holds the writer's lock, and no run is half published. Raises Diverged, and StoreError.
+    The caller holds the writer's lock. Raises StoreError.
     """
+    if head.published is None:
+        return
     note = files.note_of(data, store)
-    version = head.published
-    mine = _published_sum(data)
-    if version is not None and mine != version.sha256:
-        if mine != note.version:
-            what = "a warehouse of its own" if not note.address else "a version that the store never had"
-            raise Diverged(Message("warehouse.holds_another", root=data.root, what=what, address=store.address))
-        take(data, store, version, with_base=True)
     files.bring(data, store, head.files, note)
-    files.keep(data, note, store, version.sha256 if version else note.version)
+    _take(data, store, head.published)
+    files.keep(data, note, store, head.published.sha256)
 
 
-def take(data: DataDir, store: Objects, version: Published, *, with_base: bool = False) -> Path:
-    """Publish a version of the store in the directory, once its sum is right. `with_base` replaces the writer's base too.
+def _take(data: DataDir, store: Objects, version: Published) -> Path:
+    """Publish a version of the store in the directory, once its sum is right.
 
     Raises StoreError if the version is missing or is not what was written.
     """
@@ -58,7 +50,7 @@ def take(data: DataDir, store: Objects, version: Published, *, with_base: bool =
         _check_opens(part, f"{store.address}/{version.key}")
         part.chmod(0o444)
         integrity.note(data, path, version.sha256)
-        publish.adopt(data, path, with_base=with_base)
+        publish.adopt(data, path)
     finally:
         shutil.rmtree(part.parent, ignore_errors=True)  # it is still there if the version was not published
     return path
@@ -100,24 +92,15 @@ def pull(data: DataDir, store: Objects, head: Head, keep_versions: int) -> Path 
     """
     note = files.note_of(data, store)
     version = head.published
-    mine = _published_sum(data)
+    mine = published_sum(data)
     path = None
     if version is not None and mine != version.sha256:
         if mine and mine != note.version:
             raise Diverged(Message("warehouse.holds_warehouse_own", root=data.root, address=store.address))
-        path = take(data, store, version)
-    own = _for_readers(head)
-    files.bring(data, store, own, note)
+        path = _take(data, store, version)
+    files.bring(data, store, _for_readers(head), note)
     if version is not None:
         files.keep(data, note, store, version.sha256)
     for old in publish.old_versions(data, keep_versions):
         publish.remove_version(old)
     return path
-
-
-def _published_sum(data: DataDir) -> str:
-    """The recorded sum of the version that is published in the directory; empty if there is none."""
-    if not data.published.exists():
-        return ""
-    path = data.published.resolve()
-    return integrity.noted(data).get(integrity.name_of(path)) or integrity.digest(path)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from gpuledger.extract import local_files
-from gpuledger.extract.archive import sealed
 from gpuledger.extract.archive.objects import Objects, StoreError
 from gpuledger.extract.message import Message
 from gpuledger.warehouse import integrity, private
@@ -21,7 +20,7 @@ from gpuledger.warehouse.paths import FROM_PEOPLE, DataDir
 from gpuledger.warehouse.shared.head import File, Head
 
 #: Files that runs write in addition to the warehouse and the archive.
-OF_RUNS = ("snapshots/runs.jsonl", "snapshots/baseline.duckdb", "state/iceberg.db")
+OF_RUNS = ("snapshots/runs.jsonl", "snapshots/baseline.duckdb")
 #: The logs of fetches, a file for each source.
 _FETCHES = "snapshots/log"
 _AT_ONCE = 8
@@ -44,10 +43,6 @@ class Note:
     def sha256(self, path: str) -> str | None:
         """The hash of the file as it was last the same; None if it never was."""
         return str(self.files[path][0]) if path in self.files else None
-
-    def size(self, path: str) -> int:
-        """The number of bytes that the file had then."""
-        return int(self.files[path][1]) if path in self.files else 0
 
     def take(self, files: Mapping[str, File]) -> None:
         """Note that the directory has these files as the store has them."""
@@ -83,19 +78,14 @@ def send(data: DataDir, store: Objects, head: Head) -> Mapping[str, File]:
 
 
 def bring(data: DataDir, store: Objects, files: Mapping[str, File], note: Note) -> None:
-    """Bring the files that changed in the store. A file that changed here too stays, and is sent with the next run.
-
-    Lines that runs added to a log only here are appended to what other machines wrote. Raises StoreError.
-    """
+    """Bring the files that changed in the store. A file that changed here too stays. Raises StoreError."""
     mine = {path: integrity.digest(data.root / path) for path in files_of(data)}
     due = []
     for path, file in files.items():
         _check(path, store)
         was = note.sha256(path)
-        if file.sha256 not in (mine.get(path), was) and (mine.get(path) == was or is_log(path)):
-            # Bytes of a log that changed here since. From there on it may have lines that the store lacks.
-            tail = (data.root / path).read_bytes()[note.size(path) :] if mine.get(path, was) != was else b""
-            due.append((path, file, tail))
+        if file.sha256 not in (mine.get(path), was) and mine.get(path) == was:
+            due.append((path, file))
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         list(threads.map(lambda one: _bring_file(data, store, *one), due))
     for path in note.files:
@@ -104,14 +94,12 @@ def bring(data: DataDir, store: Objects, files: Mapping[str, File], note: Note) 
     note.take(files)
 
 
-def _bring_file(data: DataDir, store: Objects, path: str, file: File, tail: bytes) -> None:
+def _bring_file(data: DataDir, store: Objects, path: str, file: File) -> None:
     target = data.root / path
     private.make_folder(target.parent)
     part = target.with_name(f".{target.name}.part")
     try:
         download(store, path, file, part)
-        if tail:
-            _append_missing(part, tail.splitlines())
         part.chmod(private.FILE_MODE)
         part.replace(target)
     finally:
@@ -129,27 +117,8 @@ def download(store: Objects, path: str, file: File, to: Path) -> None:
         )
 
 
-def _append_missing(log: Path, lines: Iterable[bytes]) -> None:
-    """Append to a sealed log those of the lines that it lacks."""
-    present = {_content(line) for line in log.read_bytes().splitlines()}
-    missing = [content for line in lines if (content := _content(line)) and content not in present]
-    if missing:
-        sealed.extend(log, [local_files.loads(content) for content in missing])
-
-
-def _content(line: bytes) -> str:
-    """The content of a line of a sealed log, without its place in the log; empty if the line cannot be trusted."""
-    try:
-        fields = local_files.loads(line) if line.strip() and sealed.is_whole(line) else {}
-        return json.dumps(
-            {name: value for name, value in fields.items() if name not in ("after", "seal")}, sort_keys=True
-        )
-    except (ValueError, AttributeError):
-        return ""
-
-
 def _check(path: str, store: Objects) -> None:
-    """Raise StoreError for a name that leads out of the directory or to other files, as other machines write the store."""
+    """Raise StoreError for a name that leads out of the directory or to other files, as others can write the store."""
     is_known = path in OF_RUNS or (path.partition("/")[0] in FROM_PEOPLE and "/" in path) or is_log(path)
     if not is_known or not is_path(path):
         raise StoreError(Message("warehouse.head_names_file_belongs_no", address=store.address, path=path))

@@ -1,12 +1,11 @@
 """The head of a store: the one object in it that changes. It names the published version and all files that belong to it.
 
-    <store>/head.json                          this; written only on the condition that it is as the writer last saw it
+    <store>/head.json                          this
     <store>/versions/<run>-<sha256>.duckdb     published files, each written once
     <store>/blobs/ab/ab12….gz, ….json          the archive's pages and sidecars by hash, each written once
     <store>/files/<sha256>                     other files of a warehouse: logs of fetches and runs, decisions, quotes …
 
-A writer replaces the head that it saw when it began. If another machine has published since, the write fails, whatever any
-clock says.
+One machine writes it, after all that it names.
 """
 
 from __future__ import annotations
@@ -14,15 +13,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gpuledger.extract import local_files
-from gpuledger.extract.archive.objects import Objects, StoreError, Version
+from gpuledger.extract.archive.objects import Objects, StoreError
 from gpuledger.extract.message import Message
-from gpuledger.warehouse.errors import NewerWarehouse, WarehouseError
+from gpuledger.warehouse.errors import NewerWarehouse
 
 KEY = "head.json"
 #: The layout of the head. A program refuses a head with a newer layout.
@@ -30,10 +28,6 @@ FORMAT = 1
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _KEY = re.compile(r"versions/[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-
-
-class Superseded(WarehouseError):
-    """Another machine wrote the head since this machine read it, so this machine's write was refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,38 +64,19 @@ class Head:
         return self.versions[-1] if self.versions else None
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A head and the version of its object; `version` is None if the store has no head yet."""
+def read_head(store: Objects) -> Head:
+    """The present head, an empty one if the store has none.
 
-    head: Head
-    version: Version | None
-
-
-def read_head(store: Objects) -> Seen:
-    """The present head. Raises StoreError, also for a damaged head, and NewerWarehouse for the head of a newer program."""
-    stored = store.get(KEY)
-    if stored is None:
-        return Seen(Head(), None)
-    content, version = stored
-    return Seen(_parsed(content, f"{store.address}/{KEY}"), version)
-
-
-def write(store: Objects, head: Head, was: Seen) -> Seen:
-    """Replace the head that was seen. Raises Superseded if another machine has written the head since, and StoreError.
-
-    The store may refuse a write because this very write had succeeded and only its answer was lost.
+    Raises StoreError, also for a damaged head, and NewerWarehouse for the head of a newer program.
     """
-    # With a random number, as some stores distinguish two states only by their content.
-    fields = {"format": FORMAT, "nonce": secrets.token_hex(8), **dataclasses.asdict(head)}
-    content = json.dumps(fields, ensure_ascii=False, indent=1).encode()
-    version = store.replace(KEY, content, was.version)
-    if version is not None:
-        return Seen(head, version)
-    there = store.get(KEY)
-    if there is not None and there[0] == content:
-        return Seen(head, there[1])
-    raise Superseded(Message("warehouse.another_published_since", address=store.address))
+    content = store.get(KEY)
+    return Head() if content is None else _parsed(content, f"{store.address}/{KEY}")
+
+
+def write(store: Objects, head: Head) -> None:
+    """Replace the head. Raises StoreError."""
+    fields = {"format": FORMAT, **dataclasses.asdict(head)}
+    store.write(KEY, json.dumps(fields, ensure_ascii=False, indent=1).encode())
 
 
 def _parsed(content: bytes, place: str) -> Head:
