@@ -16,10 +16,15 @@ def keep(con: duckdb.DuckDBPyConnection, now: datetime) -> list[str]:
     freshness = """SELECT source,
                        coalesce(core.is_fresh(last_success_at, $now::TIMESTAMPTZ, freshness_hours), false) AS is_usable
                    FROM ops.source_state"""
-    # After a backfill there are also rates of later days, which must not count for the days of the backfill.
-    rates = """SELECT if(r.currency = 'USD', 'EUR', r.currency) AS currency, max(r.day) AS fx_day
-               FROM core.fx_rate r SEMI JOIN (FROM core.fx_rate WHERE base = 'EUR' AND currency = 'USD') d ON d.day = r.day
-               WHERE r.base = 'EUR' AND r.day BETWEEN $now::DATE - 10 AND $now::DATE GROUP BY ALL"""
+    # After a backfill there are also rates of later days, which must not count for the days of the backfill. The newest
+    # known rates stay however old they are, each with its day; only a currency that left the bank's file before has none.
+    rates = """WITH euro AS (
+                   FROM core.fx_rate r
+                   SEMI JOIN (FROM core.fx_rate WHERE base = 'EUR' AND currency = 'USD') d ON d.day = r.day
+                   WHERE r.base = 'EUR' AND r.day <= $now::DATE
+               )
+               SELECT if(currency = 'USD', 'EUR', currency) AS currency, max(day) AS fx_day
+               FROM euro WHERE day >= (SELECT max(day) FROM euro) - 10 GROUP BY ALL"""
     aged = """SELECT o.listing_id FROM (
                   SELECT listing_id, split_part(listing_id, ':', 1) AS source, confirmed_until FROM core.price_open
                   WHERE confirmed_until >= valid_from

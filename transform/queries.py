@@ -16,6 +16,9 @@ from gpuledger.warehouse.read import query
 #: Has a folder for every table, view and macro that is built.
 FOLDER_OF_MODELS = Path(__file__).with_name("models")
 
+#: Whether an offer is known by a price: the newest one, or behind that the last one before its source became too old.
+KNOWN = "price_usd IS NOT NULL AND coalesce(exclusion, 'source too old') = 'source too old'"
+
 #: The column names and the rows of an answer.
 Rows = tuple[list[str], list[tuple[Any, ...]]]
 _Row = TypeVar("_Row")

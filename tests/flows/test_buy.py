@@ -381,17 +381,26 @@ def test_nothing_fits_says_what_would(data: Path, words: list[str], says: list[s
         assert sentence in outcome.err
 
 
-def test_where_every_price_is_too_old_that_is_why_nothing_is_found(nights: dict[int, Night], tmp_path: Path) -> None:
-    """After weeks without a night; the sample's prices are of 2023."""
+def test_where_every_price_is_too_old_the_last_one_stays_and_is_marked(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    """After weeks without a night; the sample's prices are of 2023. An empty folder would have answered."""
     late = nights[3].copy(tmp_path / "data")
     (late / "inbox").mkdir(exist_ok=True)
     (late / "inbox" / "of-another.csv").write_text("title,price,currency,vendor\nNVIDIA L4 24GB,,USD,Ours\n")
     assert gpuledger("refresh", "--engine", "plain", "--only", "quotes", data=late).status in (0, 3)
-    said = gpuledger("buy", "--model", "llama-3-70b", "--budget", 3000, data=late)
-    assert (said.status, said.out) == (4, "")
-    assert "nothing has a price that counts today: run `gpuledger refresh`; `gpuledger status`" in said.err
-    listed = succeeds("buy", "--model", "llama-3-70b", data=late)
-    assert "nothing has a price that counts today" in listed.out
+    assert rows(late, "SELECT count(*) FROM core.offer WHERE exclusion IS NULL AND source <> 'quotes'") == [(0,)]
+    asked = ("--model", "llama-3-70b", "--budget", 3000, "--limit", 0)
+    before, after = ask(nights[3].data, *asked), ask(late, *asked)
+    bought = {row["what"]: row["price_usd"] for row in before if row["way"] == "buy"}
+    assert bought
+    assert bought.items() <= {row["what"]: row["price_usd"] for row in after}.items()
+    assert {row["price_mark"] for row in after if row["what"] in bought} == {"stale, invented"}
+    assert "The price is stale" in succeeds("buy", *asked[:4], data=late).out
+    listed = json.loads(succeeds("price", "--format", "json", data=late).out)
+    priced = {row["gpu"]: row["price_mark"] for row in listed if row["price_usd"]}
+    assert set(priced.values()) == {"stale, invented"}
+    assert "stale, invented" in succeeds("show", "rtx 4090", data=late).out
 
 
 def test_more_cards_need_a_larger_machine_and_are_no_faster_for_one_user(data: Path) -> None:

@@ -79,8 +79,9 @@ def test_a_market_of_a_past_day_is_that_of_now_on_the_newest_day(data: Path) -> 
         now = {row["gpu_id"]: row["price_usd"] for row in ask(data, "price", "--market", market) if row["price_usd"]}
         then = ask(data, "price", "--market", market, "--as-of", "2023-11-16")
         assert {row["gpu_id"]: row["price_usd"] for row in then} == now
-        # Whether a source is stale is known of now alone.
-        values = [row | {"price_mark": None} for row in ask(data, "value", WORKLOAD, "--market", market)]
+        # Whether a source is stale is known of now alone, but what is invented stays so.
+        values = [row | {"price_mark": "invented"} for row in ask(data, "value", WORKLOAD, "--market", market)]
+        assert {row["price_mark"] for row in then} == {"invented"}
         assert values == ask(data, "value", WORKLOAD, "--market", market, "--as-of", "2023-11-16")
 
 

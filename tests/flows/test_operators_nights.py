@@ -161,3 +161,23 @@ def test_invented_prices_are_marked_at_every_door_and_no_real_run_stands_beside_
     succeeds("report", report, data=data)
     pages = [page.read_text("utf-8") for page in report.rglob("*") if page.suffix in (".html", ".js", ".json")]
     assert any('"is_sample":true' in page.replace(" ", "") for page in pages)
+
+
+def test_a_market_of_whose_shops_nothing_is_known_has_prices_of_makers_and_a_currency_the_rate_of_the_program(
+    tmp_path: Path,
+) -> None:
+    """An empty folder answered in euro and in won, and a folder with a good night did not."""
+    data = tmp_path / "data"
+    assert night(live(data, 1), 1, lambda name: name == "newegg").published
+    for market, currency in (("de", "EUR"), ("kr", "KRW")):
+        asked = ("buy", "--model", "llama-3.1-8b", "--market", market, "--currency", currency)
+        found = json.loads(succeeds(*asked, "--format", "json", data=data).out)
+        assert {row["price_mark"] for row in found} - {None} <= {"launch price", "list price"}
+        assert found[0]["price_mark"]
+        assert "These are prices of the makers" in succeeds(*asked, data=data).out
+    assert "1 KRW = " in succeeds("price", "4090", "--currency", "KRW", data=data).err
+    assert night(live(data, 2, 1), 1, lambda name: name in ("newegg", "ecb_fx")).published
+    for day in (10, 30):
+        assert night(live(data, day, 1), 1, lambda name: name == "newegg").published
+    held = rows(data, "SELECT fx_day::VARCHAR FROM core.fx_usd WHERE currency = 'KRW'")
+    assert held == [("2023-11-16",)], "the last rate stays, with its day"

@@ -10,6 +10,7 @@ from typing import Any
 from gpuledger.extract.spelling import names_like
 from gpuledger.transform.answers import markets
 from gpuledger.transform.answers.columns import KNOWN, columns
+from gpuledger.transform.answers.price import last_prices
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.added_cards import Names
 from gpuledger.transform.identity.gpu import MACHINE, Gpu
@@ -87,13 +88,13 @@ def facts(data: DataDir, gpu_ids: Sequence[str]) -> Rows:
     """A row for each card with what the catalogue, the shops and the price history say."""
     return query(
         data,
-        """SELECT g.gpu_id, g.gpu, g.architecture, g.segment, g.form_factor, g.memory_gb, g.memory_type,
+        f"""SELECT g.gpu_id, g.gpu, g.architecture, g.segment, g.form_factor, g.memory_gb, g.memory_type,
                g.memory_bandwidth_gb_s, g.fp32_tflops, g.tensor_fp16_tflops, g.tdp_w, g.released_on, g.msrp_usd,
                p.price_usd, p.source AS shop, p.url, p.price_since, p.median_usd, p.offers, p.premium_over_msrp,
                p.used_price_usd, p.excluded, p.snapshot_sha256, core.price_mark(p.source) AS price_mark,
                t.change_30d, t.all_time_low_usd, t.all_time_low_on,
                t.hint, t.reason AS hint_reason, t.hint_given, t.hint_was_right, t.hint_right_on_any
-           FROM core.gpu g LEFT JOIN mart.gpu_price p USING (gpu_id) LEFT JOIN mart.price_trend t USING (gpu_id)
+           FROM core.gpu g LEFT JOIN {last_prices(None)} p USING (gpu_id) LEFT JOIN mart.price_trend t USING (gpu_id)
            WHERE list_contains($cards, g.gpu_id) ORDER BY p.price_usd IS NULL, g.gpu""",
         {"cards": list(gpu_ids)},
     )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gpuledger.extract.message import Message
 from gpuledger.extract.spelling import names_like
+from gpuledger.transform import exchange_rates
 from gpuledger.warehouse.errors import BadQuery
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
@@ -76,12 +77,18 @@ class Rate(NamedTuple):
 
 
 def rate(data: DataDir, currency: str, day: date | None) -> Rate | None:
-    """The newest rate of a currency, or the rate known at the end of `day`. None if no rate may be used."""
+    """The newest rate of a currency, or the rate known at the end of `day`: of the warehouse, or else of the program.
+
+    None if there is none, or if that of the program is newer than `day`.
+    """
     _, rows = query(
         data, f"SELECT usd_rate, fx_day FROM {_table(day)} WHERE currency = $currency AND usd_rate IS NOT NULL",
         {"currency": currency, **({"day": day} if day else {})},
     )  # fmt: skip
-    return Rate(*rows[0]) if rows and rows[0][1] is not None else None
+    if rows and rows[0][1] is not None:
+        return Rate(*rows[0])
+    of_program, rates = exchange_rates.rates()
+    return Rate(rates[currency], of_program) if currency in rates and (day is None or of_program <= day) else None
 
 
 #: The lowest price of each card and day in the currency `$currency`, at the rate of that day. NULL without a known rate.
@@ -97,7 +104,9 @@ def known(data: DataDir, day: date | None) -> list[str]:
     """The currencies that have a rate."""
     parameters: dict[str, object] = {"day": day} if day else {}
     _, rows = query(data, f"SELECT currency FROM {_table(day)} WHERE usd_rate IS NOT NULL ORDER BY 1", parameters)
-    return [currency for (currency,) in rows]
+    of_program, rates = exchange_rates.rates()
+    brought = rates if day is None or of_program <= day else {}
+    return sorted({currency for (currency,) in rows} | brought.keys())
 
 
 def _table(day: date | None) -> str:

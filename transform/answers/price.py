@@ -6,6 +6,7 @@ from datetime import date
 from typing import NamedTuple
 
 from gpuledger.transform.answers.columns import columns
+from gpuledger.transform.queries import KNOWN, select_of
 from gpuledger.warehouse.outputs.answer import Answer
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
@@ -26,7 +27,20 @@ def street_prices(day: date | None, market: str | None) -> str:
     """
     if day:
         return "price_as_of($day, in_market := $market)"
-    table = "mart.market_price" if market else "mart.gpu_price"
+    return _with_last_seen("mart.market_price" if market else "mart.gpu_price", market)
+
+
+def last_prices(market: str | None) -> str:
+    """The same now, with the last known price of a card whose sources are all too old."""
+    best = f"""FROM core.market_offer WHERE {KNOWN} QUALIFY row_number() OVER (
+        PARTITION BY in_market, gpu_id, condition = 'new'
+        ORDER BY exclusion IS NOT NULL, price_usd, valid_from, listing_id) = 1"""
+    prices = select_of("mart.market_price").replace("FROM core.market_best_offer", best)
+    is_there = "$market" if market else "(SELECT market FROM core.home_market)"
+    return _with_last_seen(f"(SELECT * EXCLUDE (market), market FROM ({prices}) WHERE market = {is_there})", market)
+
+
+def _with_last_seen(table: str, market: str | None) -> str:
     where = " WHERE p.market = $market" if market else ""
     return f"""(SELECT p.*, core.last_seen_at(s.confirmed_until, st.last_success_at, p.price_since) AS last_seen_at
         FROM {table} p LEFT JOIN core.price_open s ON s.listing_id = p.listing_id
@@ -60,14 +74,14 @@ def price(data: DataDir, cards: Cards, day: date | None, market: str | None = No
 
     Only the home market has a hint whether to buy.
     """
-    prices = street_prices(day, market)
     if day:
+        prices = street_prices(day, market)
         sql = f"SELECT g.gpu, p.*, {MARK_OF_A_DAY} AS price_mark FROM {prices} p JOIN core.gpu g USING (gpu_id)"
     else:
         # DuckDB 1.5 does not accept a subquery in the condition of an outer join.
         sql = f"""SELECT p.*, t.change_30d, t.percentile_1y, t.hint, t.reason AS hint_reason, t.hint_given,
                 t.hint_was_right, t.hint_right_on_any, core.price_mark(p.source) AS price_mark
-            FROM {prices} p CROSS JOIN core.home_market home
+            FROM {last_prices(market)} p CROSS JOIN core.home_market home
             LEFT JOIN mart.price_trend t ON t.gpu_id = p.gpu_id AND p.market = home.market"""
     # All words are one parameter, because a condition for each word of a long text took gigabytes of memory to plan.
     card_parameters: dict[str, object] = {"words": [f"%{word}%" for word in cards.name.split()]}

@@ -405,7 +405,7 @@ class _Said(NamedTuple):
             yield Message("headline.invented")
         if not self.answer.stock.from_wheel and not _is_sold(self.answer.options):
             yield Message("headline.no_shop", market=self.answer.stock.place.market)
-        if self.answer.stock.from_wheel:
+        if option.evidence is not None and option.evidence.source in _AT_MAKERS:
             yield Message("headline.launch_prices")
 
 

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import duckdb
 
+from gpuledger.transform import exchange_rates
 from gpuledger.transform.assumptions import Assumptions, from_table
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.queries import last_in, view
+from gpuledger.transform.queries import KNOWN, last_in, view
 from gpuledger.transform.sizing.catalogue import canonical
 from gpuledger.transform.speed.cards import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Learned
@@ -195,7 +196,7 @@ def assumptions(con: duckdb.DuckDBPyConnection) -> Assumptions:
 def now(con: duckdb.DuckDBPyConnection, clock: datetime) -> datetime:
     """The time for the age of prices: the clock, or for the sample its newest night, since its nights are long past."""
     last = last_in(con)
-    return last.sample_as_of if last and last.sample_as_of else clock
+    return last.as_of if last and last.as_of == last.sample_as_of else clock
 
 
 #: The conditions of listings that each value of `buy --condition` means.
@@ -241,7 +242,7 @@ def shops(con: duckdb.DuckDBPyConnection) -> list[str]:
 
 
 def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> list[Card]:
-    """The cheapest offer of every card that is on sale as `asked`.
+    """The cheapest offer of every card that is on sale as `asked`, or the last that is known if its sources are too old.
 
     A card may have two offers: one that is new, and one that is not. The new ones are those of mart.gpu_price.
     """
@@ -255,13 +256,14 @@ def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> l
            JOIN core.gpu g ON g.gpu_id = p.gpu_id
            LEFT JOIN ops.source_state st ON st.source = p.source
            LEFT JOIN mart.resale r ON r.gpu_id = p.gpu_id
-           WHERE p.exclusion IS NULL
+           WHERE {KNOWN}
                AND (list_contains($conditions, p.condition)
                    OR list_contains($owned, p.gpu_id) AND list_contains($any, p.condition))
                AND p.in_market = coalesce($market, (SELECT market FROM core.home_market))
                AND {_IN_SHOPS.format(listing="p")}
            QUALIFY row_number() OVER (
-               PARTITION BY p.gpu_id, p.condition = 'new' ORDER BY {_IS_STALE}, p.price_usd, p.valid_from, p.listing_id
+               PARTITION BY p.gpu_id, p.condition = 'new'
+               ORDER BY p.exclusion IS NOT NULL, {_IS_STALE}, p.price_usd, p.valid_from, p.listing_id
            ) = 1
            ORDER BY p.gpu_id, p.condition""",
         asked.parameters | {"owned": list(asked.owned), "any": list(CONDITIONS["any"])},
@@ -283,12 +285,12 @@ def nodes(con: duckdb.DuckDBPyConnection, asked: OfferFilter) -> list[Node]:
                {_VENDOR.format(listing="l")}
            FROM {view("mart.node_offer")} n CROSS JOIN asked a JOIN core.gpu g ON g.gpu_id = n.gpu_id
            JOIN core.listing l ON l.listing_id = n.listing_id
-           WHERE n.exclusion IS NULL AND list_contains($conditions, n.condition)
+           WHERE coalesce(n.exclusion, 'source too old') = 'source too old' AND list_contains($conditions, n.condition)
                AND a.market IN ('all', n.market, n.market_region) AND paid_usd IS NOT NULL
                AND {_IN_SHOPS.format(listing="l")}
            QUALIFY row_number() OVER (
                PARTITION BY n.product_kind, n.gpu_id, n.gpus, n.condition = 'new'
-               ORDER BY {_IS_STALE}, paid_usd, n.price_since, n.listing_id
+               ORDER BY n.exclusion IS NOT NULL, {_IS_STALE}, paid_usd, n.price_since, n.listing_id
            ) = 1
            ORDER BY n.product_kind, n.gpu_id, n.gpus, n.condition""",
         asked.parameters,
@@ -408,18 +410,15 @@ def pictures(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) -> d
 
 def country_of(con: duckdb.DuckDBPyConnection, market: str) -> str | None:
     """The country of a market if its electricity price and the rate of its currency are known, else None."""
-    row = con.execute(
-        """SELECT e.country FROM core.electricity_price e JOIN core.fx_usd fx ON fx.currency = e.currency
-           WHERE e.country = upper(?) AND fx.usd_rate IS NOT NULL""",
-        [market],
-    ).fetchone()
+    row = con.execute("SELECT country FROM core.electricity_price WHERE country = upper(?)", [market]).fetchone()
     return row[0] if row else None
 
 
 def electricity_usd(con: duckdb.DuckDBPyConnection, country: str) -> Decimal:
     """Dollars for a kilowatt-hour in a country.
 
-    Raises LookupError, with the known countries, for an unknown country, and if no exchange rate is known.
+    Without a rate of the warehouse, that of the program counts. Raises LookupError, with the known countries, for an unknown
+    country.
     """
     prices = {
         row[0]: row[1:]
@@ -431,6 +430,4 @@ def electricity_usd(con: duckdb.DuckDBPyConnection, country: str) -> Decimal:
     if country.upper() not in prices:
         raise LookupError(f"no electricity price is known for {country!r}; known are {', '.join(prices)}")
     price, currency, rate = prices[country.upper()]
-    if rate is None:
-        raise LookupError(f"there is no exchange rate for {currency}: set --assume electricity_usd_per_kwh instead")
-    return round(Decimal(price) * Decimal(str(rate)), 6)
+    return round(Decimal(price) * Decimal(str(rate or exchange_rates.rates()[1][currency])), 6)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import functools
-import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from pathlib import Path
 from typing import Protocol
 
 import duckdb
 
 from gpuledger.extract.message import Message
+from gpuledger.transform import exchange_rates
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import makers, market
 from gpuledger.transform.buying.costs import electricity_prices
@@ -144,8 +142,13 @@ class Warehouse(Stock):
         cards, nodes = market.cards(self.con, asked), market.nodes(self.con, asked)
         # Who asks for the offers of some shops is not asking for others.
         rented = market.instances(self.con) if asked.shops is None else []
+        if not cards and not nodes and asked.shops is None:
+            # A market of whose shops nothing is known knows what an empty folder knows.
+            cards = _of_makers(asked, self.place)
         sold = [*(card.gpu_id for card in cards), *(node.gpu_id for node in nodes)]
-        chips = market.chips(self.con, [*sold, *asked.owned, *(instance.gpu_id or "" for instance in rented)])
+        # The warehouse of an earlier program may lack a card of today.
+        chips = {card.gpu_id: catalogue.by_id()[card.gpu_id] for card in cards if card.gpu_id in catalogue.by_id()}
+        chips |= market.chips(self.con, [*sold, *asked.owned, *(instance.gpu_id or "" for instance in rented)])
         machines = market.machines(self.con, sold) if asked.shops is None else []
         return Market(cards=cards, instances=rented, measured={}, chips=chips, nodes=nodes, machines=machines)
 
@@ -178,18 +181,9 @@ def warehouse(
     )  # fmt: skip
 
 
-@functools.cache
-def _rates() -> tuple[date, Mapping[str, float]]:
-    """The day of the reference rates that the program brings, and the dollars for one unit of each currency."""
-    content = tomllib.loads(Path(__file__).with_name("exchange_rates.toml").read_text(encoding="utf-8"))
-    euros: dict[str, float] = content["units_for_a_euro"]
-    dollars = euros["USD"]
-    return content["day"], {"EUR": dollars, **{code: dollars / units for code, units in euros.items()}}
-
-
 def currency(code: str) -> Currency:
     """A currency at the rate that the program brings. Raises LookupError, with the known currencies, for another one."""
-    day, rates = _rates()
+    day, rates = exchange_rates.rates()
     if code == "USD":
         return DOLLARS
     if code not in rates:
@@ -212,11 +206,10 @@ class Wheel(Stock):
 
     def offered(self, need: Need, asked: OfferFilter) -> Market:
         """See stock.Stock. The price of a card is what its maker asks, with the tax of the market."""
-        prices = makers.asked() if "new" in asked.conditions else {}
-        cards = [_card(price, 1 + self.place.machine_tax) for price in prices.values()]
-        known = catalogue.by_id()
+        cards, known = _of_makers(asked, self.place), catalogue.by_id()
         return Market(
-            cards=cards, instances=[], measured={}, chips={name: known[name] for name in (*prices, *asked.owned)},
+            cards=cards, instances=[], measured={},
+            chips={name: known[name] for name in (*(card.gpu_id for card in cards), *asked.owned)},
             machines=[known[name] for name in makers.left_out()], unpriced=makers.left_out(),
         )  # fmt: skip
 
@@ -241,6 +234,12 @@ def wheel(assumptions: Assumptions, place: Place, country: str | None, clock: da
         assumptions=assumptions, learned=NOTHING_LEARNED, now=clock, place=place, country=asked or place.market,
         from_wheel=True,
     )  # fmt: skip
+
+
+def _of_makers(asked: OfferFilter, place: Place) -> list[Card]:
+    """New cards at what their makers ask, with the tax of `place`; none if used ones alone are asked for."""
+    prices = makers.asked().values() if "new" in asked.conditions else ()
+    return [_card(price, 1 + place.machine_tax) for price in prices]
 
 
 def _card(price: Asked, with_tax: Decimal) -> Card:

@@ -1,5 +1,5 @@
--- Today's rates are those of the newest day with rates. A currency that is no longer in the bank's file has no rate. If no rate of
--- the last ten days is known, only dollars have a rate.
+-- Today's rates are those of the newest day with rates. A currency that is no longer in the bank's file has no rate. Without
+-- newer ones they stay, with their day.
 SELECT d.currency, d.usd_rate, d.fx_day FROM core.fx_usd_daily d JOIN core.current_rate c ON c.currency = d.currency AND c.fx_day = d.fx_day
 UNION ALL
 SELECT 'USD', 1.0, NULL

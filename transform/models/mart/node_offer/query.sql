@@ -53,7 +53,7 @@ SELECT
             WHEN p.product_kind = 'kit' AND p.gpu_count = 1 THEN 'a card with other goods, no machine'
         END,
         core.offer_exclusion(
-            1, p.condition, f.is_usable, p.availability, p.seller_kind, p.seller, h.listing_id IS NOT NULL,
+            1, p.condition, true, p.availability, p.seller_kind, p.seller, h.listing_id IS NOT NULL,
             p.confirmed_until IS NULL OR p.confirmed_until >= p.valid_from AND a.listing_id IS NULL, p.price, CASE p.price_kind WHEN 'bundle' THEN 'now' ELSE p.price_kind END,
             -- The bounds for one card. The highest price of a machine is checked below.
             least(p.price_usd / greatest(p.gpu_count, 1), 100000), NULL, p.channel
@@ -65,7 +65,8 @@ SELECT
             WHEN p.condition = 'new' AND p.price_usd < gpus * g.msrp_usd / coalesce(g.gpus_on_board, 1) * (
                 SELECT max(value)::DOUBLE FROM core.setting WHERE setting = 'street_price_min_msrp_ratio'
             ) THEN 'far below launch price'
-        END
+        END,
+        CASE WHEN NOT coalesce(f.is_usable, false) THEN 'source too old' END
     ) AS exclusion
 FROM priced p
 LEFT JOIN core.gpu g ON g.gpu_id = p.gpu_id
