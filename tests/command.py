@@ -70,7 +70,7 @@ def gpuledger(
     else:
         done = subprocess.run(
             command, env=environment(env), cwd=folder, check=False, capture_output=True, text=True, encoding="utf-8",
-            timeout=180,
+            timeout=600,
         )  # fmt: skip
         outcome = Outcome(done.returncode, done.stdout, done.stderr)
     assert "Traceback" not in outcome.err, outcome.err
@@ -102,13 +102,13 @@ class Forks:
         return self._process.stdout.readline().strip()
 
     def run(self, words: list[str], env: Mapping[str, str], folder: Path) -> Outcome:
-        """How the command ended that was called with `words`. Killed after three minutes."""
+        """How the command ended that was called with `words`. Killed after a quarter of an hour, if it hangs."""
         assert self._process.stdin is not None
         with self._lock, tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err:
             order = {"words": words, "environment": env, "folder": str(folder), "out": out.name, "err": err.name}
             self._process.stdin.write(json.dumps(order) + "\n")
             self._process.stdin.flush()
-            alarm = threading.Timer(180, os.kill, (int(self._line()), signal.SIGKILL))
+            alarm = threading.Timer(900, os.kill, (int(self._line()), signal.SIGKILL))
             alarm.start()
             status = int(self._line())
             alarm.cancel()

@@ -16,7 +16,7 @@ from tests.command import ROOT, environment
 def check(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "tools.check", *words], cwd=root, env=environment({"PYTHONPATH": str(root)}),
-        check=False, capture_output=True, text=True, encoding="utf-8", timeout=120,
+        check=False, capture_output=True, text=True, encoding="utf-8", timeout=600,
     )  # fmt: skip
 
 

@@ -317,12 +317,12 @@ def test_the_browser_of_another_machine(shop: Shop, tmp_path: Path) -> None:
             other.put("/all", aimed(other, "".join(HOSTILE[name] for name in tries)))
             address = f"http://127.0.0.1:{port}"
             own = Request(f"{address}/json/new?http://127.0.0.1:{other.server.port}/all", method="PUT")
-            with urlopen(own, timeout=10) as opened:
+            with urlopen(own, timeout=600) as opened:
                 tab = json.loads(opened.read())["id"]
             while other.trap.accepted < 3 and time.monotonic() < ends:
                 time.sleep(0.05)
             assert other.trap.accepted >= 3, "the listener does hear a page that nothing holds back"
-            with urlopen(f"{address}/json/close/{tab}", timeout=10):
+            with urlopen(f"{address}/json/close/{tab}", timeout=600):
                 pass
             # Who connects while a page and its worker end may wait for them for ever.
             while f"127.0.0.1:{other.server.port}" in _targets(address) and time.monotonic() < ends + 20:
@@ -341,7 +341,7 @@ def test_the_browser_of_another_machine(shop: Shop, tmp_path: Path) -> None:
 
 def _targets(address: str) -> str:
     """What a browser says that it holds, as JSON."""
-    with urlopen(f"{address}/json/list", timeout=10) as listed:
+    with urlopen(f"{address}/json/list", timeout=600) as listed:
         return str(listed.read().decode())
 
 

@@ -78,7 +78,7 @@ def test_hosts_do_not_wait_for_each_other() -> None:
     both = threading.Barrier(2)
 
     def wait_for_the_other(exchange: Exchange) -> None:
-        both.wait(timeout=20)
+        both.wait(timeout=600)
         exchange.reply(200, PAGE)
 
     with FaultyServer({"/card": wait_for_the_other}) as server:

@@ -63,7 +63,7 @@ class Killer:
     def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(timeout=30)
+        self._process.wait(timeout=600)
 
 
 def contents(data: Path) -> dict[str, str]:
@@ -116,7 +116,7 @@ def refresh_under_prefect(data: Path, night: int, kill_after: float = 900.0) -> 
 
 def wait_until_gone(data: Path) -> None:
     """Until no process of the run's Prefect is left. Fails where one stays."""
-    home, ends = str(data), time.monotonic() + 60
+    home, ends = str(data), time.monotonic() + 600
     while any(home in process.info["environ"].get("PREFECT_HOME", "")
               for process in psutil.process_iter(["environ"]) if process.info["environ"]):  # fmt: skip
         assert time.monotonic() < ends, "a process of the killed run is left"

@@ -246,7 +246,7 @@ def served(data: Path) -> Iterator[tuple[str, str]]:
         yield url, token.strip()
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(600)
 
 
 def test_over_http_for_whoever_has_the_token(served: tuple[str, str], data: Path) -> None:

@@ -39,7 +39,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(checkout: Path, *words: str) -> Outcome:
     done = subprocess.run(
         [sys.executable, "-m", *words], cwd=checkout, env=environment({"PYTHONPATH": python_path(checkout)}),
-        check=False, capture_output=True, text=True, encoding="utf-8", timeout=120,
+        check=False, capture_output=True, text=True, encoding="utf-8", timeout=600,
     )  # fmt: skip
     return Outcome(done.returncode, done.stdout, done.stderr)
 

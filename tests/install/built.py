@@ -27,7 +27,7 @@ MORE = {
 def build(target: str, folder: Path, source: Path = ROOT) -> None:
     """Write the `wheel` or `sdist` of `source` into `folder`."""
     command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)]
-    subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=600)
 
 
 def questions() -> dict[str, list[str]]:
@@ -42,6 +42,6 @@ def ask(command: list[str], words: list[str], data: Path, folder: Path, env: Map
     """The answer of `command`, a gpuledger that is installed somewhere, asked in `folder`."""
     done = subprocess.run(
         [*command, *words], env=environment({"GPULEDGER_DATA_DIR": str(data), **env}), cwd=folder, check=False,
-        capture_output=True, text=True, encoding="utf-8", timeout=180,
+        capture_output=True, text=True, encoding="utf-8", timeout=600,
     )  # fmt: skip
     return Outcome(done.returncode, done.stdout, done.stderr)

@@ -69,7 +69,7 @@ def test_every_reading_command_answers_as_it_does_with_everything_installed(
     assert len(asked) > 10
     done = subprocess.run(
         [base, ask_everything.__file__, str(data), json.dumps(asked)], cwd=lean, env=environment(alone()), check=False,
-        capture_output=True, text=True, encoding="utf-8", timeout=180,
+        capture_output=True, text=True, encoding="utf-8", timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     monkeypatch.chdir(full)

@@ -30,7 +30,7 @@ def ask(trap: Path, *words: object, program: tuple[object, ...] = (PROGRAM,)) ->
     """What the installed program answers that is started in the trap."""
     done = subprocess.run(
         [*map(str, program), *map(str, words)], cwd=trap, env=environment(), check=False, capture_output=True, text=True,
-        encoding="utf-8", timeout=300,
+        encoding="utf-8", timeout=600,
     )  # fmt: skip
     return Outcome(done.returncode, done.stdout, done.stderr)
 

@@ -68,14 +68,14 @@ def watched_server(log: Path, home: Path) -> Iterator[Api]:
     finally:
         assert process.stdin is not None
         process.stdin.close()
-        process.wait(timeout=60)
+        process.wait(timeout=600)
 
 
 def refresh(log: Path, data: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, WATCHED, str(log), "gpuledger.flows.cli", "refresh", *words, "--data-dir", str(data)],
         env=environment({"GPULEDGER_DELAY_S": "0", **env}), cwd=tempfile.gettempdir(), check=False, capture_output=True,
-        text=True, timeout=170,
+        text=True, timeout=600,
     )  # fmt: skip
 
 

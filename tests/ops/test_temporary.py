@@ -50,7 +50,7 @@ def test_a_run_that_is_killed(tmp_path: Path, tmp_path_factory: pytest.TempPathF
     finally:
         run.kill()
         run.wait()
-    psutil.wait_procs([server], timeout=60)
+    psutil.wait_procs([server], timeout=600)
     assert not server.is_running()
 
 

@@ -70,7 +70,7 @@ class Machines:
             )
 
     def run(self, words: list[str]) -> str:
-        done = subprocess.run(words, env=self.env, cwd=ROOT, check=False, capture_output=True, text=True, timeout=170)
+        done = subprocess.run(words, env=self.env, cwd=ROOT, check=False, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

@@ -19,7 +19,7 @@ def prefect_home(factory: pytest.TempPathFactory, to: Path) -> None:
     def migrate(folder: Path) -> None:
         command = [sys.executable, "-m", "prefect", "server", "database", "upgrade", "--yes"]
         env = environment({"PREFECT_HOME": str(folder / "home"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false"})
-        subprocess.run(command, env=env, cwd=folder, check=True, capture_output=True, timeout=120)
+        subprocess.run(command, env=env, cwd=folder, check=True, capture_output=True, timeout=600)
 
     home = once(factory, "prefect-home", migrate) / "home"
     to.mkdir(mode=0o700, parents=True)

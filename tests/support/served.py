@@ -153,7 +153,7 @@ def _answer(request: urllib.request.Request) -> Any:
     """
     for patience in range(20, -1, -1):
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=600) as answer:
                 content = answer.read()
             return json.loads(content) if content else None
         except urllib.error.HTTPError as error:
@@ -216,7 +216,7 @@ class Serving:
     def stop(self) -> int:
         """SIGTERM; the exit status."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=100)
+        return self.process.wait(timeout=600)
 
     def kill(self) -> None:
         """SIGKILL."""

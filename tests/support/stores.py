@@ -58,7 +58,7 @@ def s3_server(folder: Path) -> Iterator[dict[str, str]]:
     try:
         _until_it_answers(f"http://127.0.0.1:{ports['s3.port']}/healthz", server)
         make = urllib.request.Request(f"http://127.0.0.1:{ports['filer.port']}/buckets/{_BUCKET}/", method="POST")
-        urllib.request.urlopen(make, timeout=10).close()
+        urllib.request.urlopen(make, timeout=600).close()
         yield {
             "AWS_ACCESS_KEY_ID": _KEY, "AWS_SECRET_ACCESS_KEY": _SECRET, "AWS_REGION": "us-east-1",
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{ports['s3.port']}", "AWS_ALLOW_HTTP": "true",
@@ -104,7 +104,7 @@ def _make_container(port: int) -> None:
         f"http://127.0.0.1:{port}{path}?restype=container", method="PUT", data=b"",
         headers={**headers, "Authorization": f"SharedKey {_ACCOUNT}:{signed}", "Content-Type": "", "Content-Length": "0"},
     )  # fmt: skip
-    urllib.request.urlopen(make, timeout=10).close()
+    urllib.request.urlopen(make, timeout=600).close()
 
 
 def _until_it_listens(port: int, server: subprocess.Popen[bytes]) -> None:
