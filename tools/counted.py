@@ -10,7 +10,7 @@ from gpuledger.transform.seeds import counted, models
 def main() -> None:
     """Count, and write the file."""
     found = models.rows()
-    lists = {"model": found.model, "weights": found.weights, "cache": found.cache}
+    lists = {"model": found.model, "weights": found.weights, "cache": found.cache, "stage": found.stage}
     text = ",\n".join(
         f'"{table}": [\n' + ",\n".join(json.dumps(row) for row in table_rows) + "\n]"
         for table, table_rows in lists.items()

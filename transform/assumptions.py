@@ -87,13 +87,20 @@ class Assumptions:
         2.0,
         "GB/megapixel",
         (0, 100),
-        "temporary memory of an image model for each million pixels of the picture",
+        "temporary memory of an image model's decoder for each million pixels of the picture",
         "own choice: what diffusers reports beside the weights with attention in slices and the decoder in tiles",
     )
-    text_encoders_on_card: float = _share(
-        1.0,
-        "part of an image model's text encoders that stays on the card while the picture is made",
-        "runtimes keep everything on the card unless they are told to offload",
+    denoiser_activation_gb_per_megapixel: float = _amount(
+        0.5,
+        "GB/megapixel",
+        (0, 100),
+        "temporary memory of an image model's denoiser for each million pixels of the picture",
+        "own choice: twice what the shape of FLUX.1 gives (4,608 tokens of 49,152 bytes); it runs at 16 bits in 24 GB",
+    )
+    networks_on_card: float = _share(
+        0.0,
+        "part of the other networks of an image model that stays on the card while one of them works",
+        "ComfyUI and the offloading of diffusers remove each network after its work; 1 keeps all of them",
     )
     lora_rank: int = _amount(
         16,

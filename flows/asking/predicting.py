@@ -182,6 +182,7 @@ def whole(need: Need, gpu: Gpu, count: int, data: DataDir, tokens: int | None) -
     from gpuledger.transform.buying import costs
     from gpuledger.transform.buying.explained import tuning_steps
     from gpuledger.transform.buying.headline import made_in
+    from gpuledger.transform.sizing.diffusion import image_memory
     from gpuledger.transform.speed import memory, pieces, training
 
     tuning, model, against = need.tuning, need.diffusion, need.against(gpu)
@@ -194,6 +195,9 @@ def whole(need: Need, gpu: Gpu, count: int, data: DataDir, tokens: int | None) -
         said.append(training.said(speed, tokens) if model is None else made_in(model, speed))
         said += costs.energy(gpu, count, speed.expected, need.assumptions)
         said += _of_training(data, gpu, count, speed, need) if tuning else ()
+    if model is not None:
+        resident = image_memory(model, need.precision, 1, need.assumptions).all_resident
+        said.append(Message("speed.in_turn_or_resident", resident=resident / 1e9))
     if tuning is not None:
         said.append(tuning.description)
     return Whole(verdict, needed, usable, speed, said, steps)

@@ -124,16 +124,13 @@ def image_sizes(model: DiffusionModel, precision: str, batch: int, assumptions: 
             "weights",
             Message("list.sentences", all=(Label(part.role), part.source)),
         )
-    total = weights_bytes(model, precision)
-    without_text = weights_bytes(model, precision, offload_text=True)
-    yield Quantity("weights", total, "bytes", f"at {precision}")
-    yield Quantity(
-        "weights without text encoders", without_text, "bytes", Message("speed.where_leave_card_after_their")
-    )
-    resident, activations = image_memory(model, precision, batch, assumptions)
+    yield Quantity("weights", weights_bytes(model, precision), "bytes", f"at {precision}")
+    memory = image_memory(model, precision, batch, assumptions)
     origin = "estimated" if model.clip else "assumed"
-    yield Quantity("activations", activations, "bytes", f"{origin} for {batch} {model.makes}")
-    yield Quantity("memory to run", (resident + activations) / _GB, "GB", Message("speed.10_9_bytes"))
+    yield Quantity("weights of the largest stage", memory.weights, "bytes", Message("speed.one_after_the_other"))
+    yield Quantity("activations", memory.activations, "bytes", f"{origin} for {batch} {model.makes}")
+    yield Quantity("memory to run", memory.needed / _GB, "GB", Message("speed.10_9_bytes"))
+    yield Quantity("memory with all on the card", memory.all_resident / _GB, "GB", Message("speed.10_9_bytes"))
 
 
 def _operations(shape: Architecture, tokens: int, batch: int) -> Iterator[Quantity]:

@@ -189,7 +189,7 @@ def need_of(
             precision=precision.lower(),
             engine=engines()[_OF_PICTURES],
             assumptions=assumptions,
-            image_bytes=sum(image_memory(shape, precision, 1, assumptions)),
+            image_bytes=image_memory(shape, precision, 1, assumptions).needed,
             diffusion=shape,
         )
     if usage.train is not None:

@@ -26,7 +26,10 @@ def rows(own: Iterable[OwnModel] = ()) -> models.ModelRows:
     stored = json.loads(FILE.read_text(encoding="utf-8"))
     added = models.own_rows(own)
     return models.ModelRows(
-        stored["model"] + added.model, stored["weights"] + added.weights, stored["cache"] + added.cache
+        stored["model"] + added.model,
+        stored["weights"] + added.weights,
+        stored["cache"] + added.cache,
+        stored["stage"] + added.stage,
     )
 
 

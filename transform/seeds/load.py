@@ -97,6 +97,7 @@ def load(
         changed += _replace(con, "core.model", rows.model)
         changed += _replace(con, "core.model_weights", rows.weights)
         changed += _replace(con, "core.model_cache", rows.cache)
+        changed += _replace(con, "core.model_stage", rows.stage)
     every_workload = [*packaged().values(), *user.workloads]
     few: dict[str, Sequence[Sequence[Value]]] = {
         "core.workload": list(_workloads(every_workload)),

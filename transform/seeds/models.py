@@ -1,4 +1,4 @@
-"""Rows of core.model, core.model_weights and core.model_cache.
+"""Rows of core.model, core.model_weights, core.model_cache and core.model_stage.
 
 Everything that follows from the shape of a model is counted here once, so that SQL can size any model at any context and
 precision.
@@ -27,11 +27,12 @@ _SHOWN = ("fp16", "int8", "int4", "Q4_K_M")
 
 @dataclass(slots=True)
 class ModelRows:
-    """Rows of the three tables, in the dictionary's order of columns."""
+    """Rows of the four tables, in the dictionary's order of columns."""
 
     model: list[list[Value]] = field(default_factory=list)
     weights: list[list[Value]] = field(default_factory=list)
     cache: list[list[Value]] = field(default_factory=list)
+    stage: list[list[Value]] = field(default_factory=list)
 
 
 def rows(own: Iterable[OwnModel] = ()) -> ModelRows:
@@ -91,7 +92,7 @@ def _add(model_rows: ModelRows, model_id: str, shape: Architecture, origin: _Ori
         ]
     )  # fmt: skip
     model_rows.weights += [
-        [model_id, name, size.total, size.bits_per_weight, size.always_read, size.expert, 0]
+        [model_id, name, size.total, size.bits_per_weight, size.always_read, size.expert]
         for name, size in sizes.items()
     ]
     windows: Counter[int | None] = Counter()
@@ -102,19 +103,17 @@ def _add(model_rows: ModelRows, model_id: str, shape: Architecture, origin: _Ori
 
 
 def _add_image(model_rows: ModelRows, image: DiffusionModel, added_on: str | None = None) -> None:
-    # If a model has two denoisers, only one works at a time.
-    denoiser = max(part.parameters for part in image.parts if part.role == "denoiser")
+    denoiser = next(stage.parameters for stage in image.stages if stage.role == "denoiser")
     sizes = {name: weights_bytes(image, name) for name in _UNIFORM}
     shown = [sizes[name] / 1e9 if name in sizes else None for name in _SHOWN]
-    kind, of_clip = ("diffusion", None) if image.clip is None else ("video", image.clip.activation_bytes)
+    kind = "diffusion" if image.clip is None else "video"
     model_rows.model.append(
         [
             image.model_id, kind, kind, image.repository, image.parameters, denoiser, None, None, None,
-            *[None] * 9, *shown, None, of_clip, image.steps, image.side, added_on,
+            *[None] * 9, *shown, None, None, image.steps, image.side, added_on,
         ]
     )  # fmt: skip
     model_rows.weights += [
-        [image.model_id, name, size, size * 8 / image.parameters, None, None,
-         size - weights_bytes(image, name, offload_text=True)]
-        for name, size in sizes.items()
-    ]  # fmt: skip
+        [image.model_id, name, size, size * 8 / image.parameters, None, None] for name, size in sizes.items()
+    ]
+    model_rows.stage += [[image.model_id, *stage] for stage in image.stages]

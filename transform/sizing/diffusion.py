@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, get_args
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue
@@ -67,18 +67,49 @@ class Clip:
         )
 
     @property
-    def activation_bytes(self) -> int:
-        """An estimate of the largest temporary tensors of one clip. Denoiser and decoder run in turn, so the larger counts.
+    def denoising_bytes(self) -> int:
+        """An estimate of the largest temporary tensors of the denoiser.
 
-        For each token the denoiser keeps the stream and its normed copy at 32 bits, and the widest projection at 16 bits
-        (feed-forward, or query, key, value and output). The decoder writes `stride` frames at a time at 32 bits, keeps four
-        tensors of its widest layer at once, and keeps the whole clip. Runtimes differ, so this is an estimate and not a
-        bound. The makers state 8.19 GB for Wan2.1's 1.3B without its text encoder; with weights of 32 bits this gives 9.0.
+        For each token it keeps the stream and its normed copy at 32 bits, and the widest projection at 16 bits
+        (feed-forward, or query, key, value and output).
         """
-        denoising = self.tokens * (2 * 4 * self.hidden + 2 * max(self.inner, 4 * self.hidden))
-        pixels = self.width * self.height
-        decoding = 4 * pixels * (4 * self.stride * self.channels + 3 * self.frames)
-        return max(denoising, decoding)
+        return self.tokens * (2 * 4 * self.hidden + 2 * max(self.inner, 4 * self.hidden))
+
+    @property
+    def decoding_bytes(self) -> int:
+        """An estimate of the largest temporary tensors of the decoder.
+
+        It writes `stride` frames at a time at 32 bits, keeps four tensors of its widest layer at once, and keeps the whole
+        clip. Runtimes differ, so this is an estimate and not a bound. The makers state 8.19 GB for Wan2.1's 1.3B without its
+        text encoder; with weights of 32 bits this gives 9.0.
+        """
+        return 4 * self.width * self.height * (4 * self.stride * self.channels + 3 * self.frames)
+
+
+class Stage(NamedTuple):
+    """What works on the card at once: the text encoders, one denoiser, or the decoder.
+
+    `activation_bytes` is the temporary memory for one clip, None for a picture, for which assumptions state it.
+    """
+
+    role: Role
+    parameters: int
+    activation_bytes: int | None
+
+
+class ImageMemory(NamedTuple):
+    """Bytes on the card for pictures or clips: `weights` and `activations` of the stage that needs most, and `all_resident`
+    if no network ever leaves the card.
+    """
+
+    weights: int
+    activations: int
+    all_resident: int
+
+    @property
+    def needed(self) -> int:
+        """Bytes of the stage that needs most."""
+        return self.weights + self.activations
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +136,18 @@ class DiffusionModel:
     def parameters(self) -> int:
         """Weights of all parts."""
         return sum(part.parameters for part in self.parts)
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """What works on the card one after the other. If a model has two denoisers, one works and then the other."""
+        sizes = {role: [part.parameters for part in self.parts if part.role == role] for role in get_args(Role)}
+        clip = self.clip
+        denoising, decoding = (None, None) if clip is None else (clip.denoising_bytes, clip.decoding_bytes)
+        return (
+            Stage("text", sum(sizes["text"]), 0),
+            Stage("denoiser", max(sizes["denoiser"]), denoising),
+            Stage("vae", sum(sizes["vae"]), decoding),
+        )
 
     @property
     def makes(self) -> str:
@@ -158,7 +201,7 @@ def _extents(shape: Architecture | DiffusionModel) -> Iterator[tuple[str, float,
     if isinstance(shape, DiffusionModel):
         yield "parameters", shape.parameters, _MOST_PARAMETERS
         yield "pixels of a side", shape.side or 0, 100_000
-        yield "bytes of a clip", shape.clip.activation_bytes if shape.clip else 0, 1e15
+        yield "bytes of a clip", max(stage.activation_bytes or 0 for stage in shape.stages), 1e15
         return
     count, tensors = count_parameters(shape).total, shape.tensors + shape.extra
     if not count:
@@ -224,34 +267,41 @@ def get(model_id: str) -> DiffusionModel:
     return known[model_id]
 
 
-def weights_bytes(model: DiffusionModel, precision: str, *, offload_text: bool = False) -> int:
-    """Bytes of the weights on the card, with all parts at one uniform precision (`fp16`, `fp8`, `int4` …).
+def weights_bytes(model: DiffusionModel, precision: str) -> int:
+    """Bytes of the weights with all parts at one uniform precision (`fp16`, `fp8`, `int4` …). Raises UnknownPrecision."""
+    return model.parameters * _bits(precision) // 8
 
-    With `offload_text` the text encoders are not counted: on small cards runtimes remove them after their work.
-    Raises UnknownPrecision.
+
+def image_memory(model: DiffusionModel, precision: str, pictures: int, assumptions: Assumptions) -> ImageMemory:
+    """Bytes that `pictures` (or clips) at the makers' size need.
+
+    Runtimes load the encoders, the denoiser and the decoder one after the other, and remove each after its work; of the
+    networks that wait, the part `networks_on_card` stays. Only the temporary memory of a clip is calculated from its shape
+    (see Clip). Raises UnknownPrecision.
     """
+    bits, total = _bits(precision), weights_bytes(model, precision)
+    per_megapixel = {
+        "text": 0.0,
+        "denoiser": assumptions.denoiser_activation_gb_per_megapixel,
+        "vae": assumptions.image_activation_gb_per_megapixel,
+    }
+    needs = []
+    for stage in model.stages:
+        weights, each = stage.parameters * bits // 8, stage.activation_bytes
+        if each is None:
+            each = round(per_megapixel[stage.role] * 1e3 * (model.side or 0) ** 2)
+        needs.append((round(weights + assumptions.networks_on_card * (total - weights)), pictures * each))
+    weights, activations = max(needs, key=sum)
+    return ImageMemory(weights, activations, total + max(each for _, each in needs))
+
+
+def _bits(precision: str) -> int:
     bits = UNIFORM_BITS.get(precision.lower())
     if bits is None:
         raise UnknownPrecision(
             "model.precision_not_known_image_models", precision=precision, uniform_bits=tuple(UNIFORM_BITS)
         )
-    resident = sum(part.parameters for part in model.parts if not (offload_text and part.role == "text"))
-    return resident * bits // 8
-
-
-def image_memory(model: DiffusionModel, precision: str, pictures: int, assumptions: Assumptions) -> tuple[int, int]:
-    """Bytes of the weights that stay on the card, and of temporary memory for `pictures` (or clips) at the makers' size.
-
-    Both follow from assumptions (`text_encoders_on_card`, `image_activation_gb_per_megapixel`), because runtimes differ
-    widely. Only the temporary memory of a clip is calculated from its shape (see Clip). Raises UnknownPrecision.
-    """
-    total = weights_bytes(model, precision)
-    text = total - weights_bytes(model, precision, offload_text=True)
-    resident = round(total - (1 - assumptions.text_encoders_on_card) * text)
-    if model.clip is not None:
-        return resident, pictures * model.clip.activation_bytes
-    side = model.side or 0
-    return resident, round(pictures * assumptions.image_activation_gb_per_megapixel * 1e3 * side**2)
+    return bits
 
 
 def _part(entry: dict[str, Any]) -> Part:

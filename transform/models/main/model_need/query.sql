@@ -45,23 +45,35 @@ JOIN asked a ON a.tokens = c.tokens
 CROSS JOIN bits
 WHERE m.model_kind NOT IN ('diffusion', 'video') AND list_contains(precisions, w.precision) AND a.tokens BETWEEN 1 AND m.max_context_tokens
 UNION ALL
+-- The stage that needs most. Of a picture its temporary memory is assumed, of a clip it is counted.
 SELECT
-    m.model_id,
-    m.model_kind,
-    w.precision,
+    model_id,
+    model_kind,
+    precision,
     NULL,
-    round(w.weights_bytes - (1 - core.assumed('text_encoders_on_card')) * w.text_encoder_bytes)::BIGINT,
-    w.weights_bytes,
+    max_by(weights, weights + activations),
+    max_by(weights, weights + activations),
     0,
     0,
     0,
-    -- Of a clip it is counted.
-    round(sequences * coalesce(
-        m.activation_bytes_per_sequence, core.assumed('image_activation_gb_per_megapixel') * 1e3 * m.image_side_px ** 2
-    ))::BIGINT,
+    max_by(activations, weights + activations),
     NULL,
     NULL,
     NULL
-FROM core.model m
-JOIN core.model_weights w ON w.model_id = m.model_id
-WHERE m.model_kind IN ('diffusion', 'video') AND list_contains(precisions, w.precision)
+FROM (
+    SELECT
+        m.model_id,
+        m.model_kind,
+        w.precision,
+        floor(s.parameters * round(w.bits_per_weight) / 8) AS own,
+        round(own + core.assumed('networks_on_card') * (w.weights_bytes - own))::BIGINT AS weights,
+        (sequences * coalesce(s.activation_bytes, round(m.image_side_px ** 2 * 1e3 * CASE s.stage
+            WHEN 'denoiser' THEN core.assumed('denoiser_activation_gb_per_megapixel')
+            ELSE core.assumed('image_activation_gb_per_megapixel')
+        END)))::BIGINT AS activations
+    FROM core.model m
+    JOIN core.model_weights w ON w.model_id = m.model_id
+    JOIN core.model_stage s ON s.model_id = m.model_id
+    WHERE m.model_kind IN ('diffusion', 'video') AND list_contains(precisions, w.precision)
+)
+GROUP BY ALL
