@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,9 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.need import Usage, need_of
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import diffusion
+from gpuledger.transform.sizing.catalogue import architecture
 from gpuledger.transform.sizing.errors import UnknownModel, UnknownPrecision
+from gpuledger.transform.sizing.named import shape_of
 
 
 @pytest.mark.parametrize(
@@ -103,6 +106,24 @@ def test_every_model_has_one_denoiser_one_decoder_and_a_text_encoder() -> None:
         assert roles.count("vae") == 1
         assert "text" in roles
         assert all(part.source for part in model.parts)
+
+
+@pytest.mark.parametrize(
+    ("name", "model_id"),
+    [
+        ("flux-2-dev", "flux.2-dev"), ("FLUX.2 dev", "flux.2-dev"), ("flux_1 dev", "flux.1-dev"), ("LTX 2", "ltx-2"),
+        ("Wan2.2 5B", "wan-2.2-5b"), ("Qwen Image", "qwen-image"), ("SD 1.5", "stable-diffusion-1.5"),
+        ("sd3.5 large", "stable-diffusion-3.5-large"),
+    ],
+)  # fmt: skip
+def test_a_name_with_one_reading_is_found(name: str, model_id: str) -> None:
+    assert diffusion.meant(name) == model_id
+
+
+def test_a_name_with_two_readings_is_asked() -> None:
+    with pytest.raises(UnknownModel, match=r"did you mean flux\.2-dev or flux\.1-dev\?"):
+        shape_of("flux dev", Path("nowhere"))
+    assert shape_of("llama 3.1 8b instruct", Path("nowhere")) == architecture("llama-3.1-8b")
 
 
 def test_unknown_names_are_refused_with_the_known_ones() -> None:

@@ -104,9 +104,9 @@ def canonical(name: str) -> str | None:
 
 def meant(name: str, known: Mapping[str, str]) -> str | None:
     """Which of `known`, by the names of `untuned`, a name means: with or without how it is packed, and its day."""
-    plain = without_address(name)
-    named = known.get(untuned(plain)) or known.get(untuned(_unpacked(plain)))
-    return named or known.get(untuned(_DAY.sub("", _unpacked(plain))))
+    bare = without_address(name)
+    named = known.get(untuned(bare)) or known.get(untuned(_unpacked(bare)))
+    return named or known.get(untuned(_DAY.sub("", _unpacked(bare))))
 
 
 def without_address(name: str) -> str:
@@ -156,17 +156,17 @@ def _by_written_name() -> Mapping[str, str]:
 
 def untuned(name: str) -> str:
     """A name without its owner, its punctuation, and the words that say how the model was tuned."""
-    words = name.rpartition("/")[2].lower().replace(":", "-").replace("_", "-").split("-")
-    return "".join(_plain(word) for word in words if word not in _TUNED)
+    words = re.split("[-:_ ]", name.rpartition("/")[2].lower())
+    return "".join(plain(word) for word in words if word not in _TUNED)
 
 
 def unknown(name: str, known: Iterable[str]) -> UnknownModel:
     """The error for a name that no model of `known` has. It suggests models with a similar id, repository or Ollama tag."""
-    ids_by_name = {_plain(model_id): model_id for model_id in known}
+    ids_by_name = {plain(model_id): model_id for model_id in known}
     for model in models().values():
         if model.model_id in ids_by_name.values():
-            ids_by_name |= {_plain(alias): model.model_id for alias in (model.repository, *model.ollama)}
-    close = difflib.get_close_matches(_plain(name), ids_by_name, n=5, cutoff=0.7)
+            ids_by_name |= {plain(alias): model.model_id for alias in (model.repository, *model.ollama)}
+    close = difflib.get_close_matches(plain(name), ids_by_name, n=5, cutoff=0.7)
     similar = tuple(dict.fromkeys(ids_by_name[one] for one in close))[:3]
     meant = _of_size(name, ids_by_name.values()) or _of_line(name, ids_by_name.values())
     if meant is None and similar:
@@ -193,8 +193,8 @@ def _of_size(name: str, known: Iterable[str]) -> Message | None:
 
 def _of_line(name: str, known: Iterable[str]) -> Message | None:
     """The models whose names begin with `name` (`qwen`) or have it as a word. None if there are none."""
-    plain_name = _plain(name)
-    first = [model for model in sorted(set(known)) if _plain(model).startswith(plain_name)]
+    plain_name = plain(name)
+    first = [model for model in sorted(set(known)) if plain(model).startswith(plain_name)]
     listed = [*first, *(model for model in sorted(set(known)) if model not in first and plain_name in model.split("-"))]
     return Message("model.names", listed=_listed(listed)) if plain_name and listed else None
 
@@ -204,7 +204,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_LISTED]) + more
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """The letters and digits of a name without its owner: `meta-llama/Llama-2-7b-hf` becomes llama27bhf."""
     return "".join(letter for letter in name.rpartition("/")[2].lower() if letter.isalnum())
 

@@ -251,12 +251,17 @@ def _clip_of(config: Mapping[str, Any]) -> dict[str, int] | None:
 
 
 def meant(name: str) -> str | None:
-    """The id of the model of images or of video that `name` means: an id, a repository or another name of it."""
-    plain = name.rpartition("/")[2].lower()
-    for model_id, model in diffusion_models().items():
-        if plain in (model_id, model.repository.rpartition("/")[2].lower(), *model.also):
-            return model_id
-    return None
+    """The id of the model of images or of video that `name` means: an id, a repository or another name of it.
+
+    Letters and digits alone count: `FLUX.2 dev` and `flux-2-dev` are one name. None where that leaves several.
+    """
+    plain = catalogue.plain(name)
+    found = {
+        model_id
+        for model_id, model in diffusion_models().items()
+        if plain in map(catalogue.plain, (model_id, model.repository, *model.also))
+    }
+    return found.pop() if len(found) == 1 else None
 
 
 def get(model_id: str) -> DiffusionModel:
