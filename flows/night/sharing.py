@@ -20,7 +20,7 @@ from gpuledger.extract.archive.objects import Objects, StoreError
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
-from gpuledger.warehouse import private
+from gpuledger.warehouse import private, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.paths import DataDir
@@ -34,9 +34,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 def writing(data: DataDir) -> Iterator[None]:
     """Hold the right to write into this directory while the block runs, then send to the store what it lacks.
 
-    Raises Locked, at once, if another run writes, and StoreError if an empty directory cannot begin with what the store has.
+    Raises Locked, at once, if another run writes, NewerWarehouse if a newer program wrote what is here, and StoreError if an
+    empty directory cannot begin with what the store has.
     """
     with writer_lock(data.lock):
+        publish.refuse_newer(data)
         if (store := objects.store_at(data.store)) and not data.base.exists() and not data.published.exists():
             bring.begin(data, store, head.read_head(store))
         try:
