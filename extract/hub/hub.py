@@ -66,7 +66,7 @@ class Hub:
     def bring(self, wanted: Wanted, folder: Path) -> None:
         """Write into `folder` what says the size of a model. Raises HubError."""
         page = f"{self.ollama if wanted.is_ollama else self.address}/{wanted.repository}"
-        self.asked.append(self.clock())
+        self.asked[:] = [self.clock()]
         try:
             if wanted.is_ollama:
                 self._tag(wanted, folder)
@@ -85,7 +85,12 @@ class Hub:
         sizes = _sizes(self._json(f"{self.address}/api/models/{wanted.repository}?blobs=true"))
         ggufs = [name for name in sizes if name.endswith(".gguf") and not PurePosixPath(name).name.startswith("mmproj")]
         if ggufs and not any(name.endswith(".safetensors") for name in sizes):
-            for number, name in enumerate(_of_quant(ggufs, wanted)):
+            parts = _of_quant(ggufs, wanted)
+            if len(parts) > MOST_PARTS:
+                raise HubError(
+                    Message("model.too_many_parts", what=wanted.repository, count=len(parts), most=MOST_PARTS)
+                )
+            for number, name in enumerate(parts):
                 self._keep(wanted, name, folder, _NEXT_PART if number else _GGUF_HEAD)
         elif _PIPELINE in sizes:
             self._pipeline(wanted, sizes, folder)

@@ -77,7 +77,4 @@ def _fetched(named: Wanted, data: DataDir, model_id: str, settings: Settings) ->
             save(data.models, model_id, config, utc_now().date())
         except (HubError, SizingError) as error:
             return reason_of(error)
-        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-            # What a stranger wrote has passed all checks of a config, and still does not add up.
-            return Message("model.hub_odd", url=f"{address}/{named.repository}", why=f"{type(error).__name__}: {error}")
     return None

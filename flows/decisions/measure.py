@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 from gpuledger.extract import local_files
@@ -30,6 +31,8 @@ from gpuledger.warehouse.paths import DataDir
 
 #: The source by whose conventions names of cards are read.
 SOURCE = "measurements"
+#: The largest count of requests or tokens: tables keep 32 bits.
+_MOST = 2**31 - 1
 #: Letters of a file's hash by which an import is named.
 ID_LENGTH = 8
 
@@ -103,6 +106,7 @@ def take(
     today = min((row.measured_on for row in before.get(path, ())), default=today)
     for figure in figures_read.figures:
         figure = _on_processor_too(figure)
+        problems += _impossible(figure, name)
         where = f"{name}{f', {figure.where}' if figure.where else ''}"
         try:
             card, count = _card(figure, details, resolver)
@@ -133,6 +137,18 @@ def take(
         raise NotTaken([nothing, *left_out])
     to_store = Stored(path, figures_read.format, tuple(rows.values()), tuple(new.values()), tuple(left_out), True)
     return _store(data, to_store, (name, sha256, content))
+
+
+def _impossible(figure: Figure, name: str) -> Iterator[Message]:
+    """What of a figure no card and no hall of racks does: the contract of measurements would leave it out every night."""
+    for column, low, most in (
+        ("score", Decimal("1e-6"), 10**9), ("gpu_count", 1, 100_000), ("batch_size", 1, _MOST), ("context_tokens", 1, _MOST),
+        ("prompt_tokens", 1, _MOST), ("concurrent_users", 1, _MOST),
+    ):  # fmt: skip
+        value = getattr(figure, column)
+        if value is not None and not low <= value <= most:
+            problem = Message("measure.impossible", column=column, low=low, most=most, value=f"{value:.4g}")
+            yield Message("measure.at", where=f"{name}{f', {figure.where}' if figure.where else ''}", problem=problem)
 
 
 def _content(row: StoredFigure) -> tuple[object, ...]:

@@ -30,6 +30,7 @@ def _kept(data: DataDir, batch: Collected) -> Collected:
     from gpuledger.transform.sizing.added_models import MOST_USED
     from gpuledger.transform.sizing.config import read_json
     from gpuledger.transform.sizing.diffusion import shape_in
+    from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.sizing.named import parameters_of
 
     path = data.models / MOST_USED
@@ -38,7 +39,7 @@ def _kept(data: DataDir, batch: Collected) -> Collected:
     for name, (config, snapshot) in _configs(batch).items():
         try:
             parameters_of(shape_in(config))
-        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+        except SizingError as error:
             issues.append((Issue(code="unsized_model", message=f"{name}: {reason_of(error)}"), snapshot))
         else:
             known.pop(name, None)

@@ -13,7 +13,7 @@ import pytest
 
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.fetch.http import Client, HttpSettings
-from gpuledger.extract.hub.hub import ARCHIVED_AS, Hub
+from gpuledger.extract.hub.hub import ARCHIVED_AS, Hub, HubError
 from gpuledger.extract.hub.named import Wanted, wanted
 from gpuledger.flows.agent.tools import Tools
 from gpuledger.flows.asking.from_hub import bring
@@ -366,3 +366,25 @@ def test_without_the_client_it_says_which_part_to_install_and_which_file_to_fetc
     assert file in error.value.message
     assert "install the nightly part: pip install 'gpuledger[nightly]'" in error.value.message
     assert hub.paths() == []
+
+
+def test_a_repository_is_asked_for_a_bounded_number_of_files_and_seconds(hub: LoopbackHub, tmp_path: Path) -> None:
+    """Three thousand parts were three thousand requests, each with a deadline of its own and none for all."""
+    for part in range(1, 3001):
+        hub.sizes.setdefault(NAME, {})[f"m-{part:05}-of-03000.gguf"] = 1
+    hub.put(NAME, "m-00001-of-03000.gguf", b"GGUF")
+    for part in range(2, 3001):
+        hub.routes[f"/{NAME}/resolve/main/m-{part:05}-of-03000.gguf"] = file_of(b"GGUF")
+    refused = gpuledger("size", NAME, data=tmp_path / "data", env=hub.env)
+    assert (refused.status, "3,000 parts" in refused.err) == (2, True), refused.err
+    assert len(hub.paths()) < 5
+
+    hub.put("a/slow", "config.json", json.dumps(CONFIG).encode())
+    address, seconds = hub.env["GPULEDGER_HUB"], iter((0.0, 10.0, 301.0))
+    with Client(HttpSettings(delay_s=0, connect_to={"127.0.0.1": ("127.0.0.1", hub.port)})) as client:
+        slow = Hub(
+            client=client, archive=Archive(tmp_path / "archive"), now=utc_now, address=address, ollama=address,
+            clock=lambda: next(seconds),
+        )  # fmt: skip
+        with pytest.raises(HubError, match="over 300 seconds"):
+            slow.bring(Wanted("a/slow", ""), tmp_path)

@@ -153,15 +153,18 @@ def _outcomes(tries: Iterator[tuple[str, Callable[[], dict[str, Any]]]], folder:
     return refused, odd
 
 
-def test_no_config_ends_in_anything_but_an_answer_or_a_sentence(tmp_path: Path) -> None:
+def test_no_config_ends_in_anything_but_an_answer_or_a_sentence(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
     tries = [(name, lambda config=config: dict(config)) for name, config in _configs()]
     refused, odd = _outcomes(iter(tries), tmp_path)  # type: ignore[arg-type]
+    record_property("tried", len(tries))
     assert odd == {}
     assert len(tries) > 500
     assert len(tries) / 3 < refused < len(tries)
 
 
-def test_no_head_of_a_file_does_either(tmp_path: Path) -> None:
+def test_no_head_of_a_file_does_either(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     tries = []
     for name, content in (*_heads(), *_ggufs()):
         folder = tmp_path / "files" / name
@@ -171,6 +174,7 @@ def test_no_head_of_a_file_does_either(tmp_path: Path) -> None:
             (folder / "config.json").write_text(json.dumps(LLAMA))
         tries.append((name, lambda folder=folder, name=name: described(folder / name)))
     refused, odd = _outcomes(iter(tries), tmp_path / "kept")  # type: ignore[arg-type]
+    record_property("tried", len(tries))
     assert odd == {}
     assert len(tries) > 150
     assert refused > len(tries) / 2
@@ -231,3 +235,19 @@ def test_a_workload_that_no_table_can_hold_is_left_out(tmp_path: Path, line: str
     found, (wrong,) = workloads.added(tmp_path)
     assert found == {}
     assert "a.toml" in str(wrong)
+
+
+@pytest.mark.parametrize(("option", "value"), [("", "1e300"), ("", "1e-9"), ("--users", "999999999999")])
+def test_a_measurement_that_no_card_does_is_not_taken_in(tmp_path: Path, option: str, value: str) -> None:
+    """The figure was kept, and every night refused the source with all others of it."""
+    words = [value] if not option else ["50", option, value]
+    outcome = gpuledger("measure", "add", "llama-13b-int4-text-generation", *words, "--gpu", "RTX 4090", data=tmp_path)
+    assert outcome.status == 1
+    assert "is believed: correct it" in " ".join(outcome.err.split())
+    assert not (tmp_path / "measurements").exists()
+
+
+def test_a_pipe_among_the_measurements_hangs_no_listing(tmp_path: Path) -> None:
+    (tmp_path / "measurements").mkdir()
+    os.mkfifo(tmp_path / "measurements/pipe.csv")
+    assert gpuledger("measure", "list", data=tmp_path).status == 0

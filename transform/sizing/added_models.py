@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gpuledger.extract import local_files
 from gpuledger.transform.sizing.config import read_json
-from gpuledger.transform.sizing.errors import BadModelFile
+from gpuledger.transform.sizing.errors import BadModelFile, of_a_stranger
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 #: The file of the models that are used most, with their configs by repository: every night writes it.
@@ -66,10 +66,15 @@ def _is_in_catalogue(model_id: str) -> bool:
 
 
 def _refuse_uncountable(config: Mapping[str, object]) -> None:
-    """Raises what `shape_in` raises, if the parameters of the model cannot be counted from `config`."""
+    """Raises SizingError if the model cannot be counted from `config`, or its weights not at every precision."""
     from gpuledger.transform.sizing.diffusion import shape_in
+    from gpuledger.transform.sizing.tensors import Architecture
+    from gpuledger.transform.sizing.weights import known_precisions, weights_at
 
-    shape_in(config)
+    shape = shape_in(config)
+    if isinstance(shape, Architecture):
+        with of_a_stranger(shape.model_type):
+            weights_at(shape, known_precisions())
 
 
 def own_model(folder: Path, model_id: str) -> OwnModel | None:
