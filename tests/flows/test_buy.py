@@ -477,12 +477,14 @@ def other(name: str) -> float | int:
 
 
 #: A text model with measurements and a long prompt, a mixture on a server, one whose layers keep a state, which nobody
-#: measured on a server (the speed of a server that was measured has no parallel fraction), and an image model.
+#: measured on a server (the speed of a server that was measured has no parallel fraction), and an image model whose denoiser
+#: needs most, and whose decoder.
 QUESTIONS = (
     ("--model", "llama-13b", "--context", "2048", "--limit", "0"),
     ("--model", "qwen3-30b-a3b", "--precision", "fp8", "--limit", "0"),
     ("--model", "nemotron-3-nano-30b-a3b", "--precision", "fp8", "--limit", "0"),
     ("--model", "stable-diffusion-xl", "--precision", "fp16", "--limit", "0"),
+    ("--model", "stable-diffusion-xl", "--precision", "int4", "--limit", "0"),
 )
 
 
