@@ -238,6 +238,110 @@ class Assumptions:
         "the final value fee of a marketplace (ebaymag, examples of fee calculations: 10%), without shipping",
     )
 
+    # Advice: what is comfortable, and what is recommended. 0 switches a rule off.
+    comfortable_tokens_per_s: float = _amount(
+        20.0,
+        "tokens/s",
+        (0, 10_000),
+        "least speed that each user must see at the low end of the range before an option is recommended",
+        "comfortable chat: 15 to 20 (startupfortune, spanvero), 20 to 40 (mljourney, compute-market), guides of 2026",
+    )
+    large_model_tokens_per_s: float = _amount(
+        10.0,
+        "tokens/s",
+        (0, 10_000),
+        "that speed for models that read large_model_parameters or more for each token",
+        "14 to 18 tokens/s of a 70B are accepted (bestllmfor, specpicks); 10 is the floor of four guides of 2026",
+    )
+    large_model_parameters: float = _amount(
+        65.0,
+        "10^9 weights",
+        (0, 10_000),
+        "weights read for a token from which a model counts as large",
+        "the 70B class",
+    )
+    comfortable_first_token_s: float = _amount(
+        10.0,
+        "s",
+        (0, 100_000),
+        "longest wait for the first token of an answer",
+        "Nielsen 1993, Usability Engineering, chapter 5: ten seconds keep a person's attention",
+    )
+    comfortable_picture_s: float = _amount(
+        60.0, "s", (0, 1_000_000), "longest wait for a picture", "own choice: one tries several before one is kept"
+    )
+    comfortable_clip_minutes: float = _amount(
+        30.0, "minutes", (0, 1_000_000), "longest wait for a clip", "own choice: a few tries in an evening"
+    )
+    free_memory_share: float = _share(
+        0.1,
+        "part of the memory for a model that stays free at the asked context",
+        "20-30% over the weights (pocketanimus, kentino) or 1-2 GB for display and buffers (local-llm.net, whichllm, "
+        "dexiio); a 32B on 24 GB, the most common pick, has 14%",
+    )
+    least_card_gb: float = _amount(
+        12.0,
+        "GB",
+        (0, 10_000),
+        "memory of a card that has room for the next model too",
+        "of 134 picks in guides of 2025-10 to 2026-10 no one has 8 GB; specpicks, mylocalai: 8 GB to be avoided",
+    )
+    least_card_gb_of_several: float = _amount(
+        16.0,
+        "GB",
+        (0, 10_000),
+        "memory of each card where several share a model",
+        "several cards are first in 18 of 134 picks, none with less than 20 GB each; specpicks rejects two 12 GB cards",
+    )
+    several_cards: float = _share(
+        0.0,
+        "1: several cards are recommended although one card does it",
+        "one card beats two on every metric where it holds the model (specpicks, Qwen 3.6 27B)",
+        unit="0 or 1",
+    )
+    experiments: float = _share(
+        0.0,
+        "1: engines whose support of a card is an experiment are recommended too (support.toml)",
+        "the engines' own documents",
+        unit="0 or 1",
+    )
+    fast_enough_tokens_per_s: float = _amount(
+        40.0,
+        "tokens/s",
+        (0, 100_000),
+        "speed for each user from which more memory is worth more than more speed",
+        "comfortable chat is 20 to 40 tokens/s (mljourney, compute-market); memory is the main reason of 69 of 134 picks",
+    )
+    step_cost: float = _amount(
+        1.5,
+        "ratio",
+        (1, 1000),
+        "a step up that costs so many times as much must gain step_gain",
+        "9bench on the 5090: dearer by more than it is faster",
+    )
+    step_gain: float = _amount(
+        1.1, "ratio", (1, 1000), "times the speed that such a step must gain", "own choice: less is not noticed"
+    )
+    step_memory: float = _amount(
+        1.25,
+        "ratio",
+        (1, 1000),
+        "or times the memory",
+        "sizes of cards differ by a third or more (12, 16, 24, 32, 48 GB)",
+    )
+    most_memory: float = _amount(
+        3.0,
+        "times",
+        (0, 1000),
+        "memory beyond so many times the need is not bought for speed",
+        "guides buy two to three times the need; three call a 5090 sensible only if 32 GB are needed",
+    )
+    used_saves_share: float = _share(
+        0.2,
+        "part of the price that a used card must save to be named beside a new one",
+        "own choice: a warranty is worth that",
+    )
+
     # Costs that many people leave out: zero unless the user states them
     sales_tax_share: Decimal = _share(
         Decimal(0),

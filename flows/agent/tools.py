@@ -26,7 +26,8 @@ from gpuledger.transform import queries
 from gpuledger.transform.answers import card as cards
 from gpuledger.transform.answers import described, markets, workloads
 from gpuledger.transform.answers.value import Basis, Scope
-from gpuledger.transform.buying.answer import Condition  # the server reads the types of a tool
+from gpuledger.transform.buying.answer import Condition, Use  # the server reads the types of a tool
+from gpuledger.transform.buying.choosing.picks import Order
 from gpuledger.transform.queries import Rows
 from gpuledger.warehouse.bounded_query import QueryLimits, ask
 from gpuledger.warehouse.outputs.answer import Answer as Declared
@@ -146,12 +147,14 @@ class Tools:
     def buy(
         self, model: str, precision: str | None = None, context: int | None = None, users: int = 1,
         input: int | None = None, output: int | None = None, budget: float | None = None, budget_cards: bool = False,
-        min_tokens_per_s: float | None = None, condition: Condition = "new", market: str | None = None,
+        min_tokens_per_s: float | None = None, condition: Condition = "any", market: str | None = None,
         currency: str | None = None, own: list[str] | None = None, host_own: bool = False,
         slots: int | None = None, shop: list[str] | None = None,
-        hours_per_day: float | None = None, days: float | None = None, country: str | None = None, limit: int = 5,
+        hours_per_day: float | None = None, days: float | None = None, country: str | None = None,
+        use: Use | None = None, order: Order = "picks", limit: int = 5,
     ) -> Answer:  # fmt: skip
-        """Cards, nodes, machines and rentals that run a model, by total cost over the horizon, the cheapest first.
+        """What to buy to run a model: at most three picks (`pick`), then the other cards, nodes, machines and rentals, with
+        the reasons why they stand `behind`. `use` sets context, prompt, answer and least speed where nothing else does.
 
         budget is what may be paid on day one for cards and machine (with budget_cards for the cards alone), in `currency`;
         min_tokens_per_s is what each user must see; own lists cards that are there; shop leaves only offers of these shops,
@@ -174,7 +177,7 @@ class Tools:
         self._shape(model)
         with buying.stock(self._data, where, clock=utc_now(), may_be_wheel=False) as offered:
             answer = buying.ask(
-                self._data, offered, _bounded(limit), model=model, precision=precision,
+                self._data, offered, model=model, precision=precision,
                 usage=Load(context=context, users=users, prompt=input, answer=output),
                 budget=None if budget is None else Decimal(str(budget)), for_cards=budget_cards,
                 min_tokens_per_s=min_tokens_per_s, condition=condition, country=country, has_host=host_own, slots=slots,
@@ -199,7 +202,7 @@ class Tools:
         _positive(context=context, batch=batch)
         shape = self._shape(model)
         try:
-            asked = precision or usual_precision(shape, model, "fp16")
+            asked = precision or usual_precision(shape, model, default="fp16")
             sizes = quantities(shape, asked, context, batch, of_settings(()))
         except SizingError as error:
             raise click.UsageError(str(error)) from None

@@ -35,9 +35,9 @@ def years_of(days: float) -> str:
 
 
 def ask(
-    data: DataDir, offered: Stock, limit: int, *, owned: Sequence[str] = (), texts: Sequence[str] = (), **question: Any
+    data: DataDir, offered: Stock, *, owned: Sequence[str] = (), texts: Sequence[str] = (), **question: Any
 ) -> Answer:
-    """The answer to a question of a door, of which the first `limit` ways are shown, all for 0.
+    """The answer to a question of a door.
 
     `owned` has names of cards as people write them, and `texts` the values of --assume. A usage error for a question that
     makes no sense.
@@ -49,7 +49,7 @@ def ask(
     there = _cards(data, owned) if owned else ()
     assumed = {**question.pop("assumed", {}), **dict(assumption(text) for text in texts)}
     try:
-        return answer(Question(owned=there, assumed=assumed, **question), offered, data.models, limit)
+        return answer(Question(owned=there, assumed=assumed, **question), offered, data.models)
     except (SizingError, ImpossibleQuestion, ImpossibleAssumption) as error:
         raise click.UsageError(say(error)) from None
 

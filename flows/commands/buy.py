@@ -23,11 +23,14 @@ from gpuledger.flows.showing import chosen
 from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
-    from gpuledger.transform.buying.answer import Condition
+    from gpuledger.transform.buying.answer import Condition, Use
+    from gpuledger.transform.buying.choosing.picks import Order
     from gpuledger.transform.buying.need import Usage
 
 #: How many options a person reads, and how many of them with their arithmetic; `--limit` shows more.
 MOST_SHOWN, _EXPLAINED = 8, 3
+#: The uses of uses.toml, which is read only where one is asked.
+USES = ("chat", "agent", "documents", "batch", "pictures", "clips", "speech", "training")
 
 
 @click.command()
@@ -39,8 +42,15 @@ MOST_SHOWN, _EXPLAINED = 8, 3
     shell_complete=complete_models,
     help="Model to run; `gpuledger model list` lists all.",
 )
-@click.option("--precision", metavar="P", help="fp16, int8, int4, Q4_K_M … (default: int4, of an image model fp16).")
-@click.option("--context", type=Whole(1), metavar="N", help="Tokens of context (default: 4096, or the model's own).")
+@click.option(
+    "--precision",
+    metavar="P",
+    help="fp16, Q8_0, Q4_K_M … (default: the maker's own files, else Q4_K_M, for several users AWQ, of an image model "
+    "fp16; int4 is ideal: 4 bits a weight, which no file has).",
+)
+@click.option("--for", "use", type=click.Choice(list(USES)),
+              help="What for: sets context, prompt, answer and least speed where you do not (default: chat).")  # fmt: skip
+@click.option("--context", type=Whole(1), metavar="N", help="Tokens of context (default: 8192, or the model's own).")
 @click.option("--budget", type=Amount(0, min_open=True), metavar="A",
               help="Most that may be paid on day one for cards and machine, or as rent over the horizon, in the currency "
                    "that is shown.")  # fmt: skip
@@ -62,8 +72,10 @@ MOST_SHOWN, _EXPLAINED = 8, 3
 @click.option("--horizon-years", metavar="Y", help="Years until the card is sold.")
 @click.option("--days", type=Amount(1), metavar="N", help="Days until the card is sold, instead of years.")
 @click.option("--country", metavar="CC", help="Electricity at the household price of this country (US, KR, DE, EU …).")
-@click.option("--condition", type=click.Choice(["new", "used", "any"]), default="new", show_default=True,
+@click.option("--condition", type=click.Choice(["new", "used", "any"]), default="any", show_default=True,
               help="Cards on sale new, used (also refurbished and opened), or both.")  # fmt: skip
+@click.option("--order", type=click.Choice(["picks", "total", "day-one", "speed", "memory"]), default="picks",
+              show_default=True, help="How the rows are sorted: picks first, or by one figure alone.")  # fmt: skip
 @click.option("--limit", type=Whole(0), metavar="N",
               help="Options to show; 0 for all (default: 8, with --explain 3).")  # fmt: skip
 @explain_option
@@ -75,6 +87,7 @@ MOST_SHOWN, _EXPLAINED = 8, 3
 def command(
     model_id: str,
     precision: str | None,
+    use: Use | None,
     load: Usage,
     budget: float | None,
     budget_cards: bool,
@@ -89,13 +102,14 @@ def command(
     days: float | None,
     country: str | None,
     condition: Condition,
+    order: Order,
     limit: int | None,
     explain: bool,
     assumed: tuple[str, ...],
     data_dir: str | None,
     form: str,
 ) -> int:
-    """Cards, nodes of 2 to 8, machines and rentals that run a model: the cheapest over the horizon first, with evidence."""
+    """What to buy to run a model: at most three picks, then all other ways, with evidence."""
     from gpuledger.flows.asking.buying import Where, ask, stock, years_of
     from gpuledger.flows.asking.from_hub import bring
     from gpuledger.flows.showing.buy_answer import show_answer
@@ -120,7 +134,8 @@ def command(
     with stock(data, where, clock=datetime.now(UTC), may_be_wheel=data_dir is None) as offered:
         bring(model_id, data)
         answer = ask(
-            data, offered, count, model=model_id, precision=precision, usage=load, budget=amount, for_cards=budget_cards,
+            data, offered, model=model_id, precision=precision, use=use, order=order, usage=load,
+            budget=amount, for_cards=budget_cards,
             min_tokens_per_s=min_tokens_per_s, condition=condition, country=country, has_host=host == "own", slots=slots,
             owned=owned, shops=shops,
             assumed={name: value for name, value in overrides.items() if value}, texts=assumed,

@@ -115,7 +115,7 @@ def command(
     bring(model_id, data)
     with as_wrong_use(SizingError):
         shape = shape_of(model_id, data.models)
-        precision = precision or usual_precision(shape, model_id, "Q4_K_M")
+        precision = precision or usual_precision(shape, model_id, load.users)
         if load.train is not None or isinstance(shape, DiffusionModel):
             if len(cards) > 1:
                 raise ambiguous_name(card_name, cards)

@@ -47,7 +47,7 @@ def command(
     name = str(model) if config is None else str(config.absolute())
     with as_wrong_use(SizingError):
         shape = shape_of(name, data.models)
-        precision = precision or usual_precision(shape, name, "fp16")
+        precision = precision or usual_precision(shape, name, default="fp16")
         size_rows = quantities(shape, precision, context, batch, of_settings(assumed))
     columns = ["quantity", "value", "unit", "note"]
     rows = [[getattr(quantity, name) for name in columns] for quantity in size_rows]

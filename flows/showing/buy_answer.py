@@ -16,7 +16,7 @@ from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say, spoken
 from gpuledger.transform.buying.advice import without_prices
 from gpuledger.transform.buying.answer import Answer
-from gpuledger.transform.buying.headline import horizon, sentences, why_nothing
+from gpuledger.transform.buying.headline import horizon, paragraphs, why_nothing
 from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.rows import COLUMNS, Shown, row_of
 from gpuledger.warehouse.paths import DataDir
@@ -99,7 +99,8 @@ def _origin(sha256: str, data: DataDir) -> str | None:
 
 def _table(answer: Answer, rows: Sequence[dict[str, Any]], data: DataDir, *, explain: bool) -> None:
     need, currency = answer.need, cast("Money", answer.stock.place.currency)
-    terminal.say(" ".join(say(line, currency.sum) for line in sentences(answer)))
+    for paragraph in paragraphs(answer):
+        terminal.say(" ".join(say(line, currency.sum) for line in paragraph))
     columns = _of_pictures if need.diffusion is not None else _of_text
     lines = [list(columns(row).values()) for row in rows]
     # The title is printed in a pipe too, because the answer is incomplete without what its figures are for.
@@ -114,9 +115,9 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], data: DataDir, *, exp
     for message in without_prices(answer.options):
         terminal.say(say(message))
     left_out = [option for option, _ in answer.ranked(0)[len(rows) :]]
-    if hidden := len(left_out) + answer.more:
+    if hidden := len(left_out):
         click.echo(gettext("{count} more with --limit 0; evidence and arithmetic with --explain").format(count=hidden))
-    for line in _without_price([*left_out, *answer.unpriced]):
+    for line in _without_price(left_out):
         terminal.say(line)
 
 

@@ -44,7 +44,7 @@ def answer_with(nights: dict[int, Night], tmp_path: Path, prompt: str, completio
         assert take_in_one(con, night, collected).outcome.status == "ok"
         freshness.keep(con, night.as_of)
         stock = warehouse(con, assumptions(con), Place(market="us"), None, night.as_of)
-        return ask(Question(model="llama-3.3-70b"), stock, data.models, 8)
+        return ask(Question(model="llama-3.3-70b"), stock, data.models)
 
 
 def test_an_interface_is_cheaper_below_the_tokens_whose_price_is_what_owning_costs(

@@ -28,7 +28,7 @@ from gpuledger.flows.words.say import say, spoken
 from gpuledger.transform import workloads
 from gpuledger.transform.buying import market
 from gpuledger.transform.buying.need import Usage, need_of, shape_of
-from gpuledger.transform.buying.options import Limits, Market, first_options
+from gpuledger.transform.buying.options import Limits, Market, options_of
 from gpuledger.warehouse.outputs.report import files
 from gpuledger.warehouse.outputs.report.words import of_scripts
 from gpuledger.warehouse.paths import DataDir
@@ -320,7 +320,7 @@ def test_what_speaks_against_a_way_to_run_a_model_is_korean(nights: dict[int, Ni
         chips = market.chips(con, [card.gpu_id for card in cards])
     offered = Market(cards=cards, instances=[], measured={}, chips=chips)
     limits = Limits(budget=Decimal(1000), min_tokens_per_s=40.0, country="US")
-    found = list(first_options(need, limits, offered, assumptions, 0).options)
+    found = options_of(need, limits, offered, assumptions)
     said = {message for one in found for message in (*one.against, *one.notes)}
     assert len(said) > 20
     lang.use("ko")

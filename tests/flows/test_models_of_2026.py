@@ -65,6 +65,8 @@ def test_what_to_buy_for_a_name_is_asked_at_that_precision(
     monkeypatch.setenv("GPULEDGER_OFFLINE", "true")
     answer = tools.buy(name, limit=1)
     for row in answer["rows"]:
+        if row["instead"]:
+            continue  # nothing of the sample holds it so, and the answer is about fewer bits
         # Less where an embedding table or text encoders stay with the processor, more for cache and program.
         least = 0.4 if precision == "fp16" else 0.6
         assert gigabytes * least < float(row["needed_gb"]) < gigabytes * 1.2 + 6
@@ -73,7 +75,7 @@ def test_what_to_buy_for_a_name_is_asked_at_that_precision(
 def test_korean_and_report_know_them_too(nights: dict[int, Night]) -> None:
     asked = succeeds("buy", "--model", "Qwen3.5-35B-A3B", "--lang", "ko", data=nights[1].data)
     assert "사십시오" in asked.out
-    assert "qwen3.5-35b-a3b, int4" in asked.out
+    assert "qwen3.5-35b-a3b, Q4_K_M" in asked.out
     unknown = gpuledger("buy", "--model", "no-such-model-9", "--lang", "ko", data=nights[1].data)
     assert "OWNER/NAME" in unknown.err
     assert "config.json을 받아 둔 폴더" in " ".join(unknown.err.split())

@@ -9,7 +9,7 @@ from typing import Any
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.market import Card, Evidence, Instance
 from gpuledger.transform.buying.need import Need, Usage, need_of
-from gpuledger.transform.buying.options import Limits, Market, Option, first_options
+from gpuledger.transform.buying.options import Limits, Market, Option, options_of
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
 
@@ -51,4 +51,4 @@ def market(*, cards: Any = (), instances: Any = (), gpus: Any = (), **other: Any
 
 def options(asked: Need, offered: Market, limits: Limits | None = None) -> list[Option]:
     """All ways to do what is asked, cheapest first."""
-    return list(first_options(asked, limits or Limits(), offered, asked.assumptions, 0).options)
+    return options_of(asked, limits or Limits(), offered, asked.assumptions)

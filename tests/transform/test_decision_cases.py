@@ -65,7 +65,7 @@ def test_a_quantised_config_is_not_sized_at_sixteen_bits(name: str, precision: s
     ("name", "model_id", "precision"),
     [
         ("Qwen/Qwen3-32B-AWQ", "qwen3-32b", "awq-int4-g128"),
-        ("deepseek-ai/DeepSeek-R1-0528", "deepseek-r1", "int4"),
+        ("deepseek-ai/DeepSeek-R1-0528", "deepseek-r1", "Q4_K_M"),
         ("nvidia/Llama-3.3-70B-Instruct-FP4", "llama-3.3-70b", "nvfp4"),
     ],
 )

@@ -27,7 +27,7 @@ def test_without_a_price_it_is_an_option_whose_cost_is_not_known() -> None:
     assert (spark.price_usd, spark.outlay_usd, spark.total_usd, spark.evidence) == (None, None, None, None)
     assert spark.host.name == "the machine itself"
     assert "3,999 USD when it came out" in str(spark.notes[0])
-    assert "needs 62.9 GB and has" in str(small.against[0])
+    assert "needs 63.1 GB and has" in str(small.against[0])
 
 
 def test_a_budget_asks_for_a_price() -> None:

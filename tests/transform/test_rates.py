@@ -62,7 +62,7 @@ def test_a_reservation_is_paid_around_the_clock_in_training_too(
         now=datetime(2026, 1, 2, tzinfo=UTC), place=Place(market="us", prices_include_tax=True), country="US",
     )  # fmt: skip
     usage = Usage(train="lora", train_tokens=20_000_000)
-    said = sentences(ask(Question(model="llama-3.1-8b", usage=usage), stock, tmp_path, 1))
+    said = sentences(ask(Question(model="llama-3.1-8b", usage=usage), stock, tmp_path))
     hours = next(one for one in said if one.code == "speed.trains_about").values["hours"]
     (cost,) = (one.values["cost"] for one in said if one.code == "headline.training_rented")
     assert isinstance(cost, Sum)

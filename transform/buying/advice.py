@@ -11,11 +11,15 @@ from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import NODES, Limits, Option
 from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.sizing.named import SERVED_FILE
 
 #: The reasons against an option whose speed is too low or not known.
 _SLOW = {"buy.speed_unknown", "buy.too_slow", "buy.too_slow_as_measured"}
-#: Smaller precisions that may be suggested, the one with most bits first.
-_SMALLER = ("fp16", "int8", "Q4_K_M", "int4")
+#: Precisions that may be suggested instead, as files of them are published, the one with most bits first: for programs that
+#: load GGUF, for pictures and training, and for servers.
+_FILES, _UNIFORM, _SERVED = ("fp16", "Q8_0", "Q4_K_M", "Q3_K_M"), ("fp16", "int8", "int4"), ("fp16", "fp8", SERVED_FILE)
+#: The reasons against an option that does not run the model, whatever it costs.
+CANNOT_RUN = ("speed.not_known_to_run", "speed.no_bf16", "buy.heads_not_divided")
 
 
 def cheaper_ruled_out(options: Sequence[Option]) -> dict[int, Message | None]:
@@ -47,7 +51,15 @@ def _verdict(option: Option) -> Message:
     return Message("buy.ruled_out", what=what, against=option.against)
 
 
-def _is_against(option: Option, *codes: str) -> bool:
+def smaller(need: Need) -> tuple[str, ...]:
+    """The precisions that may be suggested instead of that of a need, the one with most bits first."""
+    if need.job is None:
+        return _UNIFORM
+    return _FILES if "gguf" in need.engine.loads else _SERVED
+
+
+def is_against(option: Option, *codes: str) -> bool:
+    """Whether one of the reasons with these codes speaks against an option."""
     return any(reason.code in codes for reason in option.against)
 
 
@@ -64,7 +76,7 @@ def what_would(
     without a price, the smallest first.
     """
     holding = [option for option in options if option.fits]
-    fitting = [option for option in holding if not _is_against(option, "speed.not_known_to_run")]
+    fitting = [option for option in holding if not is_against(option, "speed.not_known_to_run")]
     if holding and not fitting:
         yield Message(
             "buy.not_known_to_run_there", what=holding[0].what, engine=need.engine.name, precision=need.precision
@@ -78,8 +90,8 @@ def what_would(
         else:
             yield from _what_would_hold(need, known)
         return
-    in_machine = [option for option in fitting if not _is_against(option, "buy.no_machine", "buy.too_few_slots")]
-    fast_enough = [option for option in in_machine if not _is_against(option, *_SLOW)]
+    in_machine = [option for option in fitting if not is_against(option, "buy.no_machine", "buy.too_few_slots")]
+    fast_enough = [option for option in in_machine if not is_against(option, *_SLOW)]
     if limits.min_tokens_per_s is not None and not fast_enough:
         best = max((o for o in in_machine if o.speed), key=lambda o: o.speed.each if o.speed else 0, default=None)
         if best is not None and best.speed is not None:
@@ -113,18 +125,18 @@ def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], N
         yield from without_prices(options)
         return
     yield Message("buy.largest_with_price", needed=needed_gb, what=largest.what, available=largest.available_gb)
-    for precision in _SMALLER:
-        smaller = at(precision)
-        if smaller is None or smaller.needed_bytes(1) >= need.needed_bytes(1):
+    for precision in smaller(need):
+        other = at(precision)
+        if other is None or other.needed_bytes(1) >= need.needed_bytes(1):
             continue
-        room = [o for o in options if o.total_usd is not None and _holds(smaller, o)]
+        room = [o for o in options if o.total_usd is not None and _holds(other, o)]
         if room:
             cheapest = min(room, key=lambda option: option.total_usd or 0)
-            needed = smaller.needed_bytes(1) / 1e9
-            if smaller.tuning is None:
+            needed = other.needed_bytes(1) / 1e9
+            if other.tuning is None:
                 yield Message("buy.fits_at_precision", precision=precision, needed=needed, what=cheapest.what)
             else:
-                yield Message("buy.fits_trained_with", way=smaller.tuning.way, needed=needed, what=cheapest.what)
+                yield Message("buy.fits_trained_with", way=other.tuning.way, needed=needed, what=cheapest.what)
             return
     yield Message("buy.no_smaller_precision")
 

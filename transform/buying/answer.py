@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gpuledger.extract.message import Message, Mistake
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.advice import cheaper_ruled_out, what_would
+from gpuledger.transform.buying.advice import CANNOT_RUN, cheaper_ruled_out, is_against, smaller, what_would
+from gpuledger.transform.buying.choosing.comfort import uses, with_reasons
+from gpuledger.transform.buying.choosing.picks import Choice, Order, Picks
 from gpuledger.transform.buying.hosts import hosts
 from gpuledger.transform.buying.market import CONDITIONS, Hosted, OfferFilter
 from gpuledger.transform.buying.need import Need, Usage, need_of
-from gpuledger.transform.buying.options import NODES, FirstOptions, Limits, Option, by_piece, first_options
+from gpuledger.transform.buying.options import NODES, Limits, Option, options_of
 from gpuledger.transform.buying.stock import Stock
+from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.named import shape_of, usual_precision
+from gpuledger.transform.sizing.tensors import Architecture
+from gpuledger.transform.speed.pieces import is_of_speech
 
 Condition = Literal["new", "used", "any"]
-#: The sentence first speaks of so many answers, however many are shown, so that it is the same at every door.
-SAID = 8
+Use = Literal["chat", "agent", "documents", "batch", "pictures", "clips", "speech", "training"]
 
 
 class ImpossibleQuestion(Mistake):
@@ -47,7 +51,10 @@ class Question:
     budget: Decimal | None = None
     for_cards: bool = False
     min_tokens_per_s: float | None = None
-    condition: Condition = "new"
+    condition: Condition = "any"
+    #: What the model is used for, see uses.toml. It sets what the question leaves open.
+    use: Use | None = None
+    order: Order = "picks"
     country: str | None = None
     owned: tuple[str, ...] = ()
     has_host: bool = False
@@ -66,12 +73,12 @@ class Blocked(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The question and the options for it, the cheapest first.
+    """The question and all options for it, the cheapest first.
 
-    `options` goes up to the last option that is shown; if no option is an answer, it has all of them. `more` counts the
-    answers behind those, and `unpriced` are the ones among them without a price. `rentals` are all rentals that hold the
-    model, and `hosted` what interfaces ask that host it. If no option is an answer, `blocked` has the arguments without any
-    one of which there are answers, the one that rules out most first, and `way_outs` has what else would help.
+    `picks` are what is recommended, None if no answer has a price, and `ranking` all answers as they are listed. `hosted` is
+    what interfaces ask that host the model. `instead` says what the answer presumes beside the question, where there is none
+    as it was asked. If no option is an answer, `blocked` has the arguments without any one of which there are answers, the
+    one that rules out most first, and `way_outs` has what else would help.
     """
 
     question: Question
@@ -80,117 +87,177 @@ class Answer:
     assumptions: Assumptions
     stock: Stock
     options: Sequence[Option]
-    more: int
-    unpriced: Sequence[Option]
-    rentals: Sequence[Option]
+    picks: Picks | None
+    ranking: Sequence[Option]
     hosted: Sequence[Hosted] = ()
+    instead: Message | None = None
     blocked: Sequence[Blocked] = ()
     way_outs: Sequence[Message] = ()
 
     def ranked(self, limit: int) -> list[tuple[Option, Message | None]]:
         """The first `limit` answers, all for 0, each with what rules out the next cheaper option."""
-        ruled_out = cheaper_ruled_out(self.options)
-        return [(self.options[place], why) for place, why in list(ruled_out.items())[: limit or None]]
+        ruled_out = {id(self.options[place]): why for place, why in cheaper_ruled_out(self.options).items()}
+        return [(option, ruled_out[id(option)]) for option in self.ranking[: limit or None]]
+
+    @property
+    def rentals(self) -> list[Option]:
+        """All rentals that hold and run the model, whatever they cost and how fast they are."""
+        return [one for one in self.options if one.way != "buy" and one.fits and not is_against(one, *CANNOT_RUN)]
 
 
-def ask(question: Question, stock: Stock, own_models: Path, limit: int) -> Answer:
-    """The ways to run the model, of which the first `limit` are shown, all of them for 0.
+class _Asker:
+    """A question to a stock, as it was asked and with changes."""
+
+    def __init__(self, question: Question, stock: Stock, own_models: Path) -> None:
+        self.question, self.stock, self.own_models = question, stock, own_models
+        self.shape = shape_of(question.model, own_models)
+        use = uses()[question.use or "chat"]
+        assumed = use.get("assume", {}) if question.use else {}
+        self.assumptions = stock.assumptions.with_text({**assumed, **question.assumed})
+        self.usage = _usage(question, self.shape)
+        shops = tuple(sorted({name.lower() for name in question.shops})) or None
+        if shops and not stock.shops():
+            raise ImpossibleQuestion("headline.no_shop_read")
+        if shops and (unknown := [name for name in shops if name not in {known.lower() for known in stock.shops()}]):
+            raise ImpossibleQuestion("headline.no_such_shop", shop=unknown[0], known=tuple(stock.shops()))
+        self.shops = shops
+
+    def need(self, precision: str, usage: Usage) -> Need:
+        """What the model needs. It is kept for the next question."""
+        key = (self.question.model, precision, usage, self.assumptions)
+        if key not in self.stock.needs:
+            need = need_of(self.question.model, self.shape, precision, usage, self.assumptions)
+            self.stock.needs[key] = replace(need, learned=self.stock.learned)
+        return self.stock.needs[key]
+
+    def limits(self) -> Limits:
+        """The limits of the question."""
+        question, stock = self.question, self.stock
+        return Limits(
+            budget=question.budget, currency=stock.place.currency, for_cards=question.for_cards,
+            has_host=question.has_host, slots=hosts()[0].cards if question.slots is None else question.slots,
+            owned=tuple(sorted({name: question.owned.count(name) for name in question.owned}.items())),
+            min_tokens_per_s=question.min_tokens_per_s, country=stock.country, machine_tax=stock.place.machine_tax,
+        )  # fmt: skip
+
+    def answer(self, need: Need, limits: Limits, condition: Condition) -> Answer:
+        """The answer to the question with this need and these limits, without what would help if there is none."""
+        question, stock = self.question, self.stock
+        offered = stock.offered(need, OfferFilter(CONDITIONS[condition], owned=question.owned, shops=self.shops))
+        options = with_reasons(
+            options_of(need, limits, offered, self.assumptions), need, limits, self.assumptions,
+            from_wheel=stock.from_wheel,
+        )  # fmt: skip
+        answers = [option for option in options if not option.against]
+        choice = Choice(self.assumptions, limits.budget is not None)
+        picks = choice.picks(answers)
+        return Answer(
+            question=question, need=need, limits=limits, assumptions=self.assumptions, stock=stock, options=options,
+            picks=picks, ranking=choice.ordered(answers, picks, question.order),
+            hosted=stock.hosted(need.model_id) if need.writes else (),
+        )  # fmt: skip
+
+    def smaller(self, precision: str) -> Need | None:
+        """What the model needs at another precision, None if it cannot be loaded or trained so."""
+        usage = self.usage
+        if usage.train is not None:
+            if precision != "int4" or usage.train == "qlora":
+                return None
+            usage = replace(usage, train="qlora")
+        with suppress(SizingError):
+            return self.need(precision, usage)
+        return None
+
+
+def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
+    """The ways to run the model.
 
     `own_models` is the folder of the models that the user added. Raises SizingError and ImpossibleQuestion for a question
     that makes no sense, and ImpossibleAssumption.
     """
-    assumptions = stock.assumptions.with_text(question.assumed)
-    shape = shape_of(question.model, own_models)
-
-    def needed(precision: str, usage: Usage) -> Need:
-        key = (question.model, precision, usage, assumptions)
-        if key not in stock.needs:
-            need = need_of(question.model, shape, precision, usage, assumptions)
-            stock.needs[key] = replace(need, learned=stock.learned)
-        return stock.needs[key]
-
-    precision = question.precision or usual_precision(shape, question.model)
-    need = needed(precision, question.usage)
+    asker = _Asker(question, stock, own_models)
+    precision = question.precision or usual_precision(asker.shape, question.model, asker.usage.users)
+    need, limits = asker.need(precision, asker.usage), asker.limits()
     if question.min_tokens_per_s is not None and not need.writes and need.tuning is None:
         raise ImpossibleQuestion("headline.no_tokens", model=question.model)
-    limits = Limits(
-        budget=question.budget, currency=stock.place.currency, for_cards=question.for_cards, has_host=question.has_host,
-        slots=hosts()[0].cards if question.slots is None else question.slots,
-        owned=tuple(sorted({name: question.owned.count(name) for name in question.owned}.items())),
-        min_tokens_per_s=question.min_tokens_per_s, country=stock.country, machine_tax=stock.place.machine_tax,
-    )  # fmt: skip
-    shops = tuple(sorted({name.lower() for name in question.shops})) or None
-    if shops and not stock.shops():
-        raise ImpossibleQuestion("headline.no_shop_read")
-    if shops and (unknown := [name for name in shops if name not in {known.lower() for known in stock.shops()}]):
-        raise ImpossibleQuestion("headline.no_such_shop", shop=unknown[0], known=tuple(stock.shops()))
-    asked = OfferFilter(CONDITIONS[question.condition], owned=question.owned, shops=shops)
-    offered = stock.offered(need, asked)
-    # All options are needed for what follows from the matrix rate, as those of unknown speed are listed last, and for cards
-    # that are there, as the first answer with them is said wherever it stands.
-    needs_all = need.is_by_rate or question.owned
-    first = first_options(need, limits, offered, assumptions, 0 if needs_all else limit and max(limit, SAID))
-    answer = Answer(
-        question=question, need=need, limits=limits, assumptions=assumptions, stock=stock,
-        options=by_piece(need, first.options), more=first.more, unpriced=first.unpriced, rentals=first.rentals,
-        hosted=stock.hosted(need.model_id) if need.writes else (),
-    )  # fmt: skip
-    if any(not option.against for option in answer.options):
+    answer = asker.answer(need, limits, question.condition)
+    if answer.ranking:
         return answer
-
-    def at_precision(other: str) -> Need | None:
-        usage = question.usage
-        if usage.train is not None:
-            if other != "int4" or usage.train == "qlora":
-                return None
-            usage = replace(usage, train="qlora")
-        with suppress(SizingError):
-            return needed(other, usage)
-        return None
-
-    def without(need: Need, limits: Limits, condition: Condition) -> FirstOptions:
-        is_same = condition == question.condition
-        offers = offered if is_same else stock.offered(need, asked._replace(conditions=CONDITIONS[condition]))
-        return first_options(need, limits, offers, assumptions, 1)
-
+    changed = next((other for other in _changed(asker, need, limits) if other.ranking), None)
+    if changed is not None:
+        return changed
     return replace(
         answer,
-        blocked=_blocked(question, need, limits, needed, without),
-        way_outs=list(what_would(answer.options, limits, need, at_precision, stock.known())),
+        blocked=_blocked(asker, need, limits),
+        way_outs=list(what_would(answer.options, limits, need, asker.smaller, stock.known())),
     )
 
 
-def _blocked(
-    question: Question,
-    need: Need,
-    limits: Limits,
-    needed: Callable[[str, Usage], Need],
-    without: Callable[[Need, Limits, Condition], FirstOptions],
-) -> list[Blocked]:
+def _usage(question: Question, shape: Architecture | DiffusionModel) -> Usage:
+    """How the model is used: as the question says, and what it leaves open as its use does."""
+    usage = question.usage
+    if question.use is None:
+        return usage
+    use = uses()[question.use]
+    makes = pieces_of(shape)
+    if use.get("kind", "text") != makes:
+        raise ImpossibleQuestion(
+            "buy.not_its_use", model=question.model, use=question.use, makes=Message(f"word.{makes}")
+        )
+    filled: dict[str, Any] = {
+        name: use[name]
+        for name in ("context", "prompt", "answer", "train")
+        if getattr(usage, name) is None and name in use
+    }
+    if "context" in filled:
+        filled["context"] = min(filled["context"], shape.context)  # type: ignore[union-attr]
+    return replace(usage, users=max(usage.users, use.get("users", 1)), **filled)
+
+
+def pieces_of(shape: Architecture | DiffusionModel) -> str:
+    """What a model makes: `text`, `speech` (that it writes down), `pictures` or `clips`."""
+    if isinstance(shape, DiffusionModel):
+        return "pictures" if shape.clip is None else "clips"
+    return "speech" if is_of_speech(shape) else "text"
+
+
+def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
+    """Answers to the nearest questions: for who has a machine, at the next smaller precisions, and both."""
+    condition, at_home = asker.question.condition, replace(limits, has_host=True)
+    has_machine = limits.has_host or limits.for_cards or limits.budget is None
+    if not has_machine:
+        yield replace(asker.answer(need, at_home, condition), instead=Message("buy.instead_at_home"))
+    for precision in smaller(need):
+        other = asker.smaller(precision)
+        if other is None or other.needed_bytes(1) >= need.needed_bytes(1):
+            continue
+        said = {"model": need.model_id, "asked": need.precision, "precision": precision}
+        yield replace(asker.answer(other, limits, condition), instead=Message("buy.instead_at_precision", **said))
+        if not has_machine:
+            yield replace(asker.answer(other, at_home, condition), instead=Message("buy.instead_both", **said))
+
+
+def _blocked(asker: _Asker, need: Need, limits: Limits) -> list[Blocked]:
     """The arguments without any one of which there are answers, the one that rules out most first."""
+    question = asker.question
 
-    def tries() -> Iterator[tuple[str, FirstOptions]]:
+    def tries() -> Iterator[tuple[str, Answer]]:
+        condition = question.condition
         if limits.budget is not None:
-            yield "--budget", without(need, replace(limits, budget=None), question.condition)
+            yield "--budget", asker.answer(need, replace(limits, budget=None), condition)
         if limits.min_tokens_per_s is not None:
-            yield "--min-tokens-per-s", without(need, replace(limits, min_tokens_per_s=None), question.condition)
-        if limits.budget is not None and not limits.has_host and not limits.for_cards:
-            yield "--host own", without(need, replace(limits, has_host=True), question.condition)
+            yield "--min-tokens-per-s", asker.answer(need, replace(limits, min_tokens_per_s=None), condition)
         if limits.has_host:
-            yield "--slots", without(need, replace(limits, slots=max(NODES)), question.condition)
-        if question.condition != "any":
-            yield f"--condition {question.condition}", without(need, limits, "any")
+            yield "--slots", asker.answer(need, replace(limits, slots=max(NODES)), condition)
+        if condition != "any":
+            yield f"--condition {condition}", asker.answer(need, limits, "any")
         for name, usage in (
-            ("--users", replace(question.usage, users=1)),
-            ("--context", replace(question.usage, context=None)),
+            ("--users", replace(asker.usage, users=1)),
+            ("--context", replace(asker.usage, context=None)),
         ):
-            if usage != question.usage:
+            if usage != asker.usage:
                 with suppress(SizingError):
-                    yield name, without(needed(need.precision, usage), limits, question.condition)
+                    yield name, asker.answer(asker.need(need.precision, usage), limits, condition)
 
-    found = [
-        Blocked(argument, first.more + 1, option)
-        for argument, first in tries()
-        if (option := next((option for option in first.options if not option.against), None)) is not None
-    ]
+    found = [Blocked(name, len(other.ranking), other.ranking[0]) for name, other in tries() if other.ranking]
     return sorted(found, key=lambda blocked: -blocked.answers)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gpuledger.extract.message import Message, Sum
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.advice import without_prices
-from gpuledger.transform.buying.answer import SAID, Answer
+from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.hosts import estimated_on
 from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE
 from gpuledger.transform.buying.market import Hosted
@@ -25,18 +25,17 @@ _AT_MAKERS = {LAUNCH_PRICE: "headline.at_launch", LIST_PRICE: "headline.at_list"
 
 
 class Headline(NamedTuple):
-    """What the first sentences say beside the first option.
+    """What the first sentences say beside the picks.
 
-    `runner_up` is another way to run it, `why_not` what rules it out, empty if it is an answer that costs more over the
-    horizon. `rental` is the cheapest rental that is at least as fast, and `rent_below` the hours a month below which it is
-    cheaper, None if it is cheaper at any number of hours. `api` is the cheapest interface that hosts the model, for tokens
-    in the proportion of the question, and `api_below` the tokens a month below which it is cheaper, None if it is cheaper
-    than any number that the cards can write.
+    `cheaper` is the cheapest way that runs it for less than all picks, though less comfortably. `rental` is the cheapest
+    rental that is at least as fast as the first pick, and `rent_below` the hours a month below which it is cheaper, None if
+    it is cheaper at any number of hours. `api` is the cheapest interface that hosts the model, for tokens in the proportion
+    of the question, and `api_below` the tokens a month below which it is cheaper, None if it is cheaper than any number that
+    the cards can write.
     """
 
     option: Option
-    runner_up: Option | None
-    why_not: tuple[Message, ...]
+    cheaper: Option | None
     rental: Option | None
     rent_below: Decimal | None
     api: Hosted | None
@@ -44,15 +43,16 @@ class Headline(NamedTuple):
 
 
 def headline(answer: Answer) -> Headline | None:
-    """The first answer and what a buyer asks about it, None if there is no answer with a price."""
-    ranked = [option for option, _ in answer.ranked(SAID) if option.total_usd is not None]
-    if not ranked or (answer.need.is_by_rate and not ranked[0].is_known):
+    """The first pick and what a buyer asks about it, None if there is no answer with a price."""
+    picks = answer.picks
+    if picks is None or (answer.need.is_by_rate and not picks.first.is_known):
         return None
-    first = ranked[0]
-    place = list(answer.options).index(first)
-    # The next cheaper option is what a reader would have bought instead. Without one, it is the next answer.
-    cheaper = next((option for option in reversed(answer.options[:place]) if _is_close(option, first)), None)
-    other = next((option for option in ranked[1:] if option.gpu_id != first.gpu_id), None)
+    first = picks.first
+    least = min(pick.outlay_usd or Decimal(0) for pick in picks.all())
+    bought = (
+        one for one in answer.ranking if one.way == "buy" and one.outlay_usd is not None and one.outlay_usd < least
+    )
+    cheaper = min(bought, key=lambda one: one.outlay_usd or 0, default=None)
     # Of rented cards nothing is known about speech.
     rental = None if first.own is None or _heard(first) is not None else _like_with_like(first, answer)
     rent_below = None
@@ -60,9 +60,7 @@ def headline(answer: Answer) -> Headline | None:
         hour = costs.rent_per_used_hour(rental.price_usd, rental.way, answer.assumptions)
         hours = costs.break_even_hours(first.own, hour)
         rent_below = None if hours is None else hours / (12 * answer.assumptions.horizon_years)
-    return Headline(
-        first, cheaper or other, cheaper.against if cheaper else (), rental, rent_below, *_interface(first, answer)
-    )
+    return Headline(first, cheaper, rental, rent_below, *_interface(first, answer))
 
 
 class RentCurve(NamedTuple):
@@ -96,11 +94,6 @@ def rent_curve(answer: Answer) -> RentCurve | None:
 
 def _heard(option: Option) -> Message | None:
     return next((note for note in option.notes if note.code == "speed.real_time"), None)
-
-
-def _is_close(option: Option, first: Option) -> bool:
-    """Whether a cheaper option holds the model, and only one reason speaks against it."""
-    return len(option.against) == 1 and option.fits and (option.total_usd or 0) <= (first.total_usd or 0)
 
 
 def _interface(first: Option, answer: Answer) -> tuple[Hosted | None, Decimal | None]:
@@ -139,13 +132,23 @@ def _like_with_like(first: Option, answer: Answer) -> Option | None:
     return min(as_fast, key=unlike_and_price, default=None)
 
 
-def sentences(answer: Answer) -> list[Message]:
-    """The sentences. None if no answer has a price, and no advice if nobody knows how fast pictures are made."""
+def paragraphs(answer: Answer) -> list[list[Message]]:
+    """The sentences, each pick and each way beside them in a paragraph of its own.
+
+    None if no answer has a price, and no advice if nobody knows how fast pictures are made.
+    """
     found = headline(answer)
     if found is not None:
-        return list(_Said(found, answer).all())
+        said = _Said(found, answer)
+        parts = (said.first(), said.for_less(), said.other(), said.cheaper(), said.rented(), said.marks())
+        return [part for part in map(list, parts) if part]
     is_unknown = answer.need.is_by_rate and any(not option.is_known for option, _ in answer.ranked(1))
-    return [Message("headline.pictures_unknown", model=answer.need.model_id)] if is_unknown else []
+    return [[Message("headline.pictures_unknown", model=answer.need.model_id)]] if is_unknown else []
+
+
+def sentences(answer: Answer) -> list[Message]:
+    """The sentences of all paragraphs."""
+    return [sentence for paragraph in paragraphs(answer) for sentence in paragraph]
 
 
 def named(option: Option) -> Message | str:
@@ -215,17 +218,58 @@ class _Said(NamedTuple):
     found: Headline
     answer: Answer
 
-    def all(self) -> Iterator[Message]:
+    def first(self) -> Iterator[Message]:
+        """The one to buy, and what it needs."""
+        option, answer = self.found.option, self.answer
+        if answer.instead is not None:
+            yield answer.instead
+        if option.behind:
+            yield Message("headline.nothing_comfortable", why=option.behind)
         yield self._what_to_do()
         yield from self._speed()
-        option = self.found.option
         if option.prediction is not None and option.prediction.verdict == "tight":
             yield Message("headline.tight", needed=option.needed_gb, available=option.available_gb)
         yield self._in_all()
         yield from self._with_owned()
-        yield from self._instead()
         yield from self._machine()
-        yield from self._marks()
+
+    def for_less(self) -> Iterator[Message]:
+        """The pick for less money, with what is given up."""
+        option = self.answer.picks and self.answer.picks.for_less
+        if option:
+            saved = (self.found.option.outlay_usd or Decimal(0)) - (option.outlay_usd or Decimal(0))
+            yield Message(
+                "headline.for_less", what=_bought(option, self.answer), paid=_outlay(option), saved=_paid(saved),
+                pace=self._pace(option),
+            )  # fmt: skip
+
+    def other(self) -> Iterator[Message]:
+        """The pick in the other condition."""
+        option = self.answer.picks and self.answer.picks.other
+        if option:
+            code = "headline.new_instead" if option.condition == "new" else "headline.used_instead"
+            yield Message(code, what=_bought(option, self.answer), paid=_outlay(option), pace=self._pace(option))
+        if any(pick.condition in ("used", "refurbished", "open_box") for pick in self.answer.picks or () if pick):
+            yield Message("headline.used_risk")
+
+    def cheaper(self) -> Iterator[Message]:
+        """What is cheaper still and runs."""
+        option = self.found.cheaper
+        if option is not None:
+            yield Message(
+                "headline.cheaper", what=named(option), paid=_outlay(option), pace=self._pace(option),
+                why=option.behind or (Message("headline.more_memory_than_needed"),),
+            )  # fmt: skip
+
+    def _pace(self, option: Option) -> Message:
+        """How fast another option is, in what it makes."""
+        first, each = self.found.option.each_a_second, option.each_a_second
+        times = Message("headline.times_as_fast", times=f"{each / first:.2g}" if first else "?")
+        if option.pictures is not None:
+            return Message("headline.pace_of_pictures", time=_time(1 / option.pictures.per_s), times=times)
+        if option.speed is None:
+            return Message("headline.pace_unknown")
+        return Message("headline.pace", speed=_speed(each), times=times)
 
     def _what_to_do(self) -> Message:
         option = self.found.option
@@ -329,29 +373,9 @@ class _Said(NamedTuple):
             kept=_paid(own.kept),
         )  # fmt: skip
 
-    def _instead(self) -> Iterator[Message]:
-        found = self.found
-        option, other, rental = found.option, found.runner_up, found.rental
-        if other is not None and other.gpu_id in dict(self.answer.limits.owned):
-            other = None  # it was said what it gives with the cards that are there
-        if other is not None and found.why_not:
-            yield Message("headline.not_because", what=named(other), why=found.why_not)
-        elif other is not None:
-            what, paid = named(other), _outlay(other)
-            more = _paid((other.total_usd or Decimal(0)) - (option.total_usd or Decimal(0)))
-            if other.pictures is not None:
-                cost, of_first = (_paid(one.usd_at_worst) for one in (other, option))
-                yield Message("headline.not_for_pictures", what=what, cost=cost, of_first=of_first, paid=paid)
-            elif other.speed is None:
-                yield Message("headline.not_dearer", what=what, more=more, paid=paid)
-            else:
-                speed = _speed(other.speed.each)
-                yield Message("headline.not_dearer_at", what=what, more=more, paid=paid, speed=speed)
-        listed = [one for one, _ in self.answer.ranked(SAID) if one.speed is not None and one.price_usd is not None]
-        fastest = max(listed, key=lambda one: one.speed.each if one.speed else 0, default=option)
-        if fastest is not option and fastest.speed is not None:
-            speed = _speed(fastest.speed.each)
-            yield Message("headline.fastest", what=named(fastest), speed=speed, paid=_outlay(fastest))
+    def rented(self) -> Iterator[Message]:
+        """Below what use it is cheaper to rent, or to ask an interface."""
+        found, rental = self.found, self.found.rental
         if rental is not None:
             what = Message("headline.rental", what=rental.what, price=_paid(rental.price_usd))
             if found.rent_below is None:
@@ -396,7 +420,8 @@ class _Said(NamedTuple):
             price=_paid(machine), low=low, high=high, day=f"{estimated_on():%Y-%m}",
         )  # fmt: skip
 
-    def _marks(self) -> Iterator[Message]:
+    def marks(self) -> Iterator[Message]:
+        """What a reader must know about the prices."""
         option = self.found.option
         mark = mark_of(option)
         if "stale" in mark and option.evidence is not None:
@@ -424,8 +449,6 @@ def why_nothing(answer: Answer) -> list[Message]:
         return [*why, *(too_old or [Message("headline.no_shop", market=answer.stock.place.market)])]
     for number, (argument, count, first) in enumerate(answer.blocked):
         price = _paid(first.outlay_usd or first.price_usd)
-        if argument == "--host own":
-            why.append(Message("headline.with_own_host", count=count, what=named(first), price=price))
-        elif number == 0 or argument.startswith("--condition"):
+        if number == 0 or argument.startswith("--condition"):
             why.append(Message("headline.without", argument=argument, count=count, what=named(first), price=price))
     return [*why, *answer.way_outs]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import groupby
 from typing import NamedTuple
 
 from gpuledger.extract.message import Message, Sum
@@ -152,6 +151,9 @@ class Option(NamedTuple):
     power: Power | None = None
     #: How many times the model is loaded, each time on an equal part of the GPUs. `prediction` is about one of these copies.
     copies: int = 1
+    #: Each of the GPUs, and the reasons why an answer is not recommended, see advice.behind.
+    chip: Gpu | None = None
+    behind: tuple[Message, ...] = ()
 
     @property
     def fits(self) -> bool:
@@ -183,55 +185,12 @@ class Option(NamedTuple):
         return None if bound is None else bound * self.copies
 
 
-@dataclass(frozen=True, slots=True)
-class FirstOptions:
-    """The options in their order, the cheapest over the horizon first and those of unknown cost last, up to some answer.
-
-    `more` is the number of answers after these, and `unpriced` the answers among them without a price.
-
-    `rentals` are all rentals that hold and run the model, whatever they cost and how fast they are.
-    """
-
-    options: Sequence[Option]
-    more: int
-    unpriced: Sequence[Option]
-    rentals: Sequence[Option] = ()
-
-
-def first_options(need: Need, limits: Limits, market: Market, assumptions: Assumptions, count: int) -> FirstOptions:
-    """The options up to the `count`-th answer. All options if `count` is 0 or if there are fewer answers.
-
-    The cost of an option decides its place, so the other options are only counted. To show ten of two thousand options the
-    program need not calculate the speed of each.
-    """
+def options_of(need: Need, limits: Limits, market: Market, assumptions: Assumptions) -> list[Option]:
+    """All ways, also those that are no answer: the cheapest over the horizon first, and those of unknown cost last."""
     question = _Question(need, limits, market, assumptions, Copies(need))
-    rented = list(question.rented())
-    ways: tuple[_Boards | _Calculated, ...] = (
-        *question.bought(),
-        *map(_Calculated, (*question.offered(), *rented, *question.without_price())),
-    )
-    by_place = groupby(sorted(ways, key=lambda way: way.place), key=lambda way: way.place)
-    first: list[Option] = []
-    answers = 0
-    for _, alike in by_place:
-        alike_options = [question.with_pictures(option) for way in alike for option in way.options()]
-        first += sorted(alike_options, key=lambda option: option.what)
-        answers += sum(not option.against for option in alike_options)
-        if count and answers >= count:
-            break
-    remaining = [way for _, alike in by_place for way in alike]
-    unpriced = [way.option for way in remaining if isinstance(way, _Calculated) and way.option.price_usd is None]
-    return FirstOptions(
-        first, sum(way.answers() for way in remaining), [option for option in unpriced if not option.against],
-        [option for option in rented if option.fits and question.runs(option)],
-    )  # fmt: skip
-
-
-def by_piece(need: Need, options: Sequence[Option]) -> Sequence[Option]:
-    """The options of what follows from the matrix rate: pictures by what they cost at worst, those of unknown speed last."""
-    if not need.is_by_rate:
-        return options
-    return sorted(options, key=lambda option: (not option.is_known, option.usd_at_worst or Decimal(0)))
+    bought = (option for boards in question.bought() for option in boards.options())
+    ways = (*bought, *question.offered(), *question.rented(), *question.without_price())
+    return sorted(map(question.with_pictures, ways), key=_place)
 
 
 def beside_measurements(
@@ -395,7 +354,7 @@ class _Question:
                 way="buy", condition=node.condition, what=f"{node.kind}: {node.title}", gpu_id=node.gpu_id,
                 gpu=node.gpu if node.gpus == 1 else f"{node.gpus} × {node.gpu}", gpu_count=node.gpus, prediction=prediction,
                 price_usd=node.price_usd, outlay_usd=own.day_one if own else node.price_usd, own=own,
-                total_usd=own.total if own else None, evidence=node.evidence, power=power,
+                total_usd=own.total if own else None, evidence=node.evidence, power=power, chip=gpu,
                 against=(
                     *self.undivided(prediction), *self.unsupported(gpu),
                     *(() if memory_kind(gpu) == "shared" else _without_power(own)),
@@ -430,7 +389,7 @@ class _Question:
             option = Option(
                 way="buy", what=gpu.display_name if boards == 1 else f"{boards} × {gpu.display_name}", gpu_id=gpu.gpu_id,
                 gpu=gpu.display_name, gpu_count=gpus, prediction=prediction, host=host_for(gpu, boards, gpu.tdp_w),
-                against=self.unsupported(gpu), notes=(note,),
+                against=self.unsupported(gpu), notes=(note,), chip=gpu,
             )  # fmt: skip
             yield self.completed(option, speed, _memory(self.need, gpu, gpus, prediction))
 
@@ -455,15 +414,11 @@ class _Question:
             option = Option(
                 way=rental.pricing_model, what=f"{gpus} at {place}", gpu_id=rental.gpu_id, gpu=rental.gpu,
                 gpu_count=rental.gpu_count, prediction=prediction, price_usd=rental.hour_usd, outlay_usd=total,
-                total_usd=total, evidence=rental.evidence, against=(*self.unsupported(gpu), *self.undivided(prediction)),
+                total_usd=total, evidence=rental.evidence, chip=gpu,
+                against=(*self.unsupported(gpu), *self.undivided(prediction)),
             )  # fmt: skip
             speed = self.speed(prediction, gpu, rental.gpu_count, rental.bandwidth_gb_s)
             yield self.completed(option, speed, _memory(self.need, gpu, rental.gpu_count, prediction))
-
-    def runs(self, option: Option) -> bool:
-        """Whether the engine runs the precision on the cards of an option."""
-        made = option.prediction
-        return made is None or not (self.unsupported(made.plan.gpu) or self.undivided(made))
 
     def unsupported(self, gpu: Gpu) -> tuple[Message, ...]:
         reason = self.need.against(gpu)
@@ -550,22 +505,6 @@ class _Question:
         return (Message("buy.too_slow", speed=speed.each, bound=speed.bound, least=least),)
 
 
-class _Calculated(NamedTuple):
-    """An option whose figures are all calculated already."""
-
-    option: Option
-
-    @property
-    def place(self) -> _Place:
-        return _place(self.option.total_usd, self.option.gpu_count, self.option.condition, self.option.evidence)
-
-    def options(self) -> Iterable[Option]:
-        return (self.option,)
-
-    def answers(self) -> int:
-        return 0 if self.option.against else 1
-
-
 class _Boards(NamedTuple):
     """A number of boards of a card in a machine: one option, and a second one if several copies of the model are faster."""
 
@@ -574,12 +513,6 @@ class _Boards(NamedTuple):
     gpu: Gpu
     boards: int
     setup: Setup
-
-    @property
-    def place(self) -> _Place:
-        return _place(
-            self.setup.own.total if self.setup.own else None, self.gpus, self.card.condition, self.card.evidence
-        )
 
     @property
     def gpus(self) -> int:
@@ -602,12 +535,6 @@ class _Boards(NamedTuple):
     def options(self) -> Iterator[Option]:
         return map(self._option, self._ways())
 
-    def answers(self) -> int:
-        """How many of the options are answers. For most questions memory, machine and price decide this, not speed."""
-        if self.setup.against or self.question.unsupported(self.gpu):
-            return 0
-        return sum(map(self._is_answer, self._ways()))
-
     def _ways(self) -> tuple[int, ...]:
         """The numbers of copies: 1, and the number that serves each user fastest if that is faster than one copy."""
         ways = [(_each(self._of_one(copies)), copies) for copies in self.question.copies.on(self.gpu, self.gpus)]
@@ -615,14 +542,6 @@ class _Boards(NamedTuple):
             return (1,)
         each, copies = max(ways, key=lambda way: way[0])
         return (1, copies) if each > _each(self._of_one(1)) * HARDLY_FASTER else (1,)
-
-    def _is_answer(self, copies: int) -> bool:
-        question = self.question
-        if question.against(*self._memory(copies), self.outlay, self.price):
-            return False
-        if question.need.users > 1 and question.undivided(self._prediction(copies)):
-            return False
-        return question.limits.min_tokens_per_s is None or not question.too_slow(self._of_one(copies))
 
     def _prediction(self, copies: int) -> Prediction | None:
         """The prediction for the cards of one of `copies` copies."""
@@ -669,20 +588,18 @@ class _Boards(NamedTuple):
             prediction=prediction, price_usd=self.price, outlay_usd=self.outlay,
             total_usd=setup.own.total if setup.own else None, host=setup.host, own=setup.own, evidence=card.evidence,
             against=(*setup.against, *question.unsupported(self.gpu), *question.undivided(prediction)),
-            notes=(*notes, *heard, *setup.notes), power=setup.power, copies=copies,
+            notes=(*notes, *heard, *setup.notes), power=setup.power, copies=copies, chip=self.gpu,
         )  # fmt: skip
         return question.completed(option, self._of_all(copies), self._memory(copies))
 
 
-_Place = tuple[bool, bool, bool, Decimal, int]
-
-
-def _place(total_usd: Decimal | None, gpu_count: int, condition: str | None, evidence: Evidence | None) -> _Place:
-    """The key that orders options before their names do: known costs first, of these what is there already and what has a
-    fresh price, then by cost and by the number of GPUs.
+def _place(option: Option) -> tuple[bool, bool, bool, Decimal, int, str]:
+    """The key that orders options: known costs first, of these what is there already and what has a fresh price, then by
+    cost, by the number of GPUs and by name.
     """
-    is_stale = evidence is not None and evidence.is_stale
-    return total_usd is None, condition != OWNED, is_stale, total_usd or Decimal(0), gpu_count
+    is_stale = option.evidence is not None and option.evidence.is_stale
+    total = option.total_usd
+    return total is None, option.condition != OWNED, is_stale, total or Decimal(0), option.gpu_count, option.what
 
 
 def _memory(need: Need, gpu: Gpu, gpus: int, prediction: Prediction | None) -> tuple[float, float]:

@@ -114,6 +114,13 @@ def _host_limit(name: str) -> Callable[[Shown], Any]:
     return lambda shown: None if _machine(shown) is None else getattr(shown.option.host, name)
 
 
+def _pick(shown: Shown) -> str:
+    """`first`, `for less` or `other condition`, empty for what is no pick."""
+    picks = shown.answer.picks
+    names = () if picks is None else zip(("first", "for less", "other condition"), picks, strict=True)
+    return next((name for name, pick in names if pick is shown.option), "")
+
+
 #: The columns and their values, in their order. `outlay_usd` is what is paid on day one, or the rent over the horizon.
 COLUMNS: Mapping[str, Callable[[Shown], Any]] = MappingProxyType(
     {
@@ -181,5 +188,9 @@ COLUMNS: Mapping[str, Callable[[Shown], Any]] = MappingProxyType(
         "high_images_per_s": _images("high"),
         "seller": _at("evidence.vendor"),
         "price_mark": lambda shown: mark_of(shown.option),
+        "pick": _pick,
+        "behind": lambda shown: several(shown.option.behind) or "",
+        "precision": lambda shown: shown.answer.need.precision,
+        "instead": lambda shown: shown.answer.instead or "",
     }
 )

@@ -118,7 +118,7 @@ def _of_model(model_id: str, market_name: str, stock: Stock, own: Path) -> Itera
             usage=Usage(users=people, context=None if is_usual else context),
         )  # fmt: skip
         with suppress(SizingError):
-            answer = ask(question, stock, own, 0)
+            answer = ask(question, stock, own)
             if answer.need.users != people or (precision != USUAL and answer.need.precision in precisions):
                 continue  # a model of pictures serves one at a time, and the usual precision may be this one
             if precision == USUAL:

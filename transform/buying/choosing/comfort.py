@@ -1,0 +1,152 @@
+"""What is comfortable, by the rules of the assumptions: why an answer is listed behind those that are recommended."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gpuledger.extract.message import Message
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE
+from gpuledger.transform.buying.need import Need
+from gpuledger.transform.buying.options import Limits, Option
+from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.sizing.tensors import count_parameters
+
+#: The reasons, the gravest first: experts let memory decide, then speed, then software, then price.
+GRAVITY = (
+    "buy.little_room", "buy.small_card", "buy.small_cards", "buy.speed_unknown", "buy.slow", "buy.slow_picture",
+    "buy.late", "buy.support_ended", "buy.support_not_listed", "buy.support_of_intel", "buy.support_of_pictures",
+    "buy.old_price", "buy.one_card_does",
+)  # fmt: skip
+
+
+#: The reasons of support.toml.
+_REASONS = {
+    "support_ended": Message("buy.support_ended"), "support_not_listed": Message("buy.support_not_listed"),
+    "support_of_intel": Message("buy.support_of_intel"), "support_of_pictures": Message("buy.support_of_pictures"),
+}  # fmt: skip
+
+
+class Experiment(NamedTuple):
+    """Programs whose support of some architectures is an experiment (see support.toml)."""
+
+    architectures: frozenset[str]
+    engines: frozenset[str]
+    reason: Message
+
+
+@functools.cache
+def experiments() -> tuple[Experiment, ...]:
+    """All of support.toml."""
+    return tuple(
+        Experiment(frozenset(row["architectures"]), frozenset(row["engines"]), _REASONS[row["reason"]])
+        for row in _read("support.toml")["experiment"]
+    )
+
+
+@functools.cache
+def uses() -> Mapping[str, Mapping[str, Any]]:
+    """What a model is used for, by name (see uses.toml)."""
+    return _read("uses.toml")
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+def least_speed(need: Need, limits: Limits, assumptions: Assumptions) -> float:
+    """The tokens a second that each user must see before an option is recommended, by the question or by the size."""
+    if limits.min_tokens_per_s is not None or not need.writes or need.job is None:
+        return limits.min_tokens_per_s or 0.0
+    is_large = count_parameters(need.job.shape).active >= assumptions.large_model_parameters * 1e9
+    return assumptions.large_model_tokens_per_s if is_large else assumptions.comfortable_tokens_per_s
+
+
+def with_reasons(
+    options: Sequence[Option], need: Need, limits: Limits, assumptions: Assumptions, *, from_wheel: bool
+) -> list[Option]:
+    """The options, each answer with the reasons why it is not recommended (`behind`), the gravest first."""
+    rules = _Rules(need, assumptions, least_speed(need, limits, assumptions), from_wheel)
+    judged = [option if option.against else option._replace(behind=tuple(rules.missed(option))) for option in options]
+    if assumptions.several_cards:
+        return judged
+    bought = (o for o in judged if o.way == "buy" and o.gpu_count == 1 and not (o.against or o.behind))
+    one = min(bought, key=lambda option: option.outlay_usd or 0, default=None)
+    return [option if one is None else _beside(one, option, assumptions) for option in judged]
+
+
+def _beside(one: Option, option: Option, assumptions: Assumptions) -> Option:
+    """An option with the reason that one card does it too, if it is several and not far cheaper (`step_cost`)."""
+    if option.gpu_count == 1 or option.against or option.outlay_usd is None or one.outlay_usd is None:
+        return option
+    if one.outlay_usd >= option.outlay_usd * Decimal(str(assumptions.step_cost)):
+        return option
+    return option._replace(behind=(*option.behind, Message("buy.one_card_does", what=one.what)))
+
+
+def gravity(option: Option) -> tuple[int, int]:
+    """How much speaks against recommending it: the number of reasons, then the gravest of them. (0, 0) if nothing does."""
+    return len(option.behind), sum(1 << (len(GRAVITY) - GRAVITY.index(reason.code)) for reason in option.behind)
+
+
+class _Rules(NamedTuple):
+    need: Need
+    assumptions: Assumptions
+    least_speed: float
+    from_wheel: bool
+
+    def missed(self, option: Option) -> Iterator[Message]:
+        yield from self._memory(option)
+        yield from self._speed(option)
+        if option.chip is not None and not self.assumptions.experiments:
+            yield from self._support(option.chip)
+        evidence = option.evidence
+        is_of_maker = evidence is not None and evidence.source in (LAUNCH_PRICE, LIST_PRICE)
+        if evidence is not None and (evidence.is_stale or (is_of_maker and not self.from_wheel)):
+            yield Message("buy.old_price")
+
+    def _memory(self, option: Option) -> Iterator[Message]:
+        free = 1 - option.needed_gb / option.available_gb
+        if free < self.assumptions.free_memory_share:
+            yield Message("buy.little_room", free=free, least=self.assumptions.free_memory_share)
+        memory = option.chip.memory_gb if option.chip else None
+        if memory is None:
+            return
+        if memory < self.assumptions.least_card_gb:
+            yield Message("buy.small_card", memory=memory, least=self.assumptions.least_card_gb)
+        elif option.gpu_count > 1 and memory < self.assumptions.least_card_gb_of_several:
+            yield Message("buy.small_cards", memory=memory, least=self.assumptions.least_card_gb_of_several)
+
+    def _speed(self, option: Option) -> Iterator[Message]:
+        if self.need.diffusion is not None:
+            yield from self._pictures(option, is_clip=self.need.diffusion.clip is not None)
+        if not self.need.writes:
+            return
+        speed = option.speed
+        if speed is None:
+            yield Message("buy.speed_unknown")
+            return
+        low = speed.each * (speed.rate.low or 0) / speed.expected if speed.expected else 0.0
+        if low < self.least_speed:
+            yield Message("buy.slow", speed=speed.each, low=low, least=self.least_speed)
+        longest = self.assumptions.comfortable_first_token_s
+        if longest and speed.serving is not None and speed.serving.first_token_s > longest:
+            yield Message("buy.late", seconds=speed.serving.first_token_s, most=longest)
+
+    def _pictures(self, option: Option, *, is_clip: bool) -> Iterator[Message]:
+        made, known = option.pictures, self.assumptions
+        longest = known.comfortable_clip_minutes * 60 if is_clip else known.comfortable_picture_s
+        if made is None:
+            yield Message("buy.speed_unknown")
+        elif longest and 1 / (made.low or made.per_s) > longest:
+            yield Message("buy.slow_picture", seconds=1 / made.per_s, most=longest)
+
+    def _support(self, chip: Gpu) -> Iterator[Message]:
+        for row in experiments():
+            if chip.architecture in row.architectures and self.need.engine.name in row.engines:
+                yield row.reason

@@ -1,0 +1,119 @@
+"""Which of the answers are recommended: at most three, and the order of all others behind them.
+
+With a budget the fastest comfortable one within it is bought, without one the cheapest. Of 134 picks of published guides
+half are the fastest that fits, and hardly any the cheapest that suffices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.choosing.comfort import gravity
+from gpuledger.transform.buying.options import OWNED, Option
+
+#: How the answers may be sorted instead: by the whole cost, by what is paid on day one, by speed, by memory.
+Order = Literal["picks", "total", "day-one", "speed", "memory"]
+#: The least part of the price by which the pick for less is cheaper. Less is no reason to take something slower.
+_SAVED = Decimal("0.05")
+
+
+class Picks(NamedTuple):
+    """What is recommended: the one to buy (or to rent), one for less money, and one in the other condition."""
+
+    first: Option
+    for_less: Option | None
+    other: Option | None
+
+    def all(self) -> list[Option]:
+        """The picks, the one to buy first."""
+        return [pick for pick in self if pick is not None]
+
+
+class Choice(NamedTuple):
+    """How is chosen: by the rules of the assumptions, within a budget or without one."""
+
+    assumptions: Assumptions
+    has_budget: bool
+
+    def picks(self, answers: Sequence[Option]) -> Picks | None:
+        """The picks, None if no answer has a price. Only what is comfortable is picked, if anything is."""
+        best = sorted((option for option in answers if option.outlay_usd is not None), key=self._by_comfort)
+        alike = [option for option in best if self._is_like(option, best[0])]
+        if not alike:
+            return None
+        first = self._without_vain_step(alike) if self.has_budget else alike[0]
+        cheaper = [one for one in alike if _paid(one) < _paid(first) * (1 - _SAVED)]
+        for_less = min(cheaper, key=lambda one: (_paid(one), -one.each_a_second), default=None)
+        if first.way != "buy":
+            return Picks(first, for_less, None)
+        is_new = first.condition in ("new", OWNED)
+        most = _paid(first) * (1 - Decimal(str(self.assumptions.used_saves_share)))
+        others = (one for one in alike if one is not for_less and (one.condition == "new") != is_new)
+        return Picks(first, for_less, next((one for one in others if not is_new or _paid(one) <= most), None))
+
+    def ordered(self, answers: Sequence[Option], best: Picks | None, order: Order) -> list[Option]:
+        """All answers as `order` says, those without a price last. In the usual order the picks come first."""
+        if order != "picks":
+            return sorted(answers, key=_ORDERS[order])
+        first = [] if best is None else best.all()
+        rest = (option for option in answers if not any(option is pick for pick in first))
+        return [*first, *sorted(rest, key=self._by_comfort)]
+
+    def _by_comfort(self, option: Option) -> tuple[Any, ...]:
+        """The key that puts what is comfortable first and what is bought before what is rented.
+
+        With a budget then comes the fastest; of what is fast enough that with most memory, then the fastest. Without one,
+        and of what has more memory than makes sense, it is the cheapest.
+        """
+        is_large = self._is_too_large(option)
+        best = (
+            (-self._speed(option), -option.available_gb, -option.each_a_second)
+            if self.has_budget and not is_large
+            else ()
+        )
+        return option.outlay_usd is None, gravity(option), option.way != "buy", is_large, *best, _paid(option)
+
+    def _is_like(self, option: Option, best: Option) -> bool:
+        """Whether as little speaks against an option as against the best, and it is bought or rented as that is."""
+        is_alike = gravity(option) == gravity(best) and (option.way == "buy") == (best.way == "buy")
+        return is_alike and self._is_too_large(option) <= self._is_too_large(best)
+
+    def _is_too_large(self, option: Option) -> bool:
+        """Whether it has more memory than is bought for this need. A card with room for the next model never has."""
+        most = max(option.needed_gb * self.assumptions.most_memory, self.assumptions.least_card_gb)
+        return bool(self.assumptions.most_memory) and option.available_gb > most
+
+    def _without_vain_step(self, best: Sequence[Option]) -> Option:
+        """The fastest, unless another one costs much less, is hardly slower and has memory of the same class (`step_cost`,
+        `step_gain`, `step_memory`).
+        """
+        first, known = best[0], self.assumptions
+        for option in best[1:]:
+            is_much_less = _paid(option) * Decimal(str(known.step_cost)) <= _paid(first)
+            is_as_fast = self._speed(option) * known.step_gain > self._speed(first)
+            if is_much_less and is_as_fast and option.available_gb * known.step_memory > first.available_gb:
+                first = option
+        return first
+
+    def _speed(self, option: Option) -> float:
+        """How fast an option is, at most as fast as anybody notices."""
+        each, most = option.each_a_second, self.assumptions.fast_enough_tokens_per_s
+        return min(each, most) if option.pictures is None and option.prediction is not None and most else each
+
+
+_ORDERS: Mapping[Order, Callable[[Option], Any]] = MappingProxyType(
+    {
+        "total": lambda option: (option.total_usd is None, option.total_usd or 0),
+        "day-one": lambda option: (option.outlay_usd is None, option.outlay_usd or 0),
+        "speed": lambda option: -option.each_a_second,
+        "memory": lambda option: -option.available_gb,
+    }
+)
+
+
+def _paid(option: Option) -> Decimal:
+    return option.outlay_usd or Decimal(0)
