@@ -275,7 +275,7 @@ class Assumptions:
     )
     free_memory_share: float = _share(
         0.1,
-        "part of the memory for a model that stays free at the asked context",
+        "part of the memory for a model of text that stays free at the asked context",
         "20-30% over the weights (pocketanimus, kentino) or 1-2 GB for display and buffers (local-llm.net, whichllm, "
         "dexiio); a 32B on 24 GB, the most common pick, has 14%",
     )

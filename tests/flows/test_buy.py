@@ -224,7 +224,7 @@ def test_an_image_model_has_the_speed_that_was_published_or_one_by_the_matrix_ra
     table = gpuledger("buy", "--model", "stable-diffusion-1.5", data=data).out
     assert "a picture is 100 iterations, as in that benchmark" in table
     assert "tokens/s" not in table
-    video = gpuledger("buy", "--model", "wan-2.1-14b", "--precision", "int4", data=data).out
+    video = gpuledger("buy", "--model", "wan-2.1-14b", "--precision", "int4", "--limit", 0, data=data).out
     assert "16.61 of 24.9" in video
     assert "A clip of 81 frames, 1280 × 720, with 50 steps takes" in video
     # Where the matrix rate of nothing is known, what holds it is said, and nothing is recommended.
@@ -256,7 +256,18 @@ def _ways(found: list[dict[str, Any]]) -> set[tuple[str, str | None, str]]:
 
 def test_where_only_a_used_card_would_do_it_is_named(data: Path) -> None:
     # New cards for this money write 48 tokens/s at most, and a used one 53.
-    words = ("buy", "--model", "llama-2-13b", "--budget", 500, "--budget-cards", "--min-tokens-per-s", 50)
+    words = (
+        "buy",
+        "--model",
+        "llama-2-13b",
+        "--precision",
+        "int4",
+        "--budget",
+        500,
+        "--budget-cards",
+        "--min-tokens-per-s",
+        50,
+    )
     said = gpuledger(*words, "--condition", "new", data=data)
     assert "without --condition new there are 1 answers, the first: NVIDIA GeForce RTX 3080 10GB" in said.err
     assert [row["condition"] for row in ask(data, *words[1:], "--condition", "any")] == ["refurbished"]
@@ -394,11 +405,11 @@ def test_nothing_fits_says_what_would(data: Path, words: list[str], says: list[s
 
 def test_the_next_precision_that_runs_is_answered_at_once(data: Path) -> None:
     """A budget that does not reach a whole machine is answered for who has one, and bits that no card holds with fewer."""
-    said = gpuledger("buy", "--model", "flux.1-dev", "--precision", "fp16", data=data)
-    assert said.out.startswith("Nothing runs flux.1-dev at fp16 as asked. At int8: ")
-    found = everything(data, "--model", "flux.1-dev", "--precision", "fp16")
-    assert {row["precision"] for row in found} == {"int8"}
-    assert {row["instead"] for row in found} == {"Nothing runs flux.1-dev at fp16 as asked. At int8:"}
+    said = gpuledger("buy", "--model", "flux.2-dev", "--precision", "fp16", data=data)
+    assert said.out.startswith("Nothing runs flux.2-dev at fp16 as asked. At int4: ")
+    found = everything(data, "--model", "flux.2-dev", "--precision", "fp16")
+    assert {row["precision"] for row in found} == {"int4"}
+    assert {row["instead"] for row in found} == {"Nothing runs flux.2-dev at fp16 as asked. At int4:"}
     at_home = everything(data, "--model", "llama-2-13b", "--budget", 600)
     assert at_home == [{**row, "instead": at_home[0]["instead"]} for row in
                        everything(data, "--model", "llama-2-13b", "--budget", 600, "--host", "own")]  # fmt: skip

@@ -112,7 +112,8 @@ class _Rules(NamedTuple):
 
     def _memory(self, option: Option) -> Iterator[Message]:
         free = 1 - option.needed_gb / option.available_gb
-        if free < self.assumptions.free_memory_share:
+        # Programs for pictures move out what they do not need at the moment.
+        if self.need.diffusion is None and free < self.assumptions.free_memory_share:
             yield Message("buy.little_room", free=free, least=self.assumptions.free_memory_share)
         memory = option.chip.memory_gb if option.chip else None
         if memory is None:
