@@ -104,11 +104,6 @@ $(DBT)/.ready: benchmarks/dbt/requirements.lock
 bench: $(READY) $(DBT)/.ready
 	$(BIN)/python -m benchmarks
 
-# Ten minutes on one core; a run that was broken off goes on where it was. Other charts: SEEDS="FIRST:LAST …".
-SEEDS ?= 7160:7170 8230:8242
-charts: $(READY)
-	$(BIN)/python -m benchmarks.chart_evidence $(SEEDS) --folder $(VENV)/charts --write
-
 # Small faults, one at a time, to see whether the tests notice. Takes an hour; `tools/mutate.py --each 3 warehouse` less.
 mutants: $(READY)
 	$(BIN)/python tools/mutate.py
@@ -163,7 +158,7 @@ generated: $(READY)
 	$(BIN)/python -m tools.catalogue
 	$(BIN)/python -m tools.counted
 
-EXTRAS := $(foreach extra,nightly charts browser mcp cluster dev,--extra $(extra))
+EXTRAS := $(foreach extra,nightly browser mcp cluster dev,--extra $(extra))
 
 lock: $(READY)
 	$(COMPILE) pyproject.toml $(EXTRAS) --no-strip-extras --output-file requirements.lock

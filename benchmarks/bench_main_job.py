@@ -60,13 +60,11 @@ class Measure:
     memory_mb: float
 
 
-def _environment(*, reads_charts: bool = False) -> dict[str, str]:
-    """A user's: no setting of ours, and bytecode is kept from one run to the next. The sample's charts are read where that
-    is measured: it is a part of its own, and takes longer than all the rest.
-    """
+def _environment() -> dict[str, str]:
+    """A user's: no setting of ours, and bytecode is kept from one run to the next."""
     left_out = ("GPULEDGER_", "PREFECT_", "PYTHONDONTWRITEBYTECODE")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
-    return {**kept, "PYTHONPATH": str(ROOT), "GPULEDGER_READ_CHARTS": str(reads_charts).lower()}
+    return {**kept, "PYTHONPATH": str(ROOT)}
 
 
 def _bare_imports() -> float:
@@ -78,13 +76,13 @@ def _bare_imports() -> float:
     )
 
 
-def _refresh(data: Path, engine: str, night: int, *, reads_charts: bool = False) -> Measure:
+def _refresh(data: Path, engine: str, night: int) -> Measure:
     told = data.parent / "spent.json"
     words = ["refresh", "--sample", "--engine", engine, "--night", str(night), "--quiet", "--data-dir", str(data)]
     started = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(told), *words],
-        env=_environment(reads_charts=reads_charts), cwd=data.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=_environment(), cwd=data.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     # The processor time of this one child, with that of its own children.
     _, status, usage = os.wait4(process.pid, 0)
@@ -118,7 +116,6 @@ def run() -> list[tuple[str, str, str, bool | None]]:
         plain = [[_refresh(root / f"plain{n}", "plain", night) for night in (1, 2, 3)] for n in range(TIMES)]
         first, second, third = (_median(list(same_night)) for same_night in zip(*plain, strict=True))
         under_prefect = _refresh(root / "prefect", "prefect", 1)
-        with_charts = _refresh(root / "charts", "plain", 1, reads_charts=True)
         data = root / "plain0"
         reads = {
             "rank": _read(data, ["rank", "sd-512-image-generation"]),
@@ -138,7 +135,6 @@ def run() -> list[tuple[str, str, str, bool | None]]:
         ("… that import in an interpreter of its own, the bare import", f"{imports:.2f} s", "", None),
         ("… processor time of all its threads", f"{first.cpu_s:.2f} s", "", None),
         ("… memory at most", f"{first.memory_mb:.0f} MB", "700 MB", first.memory_mb < 700),
-        ("… what its two pictures of charts add, each read once", f"{with_charts.wall_s - first.wall_s:.1f} s", "", None),
         ("second night: whole wall time", f"{second.wall_s:.2f} s", "", None),
         ("third night, nothing changed: whole wall time", f"{third.wall_s:.2f} s", "1 s", third.wall_s < 1),
         in_imports(third.wall_s, 1),

@@ -272,41 +272,6 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChartValue:
-    """One number that a machine read from the picture of a chart, with the evidence for it.
-
-    `label` is the text beside the bar. `text` is the number as printed, `value` its meaning, and `second_text` a second
-    reading of the same pixels. `box` and `bar` are left, top, right and bottom of the number and of its bar in pixels of the
-    picture. `bar_px` is the bar's length. `residual_px` is the difference between this length and the length that the number
-    has on the chart's scale of `px_per_unit`. `position` counts the bars of the picture from 0, and `series` the bars of a
-    row. `status` is `accepted`, or `quarantined` because of `reason`. `transcribed` is the number that a person read for the
-    same card, if a person did.
-    """
-
-    KIND: ClassVar[str] = "chart_value"
-
-    article_url: str
-    image_url: str
-    chart: str
-    position: int
-    series: int
-    label: str
-    status: Literal["accepted", "quarantined"]
-    workload_id: str
-    value: Decimal | None = None
-    text: str | None = None
-    second_text: str | None = None
-    unit: str | None = None
-    box: str | None = None
-    bar: str | None = None
-    bar_px: Decimal | None = None
-    residual_px: Decimal | None = None
-    px_per_unit: Decimal | None = None
-    reason: str | None = None
-    transcribed: Decimal | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Issue:
     """Something on a page that a person may have to look at. `where` is the place on the page, `text` the text there."""
 
@@ -351,7 +316,7 @@ class Looked:
     found: int
 
 
-Item: TypeAlias = Offer | Score | IndexPrice | CloudOffer | TokenPrice | FxRate | OpenModel | Chart | ChartValue
+Item: TypeAlias = Offer | Score | IndexPrice | CloudOffer | TokenPrice | FxRate | OpenModel | Chart
 #: The results of a page that are not items and never become rows.
 Aside: TypeAlias = Issue | Link | ListingTotal | Looked
 Parsed: TypeAlias = Item | Aside

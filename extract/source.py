@@ -89,9 +89,8 @@ class Source:
     #: The folders of the data directory in which a person drops files for it, each with the content types by the ends of
     #: the files' names. A file is read like a page.
     drops: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    #: Files of the program that it reads, and the addresses that a dropped file names.
+    #: Files of the program that it reads.
     bundled: Callable[[], list[Path]] | None = None
-    named_in: Callable[[Path], list[str]] | None = None
     #: What gives it something to read if it has nothing.
     way_in: str = "it has no live address"
     #: What fetches its pages: the client, or a browser, which runs the scripts of a page and sends its requests through the

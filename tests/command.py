@@ -30,10 +30,6 @@ OTHER_DUCKDB = Path(sys.prefix) / "other-duckdb"
 ON_OTHER = OTHER_DUCKDB in Path(duckdb.__file__).parents
 
 
-#: The sample's charts are read by machine where a test is about that: it takes half a minute of processor.
-QUICK = {"GPULEDGER_READ_CHARTS": "false"}
-
-
 @dataclass(frozen=True)
 class Outcome:
     status: int
@@ -44,7 +40,7 @@ class Outcome:
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment without anybody's own settings; the package is the one beside these tests, on their DuckDB."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GPULEDGER_", "PREFECT_"))}
-    return {**kept, "PYTHONPATH": python_path(), "NO_COLOR": "1", **QUICK, **(more or {})}
+    return {**kept, "PYTHONPATH": python_path(), "NO_COLOR": "1", **(more or {})}
 
 
 def python_path(package: Path = ROOT, *, on_other: bool = ON_OTHER) -> str:

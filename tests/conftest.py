@@ -13,7 +13,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.nights import Night, build_first_night, build_nights, once, read_nights
-from tests.readings import Readings, readings
 
 # How long one example takes says how busy the machine is, and nothing about the code; no test asserts on time.
 settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -147,9 +146,3 @@ def english() -> Iterator[None]:
     yield
     if (lang := sys.modules.get("gpuledger.flows.words.lang")) is not None:
         lang.use(None)
-
-
-@pytest.fixture(scope="session")
-def readings_of_pictures(tmp_path_factory: pytest.TempPathFactory) -> Readings:
-    """What the real reader makes of a picture of a chart: called like `apart.read_chart`, it reads each picture once."""
-    return readings(tmp_path_factory)

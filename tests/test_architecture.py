@@ -158,7 +158,7 @@ FLOWS = (
 
 #: The rooms of `extract` in the same order. What lies at its top is between `readers` and `sources`, or under all of them.
 EXTRACT = (
-    "words", "price", "markup", "fetch", "archive", "processes", "hub", "charts", "readers", "product", "sources", "sample",
+    "words", "price", "markup", "fetch", "archive", "processes", "hub", "readers", "product", "sources", "sample",
 )  # fmt: skip
 
 
@@ -267,13 +267,11 @@ def test_only_flows_reads_the_environment() -> None:
         names = ("environ", "getenv", "environb", "putenv")
         return isinstance(node, ast.Attribute) and node.attr in names and ast.unparse(node.value) == "os"
 
-    # The process that reads a picture sets the threads of its libraries, and reads nothing.
-    of_its_own = {ROOT / "extract" / "charts" / "__main__.py"}
     wrong = [
         f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
         for path, tree in trees()
         for node in ast.walk(tree)
-        if room_of(path) != "flows" and path not in of_its_own and is_reading(node)
+        if room_of(path) != "flows" and is_reading(node)
     ]
     wrong += [
         str(one) for one in imports() if one.module in ("os.environ", "os.getenv") and room_of(one.file) != "flows"
@@ -357,8 +355,8 @@ def reading_commands() -> dict[str, click.Command]:
     }
 
 
-#: Report on the libraries that are installed, or read a picture: nothing that was published is asked.
-LOOKS_AT_THE_MACHINE = {"doctor", "chart"}
+#: Reports on the libraries that are installed: nothing that was published is asked.
+LOOKS_AT_THE_MACHINE = {"doctor"}
 
 #: Words that a command cannot do without.
 WORDS = {

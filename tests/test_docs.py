@@ -23,7 +23,7 @@ from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.paths import DataDir, Place
-from tests.command import QUICK, ROOT, gpuledger, rows, succeeds
+from tests.command import ROOT, gpuledger, rows, succeeds
 from tests.nights import Night
 
 
@@ -138,8 +138,6 @@ def test_what_a_guide_lets_one_type_is_answered(
     """With the last night of the sample in `data/`, where a first run leaves it."""
     nights[3].copy(tmp_path / "data")
     monkeypatch.chdir(tmp_path)
-    for variable, value in QUICK.items():
-        monkeypatch.setenv(variable, value)
     for arguments in typed(ROOT / name):
         if arguments[0] == "refresh":  # as it is typed, that is under Prefect: tests/flows/test_engines.py
             arguments += ["--engine", "plain"]

@@ -10,7 +10,7 @@ WAREHOUSE_FILE = "gpuledger.duckdb"
 #: The folders of what people decide, add and drop. It belongs to the history, as the pages do: a replay and another machine
 #: need it too, and nothing can make it anew.
 FROM_PEOPLE = (
-    "decisions", "gpus", "models", "workloads", "rates", "measurements", "transcriptions", "charts", "inbox",
+    "decisions", "gpus", "models", "workloads", "rates", "measurements", "transcriptions", "inbox",
 )  # fmt: skip
 
 
@@ -64,8 +64,6 @@ class DataDir:
     exports = Place("exports")
     #: Vendor quotes that a person dropped.
     inbox = Place("inbox")
-    #: The charts that a person wants read: a TOML file for each article.
-    charts = Place("charts")
     #: Workloads that were added with `gpuledger workload add` or came with a measurement: one file each.
     workloads = Place("workloads")
     #: The figures of charts that a person read off: one CSV each, as extract/readers/transcriptions.py describes.

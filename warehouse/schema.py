@@ -36,6 +36,9 @@ def quote(text: str) -> str:
 #: test keeps it so.
 NUMBER = 7
 
+#: Loaded tables of earlier programs that nothing reads any more. An older file loses them.
+_RETIRED = ("core.chart_value",)
+
 #: a / b rounded half up to `digits` decimals, exactly. DuckDB divides decimals as binary fractions, and 0.00505 is not one.
 #: So both are scaled to whole numbers first, and at most six decimals of each count. NULL if b is zero. It adds one to the
 #: whole part of twice the ratio and halves that: so each argument stands in it once, and every query plans it once.
@@ -199,6 +202,8 @@ def begin(con: duckdb.DuckDBPyConnection, run_id: str, name: str, *, origin: Ori
             _carry_over(con, found, name, origin)
         create(con)
         if found is not None:
+            for retired in _RETIRED:
+                con.execute(f"DROP TABLE IF EXISTS {retired}")
             for table in dictionary().tables.values():
                 describe(con, table)
             con.execute("UPDATE ops.model_state SET definition = '', fingerprint = ''")

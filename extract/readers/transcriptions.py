@@ -23,7 +23,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gpuledger.extract.items import Chart, Issue, Score
-from gpuledger.extract.readers.chart_plans import place_of
 
 COLUMNS = (
     "article_url",
@@ -134,6 +133,12 @@ def scores(transcription: Transcription) -> Iterator[Score]:
             article_url=transcription.article_url,
             source_image=transcription.image_url,
         )
+
+
+def place_of(url: str) -> str:
+    """Return an article's address without the parts that do not identify it: query, fragment, host case, final slash."""
+    parts = urlsplit(url)
+    return f"{(parts.hostname or '').lower()}{parts.path.rstrip('/')}"
 
 
 def match(

@@ -55,9 +55,8 @@ def command(hash_: str, whole: bool, opens: bool, data_dir: str | None) -> None:
         click.echo(
             f"\n{figure['name']}{figure['more']}: {value} ({gettext('since')} {figure['since']:%Y-%m-%d %H:%M} UTC)"
         )
-        in_picture = is_picture or figure["figure"] == "chart"
-        place = gettext("printed as {text!r} in the picture") if in_picture else place_in(text, figure)
-        click.echo(f"  {place.format(text=figure['printed']) if in_picture else place}")
+        place = gettext("printed as {text!r} in the picture") if is_picture else place_in(text, figure)
+        click.echo(f"  {place.format(text=figure['printed']) if is_picture else place}")
     if not rows:
         click.echo(gettext("no figure of the published file rests on this page"))
 

@@ -199,7 +199,7 @@ class _Replay:
         of_run = OfRun(self._archive, pages(self._archive, record), record.missed)
         files = [LocalFile(Path(name), kind) for name, kind, _ in record.files]
         reading = Reading(sources.get(record.source), record.starts, files, record.shop)
-        return gather.read_source_again(reading, of_run, self._archive, self._parser, self._context.data)
+        return gather.read_source_again(reading, of_run, self._archive, self._parser)
 
     def _nights(self, record: SourceRecord) -> list[backfill.Crawl]:
         if self._crawls[0] != record.fetched_by:

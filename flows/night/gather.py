@@ -73,10 +73,7 @@ class Reader:
             progress.page(reading.name, url, known)
 
         try:
-            collected = collect(reading, pages, self.cache, on_page, self.parser)
-            run, may_read = self.context, self.context.settings.read_charts
-            chart_readings = charts.by_machine(self.archive, run.as_of, run.run_id, may_read=may_read)
-            return charts.with_charts(collected, reading.source, chart_readings, self.archive, run.data)
+            return charts.watched(collect(reading, pages, self.cache, on_page, self.parser), self.archive)
         except Exception as error:  # noqa: BLE001  one source's fault stops no other
             failed = Unforeseen(name, described(error))
             return Collected(name, shop=reading.shop, failure=failed, is_complete=False)
@@ -141,13 +138,9 @@ def is_any_read(context: Context, collected: Sequence[Collected]) -> bool:
     return is_emptied or any(batch.pages for batch in collected if batch.failure is None)
 
 
-def read_source_again(reading: Reading, pages: OfRun, archive: Archive, parser: Parser, data: DataDir) -> Collected:
-    """Read one source once more from archived bytes alone, and parse them anew.
-
-    `data` is the directory whose cards and workloads count.
-    """
-    collected = collect(reading, pages, None, parser=parser)
-    return charts.with_charts(collected, reading.source, charts.as_then(pages), archive, data)
+def read_source_again(reading: Reading, pages: OfRun, archive: Archive, parser: Parser) -> Collected:
+    """Read one source once more from archived bytes alone, and parse them anew."""
+    return charts.watched(collect(reading, pages, None, parser=parser), archive)
 
 
 def readings(context: Context, out: Collection[LeftOut] | None = None) -> list[Reading]:
@@ -183,23 +176,19 @@ def nothing_to_read(name: str, context: Context) -> str:
 
 
 def _reading(source: Source, context: Context) -> Reading:
-    """What the source reads in this run: its addresses and those that a person's files name, and files."""
+    """What the source reads in this run: its addresses, and files."""
     dropped = [
         LocalFile(path, kind)
         for folder, kinds in source.drops.items()
         for path in sorted((context.data.root / folder).glob("*"))
         if (kind := kinds.get(path.suffix.lower()))
     ]
-    named = [address for file in dropped for address in source.named_in(file.path)] if source.named_in else []
     if context.sample_night is not None:
-        # On the sample, only the sample's own.
-        named = [url for url in named if urlsplit(url).hostname == server.host(source.name)]
-        return Reading(source, list(dict.fromkeys([*server.start_urls(source), *named])), dropped)
+        return Reading(source, server.start_urls(source), dropped)
     if missing := keys_missing(source, context.settings):
         _log.info("%s is not read: %s is not set", source.name, ", ".join(missing))
         return Reading(source, ())
-    starts = list(dict.fromkeys([*source.addresses(context.settings), *named]))
-    return Reading(source, starts, [*bundled(source), *dropped])
+    return Reading(source, source.addresses(context.settings), [*bundled(source), *dropped])
 
 
 def bundled(source: Source) -> list[LocalFile]:

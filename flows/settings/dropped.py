@@ -6,9 +6,11 @@ A command or an option that is gone says so. A setting that is gone is named in 
 from __future__ import annotations
 
 _PARQUET = "Spark, Trino and DuckDB read the files of `gpuledger export FOLDER --format parquet` as they lie"
+_TYPED = "type its figures into transcriptions/, or take them in with `gpuledger measure import`"
 
 #: By the words behind `gpuledger`.
 COMMANDS = {
+    "chart": _TYPED,
     "iceberg": _PARQUET,
 }
 #: By the command with the option.
@@ -20,5 +22,6 @@ SETTINGS = {
     "ui_port": "`prefect server start --port` sets the port of the UI",
     "iceberg": _PARQUET,
     "iceberg_catalog": _PARQUET,
+    "read_charts": _TYPED,
     "store_lease_s": "one machine writes into a store, so there is no lease",
 }

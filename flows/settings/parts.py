@@ -1,5 +1,5 @@
 """The parts of the program. The core answers questions from a published warehouse. `nightly` reads sources and builds,
-`charts` reads the pictures of charts, `browser` renders pages that a script fills in, `mcp` answers agents, and `cluster`
+`browser` renders pages that a script fills in, `mcp` answers agents, and `cluster`
 takes pages and versions to other machines through a store.
 
 Only pyproject.toml says which packages belong to a part. An installed program has that in its metadata.
@@ -16,12 +16,10 @@ from gpuledger.extract.message import Failure
 _PACKAGE_OF = {
     "bs4": "beautifulsoup4",
     "currency_converter": "currencyconverter",
-    "cv2": "opencv-python-headless",
-    "PIL": "pillow",
 }
 
 #: The parts that can be installed by name. The first part with a missing package is the one that an error names.
-PARTS = ("nightly", "charts", "browser", "mcp", "cluster")
+PARTS = ("nightly", "browser", "mcp", "cluster")
 
 
 class NotInstalled(Failure):

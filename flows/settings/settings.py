@@ -174,9 +174,6 @@ class Settings:
     parallel_sources: int = _setting(8, "Sources read at the same time")
     memory_limit: str = _setting("2GB", "Memory that DuckDB may use")
     source_timeout_s: float = _setting(900.0, "Longest time that one source may take in a run", unit="s")
-    read_charts: bool = _setting(
-        True, "Read new pictures of charts by machine, where `gpuledger[charts]` is installed: half a minute each"
-    )
     read_deployment: str = _setting(
         "",
         "Prefect deployment that reads one source, such as read/on-workers: spreads the sources over its workers",
@@ -413,7 +410,7 @@ IGNORED: dict[str, dict[str, Any]] = {}
 
 
 def left_out() -> list[str]:
-    """A sentence for each file in IGNORED: what does not count, why, and the lines that set it"""
+    """A sentence for each file in IGNORED: what does not count, why, and the lines that set it."""
     sentences = []
     for file, ignored in IGNORED.items():
         texts = {name: _text(tuple(value) if isinstance(value, list) else value) for name, value in ignored.items()}

@@ -23,7 +23,6 @@ from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings import settings
 from gpuledger.warehouse.paths import DataDir
-from tests.command import QUICK
 
 SITE = Path(sources.__path__[0])
 
@@ -31,7 +30,7 @@ SITE = Path(sources.__path__[0])
 def context(data: Path, night: int, *, only: Sequence[str] | None = None) -> Context:
     now = utc_now()
     return Context(
-        settings=settings.load({"data_dir": str(data)}, environment=QUICK, file=Path("/nowhere.toml")), data=DataDir(data),
+        settings=settings.load({"data_dir": str(data)}, environment={}, file=Path("/nowhere.toml")), data=DataDir(data),
         run_id=new_run_id(), as_of=server.clock(night), started_at=now, engine="plain", sample_night=night,
         only=tuple(only) if only else None,
     )  # fmt: skip
@@ -50,7 +49,7 @@ def read_with_shared_parsers(reader: Reader, readings: list[Reading]) -> list[Co
 @cache
 def _parser(_process: int) -> ParsePool:
     """One for each process, as a fork must not speak with those of its parent."""
-    pool = ParsePool(settings.load({}, environment=QUICK, file=Path("/nowhere.toml")).page_limits())
+    pool = ParsePool(settings.load({}, environment={}, file=Path("/nowhere.toml")).page_limits())
     atexit.register(pool.__exit__, None, None, None)
     return pool
 

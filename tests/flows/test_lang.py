@@ -71,8 +71,6 @@ ASKED: dict[str, list[list[str]]] = {
     "value": [[WORKLOAD], [WORKLOAD, "--price", "msrp"], [WORKLOAD, "--as-of", "2023-11-16"], [TEXT, "--predicted"]],
     "watch list": [[]],
     "workloads": [[]],
-    # Takes seconds of the models to answer; its headings are in the catalogue.
-    "chart": [],
 }
 #: The columns of its answer are the user's own.
 OWN_COLUMNS = {"sql"}
@@ -157,7 +155,7 @@ def test_the_list_of_commands_is_korean_and_no_sentence_of_it_is_cut() -> None:
     for language, of_all in (("en", r"[.]$"), ("ko", "[가-힣]")):
         lines = ask(language, ["--help"], None).output.split("명령:" if language == "ko" else "Commands:")[1]
         said = re.split(r"\n  (?=\w)", lines)[1:]
-        assert len(said) > 40
+        assert len(said) > 35
         assert [one for one in said if not re.search(of_all, one.strip())] == []
     lang.use("en")
 

@@ -22,7 +22,7 @@ from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.warehouse.paths import DataDir
-from tests.command import QUICK, rows, tables
+from tests.command import rows, tables
 from tests.flows.inprocess import context, refresh
 from tests.nights import Night
 
@@ -234,8 +234,6 @@ def test_a_check_that_cannot_run_is_told_apart_from_bad_data_and_said_in_one_lin
     # Let every check of a mart ask for a column that is not there.
     real = suite.columns
     monkeypatch.setattr(suite, "columns", lambda check: ["nobody_has"] if check.kind == "" else real(check))
-    for name, value in QUICK.items():
-        monkeypatch.setenv(name, value)
     words = ["refresh", "--sample", "--engine", "plain", "--night", "2", "--quiet", "--data-dir", str(published)]
     monkeypatch.setattr(sys, "argv", ["gpuledger", *words])
     with pytest.raises(SystemExit) as ended:

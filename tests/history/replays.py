@@ -13,7 +13,6 @@ from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings import settings
 from gpuledger.warehouse.paths import DataDir
-from tests.command import QUICK
 
 START = datetime.fromisoformat("2021-11-01T01:00:00+00:00")
 
@@ -21,7 +20,7 @@ START = datetime.fromisoformat("2021-11-01T01:00:00+00:00")
 def context(data: Path) -> Context:
     now = utc_now()
     return Context(
-        settings=settings.load({"data_dir": str(data)}, environment=QUICK, file=Path("/nowhere.toml")), data=DataDir(data),
+        settings=settings.load({"data_dir": str(data)}, environment={}, file=Path("/nowhere.toml")), data=DataDir(data),
         run_id=new_run_id(), as_of=now, started_at=now, engine="plain",
     )  # fmt: skip
 

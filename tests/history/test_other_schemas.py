@@ -108,6 +108,10 @@ def test_what_every_earlier_program_wrote_opens_without_a_replay(number: int, tm
     succeeds("rebuild", "--full", data=data.root)
     assert history(data, columns) == before
     assert rows(data.root, "SELECT max(version) FROM ops.schema_version") == [(schema.NUMBER,)]
+    with read.reader(data) as con:
+        listed = con.execute("SELECT schema_name || '.' || table_name FROM duckdb_tables()").fetchall()
+        known = {*dictionary.dictionary().tables, *(model.name for model in graph.load(con))}
+    assert {name for (name,) in listed} <= known, "what is gone from the program is gone from the file"
     succeeds("replay", "--to", tmp_path / "again", data=data.root)
     assert history(DataDir(tmp_path / "again"), columns) == before
 

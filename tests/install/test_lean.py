@@ -13,7 +13,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from tests.command import IS_DUCKDB_1, QUICK, ROOT, environment
+from tests.command import IS_DUCKDB_1, ROOT, environment
 from tests.history import ask_everything
 from tests.install.built import ASKS_THE_SOURCES, ask, questions
 from tests.nights import Night, once
@@ -73,8 +73,6 @@ def test_every_reading_command_answers_as_it_does_with_everything_installed(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     monkeypatch.chdir(full)
-    for name, value in QUICK.items():
-        monkeypatch.setenv(name, value)
     # The report and the workbook take long: everything installed has written them once for all tests.
     written_once = {"report": report_file, "export xlsx": workbook_of("us", "USD")}
     for name, file in written_once.items():

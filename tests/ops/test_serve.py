@@ -12,7 +12,7 @@ import pytest
 
 from gpuledger.flows.night import run_log
 from gpuledger.warehouse.paths import DataDir
-from tests.command import QUICK, gpuledger, rows
+from tests.command import gpuledger, rows
 from tests.ops.trap import lay, ran, without_ours
 from tests.support.prefect_home import prefect_home
 from tests.support.served import Server, Serving, marked, until
@@ -53,7 +53,7 @@ def test_killed_started_again_five_events_and_stopped(tmp_path: Path, server: Se
     def start() -> Serving:
         """`serve` itself is started with `-m`; its children would find the package of the current folder."""
         with without_ours(here):
-            serving.append(one := Serving(server, data.root, log, **QUICK))
+            serving.append(one := Serving(server, data.root, log))
         return one
 
     first = start()

@@ -24,7 +24,6 @@ from gpuledger.flows.settings import settings
 from gpuledger.transform.build import price_days
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
-from tests.command import QUICK
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "danawa_daily"
 SOURCE = backfill.SOURCE
@@ -40,7 +39,7 @@ def context(root: Path, as_of: datetime, memory_limit: str = "1GB") -> Context:
     """A plain run that counts as `as_of`."""
     chosen = settings.load(
         {"data_dir": str(root), "memory_limit": memory_limit, "keep_versions": 2},
-        environment=QUICK,
+        environment={},
         file=root / "none.toml",
     )
     return Context(

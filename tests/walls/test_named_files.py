@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from openpyxl import Workbook
 
 from gpuledger.extract import local_files
-from gpuledger.extract.readers import chart_plans, transcriptions
+from gpuledger.extract.readers import transcriptions
 from gpuledger.extract.readers.measured.figure import NotReadable
 from gpuledger.extract.readers.measured.read import read_figures
 from gpuledger.extract.records import BadRecord
@@ -47,14 +47,12 @@ TRAPS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("trap", TRAPS)
 def test_what_lies_beside_the_warehouse_is_named_or_left_out(tmp_path: Path, trap: str) -> None:
-    """A pipe among the workloads hung every command, one among the charts the night."""
+    """A pipe among the workloads hung every command, one among the transcriptions the night."""
     for ending in ("toml", "csv"):
         TRAPS[trap](tmp_path / f"trap.{ending}")
     found, (wrong,) = workloads.added(tmp_path)
     assert found == {}
     assert f"{tmp_path}/trap.toml: " in str(wrong)
-    with pytest.raises((OSError, ValueError)):
-        chart_plans.read_toml(local_files.read_bytes(tmp_path / "trap.toml"), "trap.toml")
     with pytest.raises((OSError, transcriptions.TranscriptionError)):
         transcriptions.read_csv(local_files.read_bytes(tmp_path / "trap.csv"), "trap.csv")
 
@@ -63,10 +61,10 @@ BOMB = gzip.compress(bytes(200_000_000), 1)
 #: Each with a file that is none, and without a word of Python's.
 NAMED = {
     "parse product": ["parse", "product"], "parse quotes": ["parse", "quotes"], "quotes check": ["quotes", "check"], "measure": ["measure", "import"],
-    "size": ["size", "--config"], "model": ["model", "add", "--id", "a"], "chart": ["chart"],
+    "size": ["size", "--config"], "model": ["model", "add", "--id", "a"],
 }  # fmt: skip
 CONTENTS = {
-    "a gzip bomb": BOMB, "half a gzip": gzip.compress(b"x" * 99)[:-9], "a broken gzip": b"\x1f\x8b" + b"x" * 99, "deep": b"[" * 200_000, "digits": b'{"hidden_size": ' + b"9" * 5000 + b"}",
+    "empty": b"", "a gzip bomb": BOMB, "half a gzip": gzip.compress(b"x" * 99)[:-9], "a broken gzip": b"\x1f\x8b" + b"x" * 99, "deep": b"[" * 200_000, "digits": b'{"hidden_size": ' + b"9" * 5000 + b"}",
 }  # fmt: skip
 
 
@@ -152,7 +150,7 @@ def test_no_value_of_a_setting_ends_in_a_traceback(tmp_path: Path) -> None:
     names = (
         "keep_versions",
         "page_timeout_s",
-        "read_charts",
+        "offline",
         "product_urls",
         "market",
         "sql_memory_limit",

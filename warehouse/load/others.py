@@ -1,4 +1,4 @@
-"""Load all items but offers: scores, values of charts, published prices, cloud offers, prices of tokens and
+"""Load all items but offers: scores, published prices, cloud offers, prices of tokens and
 exchange rates."""
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import duckdb
 
 from gpuledger.extract.items import (
     Chart,
-    ChartValue,
     CloudOffer,
     FxRate,
     IndexPrice,
@@ -75,21 +74,6 @@ KINDS = (
                    "prompt_tokens", "concurrent_users", "measured_by", "snapshot_sha256"),
         ),
         {"table_name": "table", "column_name": "column"},
-    ),
-    Kind(
-        ChartValue,
-        Spans(
-            table="core.chart_value",
-            key=("source", "source_image", "position"),
-            state=("snapshot_sha256", "table_name", "series", "gpu_name", "workload_id", "score", "unit", "reading_status",
-                   "reason", "transcribed_score"),
-            extra=("printed", "second_reading", "box", "bar", "bar_px", "residual_px", "px_per_unit", "article_url"),
-        ),
-        {
-            "source_image": "image_url", "table_name": "chart", "gpu_name": "label", "score": "value",
-            "reading_status": "status", "transcribed_score": "transcribed", "printed": "text",
-            "second_reading": "second_text",
-        },
     ),
     Kind(
         IndexPrice,

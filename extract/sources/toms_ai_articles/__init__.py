@@ -1,7 +1,7 @@
 """Tom's Hardware's articles on AI benchmarks, whose figures are pictures of charts.
 
-The numbers come from transcriptions (`extract/readers/transcriptions.py`) and from the pictures themselves, once a machine
-has read them (`flows/night/charts.py`). The CSV files of the transcriptions are archived and parsed as pages of this source.
+The numbers come from transcriptions (`extract/readers/transcriptions.py`), whose CSV files are archived and parsed as pages
+of this source.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ SOURCE = Source(
     title="Tom's Hardware AI benchmark articles and their transcribed charts",
     homepage="https://www.tomshardware.com/pc-components/gpus/stable-diffusion-benchmarks",
     parse=parser_in(__name__),
-    kinds=("score", "chart", "chart_value"),
-    drops={"transcriptions": {".csv": "text/csv"}, "charts": {".toml": "application/toml"}},
+    kinds=("score", "chart"),
+    drops={"transcriptions": {".csv": "text/csv"}},
     bundled=in_pages(__name__, "bundled"),
-    named_in=in_pages(__name__, "articles_in"),
     # The host of the articles' pictures.
     hosts=("cdn.mos.cms.futurecdn.net",),
     start=(

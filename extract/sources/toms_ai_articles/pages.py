@@ -17,13 +17,12 @@ from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Chart, Link, Parsed
 from gpuledger.extract.markup.links import joined
 from gpuledger.extract.markup.tables import cell_text, clean
-from gpuledger.extract.readers import chart_plans, transcriptions
-from gpuledger.extract.readers.chart_plans import articles_in
+from gpuledger.extract.readers import transcriptions
 from gpuledger.extract.readers.toms import article, next_page
 from gpuledger.extract.readers.transcriptions import bundled
 from gpuledger.extract.source import Page
 
-__all__ = ["articles_in", "bundled", "parse"]
+__all__ = ["bundled", "parse"]
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -50,10 +49,8 @@ def parse(page: Page) -> Iterable[Parsed]:
     Raises LayoutChanged if an article has no picture in its text, or if a transcription lacks a column.
     """
     kind = page.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind.startswith("image/"):
-        return
-    if kind == chart_plans.CONTENT_TYPE:
-        _check_plans(page)
+    # In archives of earlier programs there are also plans, in TOML, of the charts that were to be read.
+    if kind.startswith("image/") or kind == "application/toml":
         return
     if kind == "text/csv" or urlsplit(page.final_url).path.endswith(".csv"):
         yield from _transcription(page)
@@ -70,14 +67,6 @@ def parse(page: Page) -> Iterable[Parsed]:
     if not seen:
         raise LayoutChanged(page.url, "no picture in the text of the article")
     yield from next_page(tree, page.final_url)
-
-
-def _check_plans(page: Page) -> None:
-    """Check a list of charts. It yields nothing: the program reads the charts of the list once it has their pictures."""
-    try:
-        chart_plans.read_toml(page.content, PurePosixPath(urlsplit(page.url).path).name)
-    except chart_plans.PlanError as error:
-        raise LayoutChanged(page.url, str(error), "correct the file") from error
 
 
 def _transcription(page: Page) -> Iterator[Parsed]:

@@ -19,11 +19,6 @@ def figures(data: DataDir, sha256: str) -> Rows:
                score::DOUBLE::VARCHAR, valid_from
            FROM core.benchmark_score WHERE snapshot_sha256 = $page
            UNION ALL
-           SELECT 'chart', gpu_name, ', ' || workload_id || ', ' || reading_status || ', box ' || coalesce(box, '')
-                   || ', off by ' || coalesce(residual_px::VARCHAR, '') || ' px',
-               score::DOUBLE::VARCHAR || ' ' || coalesce(unit, ''), printed, valid_from
-           FROM core.chart_value WHERE snapshot_sha256 = $page
-           UNION ALL
            SELECT 'rate', instance, ', ' || concat_ws(', ', provider, region, pricing_model),
                price::DOUBLE::VARCHAR || ' ' || currency, price_text, valid_from
            FROM core.cloud_offer_history WHERE snapshot_sha256 = $page
