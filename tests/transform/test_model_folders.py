@@ -228,6 +228,6 @@ def test_a_part_without_weights_is_named(tmp_path: Path) -> None:
     (folder / "vae" / "diffusion_pytorch_model.safetensors").unlink()
     with pytest.raises(BadModelFile, match=r"vae has no safetensors files: fetch those of this part, or their index"):
         described(folder)
-    for odd in ({"model_type": "diffusers"}, {"model_type": "diffusers", "parts": [["denoiser", "x", -1, ""], 5]}):
+    for odd in ({"model_type": "diffusers"}, {"model_type": "diffusers", "parts": [["denoiser", "x", -1, ""]]}):
         with pytest.raises(SizingError, match="names no transformer and no U-Net with weights"):
             shape_in(odd)

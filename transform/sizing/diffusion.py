@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
+import msgspec
+
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.config import Config
@@ -220,8 +222,8 @@ def of_parts(config: Mapping[str, object]) -> DiffusionModel:
     Raises BadConfig.
     """
     whole, clip, name = Config(config, MODEL_TYPE), _clip_of(config), str(config.get("_name_or_path") or MODEL_TYPE)
-    listed = [part for part in whole.sequence("parts") or () if isinstance(part, list) and len(part) == 4]
-    parts = tuple(Part(*part) for part in listed if isinstance(part[2], int) and part[2] > 0)
+    listed = msgspec.convert(whole.sequence("parts") or [], list[tuple[Role, str, int, str]])
+    parts = tuple(Part(*part) for part in listed if part[2] > 0)
     if not any(part.role == "denoiser" for part in parts):
         raise BadConfig("model.no_denoiser")
     denoiser = whole.part("denoiser") or Config({}, MODEL_TYPE)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import msgspec
+
 from gpuledger.extract import local_files
 from gpuledger.extract.message import Mistake
 
@@ -42,6 +44,14 @@ def of_a_stranger(what: object) -> Iterator[None]:
         raise
     except OSError as error:
         raise BadModelFile("model.cannot_read_2", path=what, why=local_files.why(error)) from None
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+        msgspec.ValidationError,
+    ) as error:
         why = f"{type(error).__name__}: {error}"[:200]
         raise BadModelFile("model.does_not_add_up", what=what, why=why) from None
