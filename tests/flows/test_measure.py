@@ -150,7 +150,7 @@ def test_the_commands_that_check_a_prediction_write_what_is_taken_in(tmp_path: P
     one = gpuledger(
         "predict", "--gpu", "2x RTX 3090", "--model", "llama-3.3-70b", "--how-to-measure", data=tmp_path
     ).out
-    assert "-p 0 -n 128 -d 1984" in one
+    assert "-p 0 -n 128 -d 4032" in one
 
 
 @pytest.mark.slow
