@@ -16,6 +16,7 @@ from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say, spoken
 from gpuledger.transform.buying.advice import without_prices
 from gpuledger.transform.buying.answer import Answer
+from gpuledger.transform.buying.choosing.comfort import least_speed
 from gpuledger.transform.buying.headline import horizon, paragraphs, why_nothing
 from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.rows import COLUMNS, Shown, row_of
@@ -135,9 +136,11 @@ def _title(answer: Answer, data: DataDir) -> str:
         question += ", " + gettext("one user")
     if need.tuning is not None:
         question = gettext("{model}, trained ({way})").format(model=need.model_id, way=need.tuning.way)
+    use = _presumed(answer)
     market = gettext("market {market}").format(market=stock.place.market) if stock.from_wheel else market_heading(data)
     parts = [
         question,
+        *use,
         gettext("{hours} h a day for {years}").format(
             hours=f"{assumed.hours_per_day.normalize():f}", years=say(horizon(answer))
         ),
@@ -147,6 +150,17 @@ def _title(answer: Answer, data: DataDir) -> str:
     if not stock.from_wheel:
         parts.append(gettext("prices as of {time} UTC").format(time=f"{stock.now:%Y-%m-%d %H:%M}"))
     return " · ".join(parts)
+
+
+def _presumed(answer: Answer) -> Iterator[str]:
+    """What it is for with its least comfortable speed, and that a precision is an ideal one."""
+    least = least_speed(answer.need, answer.limits, answer.assumptions)
+    if least and answer.need.tuning is None:
+        yield gettext("{use}, from {speed} tokens/s each").format(
+            use=gettext(answer.question.use or "chat"), speed=f"{least:g}"
+        )
+    if answer.need.precision == "int4" and answer.need.job is not None:
+        yield gettext("int4 is ideal: no file has 4 bits a weight")
 
 
 #: The columns that a narrow screen keeps, the most important first.

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from gpuledger.extract.message import Message, Mistake
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import CANNOT_RUN, cheaper_ruled_out, is_against, smaller, what_would
-from gpuledger.transform.buying.choosing.comfort import uses, with_reasons
+from gpuledger.transform.buying.choosing.comfort import least_speed, uses, with_reasons
 from gpuledger.transform.buying.choosing.picks import Choice, Order, Picks
 from gpuledger.transform.buying.hosts import hosts
 from gpuledger.transform.buying.market import CONDITIONS, Hosted, OfferFilter
@@ -21,12 +21,16 @@ from gpuledger.transform.buying.options import NODES, Limits, Option, options_of
 from gpuledger.transform.buying.stock import Stock
 from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.sizing.named import shape_of, usual_precision
+from gpuledger.transform.sizing.named import USUAL_FILE, shape_of, usual_precision
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.speed.pieces import is_of_speech
 
 Condition = Literal["new", "used", "any"]
 Use = Literal["chat", "agent", "documents", "batch", "pictures", "clips", "speech", "training"]
+
+
+#: The files with more bits than the usual one that people run, the most first.
+_MORE_BITS = ("Q8_0", "Q6_K", "Q5_K_M")
 
 
 class ImpossibleQuestion(Mistake):
@@ -77,8 +81,9 @@ class Answer:
 
     `picks` are what is recommended, None if no answer has a price, and `ranking` all answers as they are listed. `hosted` is
     what interfaces ask that host the model. `instead` says what the answer presumes beside the question, where there is none
-    as it was asked. If no option is an answer, `blocked` has the arguments without any one of which there are answers, the
-    one that rules out most first, and `way_outs` has what else would help.
+    as it was asked. `more_bits` is a precision of more bits that the first pick holds comfortably too, with its tokens a
+    second. If no option is an answer, `blocked` has the arguments without any one of which there are answers, the one that
+    rules out most first, and `way_outs` has what else would help.
     """
 
     question: Question
@@ -91,6 +96,7 @@ class Answer:
     ranking: Sequence[Option]
     hosted: Sequence[Hosted] = ()
     instead: Message | None = None
+    more_bits: tuple[str, float] | None = None
     blocked: Sequence[Blocked] = ()
     way_outs: Sequence[Message] = ()
 
@@ -146,7 +152,6 @@ class _Asker:
         offered = stock.offered(need, OfferFilter(CONDITIONS[condition], owned=question.owned, shops=self.shops))
         options = with_reasons(
             options_of(need, limits, offered, self.assumptions), need, limits, self.assumptions,
-            from_wheel=stock.from_wheel,
         )  # fmt: skip
         answers = [option for option in options if not option.against]
         choice = Choice(self.assumptions, limits.budget is not None)
@@ -157,7 +162,7 @@ class _Asker:
             hosted=stock.hosted(need.model_id) if need.writes else (),
         )  # fmt: skip
 
-    def smaller(self, precision: str) -> Need | None:
+    def at(self, precision: str) -> Need | None:
         """What the model needs at another precision, None if it cannot be loaded or trained so."""
         usage = self.usage
         if usage.train is not None:
@@ -182,15 +187,31 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
         raise ImpossibleQuestion("headline.no_tokens", model=question.model)
     answer = asker.answer(need, limits, question.condition)
     if answer.ranking:
-        return answer
+        return answer if question.precision else replace(answer, more_bits=_more_bits(asker, answer))
     changed = next((other for other in _changed(asker, need, limits) if other.ranking), None)
     if changed is not None:
         return changed
     return replace(
         answer,
         blocked=_blocked(asker, need, limits),
-        way_outs=list(what_would(answer.options, limits, need, asker.smaller, stock.known())),
+        way_outs=list(what_would(answer.options, limits, need, asker.at, stock.known())),
     )
+
+
+def _more_bits(asker: _Asker, answer: Answer) -> tuple[str, float] | None:
+    """The most bits that the first pick holds comfortably beside those of the answer, for one person."""
+    first = answer.picks and answer.picks.first
+    if not first or first.chip is None or not answer.need.writes or answer.need.precision != USUAL_FILE or first.behind:
+        return None
+    least = least_speed(answer.need, answer.limits, answer.assumptions)
+    for precision in _MORE_BITS:
+        need = asker.at(precision)
+        made = need and need.on(first.chip, first.gpu_count)
+        if not made or made.needed > made.usable * (1 - answer.assumptions.free_memory_share):
+            continue
+        if made.decode.expected and (made.decode.low or 0) >= least:
+            return precision, made.decode.expected
+    return None
 
 
 def _usage(question: Question, shape: Architecture | DiffusionModel) -> Usage:
@@ -228,7 +249,7 @@ def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
     if not has_machine:
         yield replace(asker.answer(need, at_home, condition), instead=Message("buy.instead_at_home"))
     for precision in smaller(need):
-        other = asker.smaller(precision)
+        other = asker.at(precision)
         if other is None or other.needed_bytes(1) >= need.needed_bytes(1):
             continue
         said = {"model": need.model_id, "asked": need.precision, "precision": precision}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuledger.extract.message import Message, Sum
 from gpuledger.transform.buying import costs
@@ -13,7 +13,7 @@ from gpuledger.transform.buying.advice import without_prices
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.hosts import estimated_on
 from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE
-from gpuledger.transform.buying.market import Hosted
+from gpuledger.transform.buying.market import Evidence, Hosted
 from gpuledger.transform.buying.options import OWNED, Option
 from gpuledger.transform.buying.rows import machine_usd, mark_of, supply_of
 from gpuledger.transform.sizing.diffusion import DiffusionModel
@@ -21,7 +21,6 @@ from gpuledger.transform.speed.rules import Rate
 
 #: Seconds up to which a time is shown in seconds.
 _SHORT = 900
-_AT_MAKERS = {LAUNCH_PRICE: "headline.at_launch", LIST_PRICE: "headline.at_list"}
 
 
 class Headline(NamedTuple):
@@ -193,6 +192,18 @@ def _speed(each: float) -> str:
     return f"{float(f'{each:.3g}'):,.0f}" if each >= 1000 else f"{each:.3g}"
 
 
+def _where(evidence: Evidence | None) -> Message:
+    """Who asks the price: `at newegg`, `at the launch price of 2025-04-16,`."""
+    if evidence is None:
+        return Message("headline.have_it")
+    if evidence.source in (LAUNCH_PRICE, LIST_PRICE):
+        return Message(
+            "headline.at_launch" if evidence.source == LAUNCH_PRICE else "headline.at_list",
+            day=f"{evidence.price_since:%Y-%m-%d}",
+        )
+    return Message("headline.at_shop", shop=evidence.shop)
+
+
 def _paid(usd: Decimal | None) -> Sum:
     return Sum(usd or Decimal(0), exact=True)
 
@@ -229,6 +240,9 @@ class _Said(NamedTuple):
         yield from self._speed()
         if option.prediction is not None and option.prediction.verdict == "tight":
             yield Message("headline.tight", needed=option.needed_gb, available=option.available_gb)
+        if answer.more_bits is not None:
+            precision, rate = answer.more_bits
+            yield Message("headline.more_bits", precision=precision, speed=_speed(rate))
         yield self._in_all()
         yield from self._with_owned()
         yield from self._machine()
@@ -238,17 +252,15 @@ class _Said(NamedTuple):
         option = self.answer.picks and self.answer.picks.for_less
         if option:
             saved = (self.found.option.outlay_usd or Decimal(0)) - (option.outlay_usd or Decimal(0))
-            yield Message(
-                "headline.for_less", what=_bought(option, self.answer), paid=_outlay(option), saved=_paid(saved),
-                pace=self._pace(option),
-            )  # fmt: skip
+            yield Message("headline.for_less", saved=_paid(saved), **self._beside(option))
 
     def other(self) -> Iterator[Message]:
         """The pick in the other condition."""
         option = self.answer.picks and self.answer.picks.other
         if option:
-            code = "headline.new_instead" if option.condition == "new" else "headline.used_instead"
-            yield Message(code, what=_bought(option, self.answer), paid=_outlay(option), pace=self._pace(option))
+            yield Message(
+                "headline.new_instead" if option.condition == "new" else "headline.used_instead", **self._beside(option)
+            )
         if any(pick.condition in ("used", "refurbished", "open_box") for pick in self.answer.picks or () if pick):
             yield Message("headline.used_risk")
 
@@ -256,10 +268,15 @@ class _Said(NamedTuple):
         """What is cheaper still and runs."""
         option = self.found.cheaper
         if option is not None:
-            yield Message(
-                "headline.cheaper", what=named(option), paid=_outlay(option), pace=self._pace(option),
-                why=option.behind or (Message("headline.more_memory_than_needed"),),
-            )  # fmt: skip
+            why = option.behind or (Message("headline.more_memory_than_needed"),)
+            yield Message("headline.cheaper", why=why, **self._beside(option))
+
+    def _beside(self, option: Option) -> dict[str, Any]:
+        """What is said of each option beside the first."""
+        return {
+            "what": _bought(option, self.answer), "where": _where(option.evidence), "paid": _outlay(option),
+            "pace": self._pace(option),
+        }  # fmt: skip
 
     def _pace(self, option: Option) -> Message:
         """How fast another option is, in what it makes."""
@@ -278,14 +295,9 @@ class _Said(NamedTuple):
             return Message("headline.rent", what=option.what, way=Message(f"word.{option.way}"), price=price)
         if evidence is None:
             return Message("headline.use_own", what=option.what, outlay=outlay)
-        where = (
-            Message(_AT_MAKERS[evidence.source], day=f"{evidence.price_since:%Y-%m-%d}")
-            if evidence.source in _AT_MAKERS
-            else Message("headline.at_shop", shop=evidence.shop)
-        )
         return Message(
             "headline.buy_with_machine" if machine_usd(option, self.answer) else "headline.buy",
-            what=_bought(option, self.answer), where=where, price=price, outlay=outlay, missing=self._missing(),
+            what=_bought(option, self.answer), where=_where(evidence), price=price, outlay=outlay, missing=self._missing(),
         )  # fmt: skip
 
     def _with_owned(self) -> Iterator[Message]:
@@ -430,7 +442,7 @@ class _Said(NamedTuple):
             yield Message("headline.invented")
         if not self.answer.stock.from_wheel and not _is_sold(self.answer.options):
             yield Message("headline.no_shop", market=self.answer.stock.place.market)
-        if option.evidence is not None and option.evidence.source in _AT_MAKERS:
+        if option.evidence is not None and option.evidence.source in (LAUNCH_PRICE, LIST_PRICE):
             yield Message("headline.launch_prices")
 
 

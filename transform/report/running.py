@@ -130,23 +130,25 @@ def _of_model(model_id: str, market_name: str, stock: Stock, own: Path) -> Itera
 
 
 def kept(answer: Answer) -> list[dict[str, Any]]:
-    """The answers as rows (see rows.COLUMNS): the first, and each that is the first for some smaller budget or higher speed.
+    """The answers as rows (see rows.COLUMNS): the first, and each that is a pick for some smaller budget or higher speed.
 
-    That is an answer before which none costs as little on day one and is as fast. On the front are those that no other beats
-    in both.
+    That is an answer before which none costs as little on day one, is as fast and has as much memory. On the front are those
+    that no other beats in cost and speed.
     """
-    before, rows = list[tuple[float, float]](), list[dict[str, Any]]()
+    before, rows = list[tuple[float, float, float]](), list[dict[str, Any]]()
     for rank, (option, why) in enumerate(answer.ranked(0), 1):
         if option.outlay_usd is None:
             continue
         outlay, speed = float(option.outlay_usd), option.each_a_second
-        if rank <= MOST or not any(paid <= outlay and rate >= speed for paid, rate in before):
+        if rank <= MOST or not any(
+            paid <= outlay and rate >= speed and memory >= option.available_gb for paid, rate, memory in before
+        ):
             row = row_of(Shown(rank=rank, option=option, ruled_out=why, answer=answer, origin=lambda sha256: None))
             rows.append(row | {"notes": option.notes or None, "at": (outlay, speed)})
-        before.append((outlay, speed))
+        before.append((outlay, speed, option.available_gb))
     for row in rows:
         outlay, speed = row["at"]
         row["is_front"] = speed > 0 and not any(
-            (paid, -rate) != (outlay, -speed) and paid <= outlay and rate >= speed for paid, rate in before
+            (paid, -rate) != (outlay, -speed) and paid <= outlay and rate >= speed for paid, rate, _ in before
         )
     return rows

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Limits, Option
 from gpuledger.transform.identity.gpu import Gpu
@@ -67,26 +66,28 @@ def least_speed(need: Need, limits: Limits, assumptions: Assumptions) -> float:
     return assumptions.large_model_tokens_per_s if is_large else assumptions.comfortable_tokens_per_s
 
 
-def with_reasons(
-    options: Sequence[Option], need: Need, limits: Limits, assumptions: Assumptions, *, from_wheel: bool
-) -> list[Option]:
+def with_reasons(options: Sequence[Option], need: Need, limits: Limits, assumptions: Assumptions) -> list[Option]:
     """The options, each answer with the reasons why it is not recommended (`behind`), the gravest first."""
-    rules = _Rules(need, assumptions, least_speed(need, limits, assumptions), from_wheel)
+    rules = _Rules(need, assumptions, least_speed(need, limits, assumptions))
     judged = [option if option.against else option._replace(behind=tuple(rules.missed(option))) for option in options]
     if assumptions.several_cards:
         return judged
-    bought = (o for o in judged if o.way == "buy" and o.gpu_count == 1 and not (o.against or o.behind))
-    one = min(bought, key=lambda option: option.outlay_usd or 0, default=None)
+    singles = [o for o in judged if o.way == "buy" and o.gpu_count == 1 and o.outlay_usd is not None]
+    one = min((o for o in singles if not (o.against or o.behind)), key=paid, default=None)
     return [option if one is None else _beside(one, option, assumptions) for option in judged]
 
 
 def _beside(one: Option, option: Option, assumptions: Assumptions) -> Option:
     """An option with the reason that one card does it too, if it is several and not far cheaper (`step_cost`)."""
-    if option.gpu_count == 1 or option.against or option.outlay_usd is None or one.outlay_usd is None:
-        return option
-    if one.outlay_usd >= option.outlay_usd * Decimal(str(assumptions.step_cost)):
+    is_several = option.gpu_count > 1 and not option.against and option.outlay_usd is not None
+    if not is_several or paid(one) >= paid(option) * Decimal(str(assumptions.step_cost)):
         return option
     return option._replace(behind=(*option.behind, Message("buy.one_card_does", what=one.what)))
+
+
+def paid(option: Option) -> Decimal:
+    """What is paid on day one, or as rent, in US dollars; 0 if it is not known."""
+    return option.outlay_usd or Decimal(0)
 
 
 def gravity(option: Option) -> tuple[int, int]:
@@ -98,7 +99,6 @@ class _Rules(NamedTuple):
     need: Need
     assumptions: Assumptions
     least_speed: float
-    from_wheel: bool
 
     def missed(self, option: Option) -> Iterator[Message]:
         yield from self._memory(option)
@@ -106,8 +106,7 @@ class _Rules(NamedTuple):
         if option.chip is not None and not self.assumptions.experiments:
             yield from self._support(option.chip)
         evidence = option.evidence
-        is_of_maker = evidence is not None and evidence.source in (LAUNCH_PRICE, LIST_PRICE)
-        if evidence is not None and (evidence.is_stale or (is_of_maker and not self.from_wheel)):
+        if evidence is not None and evidence.is_stale:
             yield Message("buy.old_price")
 
     def _memory(self, option: Option) -> Iterator[Message]:

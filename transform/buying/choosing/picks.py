@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.choosing.comfort import gravity
+from gpuledger.transform.buying.choosing.comfort import gravity, paid
 from gpuledger.transform.buying.options import OWNED, Option
 
 #: How the answers may be sorted instead: by the whole cost, by what is paid on day one, by speed, by memory.
@@ -45,15 +45,16 @@ class Choice(NamedTuple):
         alike = [option for option in best if self._is_like(option, best[0])]
         if not alike:
             return None
-        first = self._without_vain_step(alike) if self.has_budget else alike[0]
-        cheaper = [one for one in alike if _paid(one) < _paid(first) * (1 - _SAVED)]
-        for_less = min(cheaper, key=lambda one: (_paid(one), -one.each_a_second), default=None)
+        is_there = alike[0].condition == OWNED
+        first = self._without_vain_step(alike) if self.has_budget and not is_there else alike[0]
+        cheaper = [one for one in alike if paid(one) < paid(first) * (1 - _SAVED)]
+        for_less = min(cheaper, key=lambda one: (paid(one), -one.each_a_second), default=None)
         if first.way != "buy":
             return Picks(first, for_less, None)
         is_new = first.condition in ("new", OWNED)
-        most = _paid(first) * (1 - Decimal(str(self.assumptions.used_saves_share)))
+        most = paid(first) * (1 - Decimal(str(self.assumptions.used_saves_share)))
         others = (one for one in alike if one is not for_less and (one.condition == "new") != is_new)
-        return Picks(first, for_less, next((one for one in others if not is_new or _paid(one) <= most), None))
+        return Picks(first, for_less, next((one for one in others if not is_new or paid(one) <= most), None))
 
     def ordered(self, answers: Sequence[Option], best: Picks | None, order: Order) -> list[Option]:
         """All answers as `order` says, those without a price last. In the usual order the picks come first."""
@@ -64,7 +65,7 @@ class Choice(NamedTuple):
         return [*first, *sorted(rest, key=self._by_comfort)]
 
     def _by_comfort(self, option: Option) -> tuple[Any, ...]:
-        """The key that puts what is comfortable first and what is bought before what is rented.
+        """The key that puts what is comfortable first, what is bought before what is rented, and what is there before all.
 
         With a budget then comes the fastest; of what is fast enough that with most memory, then the fastest. Without one,
         and of what has more memory than makes sense, it is the cheapest.
@@ -75,7 +76,10 @@ class Choice(NamedTuple):
             if self.has_budget and not is_large
             else ()
         )
-        return option.outlay_usd is None, gravity(option), option.way != "buy", is_large, *best, _paid(option)
+        is_there = option.condition == OWNED
+        return (
+            option.outlay_usd is None, gravity(option), option.way != "buy", not is_there, is_large, *best, paid(option),
+        )  # fmt: skip
 
     def _is_like(self, option: Option, best: Option) -> bool:
         """Whether as little speaks against an option as against the best, and it is bought or rented as that is."""
@@ -85,7 +89,8 @@ class Choice(NamedTuple):
     def _is_too_large(self, option: Option) -> bool:
         """Whether it has more memory than is bought for this need. A card with room for the next model never has."""
         most = max(option.needed_gb * self.assumptions.most_memory, self.assumptions.least_card_gb)
-        return bool(self.assumptions.most_memory) and option.available_gb > most
+        is_limited = bool(self.assumptions.most_memory) and option.condition != OWNED
+        return is_limited and option.available_gb > most
 
     def _without_vain_step(self, best: Sequence[Option]) -> Option:
         """The fastest, unless another one costs much less, is hardly slower and has memory of the same class (`step_cost`,
@@ -93,7 +98,7 @@ class Choice(NamedTuple):
         """
         first, known = best[0], self.assumptions
         for option in best[1:]:
-            is_much_less = _paid(option) * Decimal(str(known.step_cost)) <= _paid(first)
+            is_much_less = paid(option) * Decimal(str(known.step_cost)) <= paid(first)
             is_as_fast = self._speed(option) * known.step_gain > self._speed(first)
             if is_much_less and is_as_fast and option.available_gb * known.step_memory > first.available_gb:
                 first = option
@@ -113,7 +118,3 @@ _ORDERS: Mapping[Order, Callable[[Option], Any]] = MappingProxyType(
         "memory": lambda option: -option.available_gb,
     }
 )
-
-
-def _paid(option: Option) -> Decimal:
-    return option.outlay_usd or Decimal(0)

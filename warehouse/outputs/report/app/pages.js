@@ -183,11 +183,12 @@ const for_model = (id) => {
   }
   const [row] = within;
   const seller = sellers()[row.seller];
-  // The sentence is of the question without a budget. With one, the first of the rows is the answer, and the command says it.
+  // The sentence is of the question without a budget. With one, the first of the rows is the cheapest pick within it, and the
+  // command says what more money gives.
   const is_first = row === all[0];
   return [
     is_first ? h("p", { class: "sentence" }, said.join(" ")) : null,
-    h("div", { class: "answers" }, answer(is_first ? _("First answer") : _("First answer within that"), what(row),
+    h("div", { class: "answers" }, answer(is_first ? _("First answer") : _("Cheapest pick within that"), what(row),
       h("p", { class: "price" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url), mark_of(row)),
       h("p", null, shop(seller.shop), " · ", confirmed(seller.confirmed_at, seller.shop)),
       h("p", null, speed_of(row), range_of(row) ? h("small", null, ` (${range_of(row)})`) : null),
