@@ -88,9 +88,13 @@ class Choice(NamedTuple):
 
     def _is_too_large(self, option: Option) -> bool:
         """Whether it has more memory than is bought for this need. A card with room for the next model never has."""
-        most = max(option.needed_gb * self.assumptions.most_memory, self.assumptions.least_card_gb)
-        is_limited = bool(self.assumptions.most_memory) and option.condition != OWNED
-        return is_limited and option.available_gb > most
+        if not self.assumptions.most_memory or option.condition == OWNED:
+            return False
+        is_least = (
+            option.chip is not None
+            and (option.chip.memory_gb or 0) * option.gpu_count <= self.assumptions.least_card_gb
+        )
+        return not is_least and option.available_gb > option.needed_gb * self.assumptions.most_memory
 
     def _without_vain_step(self, best: Sequence[Option]) -> Option:
         """The fastest, unless another one costs much less, is hardly slower and has memory of the same class (`step_cost`,
