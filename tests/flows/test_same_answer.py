@@ -222,3 +222,30 @@ def test_the_first_answer_is_what_its_archived_page_and_plain_arithmetic_give(da
         busy = assumed["utilisation"]
         electricity = hours * (watts[0] * busy + watts[1] * (1 - busy)) / 1000 * assumed["electricity_usd_per_kwh"]
         assert abs(electricity - Decimal(str(first["electricity_usd"]))) <= Decimal("0.01")
+
+
+#: A dozen models that people asked about in 2026, small and large, dense and mixtures.
+A_DOZEN = (
+    "llama-3.1-8b", "qwen3-8b", "gemma-3-12b", "qwen3-14b", "gpt-oss-20b", "mistral-small-3.2-24b", "qwen3-30b-a3b",
+    "gemma-4-31b", "qwen3-32b", "qwen3.5-35b-a3b", "llama-3.3-70b", "gpt-oss-120b",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("context", [(), ("--context", "32768")], ids=["default", "32k"])
+def test_what_is_recommended_fits_by_the_command_that_predicts(
+    context: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Told the model and the context alone, as a reader would who checks the advice from an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def asked(*words: object) -> Any:
+        done = CliRunner().invoke(cli, [*map(str, words), *context, "--format", "json"], catch_exceptions=False)
+        return json.loads(done.stdout)
+
+    checked = 0
+    for model in A_DOZEN:
+        for row in asked("buy", "--model", model, "--budget", 4000, "--limit", 3):
+            told = asked("predict", "--model", model, "--gpu", row["gpu_id"], "--count", row["gpu_count"])
+            assert told["verdict"] in ("fits", "tight"), (model, row["what"])
+            checked += 1
+    assert checked >= 30

@@ -1,0 +1,123 @@
+"""At most three picks, by rules that a user can read, change and switch off."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.answer import Answer, Question, ask
+from gpuledger.transform.buying.choosing.comfort import GRAVITY, experiments, uses, with_reasons
+from gpuledger.transform.buying.choosing.picks import Choice, Picks
+from gpuledger.transform.buying.need import Usage
+from gpuledger.transform.buying.options import Limits, options_of
+from gpuledger.transform.buying.stock import Place, wheel
+from gpuledger.transform.identity import catalogue
+from gpuledger.transform.speed.engines import engines
+from tests.support import buying
+
+NOW = datetime(2026, 11, 27, tzinfo=UTC)
+#: New and used cards at round prices: what misses a rule, what is comfortable, and one far too large.
+CARDS = {
+    "nvidia-geforce-rtx-5060": (("new", 300),), "nvidia-geforce-rtx-3060-12gb": (("new", 340), ("used", 240)),
+    "nvidia-geforce-rtx-5060-ti-16gb": (("new", 520),), "nvidia-geforce-rtx-5090": (("new", 3200),),
+    "nvidia-tesla-p40": (("used", 290),), "intel-arc-b580": (("new", 250),),
+}  # fmt: skip
+
+
+def picked(budget: int | None, model: str = "llama-3.1-8b", **assumed: str) -> tuple[Picks, list[Any]]:
+    """The picks and all answers in their order, for who has a machine."""
+    known, assumptions = catalogue.by_id(), Assumptions().with_text(assumed)
+    offered = buying.market(
+        cards=[
+            buying.card(known[name], usd, condition=condition) for name, all_ in CARDS.items() for condition, usd in all_
+        ],
+        gpus=[known[name] for name in CARDS],
+    )  # fmt: skip
+    need = buying.need(model, "Q4_K_M", assumptions=assumptions)
+    limits = Limits(budget=None if budget is None else Decimal(budget), has_host=True, slots=2)
+    judged = with_reasons(options_of(need, limits, offered, assumptions), need, limits, assumptions)
+    choice = Choice(assumptions, budget is not None)
+    answers = [option for option in judged if not option.against]
+    found = choice.picks(answers)
+    assert found is not None
+    return found, choice.ordered(answers, found, "picks")
+
+
+def named(option: Any) -> str | None:
+    return option and f"{option.what.split(' RTX ')[-1]}, {option.condition}"
+
+
+def test_with_a_budget_the_best_comfortable_one_and_without_one_the_cheapest() -> None:
+    best, listed = picked(600)
+    assert list(map(named, best)) == ["5060 Ti 16GB, new", "3060 12GB, used", None]
+    assert listed[:2] == [best.first, best.for_less]
+    assert named(picked(None)[0].first) == "3060 12GB, used"
+    assert list(map(named, picked(345)[0])) == ["3060 12GB, used", None, "3060 12GB, new"]
+    assert named(picked(5000)[0].first) == "5060 Ti 16GB, new", "nobody buys six times the memory that is needed"
+
+
+def test_what_misses_a_rule_is_listed_behind_with_the_reason() -> None:
+    _, listed = picked(5000)
+    behind = {option.what: [reason.code for reason in option.behind] for option in listed if option.gpu_count == 1}
+    assert behind["NVIDIA GeForce RTX 5060"] == ["buy.small_card"]
+    assert behind["NVIDIA Tesla P40"] == ["buy.support_ended"]
+    assert behind["Intel Arc B580"] == ["buy.support_of_intel"]
+    assert {code for option in listed for reason in option.behind if (code := reason.code)} <= {*GRAVITY}
+    places = [bool(option.behind) for option in listed]
+    assert places == sorted(places), "what is comfortable comes first"
+
+
+@pytest.mark.parametrize(
+    ("assumed", "card"),
+    [
+        ({"least_card_gb": "0"}, "NVIDIA GeForce RTX 5060"),
+        ({"experiments": "1"}, "Intel Arc B580"),
+        ({"experiments": "1"}, "NVIDIA Tesla P40"),
+    ],
+)
+def test_each_rule_can_be_switched_off(assumed: dict[str, str], card: str) -> None:
+    _, listed = picked(5000, **assumed)
+    assert next(option for option in listed if option.what == card).behind == ()
+
+
+def test_where_nothing_is_comfortable_the_nearest_comes_first() -> None:
+    best, _ = picked(260, comfortable_tokens_per_s="60", large_model_parameters="1000")
+    assert named(best.first) == "3060 12GB, used"
+    assert [reason.code for reason in best.first.behind] == ["buy.slow"]
+
+
+def test_a_step_up_must_gain_what_it_costs() -> None:
+    assert named(picked(5000, "qwen3-32b")[0].first) == "5090, new"
+    assert named(picked(5000, most_memory="0", fast_enough_tokens_per_s="20")[0].first) == "5090, new"
+    tolerant = {"most_memory": "0", "fast_enough_tokens_per_s": "20", "step_memory": "10"}
+    assert named(picked(5000, **tolerant)[0].first) == "3060 12GB, used"
+
+
+def test_the_tables_of_support_and_uses_name_what_exists() -> None:
+    known = {gpu.architecture for gpu in catalogue.gpus()}
+    for row in experiments():
+        assert row.architectures <= known
+        assert row.engines <= engines().keys()
+        assert row.reason.code in GRAVITY
+    for use in uses().values():
+        Assumptions().with_text(use.get("assume", {}))
+
+
+def from_the_program(model: str, tmp_path: Path, **other: Any) -> Answer:
+    stock = wheel(Assumptions(), Place(market="us"), None, NOW)
+    return ask(Question(model=model, **other), stock, tmp_path)
+
+
+def test_a_use_sets_what_the_question_leaves_open(tmp_path: Path) -> None:
+    agent = from_the_program("qwen3-32b", tmp_path, use="agent")
+    assert (agent.need.context_tokens, agent.assumptions.comfortable_tokens_per_s) == (32768, 30)
+    shorter = from_the_program("qwen3-32b", tmp_path, use="agent", usage=Usage(context=16384))
+    assert shorter.need.context_tokens == 16384
+    assert from_the_program("qwen3-32b", tmp_path, use="training").need.tuning is not None
+    assert from_the_program("llama-3.1-8b", tmp_path, use="batch").need.users == 8
+    assert from_the_program("llama-3.1-8b", tmp_path).need.context_tokens == 8192
