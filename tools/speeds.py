@@ -75,7 +75,7 @@ def points(folder: Path, resolver: Resolver) -> Iterator[Point]:
                             rate=row.tokens_per_s, held=held, label=label, publisher="XiongjieDai")  # fmt: skip
     for path in sorted(folder.glob("llama3_by_context_*.csv")):
         yield from _by_context(path, resolver)
-    for path in (*sorted(folder.glob("measured_*.csv")), COLLECTED):
+    for path in (folder / "measured_2026.csv", COLLECTED):
         yield from _measured(path, resolver)
     for path in sorted(folder.glob("inferencemax_*.json")):
         yield from _inferencex(path)
