@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     type=click.Choice(["layer", "tensor", "pipeline"]),
     help="How the cards share the model (default: the engine's).",
 )
-@click.option("--context", type=Whole(1), metavar="N", help="Tokens of context (default: 4096, or the model's own).")
+@click.option("--context", type=Whole(1), metavar="N", help="Tokens of context (default: 8192, or the model's own).")
 @click.option(
     "--input",
     "prompt",
