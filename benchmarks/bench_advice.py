@@ -33,7 +33,9 @@ OFF = {
     "step_cost": "1000", "step_memory": "1000", "most_memory": "0",
 }  # fmt: skip
 #: What the panel's prices add to the names of its picks.
-_ADDED = re.compile(r"(?<=RTX PRO 6000 Blackwell) .*|(?<=RTX A\d000) .*|(?<=Arc B5\d0) .*|(?<=B70) .*|(?<=R9700) .*| mini PC$")
+_ADDED = re.compile(
+    r"(?<=RTX PRO 6000 Blackwell) .*|(?<=RTX A\d000) .*|(?<=Arc B5\d0) .*|(?<=B70) .*|(?<=R9700) .*| mini PC$"
+)
 
 Row = tuple[str, str, str] | tuple[str, str, str, bool]
 

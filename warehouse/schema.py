@@ -164,13 +164,12 @@ def written(con: duckdb.DuckDBPyConnection) -> Written | None:
 def refuse_newer(found: Written, name: str) -> None:
     """Raise NewerWarehouse if the file `name` has a schema of a higher number than this program."""
     if found.number > NUMBER:
-        raise NewerWarehouse(Message("warehouse.other_schema_newer", **_about(found, name)))
-
-
-def _about(found: Written, name: str) -> dict[str, object]:
-    return {
-        "name": name, "number": found.number, "program": found.program, "version": __version__, "number2": NUMBER,
-    }  # fmt: skip
+        raise NewerWarehouse(
+            Message(
+                "warehouse.other_schema_newer", name=name, number=found.number, program=found.program, version=__version__,
+                number2=NUMBER,
+            )
+        )  # fmt: skip
 
 
 def refuse_newer_duckdb(error: duckdb.Error, name: str) -> None:
@@ -237,8 +236,11 @@ def _carry_over(con: duckdb.DuckDBPyConnection, found: Written, name: str, origi
         carried[table.name] = f"CREATE OR REPLACE TABLE {table.name} AS SELECT {listed} FROM {table.name}"
     if lost:
         raise OlderWarehouse(
-            Message(f"warehouse.cannot_carry_{origin}", **_about(found, name), columns=", ".join(lost))
-        )
+            Message(
+                f"warehouse.cannot_carry_{origin}", name=name, number=found.number, program=found.program,
+                version=__version__, number2=NUMBER, columns=", ".join(lost),
+            )
+        )  # fmt: skip
     for statement in carried.values():
         con.execute(statement)
     if carried:

@@ -1,7 +1,6 @@
 """Pages and quotes that an earlier program read wrongly, each with what is right.
 
-Those from 201 on are of kinds that are not read yet, such as a shop that states no condition, or a label that does not adjoin
-its amount.
+Those from 201 on are of kinds that are not read yet, such as a shop that states no condition.
 """
 
 from __future__ import annotations

@@ -90,7 +90,9 @@ def test_the_command_answers_in_every_form(data: Path) -> None:
         "new",
     )
     table = succeeds(*words, data=data)
-    assert "llama-13b at int4, 512 tokens of context, one user · chat, from 20 tokens/s each · int4 is ideal" in table.out
+    assert (
+        "llama-13b at int4, 512 tokens of context, one user · chat, from 20 tokens/s each · int4 is ideal" in table.out
+    )
     assert "as of 2023-11-16 03:00 UTC" in table.out, "the sample's night, not today"
     listed = list(csv.DictReader(io.StringIO(gpuledger(*words, "--format", "csv", data=data).out)))
     found = ask(data, *words[1:])

@@ -102,7 +102,7 @@ MISTAKES = (
     (f"{VALUE} --market fr", 4, "`gpuledger price` says what was left out and why"),
     (f"{VALUE} --currency euros", 2, "did you mean EUR?"),
     (f"{VALUE} --currency won", 2, "did you mean KRW?"),
-    (f"{VALUE} --currency XYZ", 2, "known are CAD, CHF"),
+    (f"{VALUE} --currency XYZ", 2, "CAD, CHF, CNY"),
     # days
     ("price --as-of 16.11.2023", 2, "did you mean 2023-11-16?"),
     ("price --as-of 2023/11/16", 2, "did you mean 2023-11-16?"),

@@ -252,10 +252,12 @@ def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
         other = asker.at(precision)
         if other is None or other.needed_bytes(1) >= need.needed_bytes(1):
             continue
-        said = {"model": need.model_id, "asked": need.precision, "precision": precision}
-        yield replace(asker.answer(other, limits, condition), instead=Message("buy.instead_at_precision", **said))
+        model, asked = need.model_id, need.precision
+        at_precision = Message("buy.instead_at_precision", model=model, asked=asked, precision=precision)
+        yield replace(asker.answer(other, limits, condition), instead=at_precision)
         if not has_machine:
-            yield replace(asker.answer(other, at_home, condition), instead=Message("buy.instead_both", **said))
+            both = Message("buy.instead_both", model=model, asked=asked, precision=precision)
+            yield replace(asker.answer(other, at_home, condition), instead=both)
 
 
 def _blocked(asker: _Asker, need: Need, limits: Limits) -> list[Blocked]:

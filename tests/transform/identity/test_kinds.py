@@ -127,7 +127,7 @@ def test_a_slot_has_one_spelling() -> None:
 
 def test_titles_that_were_read_wrongly(shared_data: Path) -> None:
     """Each case says in words what is right: a card's name, that no card is meant, or what it must never be."""
-    # Those from 201 on are of kinds that are not read yet: parts named by a board, classified ads, several models in a title.
+    # Those from 201 on are of kinds that are not read yet: parts named by a board, classified ads, several models.
     cases = [folder for folder in sorted(shared_data.glob("cases/pages/[01]*")) if (folder / "title.txt").exists()]
     assert len(cases) > 35
     wrong = []
