@@ -43,7 +43,6 @@ Fault = tuple[str, str, str, str]
         ]),
         ("transform/models/mart/value", [
             ("cases/frontier_and_ties.toml", "dear   | D   | 110", "dear   | D   | 90 ", "mart.value/frontier_and_ties"),
-            ("table.toml", "Score over price", "A ratio", "words_of_a_table_are_korean"),
         ]),
     ],
 )  # fmt: skip

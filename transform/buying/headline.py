@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gpuledger.extract.message import Message, Sum
 from gpuledger.transform.buying import costs
@@ -252,15 +252,16 @@ class _Said(NamedTuple):
         option = self.answer.picks and self.answer.picks.for_less
         if option:
             saved = (self.found.option.outlay_usd or Decimal(0)) - (option.outlay_usd or Decimal(0))
-            yield Message("headline.for_less", saved=_paid(saved), **self._beside(option))
+            yield Message("headline.for_less", what=self._beside(option), saved=_paid(saved), pace=self._pace(option))
 
     def other(self) -> Iterator[Message]:
         """The pick in the other condition."""
         option = self.answer.picks and self.answer.picks.other
         if option:
             yield Message(
-                "headline.new_instead" if option.condition == "new" else "headline.used_instead", **self._beside(option)
-            )
+                "headline.new_instead" if option.condition == "new" else "headline.used_instead",
+                what=self._beside(option), pace=self._pace(option),
+            )  # fmt: skip
         if any(pick.condition in ("used", "refurbished", "open_box") for pick in self.answer.picks or () if pick):
             yield Message("headline.used_risk")
 
@@ -269,14 +270,12 @@ class _Said(NamedTuple):
         option = self.found.cheaper
         if option is not None:
             why = option.behind or (Message("headline.more_memory_than_needed"),)
-            yield Message("headline.cheaper", why=why, **self._beside(option))
+            yield Message("headline.cheaper", what=self._beside(option), pace=self._pace(option), why=why)
 
-    def _beside(self, option: Option) -> dict[str, Any]:
-        """What is said of each option beside the first."""
-        return {
-            "what": _bought(option, self.answer), "where": _where(option.evidence), "paid": _outlay(option),
-            "pace": self._pace(option),
-        }  # fmt: skip
+    def _beside(self, option: Option) -> Message:
+        """An option beside the first, where its price is from, and what it costs on day one."""
+        what, where = _bought(option, self.answer), _where(option.evidence)
+        return Message("headline.beside", what=what, where=where, paid=_outlay(option))
 
     def _pace(self, option: Option) -> Message:
         """How fast another option is, in what it makes."""
