@@ -25,6 +25,7 @@ from gpuledger.flows.agent import tools
 from gpuledger.flows.agent.server import this_machine_only
 from gpuledger.warehouse.paths import DataDir
 from tests.command import arguments, environment, gpuledger, rows
+from tests.nights import Night
 
 SD = "sd-512-image-generation"
 
@@ -226,8 +227,9 @@ def test_over_http_only_its_own_name_is_meant(tmp_path: Path, name: str) -> None
 
 
 @pytest.fixture
-def served(data: Path) -> Iterator[tuple[str, str]]:
-    """Address and token of a server of its own, over HTTP."""
+def served(nights: dict[int, Night], tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """Address and token of a server of its own, over HTTP. It keeps its token in the data directory."""
+    data = nights[2].copy(tmp_path / "data")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -249,7 +251,7 @@ def served(data: Path) -> Iterator[tuple[str, str]]:
         process.wait(600)
 
 
-def test_over_http_for_whoever_has_the_token(served: tuple[str, str], data: Path) -> None:
+def test_over_http_for_whoever_has_the_token(served: tuple[str, str], tmp_path: Path) -> None:
     url, token = served
 
     async def with_token() -> Any:
@@ -271,4 +273,4 @@ def test_over_http_for_whoever_has_the_token(served: tuple[str, str], data: Path
     for name in ("evil.test", f"{url.split('/')[2]}@evil.test"):
         elsewhere = httpx2.post(url, json=listing, headers=accept | bearer | {"Host": name})
         assert elsewhere.status_code in (403, 421)
-    assert (data / "state" / "mcp-token").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "data" / "state" / "mcp-token").stat().st_mode & 0o077 == 0

@@ -115,7 +115,7 @@ def told(tmp_path_factory: pytest.TempPathFactory, nights: dict[int, Night]) -> 
 def test_a_night_on_the_sample_stays_on_the_machine(told: Told) -> None:
     assert told.done.returncode == 3, told.done.stderr
     # Both were really watched: the pages and the server are fetched over this machine's own network.
-    assert len([call for call in calls(told.logs["refresh"]) if call[0] == "socket.connect"]) > 10
+    assert len([call for call in calls(told.logs["refresh"]) if call[0] == "socket.connect"]) >= 10
     assert outside(told.logs["refresh"]) == set()
     assert outside(told.logs["server"]) == set()
 
