@@ -76,6 +76,7 @@ def test_what_could_not_be_sent_is_sent_with_the_next_run(
 ) -> None:
     a = machine(tmp_path, "a", address)
     logging.getLogger("gpuledger").addHandler(caplog.handler)  # other tests end that it passes on what it hears
+    caplog.set_level(logging.WARNING, logger="gpuledger")  # and that it hears warnings
     run(a, "1")
     (tmp_path / "store").rename(tmp_path / "away")
     (tmp_path / "store").write_text("no folder")
