@@ -8,7 +8,7 @@ what stands behind "with" comes along with the card.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -18,6 +18,7 @@ from gpuledger.transform.identity import text
 from gpuledger.transform.identity.index import OPEN_WORDS
 from gpuledger.transform.identity.reader import FORM_WORDS, Reading
 from gpuledger.transform.identity.vocabulary import Vocabulary
+from gpuledger.transform.identity.words import Token
 
 Kind = Literal["accessory", "service", "enclosure", "computer", "laptop", "other", "broken", "several", "bundle"]
 
@@ -38,10 +39,21 @@ _OF_NAMES = frozenset((*FORM_WORDS, *OPEN_WORDS, *",/|", "r5", "r7", "r9", "maxq
 #: Words for coolers, which titles of cards also have before the chip's name: `ASUS Dual Fan RTX 4060`.
 _OF_COOLERS = frozenset(("fan", "fans", "cooler", "lufter", "luefter", "wentylator", "ventilateur", "thermal", "kit"))
 #: Words that titles of cards also have right behind the chip's name: `RTX 3060 Fan x2`, `RTX 4090 12VHPWR`.
-_NAMED_ON_CARDS = _OF_COOLERS | {"12v", "12vhpwr", "ventilador", "쿨링팬", "connector", "connectors", "pad", "panel"}
-#: Numbers that begin a title, and cards in the plural behind them.
-_NUMERALS = frozenset(("zwei", "deux", "dos", "due", "twee", "dwie", "two", "tva", "duas"))
-_PLURALS = frozenset(("grafikkarten", "cartes", "tarjetas", "schede", "karty", "videokaarten", "placas", "grafikkort"))
+#: Words behind the part that a title sells.
+_OF_PARTS = frozenset(("set", "assembly", "module", "pair", "replacement", "kit", "only", "original"))
+_ENDS_CARDS = frozenset(("12v", "12vhpwr", "connector", "connectors"))
+_NAMED_ON_CARDS = _OF_COOLERS | _ENDS_CARDS | {"ventilador", "쿨링팬", "pad", "panel"}
+#: Numbers of cards in words.
+_NUMERALS = frozenset(
+    ("two", "three", "four", "five", "six", "eight", "ten", "zwei", "drei", "vier", "deux", "trois", "quatre", "dos", "tres",
+     "cuatro", "due", "tre", "quattro", "twee", "drie", "dwie", "trzy", "cztery", "tva", "duas", "dve", "tri", "iki")
+)  # fmt: skip
+#: Cards and pieces in the plural.
+_PLURALS = frozenset(
+    ("cards", "gpus", "videocards", "pieces", "units", "copies", "grafikkarten", "karten", "stuck", "stueck", "exemplare",
+     "cartes", "tarjetas", "schede", "karty", "videokaarten", "placas", "grafikkort", "kort", "unidades", "pezzi", "stuks",
+     "sztuki", "kusy", "adet", "videokarty")
+)  # fmt: skip
 #: A number of so many digits names a model and counts nothing: `970 MSI`.
 _DIGITS_OF_A_MODEL = 3
 #: What says that a part is sold for one that broke. At most one word stands between it and the part.
@@ -51,6 +63,8 @@ _REPLACEMENT = frozenset(
 )  # fmt: skip
 #: Words before "parts" that say whose parts are sold.
 _PARTS_OF = frozenset(("pc", "computer", "oem", "genuine", "original", "gaming", "dell", "hp", "lenovo"))
+#: Words that deny what stands behind them.
+_NOT = frozenset(("not", "never", "nicht", "non", "niet", "inte", "ikke", "nie", "nao", "neni"))
 #: Words of names of games, which are given away with cards.
 _GAMES = frozenset(("red", "redemption", "island", "space", "walking", "cells", "company"))
 #: Words before "box" that say that the card has its box.
@@ -128,13 +142,21 @@ class Product:
 
     def comes_along(self, place: int) -> bool:
         """Whether a word for "with" stands between a chip's name and the word at `place`: `RTX 4080 w/ EK waterblock`."""
-        ends = [mention.end for mention in self.reading.mentions if mention.end <= place]
-        return bool(ends) and not self.words.along.isdisjoint(self.texts[min(ends) : place])
+        start = min((mention.end for mention in self.reading.mentions), default=place)
+        return any(one.text in self.words.along and not one.glued for one in self.reading.tokens[start:place])
 
     def attributes(self, place: int) -> bool:
-        """Whether the word at `place` says what graphics card it is: `Gaming Computer Graphics Card`, `desktop GPU`."""
+        """Whether the word at `place` says what graphics card it is: `Gaming Computer Graphics Card`, `desktop GPU`, or
+        whom a card is for (`graphics card for computers`, `RTX 3070 Gaming Computer Black Graphics Card`).
+        """
         behind = (word for word in self.texts[place + 1 :] if word not in _FOR_WHOM)
-        return next(behind, "") in self.words.graphics
+        if next(behind, "") in self.words.graphics:
+            return True
+        before = [word for word in self.texts[:place] if word not in _FOR_WHOM]
+        if before and before[-1] in self.words.purpose_before:
+            return not self.words.graphics.isdisjoint(before)
+        is_last = self.texts[-1] in CARDS and self.texts[-2] in self.words.graphics
+        return is_last and 0 < self.first < place and self.words.along.isdisjoint(before)
 
     def standing(self, found: Set[str], excused: Callable[[int], bool]) -> frozenset[str]:
         """The words of `found` that stand at a place that is not excused."""
@@ -165,9 +187,11 @@ def _broken(product: Product) -> Set[str]:
 
 
 def _of_another(product: Product, place: int) -> bool:
-    """Whether a word for damage is part of another name: `PC parts`, `Red Dead Redemption`."""
+    """Whether a word for damage is denied, or part of another name: `not broken`, `PC parts`, `Red Dead Redemption`."""
     around = product.texts[max(0, place - 1) : place + 2]
     word = product.texts[place]
+    if place and around[0] in _NOT:
+        return True
     return (word == "parts" and not _PARTS_OF.isdisjoint(around[:-1])) or (
         word in ("dead", "bad") and not _GAMES.isdisjoint(around)
     )
@@ -194,6 +218,18 @@ def _service(product: Product) -> Set[str]:
     begins = texts[1:2] if texts[:1] == ["("] else texts[:1]
     wish = words.wish_first.intersection(begins)
     return (product.marks & words.service) | wish | words.service_phrases.find(texts, product.marks)
+
+
+#: What classified ads have and want: `[H] PayPal [W] RTX 3090 Ti`.
+_WANTED = re.compile(r"\[w\]([^\[]*)")
+
+
+def _wanted(product: Product) -> frozenset[str]:
+    part = _WANTED.search(product.plain) if "[w]" in product.plain else None
+    if part is None:
+        return frozenset()
+    names = {word for mention in product.reading.mentions for word in mention.family.core if not word.isalpha()}
+    return frozenset(("[w]",)) if names.intersection(text.pieces(part[1])) else frozenset()
 
 
 def _for_a_card(product: Product) -> Set[str]:
@@ -237,7 +273,9 @@ def _is_of_memory(reading: Reading, place: int) -> bool:
 
 def _accessory(product: Product) -> Set[str]:
     words, reading, marks = product.words, product.reading, product.marks
-    if evidence := product.standing(marks & words.accessory, product.comes_along) or _ends_with_part(product):
+    if evidence := product.standing(
+        marks & words.accessory, lambda place: _is_feature(product, place)
+    ) or _ends_with_part(product):
         return evidence
     maybe = product.standing(marks & words.accessory_unless_card, lambda place: _is_feature(product, place))
     purpose, has_chip = marks & words.purpose, bool(reading.mentions) or product.chip_field
@@ -245,10 +283,13 @@ def _accessory(product: Product) -> Set[str]:
         return maybe | purpose
     if maybe and not product.chip_field:
         # `GPU backplate RTX 3090` is a backplate, `RTX 3090 with metal backplate` a card.
-        first = frozenset(product.texts[: product.first]) & maybe - _OF_COOLERS
-        if first and (not reading.sizes or first & _begins_with(product)):
-            return first
+        if head := maybe & _begins_with(product) - {"kit"}:
+            return head
         if not reading.sizes:
+            if first := frozenset(product.texts[: product.first]) & maybe - _OF_COOLERS:
+                return first
+            if last := frozenset(product.texts[-2:] if product.texts[-1] in _OF_PARTS else product.texts[-1:]) & maybe:
+                return last - _ENDS_CARDS
             if behind := _right_behind(product) & maybe - _NAMED_ON_CARDS:
                 return behind
             if maybe - words.common_on_cards or not marks & words.board_maker:
@@ -260,13 +301,27 @@ def _accessory(product: Product) -> Set[str]:
 
 
 def _is_feature(product: Product, place: int) -> bool:
-    """Whether a word for a part says something about the card: fans that are counted, or what comes along with it."""
-    before = product.reading.tokens[place - 1] if place else None
-    counted = before is not None and (
-        before.text in product.words.fan_counts or before.count > 1 or before.text == "x" or before.text.isdigit()
+    """Whether a word for a part says something about the card: fans that are counted, what it is made of or newly has
+    (`metal backplate`, `24GB new thermal pads`), or what comes along with it.
+    """
+    words, reading = product.words, product.reading
+    names = max((one.end for one in reading.mentions if one.end <= place), default=0)
+    before = reading.tokens[max(names, place - 2) : place]
+    counted = any(one.text in words.fan_counts for one in before) or any(
+        one.count > 1 or one.text == "x" or one.text.isdigit() for one in before[-1:]
     )
-    named = bool(product.reading.mentions) and place > product.first
-    return (counted and named and product.texts[place] in product.words.fans) or product.comes_along(place)
+    named = bool(reading.mentions) and place > product.first
+    shown = named or bool(reading.mentions and (reading.sizes or product.marks & words.board_maker))
+    described = named and any(one.text in _MADE_OF or (one.text in _NEWLY and reading.sizes) for one in before)
+    fans = counted and shown and product.texts[place] in words.fans
+    return fans or described or product.comes_along(place)
+
+
+_MADE_OF = frozenset(("metal", "metall", "aluminum", "aluminium", "rgb", "argb"))
+_NEWLY = frozenset(
+    ("new", "fresh", "neue", "neuen", "neuer", "nuevos", "nuevas", "neufs", "nouveaux", "nuovi", "nowe", "novos", "nya",
+     "nye", "nove", "nieuwe")
+)  # fmt: skip
 
 
 def _replaced(product: Product, parts: Set[str]) -> bool:
@@ -451,11 +506,32 @@ def _several(product: Product) -> Set[str]:
         return frozenset()
     # `2 MSI RTX 3070`, `Zwei RTX 3090`: a number begins the title, and cards are what follows.
     words, first, second = product.words, product.texts[0], product.texts[1:2]
-    if first in _NUMERALS or (first.isdecimal() and len(first) < _DIGITS_OF_A_MODEL and int(first) > 1):
+    if _is_several(first):
         of_cards = (words.board_maker, words.graphics, words.maker.keys(), CARDS, _PLURALS)
         if any(not known.isdisjoint(second) for known in of_cards):
             return {first}
-    return product.marks & words.several or set(_QUANTITY.findall(product.plain))
+    return product.marks & words.several or set(_QUANTITY.findall(product.plain)) or _counted_behind(product)
+
+
+def _is_several(word: str) -> bool:
+    return word in _NUMERALS or (word.isdecimal() and len(word) < _DIGITS_OF_A_MODEL and int(word) > 1)
+
+
+def _counted_behind(product: Product) -> Set[str]:
+    """A number with cards or pieces in the plural behind it, perhaps with a word for graphics in between: `two cards`, `2
+    graphics cards`, `5x Grafikkarten`. The number of a version counts nothing (`PCIe 4 graphics cards`).
+    """
+    if _PLURALS.isdisjoint(product.texts):
+        return frozenset()
+    for place, word in enumerate(product.texts):
+        if word not in _PLURALS or place < product.first:
+            continue
+        at = place - 1 - (product.texts[place - 1] in product.words.graphics)
+        number = product.reading.tokens[at]
+        versioned = at > 0 and product.texts[at - 1] in product.words.versions
+        if number.count > 1 or (_is_several(number.text) and not number.glued and not versioned):
+            return {number.text, word}
+    return frozenset()
 
 
 #: In this order: what is broken is broken whatever it is, and a part of a computer is no computer.
@@ -465,6 +541,7 @@ RULES: tuple[Rule, ...] = (
     Rule("enclosure", "a word or a name of enclosures", "Aorus RTX 4090 Gaming Box", _enclosure),
     Rule("broken", "the last word is the box, without a card", "RTX 5070 Ti Pristine Box", _only_its_box, reads_all=True),
     Rule("service", "a word for repair, insurance, rent or a wish to buy", "RTX 4070 extended warranty", _service),
+    Rule("service", "what an ad wants in return", "[H] PayPal [W] RTX 3090 Ti", _wanted, reads_all=True),
     Rule("accessory", "the product is for the card", "Halter for RTX 4090", _for_a_card),
     Rule("accessory", "a part, where it is no feature of the card", "RTX 4070 waterblock", _accessory),
     Rule("other", "a computer case, and what fits in", "Base 600, graphics card up to 425 mm", _case, reads_all=True),
@@ -597,6 +674,50 @@ def shows_a_card(reading: Reading) -> bool:
         or marks & vocabulary.own_cards
         or any(before in vocabulary.fan_counts and word in vocabulary.fans for before, word in pairwise(texts))
     ) or is_bare(reading)
+
+
+def unknown_head(reading: Reading) -> str | None:
+    """The word that stands where titles name what they sell, if it is none that is said of cards; None otherwise.
+
+    Most languages name it first (`Bloque de agua MSI RTX 4090`, `Köpes MSI RTX 4070`), others last (`MSI RTX 5090 GPU
+    reservation`). The name of a shop or a line stands there too: in Chinese and Korean before the maker, elsewhere behind
+    the memory size, so that such words say nothing.
+    """
+    tokens, words = reading.tokens, reading.vocabulary
+    first = min((mention.start for mention in reading.mentions), default=0)
+    begin = next((place for place in range(first) if tokens[place].text in _before_the_chip(words)), first)
+    if tokens[begin].text in words.graphics | CARDS:
+        # `Ekran kartı tutucu RTX 4090` holds the card.
+        return None if reading.sizes else _first_thing(tokens[begin:first], words)
+    by_maker = tokens[begin].text in words.board_maker
+    if (by_maker or not reading.sizes) and (unknown := _first_thing(tokens[:begin], words)):
+        return None if words.sellers.find(reading.words, reading.marks) else unknown
+    if reading.sizes or reading.memory_types or any(mention.end == len(tokens) for mention in reading.mentions):
+        return None
+    last, before = tokens[-1], tokens[-2]
+    if last.text in CARDS and before.text not in words.graphics:
+        last = before  # a `warranty card`
+    if _first_thing([last], words) is None or len(last.text) == 3 or last.text.startswith(tuple(words.card_lines)):
+        return None
+    return last.text if before.text in words.graphics or reading.marks.isdisjoint(words.graphics) else None
+
+
+def _first_thing(tokens: Iterable[Token], words: Vocabulary) -> str | None:
+    """The first word of Latin, Greek or Cyrillic letters that is no code and not said of cards."""
+    unknown = (one.text for one in tokens if not (one.glued or one.text in _said_of_cards(words)))
+    return next((word for word in unknown if len(word) > 2 and word.isalpha() and word[0] < "\u1100"), None)
+
+
+@cache
+def _before_the_chip(words: Vocabulary) -> frozenset[str]:
+    return words.board_maker | words.maker.keys() | words.graphics | CARDS
+
+
+@cache
+def _said_of_cards(words: Vocabulary) -> frozenset[str]:
+    names = words.board_maker | words.maker.keys() | words.card_lines | words.own_cards | FORM_WORDS.keys() | OPEN_WORDS
+    beside = words.liquid | words.mobile | words.machine_lines | words.taken_out | words.fans | words.fan_counts
+    return names | beside | words.graphics | words.plain | words.of_goods | words.along | words.purpose | CARDS
 
 
 def is_bare(reading: Reading) -> bool:

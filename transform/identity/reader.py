@@ -194,8 +194,8 @@ def _is_version(reading: Reading, position: int) -> bool:
 
 
 def _behind_a_name(reading: Reading, position: int) -> bool:
-    """Whether a count stands directly behind a card's name and memory, one of more than fans also behind its maker. False
-    for board makers who count their fans there.
+    """Whether a count stands directly behind a card's name and memory, one of more than fans anywhere behind it, except
+    behind sockets and slots. False for board makers who count their fans there.
     """
     last_mention = next(
         (mention for mention in reversed(reading.mentions) if not mention.weak or mention.family.joined), None
@@ -203,11 +203,9 @@ def _behind_a_name(reading: Reading, position: int) -> bool:
     if last_mention is None or any(token.text in reading.vocabulary.fans_behind_name for token in reading.tokens):
         return False
     between = reading.tokens[last_mention.end : position]
-    makers = reading.vocabulary.board_maker if reading.tokens[position].count >= _MORE_THAN_FANS else frozenset()
-    return all(
-        token.memory or token.memory_type or token.text in FORM_WORDS or token.text in "()" or token.text in makers
-        for token in between
-    )
+    if reading.tokens[position].count >= _MORE_THAN_FANS:
+        return all(token.text not in _SOCKETS and token.text not in _SLOTS for token in between)
+    return all(token.memory or token.memory_type or token.text in FORM_WORDS or token.text in "()" for token in between)
 
 
 # ── words behind a number ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -339,6 +337,8 @@ _INSIDE = frozenset(("graphics", "nvidia", "geforce", "radeon", "amd"))
 
 #: Lines whose word, with a number behind it, always names a card. `HD 1080`, `R5 5600` and `MX 500` may be other things.
 _LINES = frozenset(("rtx", "gtx", "rx"))
+#: What separates the cards of one line.
+_BETWEEN_NAMES = frozenset(("/", "|", ",", "and", "or", "und", "oder", "et", "y", "e", "i"))
 _SERIES = frozenset(("series", "serie", "시리즈"))
 
 
@@ -389,7 +389,7 @@ class Reader:
                 reading.makers.add(maker)
             node = self._index.start.get(word)
             if node is not None and (after := self._read_name(reading, node, position, depth > 0)):
-                position = self._read_second_name(reading, after, depth > 0)
+                position = self._read_more_names(reading, after, depth > 0)
                 continue
             if word in _LINES:
                 behind = [token for token in tokens[position + 1 : position + 4] if token.text != "pro"]
@@ -448,19 +448,26 @@ class Reader:
             reading.memory_in_names.append((memory, inside))
         return self._add_mention(reading, best, range(position, end), weak=best.short, inside=inside)
 
-    def _read_second_name(self, reading: Reading, position: int, inside: bool) -> int:
-        """Note a second card of the same line behind a slash (`RTX 4070/4080`); returns the position behind it."""
-        core, behind = reading.mentions[-1].family.core, reading.tokens[position : position + 3]
-        if core[0] not in _LINES or not behind or behind[0].text != "/":
-            return position
-        number = _name_number(behind[1:])
-        if number is None or len(number) != len(core[-1]):
-            return position
-        family = self._index.families.get((core[0], number))
-        if family is None:
-            reading.unknown_names.append(f"{core[0]} {number}")
-            return position + 2
-        return self._add_mention(reading, family, range(position + 1, position + 2), weak=False, inside=inside)
+    def _read_more_names(self, reading: Reading, position: int, inside: bool) -> int:
+        """Note further cards of the same line, which leave it out (`RTX 4070/4080`, `RTX 5070 | 5080`, `RX 7600 7700XT`).
+
+        Returns the position behind them. A number that no card has counts as an unknown name behind a slash only.
+        """
+        tokens, core = reading.tokens, reading.mentions[-1].family.core
+        while core[0] in _LINES and position < len(tokens):
+            slash = tokens[position].text == "/"
+            start = position + (tokens[position].text in _BETWEEN_NAMES)
+            number = _name_number(tokens[start : start + 3])
+            if number is None or len(number) != len(core[-1]) or tokens[start].glued:
+                break
+            family = self._index.families.get((core[0], number))
+            if family is None:
+                if not slash:
+                    break
+                reading.unknown_names.append(f"{core[0]} {number}")
+                return position + 2
+            position = self._add_mention(reading, family, range(start, start + 1), weak=False, inside=inside)
+        return position
 
     def _add_mention(self, reading: Reading, family: Family, place: range, *, weak: bool, inside: bool) -> int:
         """Note that the tokens at `place` name `family`; returns the position behind the suffixes."""

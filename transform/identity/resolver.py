@@ -243,7 +243,9 @@ class Resolver:
         return _answer_of_system(asked, sold, "several", sold.why)
 
     def _product_open(self, asked: Asked) -> Resolution | None:
-        shown = asked.choice.coded or products.shows_a_card(asked.reading)
+        shown = asked.choice.coded or (
+            products.shows_a_card(asked.reading) and products.unknown_head(asked.reading) is None
+        )
         if not asked.is_sold or shown or _field_shows_a_card(asked.evidence, self._vocabulary):
             return None
         system = self._choice_in_brackets(asked.title, asked.reading) if asked.context is None else None

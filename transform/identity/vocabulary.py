@@ -45,6 +45,7 @@ class Vocabulary:
     not_glued: frozenset[str]
     mobile: frozenset[str]
     plain: frozenset[str]
+    of_goods: frozenset[str]
     own_cards: frozenset[str]
     accessory: frozenset[str]
     accessory_unless_card: frozenset[str]

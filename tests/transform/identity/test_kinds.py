@@ -127,25 +127,32 @@ def test_a_slot_has_one_spelling() -> None:
 
 def test_titles_that_were_read_wrongly(shared_data: Path) -> None:
     """Each case says in words what is right: a card's name, that no card is meant, or what it must never be."""
-    # Those from 201 on are of kinds that are not read yet: parts named by a board, classified ads, several models.
-    cases = [folder for folder in sorted(shared_data.glob("cases/pages/[01]*")) if (folder / "title.txt").exists()]
-    assert len(cases) > 35
+    cases = [file.parent for file in sorted(shared_data.glob("cases/pages/*/title.txt"))]
+    cases = [folder for folder in cases if folder.name[:3] not in _CARDS_TO_COME]
+    assert len(cases) > 60
     wrong = []
     for folder in cases:
         source = re.search(r"--source (\S+)", (folder / "command").read_text("utf-8"))
         expected = (folder / "expected.txt").read_text("utf-8").strip()
         for title in filter(None, (folder / "title.txt").read_text("utf-8").splitlines()):
             found = RESOLVER.resolve(title, source=source[1] if source else None)
-            if not _agrees(expected, found.status, found.gpu or ""):
+            if not _agrees(expected, found):
                 wrong.append((folder.name, title, expected, found.status, found.gpu, found.explanation))
     assert not wrong
 
 
-def _agrees(expected: str, status: str, gpu: str) -> bool:
+#: Cards that the catalogue lacks, and one whose name is glued to the board's and to the memory.
+_CARDS_TO_COME = ("278", "279", "280", "282")
+
+
+def _agrees(expected: str, found: Resolution) -> bool:
+    status, gpu = found.status, found.gpu or ""
     if expected.startswith(("not_a_gpu", "ambiguous")):
         return status != "matched"
     if expected.startswith("matched"):
         return status == "matched"
+    if expected.endswith(" (matched)"):
+        return found.gpu_id == expected.removesuffix(" (matched)")
     name = re.split(r"[;:,(]", expected.replace("NVIDIA ", "").replace("AMD ", "").replace("Intel ", ""))[0].strip()
     return (status == "matched" and re.sub(r" \d+GB$", "", name) in gpu) or (
         status == "ambiguous" and "ambiguous" in expected
