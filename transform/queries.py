@@ -18,6 +18,9 @@ FOLDER_OF_MODELS = Path(__file__).with_name("models")
 
 #: Whether an offer is known by a price: the newest one, or behind that the last one before its source became too old.
 KNOWN = "price_usd IS NOT NULL AND coalesce(exclusion, 'source too old') = 'source too old'"
+#: The mark of such a price: stale too if its source is read, but has not shown it for too long.
+MARK = """CASE WHEN {is_fresh} THEN core.price_mark({source})
+    ELSE concat_ws(', ', 'stale', nullif(replace(core.price_mark({source}), 'stale, ', ''), 'stale')) END"""
 
 #: The column names and the rows of an answer.
 Rows = tuple[list[str], list[tuple[Any, ...]]]

@@ -163,10 +163,10 @@ def test_invented_prices_are_marked_at_every_door_and_no_real_run_stands_beside_
     assert any('"is_sample":true' in page.replace(" ", "") for page in pages)
 
 
-def test_a_market_of_whose_shops_nothing_is_known_has_prices_of_makers_and_a_currency_the_rate_of_the_program(
+def test_what_no_shop_has_has_the_price_of_its_maker_behind_them_and_a_currency_the_rate_of_the_program(
     tmp_path: Path,
 ) -> None:
-    """An empty folder answered in euro and in won, and a folder with a good night did not."""
+    """An empty folder answered in euro and in won, and of more cards, and a folder with a good night did not."""
     data = tmp_path / "data"
     assert night(live(data, 1), 1, lambda name: name == "newegg").published
     for market, currency in (("de", "EUR"), ("kr", "KRW")):
@@ -174,6 +174,16 @@ def test_a_market_of_whose_shops_nothing_is_known_has_prices_of_makers_and_a_cur
         found = json.loads(succeeds(*asked, "--limit", 0, "--format", "json", data=data).out)
         marks = {row["price_mark"] for row in found if row["way"] == "buy" and row[f"price_{currency.lower()}"]}
         assert {"launch price", "list price"} >= marks != set()
+    asked = ("buy", "--model", "llama-3.1-8b", "--format", "json", "--limit", 0)
+    (tmp_path / "home").mkdir()
+    empty = {row["gpu_id"]: row for row in json.loads(succeeds(*asked, cwd=tmp_path / "home").out)}
+    found = json.loads(succeeds(*asked, "--order", "total", data=data).out)
+    assert {row["gpu_id"] for row in found} >= empty.keys()
+    newest = {row["gpu_id"]: row["source"] for row in found if row["gpu_count"] == 1}
+    assert {"newegg", "list price"} <= set(newest.values())
+    assert {row["source"] for row in json.loads(succeeds(*asked[:-2], data=data).out)} == {"newegg"}, "they come first"
+    of_one = gpuledger("buy", "--model", "deepseek-r1", "--precision", "Q4_K_M", "--shop", "newegg", data=data)
+    assert "without --shop there are " in of_one.err
     assert "1 KRW = " in succeeds("price", "4090", "--currency", "KRW", data=data).err
     assert night(live(data, 2, 1), 1, lambda name: name in ("newegg", "ecb_fx")).published
     for day in (10, 30):

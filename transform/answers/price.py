@@ -6,7 +6,7 @@ from datetime import date
 from typing import NamedTuple
 
 from gpuledger.transform.answers.columns import columns
-from gpuledger.transform.queries import KNOWN, select_of
+from gpuledger.transform.queries import KNOWN, MARK, select_of
 from gpuledger.warehouse.outputs.answer import Answer
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
@@ -42,8 +42,11 @@ def last_prices(market: str | None) -> str:
 
 def _with_last_seen(table: str, market: str | None) -> str:
     where = " WHERE p.market = $market" if market else ""
-    return f"""(SELECT p.*, core.last_seen_at(s.confirmed_until, st.last_success_at, p.price_since) AS last_seen_at
+    mark = MARK.format(is_fresh="a.listing_id IS NULL", source="p.source")
+    return f"""(SELECT p.*, core.last_seen_at(s.confirmed_until, st.last_success_at, p.price_since) AS last_seen_at,
+            {mark} AS price_mark
         FROM {table} p LEFT JOIN core.price_open s ON s.listing_id = p.listing_id
+        LEFT JOIN core.aged_out a ON a.listing_id = p.listing_id
         LEFT JOIN ops.source_state st ON st.source = p.source{where})"""
 
 
@@ -80,7 +83,7 @@ def price(data: DataDir, cards: Cards, day: date | None, market: str | None = No
     else:
         # DuckDB 1.5 does not accept a subquery in the condition of an outer join.
         sql = f"""SELECT p.*, t.change_30d, t.percentile_1y, t.hint, t.reason AS hint_reason, t.hint_given,
-                t.hint_was_right, t.hint_right_on_any, core.price_mark(p.source) AS price_mark
+                t.hint_was_right, t.hint_right_on_any
             FROM {last_prices(market)} p CROSS JOIN core.home_market home
             LEFT JOIN mart.price_trend t ON t.gpu_id = p.gpu_id AND p.market = home.market"""
     # All words are one parameter, because a condition for each word of a long text took gigabytes of memory to plan.

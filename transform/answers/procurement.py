@@ -192,7 +192,7 @@ def _prices(data: DataDir, market: str | None) -> tuple[list[str], list[tuple[An
     return query(
         data,
         f"""SELECT p.gpu_id, p.gpu, g.memory_gb, g.tdp_w, p.price_usd,
-               CASE WHEN p.price_usd IS NOT NULL THEN core.price_mark(p.source) END AS price_mark,
+               CASE WHEN p.price_usd IS NOT NULL THEN p.price_mark END AS price_mark,
                p.offered_in AS market, p.source AS shop, p.url,
                l.mpn, p.price_since, p.last_seen_at, p.offers, p.msrp_usd, p.premium_over_msrp, p.used_price_usd, t.hint,
                t.reason AS hint_reason, t.change_30d, p.excluded, p.snapshot_sha256

@@ -36,7 +36,7 @@ def value(data: DataDir, workload: str, basis: Basis, scope: Scope) -> Answer:
     sql = f"SELECT * FROM {values(day, market)} WHERE workload_id = $workload AND price_basis = $basis"
     parameters = market_parameters(day, market)
     if basis == "street":
-        mark = MARK_OF_A_DAY if day else "core.price_mark(p.source)"
+        mark = MARK_OF_A_DAY if day else "p.price_mark"
         sql = f"""SELECT v.*, p.offered_in, p.source AS shop, p.price_since, p.last_seen_at, {mark} AS price_mark
             FROM ({sql}) v LEFT JOIN {street_prices(day, market)} p USING (gpu_id)"""
     elif market is None:

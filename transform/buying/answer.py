@@ -146,10 +146,10 @@ class _Asker:
             min_tokens_per_s=question.min_tokens_per_s, country=stock.country, machine_tax=stock.place.machine_tax,
         )  # fmt: skip
 
-    def answer(self, need: Need, limits: Limits, condition: Condition) -> Answer:
+    def answer(self, need: Need, limits: Limits, condition: Condition, *, any_shop: bool = False) -> Answer:
         """The answer to the question with this need and these limits, without what would help if there is none."""
-        question, stock = self.question, self.stock
-        offered = stock.offered(need, OfferFilter(CONDITIONS[condition], owned=question.owned, shops=self.shops))
+        question, stock, shops = self.question, self.stock, None if any_shop else self.shops
+        offered = stock.offered(need, OfferFilter(CONDITIONS[condition], owned=question.owned, shops=shops))
         options = with_reasons(
             options_of(need, limits, offered, self.assumptions), need, limits, self.assumptions,
         )  # fmt: skip
@@ -272,6 +272,8 @@ def _blocked(asker: _Asker, need: Need, limits: Limits) -> list[Blocked]:
             yield "--min-tokens-per-s", asker.answer(need, replace(limits, min_tokens_per_s=None), condition)
         if limits.has_host:
             yield "--slots", asker.answer(need, replace(limits, slots=max(NODES)), condition)
+        if asker.shops:
+            yield "--shop", asker.answer(need, limits, condition, any_shop=True)
         if condition != "any":
             yield f"--condition {condition}", asker.answer(need, limits, "any")
         for name, usage in (
@@ -282,5 +284,9 @@ def _blocked(asker: _Asker, need: Need, limits: Limits) -> list[Blocked]:
                 with suppress(SizingError):
                     yield name, asker.answer(asker.need(need.precision, usage), limits, condition)
 
-    found = [Blocked(name, len(other.ranking), other.ranking[0]) for name, other in tries() if other.ranking]
+    found = [
+        Blocked(name, len(other.ranking), other.ranking[0])
+        for name, other in tries()
+        if other.ranking and other.ranking[0].price_usd is not None
+    ]
     return sorted(found, key=lambda blocked: -blocked.answers)

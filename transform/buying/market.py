@@ -13,14 +13,15 @@ import duckdb
 from gpuledger.transform import exchange_rates
 from gpuledger.transform.assumptions import Assumptions, from_table
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.queries import KNOWN, last_in, view
+from gpuledger.transform.queries import KNOWN, MARK, last_in, select_of, view
 from gpuledger.transform.sizing.catalogue import canonical
 from gpuledger.transform.speed.cards import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Learned
 from gpuledger.transform.speed.rules import Basis
 
-#: Whether the last attempt to read the source of a price failed. Prices of such a source come behind others.
+#: Whether nobody has confirmed a price of late. Such prices come behind others.
 _IS_STALE = "coalesce(contains(mark, 'stale'), false)"
+_MARK = MARK.format(is_fresh="{price}.exclusion IS NULL", source="{price}.source")
 _VENDOR = "CASE WHEN {listing}.seller_kind IN ('quote', 'marketplace') THEN {listing}.seller END"
 #: Whether a listing is of one of the shops that were asked for: sources or sellers, in small letters.
 _IN_SHOPS = (
@@ -48,11 +49,13 @@ class Evidence(NamedTuple):
     mark: str | None = None
     market: str | None = None
     vendor: str | None = None
+    #: Whether it is what a maker asks for a card that no shop has, in a market where shops have others.
+    is_behind: bool = False
 
     @property
-    def is_stale(self) -> bool:
-        """Whether the last attempt to read the source failed."""
-        return self.mark is not None and "stale" in self.mark
+    def is_older(self) -> bool:
+        """Whether nobody has confirmed the price of late, where other prices may be fresh."""
+        return self.is_behind or (self.mark is not None and "stale" in self.mark)
 
     @property
     def shop(self) -> str:
@@ -251,7 +254,7 @@ def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> l
                round_even(g.tdp_w, 0)::INTEGER, coalesce(g.gpus_on_board, 1), r.observed_value_kept_per_year,
                r.history_years, p.source, p.valid_from,
                core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from), p.url, p.snapshot_sha256,
-               core.price_mark(p.source) AS mark, p.market, {_VENDOR.format(listing="p")}
+               {_MARK.format(price="p")} AS mark, p.market, {_VENDOR.format(listing="p")}
            FROM core.market_offer p
            JOIN core.gpu g ON g.gpu_id = p.gpu_id
            LEFT JOIN ops.source_state st ON st.source = p.source
@@ -281,7 +284,7 @@ def nodes(con: duckdb.DuckDBPyConnection, asked: OfferFilter) -> list[Node]:
            SELECT n.product_kind, n.title, n.gpu_id, n.gpu, n.gpus, n.contents, n.condition,
                CASE WHEN a.market IN ('eu', 'all') THEN n.net_usd ELSE n.price_usd END AS paid_usd, g.memory_gb,
                g.memory_bandwidth_gb_s, (g.tdp_w * n.gpus / coalesce(g.gpus_on_board, 1))::INTEGER, n.source,
-               n.price_since, n.last_seen_at, n.url, n.snapshot_sha256, core.price_mark(n.source) AS mark, n.market,
+               n.price_since, n.last_seen_at, n.url, n.snapshot_sha256, {_MARK.format(price="n")} AS mark, n.market,
                {_VENDOR.format(listing="l")}
            FROM {view("mart.node_offer")} n CROSS JOIN asked a JOIN core.gpu g ON g.gpu_id = n.gpu_id
            JOIN core.listing l ON l.listing_id = n.listing_id
@@ -324,7 +327,7 @@ def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
                coalesce(r.instance, ''), r.pricing_model, r.instance_hour_usd, r.gpu_memory_gb, r.gpu_bandwidth_gb_s,
                r.source, r.price_since, core.last_seen_at(h.confirmed_until, st.last_success_at, r.price_since), NULL,
                r.snapshot_sha256, core.price_mark(r.source) AS mark
-           FROM core.rental r
+           FROM ({select_of("core.rental").replace(" AND f.is_usable", "")}) r
            LEFT JOIN core.cloud_offer_history h ON h.offer_id = r.offer_id AND h.valid_to IS NULL
            LEFT JOIN core.gpu g ON g.gpu_id = r.gpu_id
            LEFT JOIN ops.source_state st ON st.source = r.source

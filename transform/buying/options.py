@@ -597,9 +597,9 @@ def _place(option: Option) -> tuple[bool, bool, bool, Decimal, int, str]:
     """The key that orders options: known costs first, of these what is there already and what has a fresh price, then by
     cost, by the number of GPUs and by name.
     """
-    is_stale = option.evidence is not None and option.evidence.is_stale
+    is_older = option.evidence is not None and option.evidence.is_older
     total = option.total_usd
-    return total is None, option.condition != OWNED, is_stale, total or Decimal(0), option.gpu_count, option.what
+    return total is None, option.condition != OWNED, is_older, total or Decimal(0), option.gpu_count, option.what
 
 
 def _memory(need: Need, gpu: Gpu, gpus: int, prediction: Prediction | None) -> tuple[float, float]:

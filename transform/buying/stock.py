@@ -142,15 +142,29 @@ class Warehouse(Stock):
         cards, nodes = market.cards(self.con, asked), market.nodes(self.con, asked)
         # Who asks for the offers of some shops is not asking for others.
         rented = market.instances(self.con) if asked.shops is None else []
-        if not cards and not nodes and asked.shops is None:
-            # A market of whose shops nothing is known knows what an empty folder knows.
-            cards = _of_makers(asked, self.place)
+        if asked.shops is None:
+            # Whatever no shop has is known as an empty folder knows it, behind what shops ask.
+            is_known = {card.gpu_id for card in cards if card.condition == "new"}
+            is_known |= {node.gpu_id for node in nodes if node.condition == "new"}
+            older = [card for card in _of_makers(asked, self.place) if card.gpu_id not in is_known]
+            if cards or nodes:
+                older = [card for card in older if card.evidence and card.evidence.seen_at <= self.now]
+                older = [
+                    card._replace(evidence=card.evidence._replace(is_behind=True)) for card in older if card.evidence
+                ]
+            cards = [*cards, *older]
         sold = [*(card.gpu_id for card in cards), *(node.gpu_id for node in nodes)]
         # The warehouse of an earlier program may lack a card of today.
         chips = {card.gpu_id: catalogue.by_id()[card.gpu_id] for card in cards if card.gpu_id in catalogue.by_id()}
         chips |= market.chips(self.con, [*sold, *asked.owned, *(instance.gpu_id or "" for instance in rented)])
-        machines = market.machines(self.con, sold) if asked.shops is None else []
-        return Market(cards=cards, instances=rented, measured={}, chips=chips, nodes=nodes, machines=machines)
+        machines, unpriced = [], {}
+        if asked.shops is None:
+            unpriced = {name: why for name, why in makers.left_out().items() if name not in sold}
+            machines = market.machines(self.con, (*sold, *unpriced))
+            machines += [catalogue.by_id()[name] for name in unpriced]
+        return Market(
+            cards=cards, instances=rented, measured={}, chips=chips, nodes=nodes, machines=machines, unpriced=unpriced
+        )
 
     def hosted(self, model_id: str) -> Sequence[Hosted]:
         """See Stock."""

@@ -106,7 +106,7 @@ class _Rules(NamedTuple):
         if option.chip is not None and not self.assumptions.experiments:
             yield from self._support(option.chip)
         evidence = option.evidence
-        if evidence is not None and evidence.is_stale:
+        if evidence is not None and evidence.is_older:
             yield Message("buy.old_price")
 
     def _memory(self, option: Option) -> Iterator[Message]:

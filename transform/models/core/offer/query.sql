@@ -23,10 +23,10 @@ SELECT
     p.* EXCLUDE (printed_usd),
     coalesce(core.offer_exclusion(
         p.gpu_count, p.condition, true, p.availability, p.seller_kind, p.seller, h.listing_id IS NOT NULL,
-        p.confirmed_until IS NULL OR p.confirmed_until >= p.valid_from AND a.listing_id IS NULL, p.price, p.price_kind, p.price_usd, p.msrp_usd, p.channel
+        p.confirmed_until IS NULL OR p.confirmed_until >= p.valid_from, p.price, p.price_kind, p.price_usd, p.msrp_usd, p.channel
     ), CASE WHEN n.gpu_id IS NOT NULL THEN 'suspect price' END,
     -- Last, so that such an offer is one that would count if its source were fresh.
-    CASE WHEN NOT coalesce(f.is_usable, false) THEN 'source too old' END) AS exclusion
+    CASE WHEN NOT coalesce(f.is_usable, false) OR a.listing_id IS NOT NULL THEN 'source too old' END) AS exclusion
 FROM priced p
 LEFT JOIN core.source_freshness f ON f.source = p.source
 LEFT JOIN core.held_price h ON h.listing_id = p.listing_id

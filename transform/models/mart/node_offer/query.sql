@@ -54,7 +54,7 @@ SELECT
         END,
         core.offer_exclusion(
             1, p.condition, true, p.availability, p.seller_kind, p.seller, h.listing_id IS NOT NULL,
-            p.confirmed_until IS NULL OR p.confirmed_until >= p.valid_from AND a.listing_id IS NULL, p.price, CASE p.price_kind WHEN 'bundle' THEN 'now' ELSE p.price_kind END,
+            p.confirmed_until IS NULL OR p.confirmed_until >= p.valid_from, p.price, CASE p.price_kind WHEN 'bundle' THEN 'now' ELSE p.price_kind END,
             -- The bounds for one card. The highest price of a machine is checked below.
             least(p.price_usd / greatest(p.gpu_count, 1), 100000), NULL, p.channel
         ),
@@ -66,7 +66,7 @@ SELECT
                 SELECT max(value)::DOUBLE FROM core.setting WHERE setting = 'street_price_min_msrp_ratio'
             ) THEN 'far below launch price'
         END,
-        CASE WHEN NOT coalesce(f.is_usable, false) THEN 'source too old' END
+        CASE WHEN NOT coalesce(f.is_usable, false) OR a.listing_id IS NOT NULL THEN 'source too old' END
     ) AS exclusion
 FROM priced p
 LEFT JOIN core.gpu g ON g.gpu_id = p.gpu_id
