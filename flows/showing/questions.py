@@ -76,7 +76,7 @@ def _columns(money: Money) -> list[Column]:
 
 
 def _row(one: running.Asked, money: Money) -> list[Any]:
-    first = next(iter(running.kept(one.answer)), {})
+    first = next(iter(running.kept(one.answer)[0]), {})
     values = [money.amount(name, first.get(name)) for name in _OF_AN_ANSWER]
     return [
         one.model_id, one.people, one.context, one.answer.need.precision, spoken(one.condition), one.market,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.message import LANGUAGES
+from gpuledger.extract.source import discover
 from gpuledger.flows.night.context import SILENT, Progress, utc_now
 from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import texts
@@ -38,5 +39,6 @@ def write(data: DataDir, folder: Path, progress: Progress = SILENT) -> list[Path
 
     progress.step("ask")
     report_contents = contents(data, origin, texts(settings.load({}).assumptions_given), utc_now(), models)
+    titles = {"titles": {"columns": ["source", "title"], "rows": [[one.name, one.title] for one in discover()]}}
     progress.step("write")
-    return files.export(report_contents, folder, language=lang.current(), translations=translations)
+    return files.export(report_contents | titles, folder, language=lang.current(), translations=translations)

@@ -155,25 +155,28 @@ def test_the_command_says_it_in_every_form(data: Path, question: Question) -> No
         assert " ".join(asked("table").split()).startswith(" ".join(told["sentence"].split()))
 
 
-@pytest.mark.parametrize("budget", [3000, pytest.param(1500, marks=pytest.mark.slow_combination), 6000])
-def test_a_smaller_budget_finds_in_the_report_the_cheapest_pick_of_the_command(
-    data: Path, page: dict[str, Any], budget: int
+@pytest.mark.parametrize(
+    ("budget", "speed"), [(3000, 0), pytest.param(1500, 20, marks=pytest.mark.slow_combination), (6000, 40)]
+)
+def test_a_budget_and_a_speed_give_the_picks_of_the_command_in_the_report(
+    data: Path, page: dict[str, Any], budget: int, speed: int
 ) -> None:
-    """The page keeps every answer that is a pick for some budget, and only filters."""
-    place = table(page, "questions")
-    for number, row in enumerate(place):
+    compared = 0
+    for number, row in enumerate(table(page, "questions")):
         if row["people"] != 1 or row["market"] != "us" or row["condition"] != "any" or not row["context"]:
             continue
         question = (row["model_id"], 1, row["context"], "any", "us", "USD")
-        told = {one["pick"]: one for one in agent(data, question, budget=budget, shown=3)["rows"] if not one["instead"]}
-        within = [
-            way for way in table(page, "ways") if way["question"] == number and way["outlay_usd"] <= budget
+        told = agent(data, question, budget=budget, min_tokens_per_s=speed or None, shown=3)["rows"]
+        of_command = [one["what"] for one in told if one["pick"] and not one["instead"]]
+        ways = [way for way in table(page, "ways") if way["question"] == number]
+        steps = [
+            step for step in table(page, "steps")
+            if step["question"] == number and step["speed"] == speed and (step["budget_usd"] or 1e9) <= budget
         ]  # fmt: skip
-        assert bool(within) == bool(told), question
-        if within:
-            cheapest = told.get("for less", told["first"])
-            is_named = within[0]["what"] == cheapest["what"]
-            assert is_named or within[0]["outlay_usd"] >= 0.95 * cheapest["outlay_usd"], question
+        places = [steps[-1][name] for name in ("first", "for_less", "other")] if steps else []
+        assert [ways[place]["what"] for place in places if place is not None] == of_command, question
+        compared += len(of_command)
+    assert compared >= 6
 
 
 @pytest.mark.parametrize("question", QUESTIONS[::8], ids=lambda question: "-".join(map(str, question)))

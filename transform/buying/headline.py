@@ -11,6 +11,7 @@ from gpuledger.extract.message import Message, Sum
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.advice import without_prices
 from gpuledger.transform.buying.answer import Answer
+from gpuledger.transform.buying.choosing.picks import Picks
 from gpuledger.transform.buying.hosts import estimated_on
 from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE
 from gpuledger.transform.buying.market import Evidence, Hosted
@@ -47,11 +48,7 @@ def headline(answer: Answer) -> Headline | None:
     if picks is None or (answer.need.is_by_rate and not picks.first.is_known):
         return None
     first = picks.first
-    least = min(pick.outlay_usd or Decimal(0) for pick in picks.all())
-    bought = (
-        one for one in answer.ranking if one.way == "buy" and one.outlay_usd is not None and one.outlay_usd < least
-    )
-    cheaper = min(bought, key=lambda one: one.outlay_usd or 0, default=None)
+    cheaper = cheapest_below(picks, answer.ranking)
     # Of rented cards nothing is known about speech.
     rental = None if first.own is None or _heard(first) is not None else _like_with_like(first, answer)
     rent_below = None
@@ -60,6 +57,13 @@ def headline(answer: Answer) -> Headline | None:
         hours = costs.break_even_hours(first.own, hour)
         rent_below = None if hours is None else hours / (12 * answer.assumptions.horizon_years)
     return Headline(first, cheaper, rental, rent_below, *_interface(first, answer))
+
+
+def cheapest_below(picks: Picks, answers: Sequence[Option]) -> Option | None:
+    """The cheapest of the answers that is bought for less than all picks, None if there is none."""
+    least = min(pick.outlay_usd or Decimal(0) for pick in picks.all())
+    bought = (one for one in answers if one.way == "buy" and one.outlay_usd is not None and one.outlay_usd < least)
+    return min(bought, key=lambda one: one.outlay_usd or 0, default=None)
 
 
 class RentCurve(NamedTuple):

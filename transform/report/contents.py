@@ -88,7 +88,8 @@ class _Contents:
         stocks = running.stocks(self._con, places, set_here, clock)
         models = _rows(self._con, "models")
         asked = list(running.asked(stocks, self._data.models, {row["model_id"] for row in models}, on_model))
-        ways, sellers = _ways_and_sellers([running.kept(question.answer) for question in asked])
+        kept = [running.kept(question.answer) for question in asked]
+        ways, sellers = _ways_and_sellers([rows for rows, _ in kept])
         content = {
             "run": {name: _plain(cell) for name, cell in self._run.items()},
             "markets": self._table(markets),
@@ -100,6 +101,9 @@ class _Contents:
             "models": self._table(models),
             "questions": self._table([_question(question) for question in asked]),
             "ways": self._table(ways),
+            "steps": self._table(
+                [{"question": number, **step} for number, (_, found) in enumerate(kept) for step in found]
+            ),
             "sellers": self._table(sellers),
             "history": {
                 gpu_id: packed(Day(*(day[name] for name in Day._fields)) for day in days)
@@ -216,12 +220,12 @@ def _ways_and_sellers(kept: Sequence[Iterable[Row]]) -> tuple[list[Row], list[Ro
     """The ways of each question, and the sellers by whose numbers they name them, as many ways have the same."""
     sellers: dict[tuple[Any, ...], int] = {}
     ways = [
-        {"question": number, **{name: way[name] for name in (*running.SHOWN, "notes", "is_front")}}
+        {"question": number, **{name: way[name] for name in (*running.SHOWN, "notes", "behind", "is_front")}}
         | {"seller": sellers.setdefault(tuple(way[name] for name in running.SELLER), len(sellers))}
         for number, of_question in enumerate(kept)
         for way in of_question
     ]
-    columns = ("shop", "url", "price_since", "confirmed_at", "evidence")
+    columns = ("shop", "vendor", "url", "price_since", "confirmed_at", "evidence")
     return ways, [dict(zip(columns, seller, strict=True)) for seller in sellers]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -18,8 +19,10 @@ from gpuledger.extract.message import Message
 from gpuledger.transform.answers.markets import Market
 from gpuledger.transform.buying import market
 from gpuledger.transform.buying.answer import Answer, Question, ask
-from gpuledger.transform.buying.headline import rent_curve, sentences, why_nothing
+from gpuledger.transform.buying.choosing.picks import Choice
+from gpuledger.transform.buying.headline import cheapest_below, rent_curve, sentences, why_nothing
 from gpuledger.transform.buying.need import Usage
+from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.rows import Shown, row_of
 from gpuledger.transform.buying.stock import Stock, place_of, warehouse
 from gpuledger.transform.sizing.added_models import load
@@ -37,7 +40,7 @@ SHOWN = (
     "available_gb", "tokens_per_s", "each_tokens_per_s", "low_tokens_per_s", "high_tokens_per_s", "speed_is", "images_per_s",
     "usd_per_million_tokens", "usd_per_thousand_images", "host", "price_mark",
 )  # fmt: skip
-SELLER = ("source", "url", "price_since", "last_seen_at", "snapshot_sha256")
+SELLER = ("source", "seller", "url", "price_since", "last_seen_at", "snapshot_sha256")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,26 +132,64 @@ def _of_model(model_id: str, market_name: str, stock: Stock, own: Path) -> Itera
             )  # fmt: skip
 
 
-def kept(answer: Answer) -> list[dict[str, Any]]:
-    """The answers as rows (see rows.COLUMNS): the first, and each that is a pick for some smaller budget or higher speed.
+class Step(NamedTuple):
+    """What is picked where each user must see `speed` tokens/s, from a budget in US dollars up to that of the next step.
 
-    That is an answer before which none costs as little on day one, is as fast and has as much memory. On the front are those
-    that no other beats in cost and speed.
+    No budget is None. The picks are as in Picks, then what is cheaper still and runs.
     """
-    before, rows = list[tuple[float, float, float]](), list[dict[str, Any]]()
+
+    speed: int
+    budget_usd: float | None
+    picks: tuple[Option | None, ...]
+
+
+def steps(answer: Answer) -> list[Step]:
+    """The picks for each least speed of the grid and each budget: only a budget at which they change begins a step."""
+    found = list[Step]()
+    for speed in axes()["speed"] if answer.need.writes else axes()["speed"][:1]:
+        fast = [one for one in answer.ranking if one.outlay_usd is not None and one.each_a_second >= speed]
+        for budget in [None, *sorted({one.outlay_usd or 0 for one in fast})]:
+            within = [one for one in fast if budget is None or (one.outlay_usd or 0) <= budget]
+            picks = Choice(answer.assumptions, budget is not None).picks(within)
+            if picks is None:
+                continue
+            names = (*picks, cheapest_below(picks, within))
+            if budget is None or found[-1].budget_usd is None or any(map(operator.is_not, names, found[-1].picks)):
+                found.append(Step(speed, None if budget is None else float(budget), names))
+    return found
+
+
+def kept(answer: Answer) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The answers as rows (see rows.COLUMNS) and the steps, which name rows by their places.
+
+    The rows are the first ones, those of the steps, and each before which none costs as little on day one, is as fast and
+    has as much memory. On the front are those that no other beats in cost and speed.
+    """
+    found = steps(answer)
+    picked = {id(option) for step in found for option in step.picks}
+    before, rows, places = list[tuple[float, float, float]](), list[dict[str, Any]](), dict[int, int]()
     for rank, (option, why) in enumerate(answer.ranked(0), 1):
         if option.outlay_usd is None:
             continue
         outlay, speed = float(option.outlay_usd), option.each_a_second
-        if rank <= MOST or not any(
+        is_new = not any(
             paid <= outlay and rate >= speed and memory >= option.available_gb for paid, rate, memory in before
-        ):
+        )
+        if rank <= MOST or is_new or id(option) in picked:
+            places[id(option)] = len(rows)
             row = row_of(Shown(rank=rank, option=option, ruled_out=why, answer=answer, origin=lambda sha256: None))
-            rows.append(row | {"notes": option.notes or None, "at": (outlay, speed)})
+            rows.append(row | {"notes": option.notes or None, "behind": option.behind or None, "at": (outlay, speed)})
         before.append((outlay, speed, option.available_gb))
     for row in rows:
         outlay, speed = row["at"]
         row["is_front"] = speed > 0 and not any(
             (paid, -rate) != (outlay, -speed) and paid <= outlay and rate >= speed for paid, rate, _ in before
         )
-    return rows
+    return rows, [
+        {"speed": step.speed, "budget_usd": step.budget_usd}
+        | {
+            name: places.get(id(option))
+            for name, option in zip(("first", "for_less", "other", "cheaper"), step.picks, strict=True)
+        }
+        for step in found
+    ]

@@ -109,12 +109,12 @@ def _words(
 #: Columns of the contents that hold names and texts of the program itself.
 _TRANSLATABLE = (
     ("workloads", "workload"), ("workloads", "description"), ("markets", "tax_name"), ("cards", "hint_reason"),
-    ("claims", "statement"), ("claims", "unit"), ("claims", "erratum"), ("tables", "description"), ("tables", "meaning"),
+    ("titles", "title"),
 )  # fmt: skip
 
 
 def _translatable_texts(contents: Mapping[str, Any]) -> list[str]:
-    """The names and descriptions of workloads and taxes in the contents, and the texts of claims and tables."""
+    """The texts of the contents that have translations."""
     texts = []
     for name, column in _TRANSLATABLE:
         table = contents.get(name) or {"columns": [], "rows": []}

@@ -32,6 +32,8 @@ const scores = once(() => new Map(rows("scores").map((row) => [`${row.workload_i
 const sellers = once(() => rows("sellers"));
 const questions = once(() => group(rows("questions").map((row, number) => ({ ...row, number })), "model_id"));
 const ways = once(() => group(rows("ways"), "question"));
+/** The picks of a question, by the least speed and the budget from which they hold. */
+const steps = once(() => group(rows("steps"), "question"));
 const value = once(() => group(rows("value"), (row) => `${row.market} ${row.workload_id} ${row.price_basis}`));
 const sources = once(() => rows("sources"));
 const markets = once(() => rows("markets"));
@@ -172,8 +174,14 @@ const openEvidence = (number, url, title) => {
       h("button", null, _("Close"))));
   box.showModal();
 };
-/** A shop, in red if its data are older than they may be. */
-const shop = (name) => (stale().has(name) ? h("span", null, raw(name), " ", h("span", { class: "bad" }, _("stale"))) : raw(name));
+/** The name that people know a source by. */
+const title = (name) => _(titles().get(name) ?? name);
+const titles = once(() => new Map(rows("titles").map((row) => [row.source, row.title])));
+/** A shop, or the vendor that it names, in red if its data are older than they may be. */
+const shop = (name, vendor = null) => {
+  const text = vendor ? (name === "quotes" ? vendor : `${vendor} (${title(name)})`) : title(name);
+  return stale().has(name) ? h("span", null, raw(text), " ", h("span", { class: "bad" }, _("stale"))) : raw(text);
+};
 /** When a price was last confirmed, relative to the time of the report. */
 const confirmed = (time, source) => {
   if (!time) return "";

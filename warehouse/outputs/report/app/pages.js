@@ -28,21 +28,21 @@ const task_of = () => {
   return DATA.grid.models.length ? ["m", DATA.grid.models[0]] : ["w", TASKS()[0]?.[1]];
 };
 const budget = () => { const amount = parseFloat(parameters.get("budget")); return amount > 0 ? amount * rates().get(currency()) : Infinity; };
-const least_speed = () => { const speed = parseFloat(parameters.get("speed")); return speed > 0 ? speed : 0; };
+const least_speed = () => Number(asked("speed"));
 
 /** An argument of the question: what the address says, else what the report shows first. */
 const asked = (name) => parameters.get(name === "people" ? "users" : name) || (name === "market" ? DATA.run.home : String(DATA.grid[name][0]));
 /** The arguments that the address asks and this report does not hold. It then answers nothing instead of something else. */
 const not_held = (kind, id) => {
   const held = { cur: [...rates().keys()], market: kind === "m" ? DATA.grid.market : markets().map((row) => row.market) };
-  if (kind === "m") for (const name of ["people", "context", "precision", "condition"]) held[name === "people" ? "users" : name] = DATA.grid[name].map(String);
+  if (kind === "m") for (const name of ["people", "context", "precision", "condition", "speed"]) held[name === "people" ? "users" : name] = DATA.grid[name].map(String);
   const odd = Object.entries(held).filter(([name, values]) => parameters.get(name) && !values.includes(parameters.get(name))).map(([name]) => `${name}=${parameters.get(name)}`);
   if (!(kind === "m" ? questions() : workloads()).has(id)) odd.unshift(id);
   return odd.length ? none([_("This report does not hold {asked}. This command answers it:", { asked: odd.join(", ") }), " ", h("code", { translate: "no" }, kind === "m" ? command(id) : `gpuledger value ${id}`)]) : null;
 };
 /** The command that asks what the address asks about a model. */
 const command = (id) => ["gpuledger buy --model", id, ...Object.entries({ users: "--users", context: "--context", precision: "--precision", condition: "--condition", market: "--market", cur: "--currency", budget: "--budget", speed: "--min-tokens-per-s" })
-  .filter(([name]) => parameters.get(name) && parameters.get(name) !== "usual").map(([name, option]) => `${option} ${parameters.get(name)}`)].join(" ");
+  .filter(([name]) => parameters.get(name) && parameters.get(name) !== "usual" && parameters.get(name) !== "0").map(([name, option]) => `${option} ${parameters.get(name)}`)].join(" ");
 const choice = (name, text, values, words = (one) => one) =>
   values.length > 1 ? h("label", null, text, h("select", { name, onchange: (event) => ask({ [name]: event.target.value }) }, values.map((one) => option(String(one), words(one), asked(name === "users" ? "people" : name))))) : null;
 
@@ -58,11 +58,13 @@ const home_page = () => {
         workloads().size ? h("optgroup", { label: _("Measured workloads") }, TASKS().map(([task, one, text]) => option(`${task}:${one}`, text, chosen))) : null)),
       h("label", null, _("Budget, {currency}", { currency: currency() }), h("input", { type: "number", min: 0, step: "any", name: "budget", value: parameters.get("budget"), placeholder: _("any"), onchange: set("budget") })),
       kind === "m" ? [
-        choice("users", _("People at once"), DATA.grid.people, number),
-        choice("context", _("Tokens of context"), DATA.grid.context, number),
+        (questions().get(id) || []).some((row) => row.context) ? [
+          choice("users", _("People at once"), DATA.grid.people, number),
+          choice("context", _("Tokens of context"), DATA.grid.context, number),
+          choice("speed", _("Tokens/s for each, at least"), DATA.grid.speed, (one) => (one ? number(one) : _("any"))),
+        ] : null,
         choice("precision", _("Precision"), DATA.grid.precision, (one) => (one === "usual" ? _("usual") : one)),
         choice("condition", _("Condition"), DATA.grid.condition, (one) => (one === "any" ? _("new or used") : word("condition", one))),
-        h("label", null, _("Tokens/s for each, at least"), h("input", { type: "number", min: 0, step: "any", name: "speed", value: parameters.get("speed"), placeholder: _("any"), onchange: set("speed") })),
       ] : null),
     not_held(kind, id) ?? (kind === "w" ? for_workload(id) : for_model(id)),
     h("h2", null, _("What changed in seven days"), " ", h("small", null, page(_("all changes"), ["changes"]))),
@@ -159,10 +161,13 @@ const question_of = (id, people = asked("people")) => (questions().get(id) || []
 const ways_of = (question) => (question && ways().get(question.number)) || [];
 const bought = (list) => list.find((row) => row.way === "buy");
 const rented = (list) => list.find((row) => row.way !== "buy");
-const what = (row) => [row.way === "buy" && cards().has(row.gpu_id) ? page(row.what, ["card", row.gpu_id]) : raw(row.what), row.condition && row.condition !== "new" ? ` (${word("condition", row.condition)})` : ""];
+const what = (row, text = row.what) => [row.way === "buy" && cards().has(row.gpu_id) ? page(text, ["card", row.gpu_id]) : raw(text), row.condition && row.condition !== "new" ? ` (${word("condition", row.condition)})` : ""];
 const mark_of = (row) => (row.price_mark ? h("small", { class: "bad" }, " ", row.price_mark.split(", ").map((one) => word("mark", one)).join(", ")) : null);
-const rate_of = (row) => row.images_per_s ?? row.each_tokens_per_s ?? null;
-const speed_of = (row) => (row.images_per_s ? _("{rate} images/s", { rate: short(row.images_per_s) }) : row.tokens_per_s === null ? "" : _("{rate} tokens/s", { rate: short(row.each_tokens_per_s) }));
+/** What a chart shows as speed: pictures a minute or tokens/s for each. */
+const rate_of = (row) => (row.images_per_s ? row.images_per_s * 60 : row.each_tokens_per_s ?? null);
+/** How long a picture takes: each GPU makes its own. */
+const picture_time = (row) => { const seconds = row.gpu_count / row.images_per_s; return seconds < 900 ? `${short(seconds)} s` : `${number(seconds / 60, 0)} min`; };
+const speed_of = (row) => (row.images_per_s ? _("{time} a picture", { time: picture_time(row) }) : row.tokens_per_s === null ? _("speed not known") : _("{rate} tokens/s", { rate: short(row.each_tokens_per_s) }));
 const range_of = (row) => (row.speed_is === "measured" ? _("measured") : row.low_tokens_per_s !== null ? _("{low} to {high}", { low: short((row.low_tokens_per_s * row.each_tokens_per_s) / row.tokens_per_s), high: short((row.high_tokens_per_s * row.each_tokens_per_s) / row.tokens_per_s) }) : "");
 const hour = (row) => (row.way === "buy" ? money(row.price_usd) : _("{price} an hour", { price: money(row.price_usd) }));
 const assumed = () => _("{hours} hours a day for {years} years, in use {share} % of them, electricity at {price} a kWh", {
@@ -176,37 +181,51 @@ const for_model = (id) => {
   const said = question.said.map(say);
   if (!all.length) return said.map(none);
   const within = all.filter((row) => row.outlay_usd <= budget() && (!least_speed() || (row.each_tokens_per_s ?? 0) >= least_speed()));
-  if (!within.length) {
+  const step = step_of(question);
+  if (!step) {
     const cheapest = all.reduce((a, b) => (b.outlay_usd < a.outlay_usd ? b : a));
-    const fastest = all.reduce((a, b) => ((b.each_tokens_per_s ?? 0) > (a.each_tokens_per_s ?? 0) ? b : a));
-    return [none(_("Nothing does as asked. The cheapest costs {price}, the fastest gives each {rate} tokens/s.", { price: money(cheapest.outlay_usd), rate: short(fastest.each_tokens_per_s ?? 0) })), ways_grid(id, all)];
+    const fastest = all.reduce((a, b) => ((rate_of(b) ?? 0) > (rate_of(a) ?? 0) ? b : a));
+    return [none(_("Nothing does as asked. The cheapest costs {price}, the fastest does {rate}.", { price: money(cheapest.outlay_usd), rate: speed_of(fastest) })), ways_grid(id, all, 10), as_command(question, id)];
   }
-  const [row] = within;
-  const seller = sellers()[row.seller];
-  // The sentence is of the question without a budget. With one, the first of the rows is the cheapest pick within it, and the
-  // command says what more money gives.
-  const is_first = row === all[0];
+  const [first, for_less, other, cheaper] = [step.first, step.for_less, step.other, step.cheaper].map((place) => all[place] ?? null);
+  const is_whole = budget() === Infinity && !least_speed();
+  const picks = [[first, first.way === "buy" ? _("The one to buy") : _("The one to rent")], [for_less, _("For less")], [other, other?.condition === "new" ? _("New instead") : _("Used instead")]].filter(([row]) => row);
   return [
-    is_first ? h("p", { class: "sentence" }, said.join(" ")) : null,
-    h("div", { class: "answers" }, answer(is_first ? _("First answer") : _("Cheapest pick within that"), what(row),
-      h("p", { class: "price" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url), mark_of(row)),
-      h("p", null, shop(seller.shop), " · ", confirmed(seller.confirmed_at, seller.shop)),
-      h("p", null, speed_of(row), range_of(row) ? h("small", null, ` (${range_of(row)})`) : null),
-      row.way === "buy" ? h("p", null, _("{price} on day one, with the machine; shipping is not in it", { price: money(row.outlay_usd) })) : null,
-      h("p", null, _("{price} in all over the years", { price: money(row.total_usd) })),
-      row.notes ? h("p", null, h("small", null, row.notes.map(say).join("; "))) : null)),
-    within.length > 1 && within.some(rate_of) ? scatter(`${id}-ways`, _("What it does against what is paid on day one, or as rent: {model}", { model: id }), row.images_per_s ? _("images/s") : _("tokens/s for each"),
+    h("div", { class: "answers" }, picks.map(([row, kind]) => pick_of(row, kind, first, question.needed_gb))),
+    cheaper ? h("p", null, _("Cheaper still, and it runs:"), " ", what(cheaper), ` · ${_("{price} on day one", { price: money(cheaper.outlay_usd) })} · ${speed_of(cheaper)}`, mark_of(cheaper), cheaper.behind ? h("small", null, ` – ${cheaper.behind.map(say).join("; ")}`) : null) : null,
+    is_whole ? h("details", null, h("summary", null, _("The same in sentences")), h("p", { class: "sentence" }, said.join(" "))) : null,
+    within.length > 1 && within.some(rate_of) ? scatter(`${id}-ways`, _("What it does against what is paid on day one, or as rent: {model}", { model: id }), first.images_per_s ? _("pictures a minute") : _("tokens/s for each"),
       within.filter((one) => rate_of(one) && one.outlay_usd).map((one) => ({ gpu_id: one.gpu_id, name: one.what, price_usd: one.outlay_usd, score: rate_of(one), is_front: one.is_front })), _("day one or rent")) : null,
-    is_first && question.rent_curve ? rent_lines(`${id}-rent`, _("Owning or renting, by the hours of use"), question.rent_curve, row.what) : null,
+    is_whole && question.rent_curve ? rent_lines(`${id}-rent`, _("Owning or renting, by the hours of use"), question.rent_curve, first.what) : null,
     h("h2", null, _("Ways to run it"), " ", h("small", null, page(_("more about this model"), ["model", id]))),
-    ways_grid(id, within),
-    h("p", { class: "soft" }, asked_words(question), " · ", _("{count} answers in all; the command shows them:", { count: number(question.answers) }), " ", h("code", { translate: "no" }, command(id))),
+    ways_grid(id, within, 12),
+    as_command(question, id),
   ];
 };
+/** What was asked, and the command that shows all its answers. */
+const as_command = (question, id) => h("p", { class: "soft" }, asked_words(question), " · ", _("{count} answers in all; the command shows them:", { count: number(question.answers) }), " ", h("code", { translate: "no" }, command(id)));
+/** The picks within the budget and from the least speed on, undefined if nothing is so cheap and so fast. */
+const step_of = (question) => (steps().get(question.number) || []).filter((row) => row.speed === least_speed() && (budget() === Infinity ? row.budget_usd === null : row.budget_usd !== null && row.budget_usd <= budget())).at(-1);
+/** A pick as a box: what it costs where, since when, how fast it is, and what it gives up or gains beside the first. */
+const pick_of = (row, kind, first, needed_gb) => {
+  const seller = sellers()[row.seller];
+  const [rate, best] = [rate_of(row), rate_of(first)];
+  const saved = first.outlay_usd - row.outlay_usd;
+  return answer(kind, what(row),
+    h("p", { class: "price" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url), mark_of(row)),
+    h("p", null, shop(seller.shop, seller.vendor), " · ", row.price_mark?.includes("price") ? day(seller.price_since) : confirmed(seller.confirmed_at, seller.shop)),
+    h("p", null, speed_of(row), range_of(row) ? h("small", null, ` (${range_of(row)})`) : null),
+    h("p", null, _("needs {needed} of {memory} GB", { needed: number(needed_gb, 1), memory: number(row.available_gb, 1) })),
+    row.way === "buy" ? h("p", null, row.host === "the machine itself" ? _("{price} on day one for a whole computer; shipping is not in it", { price: money(row.outlay_usd) }) : _("{price} on day one, with the machine; shipping is not in it", { price: money(row.outlay_usd) })) : null,
+    h("p", null, _("{price} in all over the years", { price: money(row.total_usd) })),
+    row !== first ? h("p", null, saved > 0 ? _("{price} less on day one", { price: money(saved) }) : _("{price} more on day one", { price: money(-saved) }), rate && best ? ` · ${Math.abs(rate / best - 1) < 0.03 ? _("as fast") : _("{times} times as fast", { times: number(rate / best) })}` : null) : null,
+    row.behind ? h("p", null, h("small", null, row.behind.map(say).join("; "))) : null,
+    row.notes ? h("p", null, h("small", null, row.notes.map(say).join("; "))) : null);
+};
 const per_heading = (id) => `${["diffusion", "video"].includes(models().get(id).model_kind) ? _("per 1000 images") : _("per million tokens")}, ${currency()}`;
-const ways_grid = (id, list) =>
+const ways_grid = (id, list, most = 50) =>
   grid("ways", list, [
-    { key: "what", head: _("what"), value: (row) => row.what, cell: (row) => what(row) },
+    { key: "what", head: _("what"), value: (row) => row.what, cell: (row) => h("span", { class: "clip", title: row.what }, what(row, short_name(row.what))) },
     { key: "way", head: _("how"), value: (row) => (row.way === "buy" ? _("owning") : word("pricing", row.way)), filter: true },
     { key: "outlay", head: `${_("day one")}, ${currency()}`, kind: "r", value: (row) => row.outlay_usd, cell: (row) => money(row.outlay_usd) },
     { key: "total", head: _("total over the years"), kind: "r", value: (row) => row.total_usd, cell: (row) => money(row.total_usd) },
@@ -215,8 +234,8 @@ const ways_grid = (id, list) =>
     { key: "speed", head: _("speed for each"), kind: "r", value: rate_of, cell: (row) => [speed_of(row), range_of(row) ? h("small", null, ` ${range_of(row)}`) : null] },
     { key: "per", head: per_heading(id), kind: "r", value: (row) => row.usd_per_million_tokens ?? row.usd_per_thousand_images, cell: (row) => money(row.usd_per_million_tokens ?? row.usd_per_thousand_images) },
     { key: "memory", head: _("memory it has, GB"), kind: "r", value: (row) => row.available_gb, cell: (row) => number(row.available_gb, 1) },
-    { key: "shop", head: _("shop"), value: (row) => sellers()[row.seller].shop, filter: true, cell: (row) => shop(sellers()[row.seller].shop) },
-  ], { search: false });
+    { key: "shop", head: _("shop"), value: (row) => sellers()[row.seller].vendor ?? title(sellers()[row.seller].shop), filter: true, cell: (row) => shop(sellers()[row.seller].shop, sellers()[row.seller].vendor) },
+  ], { search: false, most });
 const need_of = (row, question) => facts(
   [_("parameters"), `${number(row.parameters / 1e9, 2)} B`],
   [_("of them at work for a token"), row.active_parameters !== row.parameters ? `${number(row.active_parameters / 1e9, 2)} B` : null],
@@ -352,7 +371,7 @@ const card_page = (id) => {
 };
 const offer_columns = () => [
   { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (one) => one.price_usd, cell: (one) => [link(one.price_usd === null ? printed(one.price, one.currency) : money(one.price_usd, one), one.url), evidence(one.evidence, one.url, one.title)] },
-  { key: "shop", head: _("shop"), filter: true, cell: (one) => shop(one.shop) },
+  { key: "shop", head: _("shop"), filter: true, value: (one) => title(one.shop), cell: (one) => shop(one.shop) },
   { key: "market", head: _("market"), filter: true, cell: (one) => raw(one.market) },
   { key: "availability", head: _("stock"), kind: "tight", filter: true, value: (one) => word("availability", one.availability) },
   { key: "condition", head: _("condition"), kind: "tight", filter: true, value: (one) => word("condition", one.condition) },
@@ -443,7 +462,7 @@ const changes_grid = (list, whole = true) => (list.length ? grid("changes", list
       { key: "ratio", head: "%", kind: "r", value: (row) => row.change_ratio, cell: (row) => percent(row.change_ratio) },
       { key: "old", head: _("before"), kind: "r", value: (row) => row.old_price, cell: (row) => printed(row.old_price, row.currency) },
       { key: "change", head: _("change"), filter: true, value: (row) => word("change", row.change) },
-      { key: "shop", head: _("shop"), filter: true, cell: (row) => shop(row.shop) },
+      { key: "shop", head: _("shop"), filter: true, value: (row) => title(row.shop), cell: (row) => shop(row.shop) },
       { key: "changed_at", head: _("when"), kind: "tight", cell: (row) => day(row.changed_at) },
       { key: "stock", head: _("stock"), value: (row) => (row.old_availability === row.new_availability ? "" : word("availability", row.new_availability)) },
       { key: "title", head: _("title"), kind: "wide spare", cell: (row) => link(row.title, row.url) },
@@ -462,7 +481,7 @@ const sources_page = () => {
   return [
     heading(_("Sources and what they left open")),
     grid("sources", sources(), [
-      { key: "source", head: _("source"), cell: (row) => raw(row.source) },
+      { key: "source", head: _("source"), value: (row) => title(row.source), cell: (row) => [raw(title(row.source)), " ", h("small", { translate: "no" }, row.source)] },
       { key: "status", head: _("status"), filter: true, value: (row) => word("status", row.status), cell: (row) => h("span", { class: row.is_old ? "bad" : "good" }, row.is_old ? `${word("status", row.status)}, ${_("stale")}` : word("status", row.status)) },
       { key: "rows", head: _("rows"), kind: "r", cell: (row) => number(row.rows) },
       { key: "last_success_at", head: _("last read"), kind: "tight", cell: (row) => minute(row.last_success_at) },
@@ -473,13 +492,13 @@ const sources_page = () => {
     h("h2", null, _("Titles that match no card, or several")), unmatched.length ? grid("unmatched", unmatched, [
       { key: "title", head: _("title"), kind: "wide", cell: (row) => link(row.title, row.url) },
       { key: "kind", head: _("kind"), filter: true, value: (row) => word("kind", row.kind) },
-      { key: "shop", head: _("source"), filter: true, cell: (row) => raw(row.shop) },
+      { key: "shop", head: _("source"), filter: true, value: (row) => title(row.shop) },
       { key: "match_status", head: _("status"), filter: true, value: (row) => word("match", row.match_status) },
       { key: "match_candidates", head: _("may be"), kind: "wide", cell: (row) => raw(row.match_candidates) },
     ], { most: 25 }) : h("p", null, _("None.")),
     h("h2", null, _("Rows in quarantine")), quarantine.length ? grid("quarantine", quarantine, [
       { key: "reason", head: _("reason"), kind: "wide message", cell: (row) => [raw(row.reason), evidence(row.evidence)] },
-      { key: "shop", head: _("source"), filter: true, cell: (row) => raw(row.shop) },
+      { key: "shop", head: _("source"), filter: true, value: (row) => title(row.shop) },
       { key: "count", head: _("rows"), kind: "r" },
     ]) : h("p", null, _("None.")),
   ];
@@ -487,13 +506,13 @@ const sources_page = () => {
 const claims_page = () => [
   heading(_("Claims of the source documents, recomputed")),
   grid("claims", rows("claims"), [
-    { key: "statement", head: _("statement"), kind: "wide", cell: (row) => _(row.statement) },
+    { key: "statement", head: _("statement"), kind: "wide", cell: (row) => raw(row.statement) },
     { key: "document", head: _("document"), filter: true, cell: (row) => h("span", { class: "nowrap" }, raw(row.document)) },
     { key: "published", head: _("printed"), kind: "r", cell: (row) => number(row.published, row.decimals ?? 2) },
     { key: "recomputed", head: _("recomputed"), kind: "r", cell: (row) => number(row.recomputed, (row.decimals ?? 2) + 1) },
-    { key: "unit", head: _("unit"), cell: (row) => row.unit && _(row.unit) },
+    { key: "unit", head: _("unit"), cell: (row) => raw(row.unit) },
     { key: "verdict", head: _("verdict"), filter: true, value: (row) => word("verdict", row.verdict), cell: (row) => h("span", { class: row.verdict === "agrees" ? "good" : row.verdict === "differs" ? "bad" : "soft" }, word("verdict", row.verdict)) },
-    { key: "erratum", head: _("what is wrong"), kind: "wide", cell: (row) => row.erratum && _(row.erratum) },
+    { key: "erratum", head: _("what is wrong"), kind: "wide", cell: (row) => raw(row.erratum) },
   ], { most: 250 }),
 ];
 const dictionary_page = () => [
@@ -502,7 +521,7 @@ const dictionary_page = () => [
     [_("× score, × price"), _("against {card}", { card: DATA.run.baseline ?? "–" })], [_("Pareto front"), _("nobody else is at least as fast for no more money")],
     [_("held"), _("a price that moved too far to be believed at once, until it is seen again")], [_("suspect"), _("a day whose lowest price the days around it do not bear out")]),
   h("p", null, _("Each table with what it is, and what each of its columns means.")),
-  [...group(rows("tables"), "table")].map(([table, list]) => h("details", { id: `table-${table}` }, h("summary", null, raw(table)), h("p", null, _(list[0].description)),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": table }, h("table", null, h("thead", null, h("tr", null, [_("column"), _("type"), _("meaning")].map((one) => h("th", { scope: "col" }, one)))), h("tbody", null, list.map((row) => h("tr", null, h("th", { scope: "row" }, raw(row.column)), h("td", null, raw(row.type)), h("td", { class: "wide" }, _(row.meaning))))))))),
+  [...group(rows("tables"), "table")].map(([table, list]) => h("details", { id: `table-${table}` }, h("summary", null, raw(table)), h("p", null, raw(list[0].description)),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": table }, h("table", null, h("thead", null, h("tr", null, [_("column"), _("type"), _("meaning")].map((one) => h("th", { scope: "col" }, one)))), h("tbody", null, list.map((row) => h("tr", null, h("th", { scope: "row" }, raw(row.column)), h("td", null, raw(row.type)), h("td", { class: "wide" }, raw(row.meaning))))))))),
 ];
 const missing = () => [heading(_("There is no such page")), h("p", null, page(_("What to buy or rent"), []))];
