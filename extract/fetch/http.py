@@ -81,7 +81,7 @@ class Client:
     def fetch_file(self, url: str, *, key: str | None = None, first_bytes: int | None = None) -> Fetched:
         """The file at `url`, or only its beginning: with `first_bytes` no more than that is asked for and read.
 
-        A `key` is shown to the host of `url`, and to no host to which that redirects. Raises the same errors as `fetch`.
+        A `key` is shown to the host and port of `url`, and to none to which they redirect. Raises the errors of `fetch`.
         """
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         if first_bytes is not None:

@@ -152,8 +152,12 @@ class Transport:
         left_s = self._settings.deadline_s
         chain = _Chain(shown_url, sent, RequestsCookieJar(), max_start_bytes)
         seen: set[tuple[object, ...]] = set()
+        target: Target | None = None
         for hop in range(self._settings.max_redirects + 1):
-            target = self._checked(url, shown_url, hop)
+            before, target = target, self._checked(url, shown_url, hop)
+            if before and before.origin != target.origin:  # a key is for the port of the host that was asked alone
+                kept = {name: value for name, value in chain.sent.headers.items() if name != "Authorization"}
+                chain = replace(chain, sent=Sent(kept, chain.sent.form))
             before_hop(target)
             if left_s <= 0:
                 raise Timeout(shown_url, f"not finished after {self._settings.deadline_s:g} s")
@@ -171,9 +175,6 @@ class Transport:
             url = _join(target, location, shown_url)
             if target.scheme == "https" and url.lower().startswith("http:"):
                 raise ForeignHost(shown_url, f"{target.host} redirects from https to {addresses.redact(url)}")
-            if addresses.host_of(url) != target.host:  # a key is for the host that was asked, and for no other
-                kept = {name: value for name, value in chain.sent.headers.items() if name != "Authorization"}
-                chain = replace(chain, sent=Sent(kept, chain.sent.form))
         raise TooManyRedirects(shown_url, f"more than {self._settings.max_redirects} redirects")
 
     def _checked(self, url: str, shown_url: str, hop: int) -> Target:

@@ -101,8 +101,17 @@ class Amount(click.FloatRange):
 def data_dir_option(function: F) -> F:
     """--data-dir. None if it is not given: the settings then name the folder."""
     return click.option(
-        "--data-dir", metavar="D", help="Folder of the warehouse (default: data, or the setting data_dir)."
+        "--data-dir",
+        metavar="D",
+        callback=_named_folder,
+        help="Folder of the warehouse (default: data, or the setting data_dir).",
     )(function)
+
+
+def _named_folder(context: click.Context, _option: click.Parameter, folder: str | None) -> str | None:
+    settings_module.NAMED_FOLDER.set(folder)
+    context.call_on_close(lambda: settings_module.NAMED_FOLDER.set(None))
+    return folder
 
 
 def log_format_option(function: F) -> F:

@@ -14,6 +14,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
@@ -348,6 +349,8 @@ FILE_VARIABLE = "GPULEDGER_SETTINGS_FILE"
 #: The folder in which `serve` was started, for its runs, which have another current folder. No setting, so no GPULEDGER_.
 _FOLDER_VARIABLE = "_GPULEDGER_FOLDER"
 _NAME = "gpuledger.toml"
+#: The folder that the command which runs names with --data-dir: its settings count whatever part of the command loads them.
+NAMED_FOLDER: ContextVar[str | None] = ContextVar("NAMED_FOLDER", default=None)
 
 
 def file_of(environment: Mapping[str, str] = os.environ) -> Path:
@@ -369,6 +372,8 @@ def load(options: Mapping[str, Any], environment: Mapping[str, str] = os.environ
 
     Options that are None do not count. Raises SettingsError, naming the place, for an unknown name or an impossible value.
     """
+    if not options.get("data_dir"):
+        options = {**options, "data_dir": NAMED_FOLDER.get()}
     tables = _tables(options, environment, file)
     return _settings(_set_values(options, environment, tables), environment, tables)
 

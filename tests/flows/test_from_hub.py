@@ -211,8 +211,30 @@ def test_a_gated_model_says_which_key_is_missing_and_opens_with_it(
     assert size(NAME, GPULEDGER_HUB_TOKEN="hf_right")["parameters"] == PARAMETERS
 
 
-def test_the_key_does_not_go_where_a_redirect_leads(hub: LoopbackHub, tmp_path: Path) -> None:
-    there = f"http://cdn.test:{hub.port}/config"
+def test_the_settings_of_the_folder_that_is_named_say_which_hub_is_asked(hub: LoopbackHub, tmp_path: Path) -> None:
+    """`--data-dir` named a folder whose `hub`, `offline` and assumptions nobody read."""
+    hub.put(NAME, "config.json", json.dumps(CONFIG).encode())
+    folder, elsewhere = tmp_path / "named", {"GPULEDGER_DELAY_S": "0"}
+    folder.mkdir()
+    asked = ("size", NAME, "--format", "json")
+    file = folder / "gpuledger.toml"
+    file.write_text(f'hub = "{hub.env["GPULEDGER_HUB"]}"\noffline = true\n[assumptions]\nkv_cache_bits = 8\n')
+    assert "was not asked, since the setting `offline` is true" in gpuledger(*asked, data=folder, env=elsewhere).err
+    file.write_text(file.read_text().replace("offline = true", ""))
+    eight = json.loads(succeeds(*asked, data=folder, env=elsewhere).out)
+    sixteen = json.loads(succeeds(*asked, "--assume", "kv_cache_bits=16", data=folder, env=elsewhere).out)
+    assert eight != sixteen
+    count = len(hub.asked)
+    gpuledger(
+        "size", "somebody/other-1B", "--data-dir", "named", cwd=tmp_path, env={**elsewhere, "GPULEDGER_OFFLINE": "1"}
+    )
+    assert (len(hub.asked), count > 0) == (count, True), "a folder named by a relative path was only found"
+
+
+@pytest.mark.parametrize("other", ["host", "port"])
+def test_the_key_does_not_go_where_a_redirect_leads(hub: LoopbackHub, tmp_path: Path, other: str) -> None:
+    port = hub.port if other == "host" else hub.port - 1
+    there = f"http://cdn.test:{hub.port}/config" if other == "host" else f"http://hub.test:{port}/config"
     hub.put(NAME, "config.json", lambda exchange: exchange.reply(302, headers={"Location": there}))
     hub.routes["/config"] = file_of(json.dumps(CONFIG).encode())
     places = dict.fromkeys(("hub.test", "cdn.test"), ("127.0.0.1", hub.port))
