@@ -25,7 +25,17 @@ READMES = {"en": ROOT / "README.md", "ko": ROOT / "README.ko.md"}
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 #: The rooms, the upper ones first.
 ROOMS = ("flows", "transform", "expectations", "warehouse", "extract")
-COMMAND = [sys.executable, "-m", "gpuledger.flows.cli"]
+#: The command on the day of the newest price that the program brings: an answer of a README must not age by itself.
+COMMAND = [
+    sys.executable, "-c",
+    """import datetime as time
+from gpuledger.flows import cli
+from gpuledger.flows.commands import buy
+from gpuledger.transform.identity.catalogue import rows_of
+day = time.datetime.fromisoformat(max(row["day"] for row in rows_of("street_prices.csv")) + "T00:00+00:00")
+buy.datetime = type("Then", (time.datetime,), {"now": staticmethod(lambda zone: day)})
+cli.main()""",
+]  # fmt: skip
 #: Environment variables that make rich write into a pipe as on a terminal: as wide as in the README, without colours.
 ON_A_SCREEN = {"TTY_COMPATIBLE": "1", "TERM": "dumb", "COLUMNS": str(WIDTH), "LINES": "50"}
 

@@ -142,9 +142,9 @@ def test_another_one_of_a_card_that_is_there_counts_used_too_and_its_way_is_said
     # Where another card is cheaper, what there is is not passed over.
     first = run(*words, "--own", "rtx 4060 ti 16gb", "--condition", "any").stdout.splitlines()[0]
     assert "With your NVIDIA GeForce RTX 4060 Ti 16GB: 3 × NVIDIA GeForce RTX 4060 Ti 16GB, " in first
-    # Without a night no price of another one is known, and that is said.
-    first = run("--model", "llama-3.3-70b", "--own", "rtx 3090").stdout.splitlines()[0]
-    assert "Your NVIDIA GeForce RTX 3090 alone does not do it; 2 × NVIDIA GeForce RTX 3090 would" in first
+    # Where no price of another one is known, that is said.
+    first = run("--model", "llama-3.3-70b", "--own", "rtx 3090 ti").stdout.splitlines()[0]
+    assert "Your NVIDIA GeForce RTX 3090 Ti alone does not do it; 2 × NVIDIA GeForce RTX 3090 Ti would" in first
     assert "no price of another one counts today" in first
     # What it cannot do within the question is said with the reason.
     first = run(*words, "--own", "rtx 4060 ti 16gb", "--condition", "any", "--budget", 3000).stdout.splitlines()[0]
@@ -213,7 +213,7 @@ def test_an_empty_folder_answers_from_what_the_program_brings(tmp_path: Path) ->
     done = succeeds("buy", "--model", "qwen3-32b", "--budget", "3000", cwd=tmp_path)
     first = done.out.splitlines()[0]
     assert re.match(
-        r"Buy .* at the launch price of \d{4}-\d\d-\d\d, for [\d,.]+ USD; (?:with the machine )?[\d,.]+ USD on day one",
+        r"Buy .* at the street price of \d{4}-\d\d, [\w ]+, for [\d,.]+ USD; (?:with the machine )?[\d,.]+ USD on day one",
         first,
     )
     assert "`gpuledger refresh` reads those of today" in done.out

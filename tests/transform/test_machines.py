@@ -97,7 +97,47 @@ def test_a_price_that_its_maker_changed_has_its_own_day() -> None:
     spark = found[SPARK.gpu_id]
     assert (spark.price_usd, spark.evidence.mark) == (4699, "list price")
     assert spark.evidence.price_since.date() == date(2026, 2, 23)
-    assert found["amd-ryzen-ai-max-plus-395-128gb"].price_usd == 3449
+    assert makers.asked()["amd-ryzen-ai-max-plus-395-128gb"].usd == 3449
     assert makers.asked()["nvidia-rtx-pro-6000-blackwell"].usd == 8565
     # A machine of unknown power is bought for its price; only what it costs in all is not known.
     assert (found["apple-m5-max-128gb"].outlay_usd, found["apple-m5-max-128gb"].total_usd) == (5099, None)
+
+
+# ── street prices ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def marks(market: str, today: date) -> dict[tuple[str, str], str]:
+    """The mark of each price that is known in a market on a day, by card and condition."""
+    return {(one.gpu.gpu_id, one.condition): one.mark(today) for one in makers.known(market, today)}
+
+
+def test_street_prices_have_source_and_day_and_come_before_old_launch_prices() -> None:
+    rows = list(rows_of("street_prices.csv"))
+    assert len({row["gpu_id"] for row in rows}) >= 40
+    assert len({(row["gpu_id"], row["condition"], row["market"]) for row in rows}) == len(rows)
+    for row in rows:
+        assert row["source"], row
+        assert row["condition"] in ("new", "used"), row
+        assert date.fromisoformat(row["day"]) >= by_id()[row["gpu_id"]].released_on, row
+    known = marks("us", date(2026, 11, 27))
+    assert known["nvidia-geforce-rtx-5090", "new"] == known["nvidia-geforce-rtx-3090", "used"] == "street price"
+    assert known["nvidia-geforce-rtx-4090", "used"] == "stale, street price"
+    assert ("nvidia-geforce-rtx-4090", "new") not in known
+    # What its maker asked this year says more than what one asked years ago, where the street is known.
+    wanted = need("llama-3.1-8b", "Q4_K_M")
+    cards = {card.gpu_id: card for card in empty_folder().offered(wanted, OfferFilter()).cards}
+    older = [cards[name].evidence.is_older for name in ("amd-radeon-rx-9070", "amd-radeon-rx-9070-xt", "apple-m6-16gb")]
+    assert older == [True, True, False]
+
+
+def test_a_street_price_counts_in_its_market_and_ages() -> None:
+    korean = marks("kr", date(2026, 11, 27))
+    assert {condition for _, condition in korean} == {"new"}
+    assert set(korean.values()) == {"launch price", "list price"}
+    euros = {one.gpu.gpu_id: one for one in makers.known("eu", date(2026, 11, 27)) if one.kind == makers.STREET_PRICE}
+    assert euros["nvidia-geforce-rtx-5090"].usd > 2800, "a price in euros is worth more dollars"
+    later = marks("us", date(2027, 10, 1))
+    assert {mark for (_, condition), mark in later.items() if condition == "used"} == {"stale, street price"}
+    ended = ("nvidia-geforce-rtx-3060-12gb", "new")
+    assert ended in marks("us", date(2026, 11, 27))
+    assert ended not in later, "a year later it counts as its launch price does, and it is no longer made"

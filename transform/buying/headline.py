@@ -13,7 +13,7 @@ from gpuledger.transform.buying.advice import without_prices
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.choosing.picks import Picks
 from gpuledger.transform.buying.hosts import estimated_on
-from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE
+from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE, STREET_PRICE
 from gpuledger.transform.buying.market import Evidence, Hosted
 from gpuledger.transform.buying.options import OWNED, Option
 from gpuledger.transform.buying.rows import machine_usd, mark_of, supply_of
@@ -197,15 +197,22 @@ def _speed(each: float) -> str:
 
 
 def _where(evidence: Evidence | None) -> Message:
-    """Who asks the price: `at newegg`, `at the launch price of 2025-04-16,`."""
+    """Who asks the price: `at newegg`, `at the launch price of 2025-04-16,`, `at the street price of 2026-10, GPU Poet,`."""
     if evidence is None:
         return Message("headline.have_it")
+    if _is_of_street(evidence):
+        return Message("headline.at_street", month=f"{evidence.price_since:%Y-%m}", source=evidence.source)
     if evidence.source in (LAUNCH_PRICE, LIST_PRICE):
         return Message(
             "headline.at_launch" if evidence.source == LAUNCH_PRICE else "headline.at_list",
             day=f"{evidence.price_since:%Y-%m-%d}",
         )
     return Message("headline.at_shop", shop=evidence.shop)
+
+
+def _is_of_street(evidence: Evidence) -> bool:
+    """Whether it is a street price that the program brings."""
+    return evidence.mark is not None and STREET_PRICE in evidence.mark
 
 
 def _paid(usd: Decimal | None) -> Sum:
@@ -438,14 +445,21 @@ class _Said(NamedTuple):
     def marks(self) -> Iterator[Message]:
         """What a reader must know about the prices."""
         option = self.found.option
-        mark = mark_of(option)
-        if "stale" in mark and option.evidence is not None:
-            yield Message("headline.stale", shop=option.evidence.shop)
+        mark, evidence = mark_of(option), option.evidence
+        brought = [pick.evidence for pick in self.answer.picks or (option,) if pick and pick.evidence]
+        brought = [one for one in brought if _is_of_street(one) or one.source in (LAUNCH_PRICE, LIST_PRICE)]
+        if "stale" in mark and evidence is not None:
+            if evidence in brought:
+                yield Message("headline.stale_day", days=(self.answer.stock.now - evidence.price_since).days)
+            else:
+                yield Message("headline.stale", shop=evidence.shop)
         if "invented" in mark:
             yield Message("headline.invented")
         if not self.answer.stock.from_wheel and not _is_sold(self.answer.options):
             yield Message("headline.no_shop", market=self.answer.stock.place.market)
-        if option.evidence is not None and option.evidence.source in (LAUNCH_PRICE, LIST_PRICE):
+        if months := sorted({f"{one.price_since:%Y-%m}" for one in brought if _is_of_street(one)}):
+            yield Message("headline.street_prices", months="–".join(dict.fromkeys((months[0], months[-1]))))
+        elif brought:
             yield Message("headline.launch_prices")
 
 

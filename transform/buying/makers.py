@@ -1,6 +1,7 @@
-"""What makers ask for their cards and machines, since when, and until when they sold them.
+"""What the program knows of prices before a night: what cards cost in a market lately, and what their makers ask.
 
-The facts stand in `identity/data`: launch prices in msrp.csv, later ones in list_prices.csv, ends of sale in sold_until.csv.
+The facts stand in `identity/data`: street prices in street_prices.csv, launch prices in msrp.csv, later ones of the makers
+in list_prices.csv, ends of sale in sold_until.csv.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from gpuledger.extract.message import Message
+from gpuledger.transform import exchange_rates
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.cards import memory_kind
 
 LAUNCH_PRICE = "launch price"
 LIST_PRICE = "list price"
+STREET_PRICE = "street price"
+#: Days after which a street price is stale, and after which any price counts as a launch price does.
+_FRESH, _OLD = 90, 300
 _OF_CARDS = ("consumer", "workstation")
 _OF_MACHINES = ("integrated", "data_center")
 #: Sold in China alone, where their makers announced prices in yuan.
@@ -32,12 +37,56 @@ _YEARS = 2
 
 
 class Asked(NamedTuple):
-    """The price that the maker of `gpu` asks: LAUNCH_PRICE or LIST_PRICE, as `kind` says, since `day`."""
+    """A price of `gpu` and the day since which it holds: STREET_PRICE, or LAUNCH_PRICE or LIST_PRICE, which its maker asks.
+
+    A street price is that of a `condition` in a `market`, with its tax where prices there include it, from a `source`.
+    """
 
     gpu: Gpu
     usd: Decimal
     day: date
     kind: str
+    condition: str = "new"
+    market: str | None = None
+    source: str = ""
+    page: str | None = None
+
+    def is_old(self, today: date) -> bool:
+        """Whether it says no more of today than what a maker asked at the start."""
+        return (today - self.day).days > _OLD
+
+    def mark(self, today: date) -> str:
+        """`street price`, `stale, street price`, `launch price`."""
+        is_stale = self.kind == STREET_PRICE and (today - self.day).days > _FRESH
+        return f"stale, {self.kind}" if is_stale else self.kind
+
+
+def known(market: str, today: date) -> list[Asked]:
+    """The prices in a market: of each card new and not new what it costs there, else what its maker asks.
+
+    An old street price of what is no longer made falls away, as its launch price did.
+    """
+    street = [
+        price
+        for price in _street()
+        if price.market == market
+        and not (price.condition == "new" and price.gpu.gpu_id in _ended() and price.is_old(today))
+    ]
+    there = {price.gpu.gpu_id for price in street if price.condition == "new"}
+    return [*street, *(price for gpu_id, price in asked().items() if gpu_id not in there)]
+
+
+@functools.cache
+def _street() -> tuple[Asked, ...]:
+    cards, (_, rates) = catalogue.by_id(), exchange_rates.rates()
+    return tuple(
+        Asked(
+            cards[row["gpu_id"]], Decimal(row["price"]) * Decimal(str(rates[row["currency"]])),
+            date.fromisoformat(row["day"]), STREET_PRICE, row["condition"], row["market"], row["source"],
+            row["page"] or None,
+        )
+        for row in catalogue.rows_of("street_prices.csv")
+    )  # fmt: skip
 
 
 @functools.cache

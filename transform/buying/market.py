@@ -36,9 +36,9 @@ class Evidence(NamedTuple):
     """Where a price comes from.
 
     `source` is the shop or the cloud, `seen_at` the time at which the price was last confirmed, and `snapshot_sha256` the
-    archived page. `mark` is what core.price_mark says of the source, or that it is a launch price; None if nothing. `market`
-    is the market of the offer, None for a cloud. `vendor` is who sells it, where that is not the source itself: the vendor
-    of a quote, or a seller of a marketplace.
+    archived page. `mark` is what core.price_mark says of the source, or what price the program brings; None if nothing.
+    `market` is the market of the offer, None for a cloud. `vendor` is who sells it, where that is not the source itself:
+    the vendor of a quote, or a seller of a marketplace.
     """
 
     source: str
@@ -49,7 +49,7 @@ class Evidence(NamedTuple):
     mark: str | None = None
     market: str | None = None
     vendor: str | None = None
-    #: Whether it is what a maker asks for a card that no shop has, in a market where shops have others.
+    #: Whether the program brings it for a card that no shop has where shops have others, or a maker asked it long ago.
     is_behind: bool = False
 
     @property

@@ -42,7 +42,7 @@ def supply_of(option: Option) -> int | None:
 
 
 def mark_of(option: Option) -> str:
-    """What a reader must know about the price before all else: `stale`, `invented`, `launch price`, empty if nothing."""
+    """What a reader must know about the price before all else: `stale`, `invented`, `street price`, empty if nothing."""
     return (option.evidence.mark if option.evidence else None) or ""
 
 
@@ -95,9 +95,9 @@ def _measured(shown: Shown) -> Any:
 
 def _url(shown: Shown) -> str | None:
     evidence = shown.option.evidence
-    if evidence is None or not evidence.snapshot_sha256:
+    if evidence is None:
         return None
-    return evidence.url or shown.origin(evidence.snapshot_sha256)
+    return evidence.url or (evidence.snapshot_sha256 and shown.origin(evidence.snapshot_sha256)) or None
 
 
 def _reads(shown: Shown) -> int | None:

@@ -31,7 +31,7 @@ class Stock(ABC):
     """What a question is answered from.
 
     `now` is the time from which ages of prices are counted. `place` is the market whose prices these are, and `country`
-    decides the outlet. `from_wheel` says that they are prices of the makers.
+    decides the outlet. `from_wheel` says that they are those that the program brings.
 
     What models need is kept for the next question, because several questions about one model need the same.
     """
@@ -144,9 +144,13 @@ class Warehouse(Stock):
         rented = market.instances(self.con) if asked.shops is None else []
         if asked.shops is None:
             # Whatever no shop has is known as an empty folder knows it, behind what shops ask.
-            is_known = {card.gpu_id for card in cards if card.condition == "new"}
-            is_known |= {node.gpu_id for node in nodes if node.condition == "new"}
-            older = [card for card in _of_makers(asked, self.place) if card.gpu_id not in is_known]
+            is_known = {(card.gpu_id, card.condition == "new") for card in cards}
+            is_known |= {(node.gpu_id, node.condition == "new") for node in nodes}
+            older = [
+                card
+                for card in _without_night(asked, self.place, self.now.date())
+                if (card.gpu_id, card.condition == "new") not in is_known
+            ]
             if cards or nodes:
                 older = [card for card in older if card.evidence and card.evidence.seen_at <= self.now]
                 older = [
@@ -219,12 +223,13 @@ class Wheel(Stock):
     """The stock of a program without a warehouse."""
 
     def offered(self, need: Need, asked: OfferFilter) -> Market:
-        """See stock.Stock. The price of a card is what its maker asks, with the tax of the market."""
-        cards, known = _of_makers(asked, self.place), catalogue.by_id()
+        """See stock.Stock. The price of a card is that of the street, else what its maker asks, with the market's tax."""
+        cards, known = _without_night(asked, self.place, self.now.date()), catalogue.by_id()
+        priced = {card.gpu_id for card in cards}
         return Market(
             cards=cards, instances=[], measured={},
             chips={name: known[name] for name in (*(card.gpu_id for card in cards), *asked.owned)},
-            machines=[known[name] for name in makers.left_out()], unpriced=makers.left_out(),
+            machines=[known[name] for name in makers.left_out() if name not in priced], unpriced=makers.left_out(),
         )  # fmt: skip
 
     def shops(self) -> Sequence[str]:
@@ -250,16 +255,25 @@ def wheel(assumptions: Assumptions, place: Place, country: str | None, clock: da
     )  # fmt: skip
 
 
-def _of_makers(asked: OfferFilter, place: Place) -> list[Card]:
-    """New cards at what their makers ask, with the tax of `place`; none if used ones alone are asked for."""
-    prices = makers.asked().values() if "new" in asked.conditions else ()
-    return [_card(price, 1 + place.machine_tax) for price in prices]
+def _without_night(asked: OfferFilter, place: Place, today: date) -> list[Card]:
+    """What the program knows of prices in `place`: street prices, and what makers ask, with its tax."""
+    prices = makers.known(place.market, today)
+    is_street_known = any(price.kind == makers.STREET_PRICE for price in prices)
+    return [
+        _card(price, place, today, is_behind=is_street_known and price.is_old(today))
+        for price in prices
+        if price.condition in asked.conditions or price.gpu.gpu_id in asked.owned
+    ]
 
 
-def _card(price: Asked, with_tax: Decimal) -> Card:
+def _card(price: Asked, place: Place, today: date, *, is_behind: bool) -> Card:
     gpu, day = price.gpu, datetime.combine(price.day, time(), UTC)
+    with_tax = 1 + place.machine_tax if price.market is None else 1
     return Card(
-        gpu_id=gpu.gpu_id, gpu=gpu.display_name, condition="new", price_usd=price.usd * with_tax, memory_gb=gpu.memory_gb,
-        bandwidth_gb_s=gpu.memory_bandwidth_gb_s, tdp_w=gpu.tdp_w, gpus_on_board=gpu.gpus_on_board, value_kept=None,
-        history_years=None, evidence=Evidence(price.kind, day, day, None, "", mark=price.kind),
+        gpu_id=gpu.gpu_id, gpu=gpu.display_name, condition=price.condition, price_usd=price.usd * with_tax,
+        memory_gb=gpu.memory_gb, bandwidth_gb_s=gpu.memory_bandwidth_gb_s, tdp_w=gpu.tdp_w, gpus_on_board=gpu.gpus_on_board,
+        value_kept=None, history_years=None,
+        evidence=Evidence(
+            price.source or price.kind, day, day, price.page, "", price.mark(today), price.market, is_behind=is_behind
+        ),
     )  # fmt: skip

@@ -82,6 +82,9 @@ def values(_: Callable[[str], str]) -> Mapping[str, Mapping[str, str]]:
             "measured": _("measured"), "calibrated": _("reckoned from measurements"), "bound": _("reckoned from a bound"),
         },
         "fit": {"fits": _("fits"), "tight": _("fits tightly"), "no": _("does not fit")},
-        "mark": {"stale": _("stale"), "invented": _("invented"), "launch price": _("launch price")},
+        "mark": {
+            "stale": _("stale"), "invented": _("invented"), "launch price": _("launch price"),
+            "street price": _("street price"),
+        },
         "cheaper": {"buy": _("owning"), "rent": _("renting")},
     }  # fmt: skip
