@@ -10,7 +10,7 @@ import pkgutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -55,6 +55,19 @@ class Access:
     token_url: str | None = None
     scope: str = ""
     as_header: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publishing:
+    """Whether the terms of a source allow what was read from it to be published: the sentence that says so, its page, and
+    the day on which somebody read it. `licence` is what goes with the rows.
+    """
+
+    allowed: bool
+    sentence: str
+    page: str
+    read: date
+    licence: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +129,9 @@ class Source:
     #: For how many hours its terms let anybody keep a page; the archive then keeps the items instead of the page. None if
     #: the terms name no limit.
     keep_hours: int | None = None
+    #: What its terms say about publishing. Of a source without it nothing is published, unless the operator has read its
+    #: terms; if they forbid it, nobody can allow it.
+    publishing: Publishing | None = None
     #: The most product pages behind listings in one run; those that were read longest ago come first.
     max_products: int = 25
 

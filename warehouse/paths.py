@@ -48,6 +48,9 @@ class DataDir:
     publishing = Place("publishing", state)
     #: The version and files that were last the same in this directory and in the store.
     shared = Place("store.json", state)
+    #: What this folder has from a publication, and its files.
+    pulled = Place("pulled.json", state)
+    parquet = Place("published", state)
     #: For each file that every run writes: from what it was written, and its sum.
     exported = Place("exported.json", state)
     #: A base that was not the newest published version, and was set aside. Only the last one is kept.

@@ -102,10 +102,9 @@ def _lacks(con: duckdb.DuckDBPyConnection, data: DataDir, error: duckdb.Error) -
     """The error for a question of ours to a file that an earlier program built: the next run builds what it lacks."""
     found = schema.written(con)
     assert found is not None, "it was one of ours when it was opened"
-    way_out = "store" if data.shared.exists() and not data.base.exists() else "run"
     reason = str(error).splitlines()[0].partition(": ")[2].rstrip("!")
     return OlderWarehouse(
-        Message(f"warehouse.lacks_{way_out}", published=data.published, program=found.program, reason=reason)
+        Message("warehouse.lacks_run", published=data.published, program=found.program, reason=reason)
     )
 
 

@@ -47,13 +47,22 @@ class Listed:
     modified: datetime
 
 
-class Objects(Protocol):
+class Readable(Protocol):
+    """Files below an address. Raises StoreError if the place does not answer."""
+
+    address: str
+
+    def get(self, key: str, most: int = ...) -> bytes | None:
+        """The content of a file of up to `most` bytes. None if there is no such file."""
+
+
+class Objects(Readable, Protocol):
     """The objects below one address. Every method raises StoreError if the store fails."""
 
     address: str
 
-    def get(self, key: str) -> bytes | None:
-        """The content of an object. None if there is no such object."""
+    def get(self, key: str, most: int = ...) -> bytes | None:
+        """The content of an object. None if there is no such object. A store is trusted with its size."""
 
     def write(self, key: str, content: bytes) -> None:
         """Write an object, over the one that is there. Nobody ever sees a part of it."""
@@ -89,6 +98,11 @@ def store_at(address: str, patience_s: float = PATIENCE_S) -> Objects | None:
     return _Bucket(address, patience_s)
 
 
+def folder(path: Path) -> Objects:
+    """A store in a folder of this machine."""
+    return _Folder(str(path), path)
+
+
 def check(address: str) -> None:
     """Raise BadAddress, which says what a valid address is, if `address` is not the address of a store."""
     parts = urlsplit(address)
@@ -108,11 +122,13 @@ def check(address: str) -> None:
 class _Folder:
     """A store in a folder."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, root: Path | None = None) -> None:
         self.address = address
-        self._root = Path(urlsplit(address).path)
+        self._root = root or Path(urlsplit(address).path)
+        #: What a person names as a folder is for others to read.
+        self._mode = 0o700 if root is None else 0o755
 
-    def get(self, key: str) -> bytes | None:
+    def get(self, key: str, most: int = 0) -> bytes | None:
         try:
             return self._path(key).read_bytes()
         except FileNotFoundError:
@@ -163,7 +179,7 @@ class _Folder:
     @contextmanager
     def _part(self, key: str) -> Iterator[Path]:
         path = self._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=self._mode)
         part = path.with_name(f".{secrets.token_hex(8)}.part")
         try:
             yield part
@@ -189,7 +205,7 @@ class _Bucket:
         except Exception as error:  # noqa: BLE001  obstore's errors and ValueError all say what is wrong in the environment
             raise StoreError(_message(address, "open it", error)) from None
 
-    def get(self, key: str) -> bytes | None:
+    def get(self, key: str, most: int = 0) -> bytes | None:
         import obstore
 
         _safe(key)

@@ -201,15 +201,20 @@ def data_of(data_dir: str | None) -> DataDir:
 def read_from(data_dir: str | None) -> DataDir:
     """The data directory in which a reading command finds the published warehouse.
 
-    If the setting `warehouse` names a store, this is a local copy of the store, which is brought up to date first. The
-    option --data-dir overrides that setting.
+    If the setting `warehouse` names a publication, it is brought up to date first, once a day. The option --data-dir
+    overrides that setting. A publication that has been silent is named on standard error.
     """
     settings = settings_module.load({"data_dir": data_dir})
-    if not settings.warehouse or data_dir is not None:
-        return settings.data()
-    from gpuledger.flows.history import copies
+    data = settings.data()
+    if not data.pulled.exists() and (not settings.warehouse or data_dir is not None):
+        return data
+    from gpuledger.flows.history import pulling
 
-    return copies.local_copy(settings)
+    if settings.warehouse and data_dir is None:
+        data = pulling.answering(settings)
+    if said := pulling.silence(data, datetime.now(UTC)):
+        click.echo(said, err=True)
+    return data
 
 
 #: A function as click calls it: with the context of the command, the parameter and the text typed so far.

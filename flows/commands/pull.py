@@ -1,4 +1,4 @@
-"""`gpuledger pull`: a verified copy of a warehouse that other machines publish."""
+"""`gpuledger pull`: a publication, checked, as the warehouse of this machine."""
 
 from __future__ import annotations
 
@@ -10,30 +10,26 @@ from gpuledger.flows.words.lang import gettext
 
 
 @click.command()
-@click.argument("store", required=False)
+@click.argument("address", required=False)
+@click.option(
+    "--key", "keys", multiple=True, metavar="KEY", help="Public key of the publisher; a second one may be given."
+)
 @data_dir_option
-def command(store: str | None, data_dir: str | None) -> int:
-    """Copy the newest published warehouse from a store, s3://bucket/prefix, into the data directory, and check its sum.
+def command(address: str | None, keys: tuple[str, ...], data_dir: str | None) -> int:
+    """Bring what somebody publishes at ADDRESS (https://…) into the data directory, checked, beside what it reads itself.
 
-    Without STORE from the setting warehouse, or store. Readers of the directory keep the version that they have open; what
-    is damaged or half there is never published. With the setting warehouse every reading command does this by itself.
+    Without ADDRESS from the setting warehouse, with which every reading command does this by itself, once a day. The key may
+    stand in the setting warehouse_keys. What was changed, is missing or is older than before is named, and then nothing is
+    taken in.
     """
-    settings = settings_module.load({"data_dir": data_dir, "warehouse": store})
-    address = settings.warehouse or settings.store
-    if not address:
+    settings = settings_module.load({"data_dir": data_dir, "warehouse": address, "warehouse_keys": keys or None})
+    if not settings.warehouse:
         raise click.UsageError(
-            gettext("name the store, as in `gpuledger pull s3://bucket/prefix`, or in the setting warehouse")
+            gettext("name the address, as in `gpuledger pull https://host/path`, or in the setting warehouse")
         )
     from gpuledger.extract.archive.objects import PATIENCE_S
-    from gpuledger.flows.history import copies
-    from gpuledger.warehouse import integrity
+    from gpuledger.flows.history import pulling
 
-    data = settings.data()
-    version = copies.pull(data, address, settings.keep_versions, PATIENCE_S)
-    published = data.published.resolve()
-    if version is None:
-        click.echo(gettext("{name} is here already").format(name=integrity.name_of(published)))
-    else:
-        size = f"{published.stat().st_size / 1e6:,.1f}"
-        click.echo(gettext("{name}: {size} MB, the sum is right").format(name=integrity.name_of(published), size=size))
+    for sentence in pulling.pull(settings, settings.data(), settings.warehouse, settings.warehouse_keys, PATIENCE_S):
+        click.echo(sentence)
     return 0

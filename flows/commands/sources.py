@@ -103,13 +103,19 @@ def _refuse_unknown(name: str) -> None:
 @click.option(
     "--read", metavar="DAY", type=click.DateTime(["%Y-%m-%d"]), help="When you read them (default: today, UTC)."
 )
+@click.option("--publish", "sentence", default="", metavar="TEXT",
+              help="The sentence in them that allows what was read to be published.")  # fmt: skip
+@click.option("--licence", default="", metavar="NAME", help="The licence under which it may be.")
 @data_dir_option
-def terms_(name: str, says: str, page: str | None, read: datetime | None, data_dir: str | None) -> None:
-    """Record what you read in the terms of source NAME: whether they allow it to be read by a program.
+def terms_(
+    name: str, says: str, page: str | None, read: datetime | None, sentence: str, licence: str, data_dir: str | None
+) -> None:
+    """Record what you read in the terms of source NAME: whether they allow it to be read by a program, and published.
 
     Nights leave out what terms forbid; who names it (`--only`, the setting sources) has it read all the same. With
     `unknown` the record is taken out. Records are kept in decisions/terms.toml.
     """
+    from gpuledger.extract import source as sources
     from gpuledger.flows.decisions.terms import TERMS, Terms
 
     _refuse_unknown(name)
@@ -123,12 +129,19 @@ def terms_(name: str, says: str, page: str | None, read: datetime | None, data_d
     day = (read or datetime.now(UTC)).date()
     if day > datetime.now(UTC).date():
         raise click.UsageError(gettext("{day} is still to come: give the day on which you read them").format(day=day))
-    TERMS.put(data.root, Terms(name, cast("Says", says), page, day))
-    sentence = {
+    declared = sources.get(name).publishing
+    if sentence and declared is not None and not declared.allowed:
+        raise click.UsageError(
+            gettext("{name} may not be published: {sentence} ({page})").format(
+                name=name, sentence=declared.sentence, page=declared.page
+            )
+        )
+    TERMS.put(data.root, Terms(name, cast("Says", says), page, day, sentence, licence))
+    recorded = {
         "allowed": gettext("{name}: its terms allow it, as read on {day}"),
         "forbidden": gettext("{name}: its terms forbid it, as read on {day}; nights leave it out"),
     }[says]
-    click.echo(sentence.format(name=name, day=day))
+    click.echo(recorded.format(name=name, day=day))
 
 
 @command.command()

@@ -34,10 +34,15 @@ class Identities:
     version: str
 
 
+def packaged_version() -> str:
+    """The version of the catalogue and the rules alone, which others have too."""
+    return version_of(*_FOLDERS)
+
+
 def identities_of(data: DataDir) -> Identities:
     """The identities of a data directory. Raises BadRecord if its pins cannot be read."""
     pinned, added = tuple(PINS.all(data.root)), own_gpus.gpus(data.gpus)
-    version = version_of(*_FOLDERS)
+    version = packaged_version()
     if added:
         version = hash_text(version + repr(added))
     if pinned:

@@ -14,7 +14,8 @@ from typing import Literal, TypeVar
 from gpuledger.flows.settings.settings import Settings
 from gpuledger.warehouse.paths import DataDir
 
-Engine = Literal["prefect", "plain"]
+#: What a run is done by; `published` takes in what somebody published, and reads nothing.
+Engine = Literal["prefect", "plain", "published"]
 #: The steps of all long work, in the order in which a night comes to them. A step that comes again goes on where it was.
 Step = Literal[
     "start", "verify", "read", "replay", "check", "load", "identify", "build", "audit", "publish", "ask", "models", "write",

@@ -1,5 +1,5 @@
 """The parts of the program. The core answers questions from a published warehouse. `nightly` reads sources and builds,
-`browser` renders pages that a script fills in, `mcp` answers agents, and `cluster`
+`browser` renders pages that a script fills in, `mcp` answers agents, `published` takes in what others publish, and `cluster`
 takes pages and versions to other machines through a store.
 
 Only pyproject.toml says which packages belong to a part. An installed program has that in its metadata.
@@ -16,10 +16,11 @@ from gpuledger.extract.message import Failure
 _PACKAGE_OF = {
     "bs4": "beautifulsoup4",
     "currency_converter": "currencyconverter",
+    "minisign": "py-minisign",
 }
 
 #: The parts that can be installed by name. The first part with a missing package is the one that an error names.
-PARTS = ("nightly", "browser", "mcp", "cluster")
+PARTS = ("nightly", "browser", "mcp", "published", "cluster")
 
 
 class NotInstalled(Failure):

@@ -121,9 +121,18 @@ class Settings:
     )
     warehouse: str = _setting(
         "",
-        "Store whose published warehouse the reading commands answer from; a verified copy is kept on this machine",
+        "Publication that the reading commands answer from, https://…; checked, and asked for a newer day once a day",
         acting=True,
     )
+    warehouse_keys: tuple[str, ...] = _setting(
+        [], "Public keys of its publisher, at most two; without one the key of the first pull counts", acting=True
+    )
+    publish: str = _setting(
+        "",
+        "Folder or store (s3://…) to which each night is published, as far as terms allow; empty for none",
+        acting=True,
+    )
+    publish_key: str = _setting("", "Text of the minisign key file, without a password, that signs it", secret=True)
     lang: str = _setting("en", f"Language of headings, messages and the report: {' or '.join(LANGUAGES)}")
     contact: str = _setting("", "Address or page at which a site's owner can reach you; part of the User-Agent")
     sources: tuple[str, ...] = _setting([], "Live sources to read; empty for all that have an address")
@@ -310,13 +319,15 @@ class Settings:
         addresses = {name: address for name in ("store", "warehouse") if (address := getattr(self, name))}
         if not addresses:
             return
-        from gpuledger.extract.archive import objects  # few machines have a store
+        from gpuledger.extract.archive import objects, web  # few machines have one
 
         for name, address in addresses.items():
             try:
-                objects.check(address)
+                (web.check if address.startswith("http") and name == "warehouse" else objects.check)(address)
             except objects.BadAddress as error:
                 raise SettingsError(Message("settings.at_place", place=name, error=error)) from None
+        if len(self.warehouse_keys) > 2:
+            raise SettingsError("warehouse_keys: at most two keys are pinned, so that one can be changed")
 
     def for_warehouse(self) -> dict[str, tuple[str, str | None, str]]:
         """Value, unit and meaning of the settings that tables depend on."""

@@ -45,7 +45,7 @@ MISTAKES = (
     ("buy --model llama-2-13b --context 8K", 2, "did you mean 8192?"),
     ("sql SELECT 1", 2, 'the query goes between quotes: "FROM value"'),
     ("gpu add 'RTX 9090'", 2, "Missing option '--source'"),
-    ("pull http://bucket", 2, "az://container/prefix"),
+    ("pull http://bucket", 2, "give its address with https://"),
     # what is missing, and what is too much
     ("value", 2, "`gpuledger workloads` lists all"),
     ("buy llama-2-13b", 2, "Missing option '--model'; `gpuledger model list` lists all"),

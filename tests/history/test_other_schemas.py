@@ -218,14 +218,6 @@ def test_a_new_column_of_a_mart_is_named_until_the_next_run_makes_it(
     assert rows(data.root, ask) == [(1,)]
 
 
-def test_a_copy_of_a_store_says_who_brings_a_column_that_it_lacks(nights: dict[int, Night], tmp_path: Path) -> None:
-    data = DataDir(nights[1].copy(tmp_path / "data"))
-    data.shared.write_text("{}")
-    data.base.unlink()
-    with pytest.raises(OlderWarehouse, match=r"lacks what this asks .* and let it publish, then `gpuledger pull`"):
-        rows(data.root, "SELECT 1 FROM mart.not_yet")
-
-
 def test_a_newer_file_is_refused_with_what_is_true(nights: dict[int, Night], tmp_path: Path) -> None:
     """Also if both programs have the same version, as before a release."""
     data = nights[1].copy(tmp_path / "data")

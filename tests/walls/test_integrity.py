@@ -354,7 +354,7 @@ def test_what_a_kill_left_is_gone_after_the_next_run(data: DataDir) -> None:
 
 _SAMPLE = ("--sample", "--engine", "plain", *(word for name in ONLY for word in ("--only", name)))
 AFTER: tuple[tuple[str, ...], ...] = (
-    ("restore",), ("doctor", "--deep", "--offline"), ("refresh", *_SAMPLE, "--night", "2"), ("pull",),
+    ("restore",), ("doctor", "--deep", "--offline"), ("refresh", *_SAMPLE, "--night", "2"),
     ("vacuum", "--keep-versions", "2", "--keep-days", "1"), ("replay",), ("replay", "--skip-damaged"),
 )  # fmt: skip
 #: Damages, and those of them that `make test` has time for: one before a `restore`, one before a night.
@@ -371,9 +371,6 @@ class Before:
 
     def given(self, words: tuple[str, ...], to: Path) -> tuple[tuple[str, ...], DataDir]:
         """The command as it is typed, and its data directory; what it reads lies below `to`."""
-        if words == ("pull",):
-            shutil.copytree(self.store, to / "store")
-            return (*words, f"file://{to / 'store'}"), DataDir(to / "data")
         shutil.copytree(self.nights, to / "data", symlinks=True)
         return words, DataDir(to / "data")
 
@@ -381,14 +378,6 @@ class Before:
     def published(self) -> list[dict[str, str]]:
         """Each of the nights."""
         return [contents(path) for path in publish.versions(DataDir(self.nights))]
-
-    @cached_property
-    def store(self) -> Path:
-        """A store with the first of them."""
-        (self.folder / "store").mkdir()
-        stored = {"GPULEDGER_STORE": f"file://{self.folder / 'store'}"}
-        assert gpuledger("refresh", *_SAMPLE, "--night", "1", data=self.folder / "machine", env=stored).status == 0
-        return self.folder / "store"
 
     def whole(self, words: tuple[str, ...], to: Path) -> dict[str, str]:
         """What a command makes of whole files."""
@@ -419,11 +408,8 @@ def before(nights: Path, tmp_path_factory: pytest.TempPathFactory) -> Before:
 def test_a_command_after_a_damage_names_it_or_is_not_touched_by_it(before: Before, tmp_path: Path, seed: int) -> None:
     words, chance = AFTER[seed % len(AFTER)], random.Random(20261123 + seed)
     typed, data = before.given(words, tmp_path)
-    if words == ("pull",):
-        files = sorted(path for path in (tmp_path / "store").rglob("*") if path.is_file())
-    else:
-        found = damages.places(data)
-        files = found[chance.choice(sorted(found))]
+    found = damages.places(data)
+    files = found[chance.choice(sorted(found))]
     damaged = chance.choice(files)
     kind = damages.damage(damaged, chance)
     outcome = gpuledger(*typed, data=data.root)

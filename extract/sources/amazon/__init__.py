@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gpuledger.extract.source import Source, parser_in
+from datetime import date
+
+from gpuledger.extract.source import Publishing, Source, parser_in
 
 HOMEPAGE = "https://www.amazon.com/"
 
@@ -16,5 +18,11 @@ SOURCE = Source(
     start=(
         "https://www.amazon.com/s?k=geforce+rtx+graphics+card&rh=n%3A284822",
         "https://www.amazon.de/s?k=geforce+rtx+grafikkarte",
+    ),
+    publishing=Publishing(
+        allowed=False,
+        sentence="its terms forbid storing and collecting its prices",
+        page="https://www.amazon.com/gp/help/customer/display.html?nodeId=508088",
+        read=date(2026, 11, 26),
     ),
 )

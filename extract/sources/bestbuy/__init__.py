@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gpuledger.extract.source import Source, parser_in
+from datetime import date
+
+from gpuledger.extract.source import Publishing, Source, parser_in
 
 SOURCE = Source(
     name="bestbuy",
@@ -14,4 +16,10 @@ SOURCE = Source(
     start=("https://www.bestbuy.com/site/computer-cards-components/video-graphics-cards/abcat0507002.c",),
     country="US",
     language="en",
+    publishing=Publishing(
+        allowed=False,
+        sentence="its terms forbid storing what it shows",
+        page="https://developer.bestbuy.com/legal",
+        read=date(2026, 11, 26),
+    ),
 )

@@ -7,7 +7,9 @@ https://bestbuyapis.github.io/api-documentation/
 
 from __future__ import annotations
 
-from gpuledger.extract.source import Access, Source, parser_in
+from datetime import date
+
+from gpuledger.extract.source import Access, Publishing, Source, parser_in
 
 SOURCE = Source(
     name="bestbuy_api",
@@ -26,4 +28,10 @@ SOURCE = Source(
     max_pages=120,
     access=Access(credentials=("bestbuy_key",), parameter="apiKey"),
     keep_hours=72,
+    publishing=Publishing(
+        allowed=False,
+        sentence="its interface may be cached for a short time only",
+        page="https://developer.bestbuy.com/legal",
+        read=date(2026, 11, 26),
+    ),
 )

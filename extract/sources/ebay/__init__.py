@@ -7,7 +7,9 @@ are another interface, which eBay opens to few. https://developer.ebay.com/api-d
 
 from __future__ import annotations
 
-from gpuledger.extract.source import Access, Source, parser_in
+from datetime import date
+
+from gpuledger.extract.source import Access, Publishing, Source, parser_in
 
 SOURCE = Source(
     name="ebay",
@@ -27,5 +29,11 @@ SOURCE = Source(
         token_url="https://api.ebay.com/identity/v1/oauth2/token",
         scope="https://api.ebay.com/oauth/api_scope",
         as_header={"marketplace": "X-EBAY-C-MARKETPLACE-ID"},
+    ),
+    publishing=Publishing(
+        allowed=False,
+        sentence="its content may not be mixed with that of others, nor may statistics be made of it",
+        page="https://developer.ebay.com/join/api-license-agreement",
+        read=date(2026, 11, 26),
     ),
 )

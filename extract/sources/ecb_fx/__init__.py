@@ -6,7 +6,9 @@ https://www.ecb.europa.eu/stats/policy_and_exchange_rates/euro_reference_exchang
 
 from __future__ import annotations
 
-from gpuledger.extract.source import Source, parser_in
+from datetime import date
+
+from gpuledger.extract.source import Publishing, Source, parser_in
 
 SOURCE = Source(
     name="ecb_fx",
@@ -20,4 +22,12 @@ SOURCE = Source(
     sample=("/stats/eurofxref/eurofxref-hist-90d.xml",),
     # The time from Friday's rates to Monday afternoon, or over the Easter days.
     freshness_hours=24 * 5,
+    publishing=Publishing(
+        allowed=True,
+        sentence="Users of this website may make free use of the information obtained directly from it, if the ECB is "
+        "cited as the source",
+        page="https://www.ecb.europa.eu/services/using-our-site/disclaimer/html/index.en.html",
+        read=date(2026, 11, 27),
+        licence="free use with the European Central Bank cited as the source",
+    ),
 )

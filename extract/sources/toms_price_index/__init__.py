@@ -5,7 +5,9 @@ One page a month, the newest first, with two tables each.
 
 from __future__ import annotations
 
-from gpuledger.extract.source import Source, parser_in
+from datetime import date
+
+from gpuledger.extract.source import Publishing, Source, parser_in
 
 SOURCE = Source(
     name="toms_price_index",
@@ -18,4 +20,10 @@ SOURCE = Source(
     sample=("/news/gpus-historical-ebay-pricing",),
     country="US",
     language="en",
+    publishing=Publishing(
+        allowed=False,
+        sentence="it is made of prices of eBay, of which nobody may publish statistics",
+        page="https://developer.ebay.com/join/api-license-agreement",
+        read=date(2026, 11, 26),
+    ),
 )

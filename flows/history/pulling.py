@@ -1,0 +1,134 @@
+"""A publication as the warehouse of this machine, by `gpuledger pull`, and by questions if `warehouse` names one."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+
+from gpuledger.extract.archive.objects import StoreError
+from gpuledger.extract.archive.web import readable
+from gpuledger.flows.settings.settings import Settings
+from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
+from gpuledger.warehouse.errors import Locked, NoWarehouse, WarehouseError
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.published import bring, rows
+from gpuledger.warehouse.published.bring import Note
+
+#: Longest wait of a question for the publisher [s]. After that what is on this machine answers.
+_PATIENCE_S = 5.0
+#: How often questions ask for a newer day, and how soon again after no answer.
+_EVERY, _AGAIN = timedelta(hours=24), timedelta(hours=1)
+
+
+def pull(settings: Settings, data: DataDir, address: str, keys: Sequence[str], patience_s: float) -> tuple[str, ...]:
+    """Bring a folder to the newest day of a publication. Returns sentences about it, the first one says what came.
+
+    Raises Untrusted, StoreError, NoWarehouse for a place without a publication, and Locked while a run writes.
+    """
+    place = readable(address, patience_s)
+    before = bring.note_of(data)
+    found = bring.bring(data, place, keys)
+    if found is None:
+        raise NoWarehouse(address)
+    now = datetime.now(UTC)
+    note = msgspec.structs.replace(found.note, asked_at=now)
+    if before.newest == note.newest and data.published.exists() and not rows.has_aged(data, now):
+        bring.keep(data, note)
+        return (gettext("{day} is here already").format(day=found.manifest.day),)
+    left = take_in(settings, data, note, now)
+    bring.keep(data, note)
+    silent = [source.source for source in found.manifest.sources if source.is_silent]
+    said = [gettext("{day}: {files} files, checked").format(day=found.manifest.day, files=len(found.manifest.files))]
+    if silent:
+        said.append(gettext("silent for longer than usual: {sources}").format(sources=", ".join(silent)))
+    if left:
+        said.append(gettext("read by this folder itself: {sources}").format(sources=", ".join(left)))
+    return (*said, *found.said)
+
+
+def take_in(settings: Settings, data: DataDir, note: Note, now: datetime) -> list[str]:
+    """Build the warehouse of a folder from the files that its note names, beside what the folder reads itself, as of `now`.
+
+    Returns the folder's own sources that the publication has too. Raises Untrusted, and what a rebuild raises.
+    """
+    from gpuledger.flows.night import building, run_log
+    from gpuledger.flows.night.context import context_now
+    from gpuledger.flows.night.refresh import identify, publish_build
+    from gpuledger.flows.night.sharing import writing
+    from gpuledger.flows.night.store import seed
+    from gpuledger.warehouse import publish
+    from gpuledger.warehouse.dictionary import dictionary
+
+    assert note.as_of is not None
+    context = replace(context_now(settings, data, "published"), as_of=max(note.as_of, now))
+    with writing(data):
+        publish.heal(data)
+        run_log.heal(data)
+        with publish.workspace(data, context.run_id, memory_limit=settings.memory_limit) as (con, work):
+            con.begin()
+            left, night = rows.load(con, data.parquet, note.files)
+            if night is not None:  # the nights of the sample are long past
+                context = replace(context, as_of=note.as_of, sample_night=night)
+            seed(con, context)
+            identify(con, context)
+            builds = building.build(con, context, dictionary().tables).models
+            run_log.start(context)
+            summary = publish_build(con, context, work, (), builds)
+        run_log.finish(context, summary.status, summary.why)
+    return left
+
+
+def answering(settings: Settings) -> DataDir:
+    """The folder from which reading commands answer if `warehouse` names a publication: the data directory if it has a
+    warehouse, or else a copy that belongs to the user. It is brought to the newest day once a day.
+
+    If that is not possible and there is something to answer from, a note on standard error says so with its age.
+    """
+    own = settings.data()
+    data = own
+    if not own.published.exists():
+        name = hashlib.sha256(settings.warehouse.encode()).hexdigest()[:16]
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        data = DataDir(caches / "gpuledger" / name)
+    note, now = bring.note_of(data), datetime.now(UTC)
+    is_due = note.asked_at is None or not timedelta(0) <= now - note.asked_at < _EVERY
+    if not is_due and note.address == settings.warehouse.rstrip("/") and data.published.exists():
+        return data
+    try:
+        for sentence in pull(settings, data, settings.warehouse, settings.warehouse_keys, _PATIENCE_S)[1:]:
+            _say(sentence)
+    except (StoreError, WarehouseError) as error:
+        if not data.published.exists():
+            raise
+        note = bring.note_of(data)
+        if note.newest is not None and not isinstance(error, Locked):
+            bring.keep(data, msgspec.structs.replace(note, asked_at=now - _EVERY + _AGAIN))
+            if rows.has_aged(data, now):
+                take_in(settings, data, note, now)
+        _say(gettext("answered from what is here, as nothing newer came: {error}").format(error=say(error)))
+    return data
+
+
+def silence(data: DataDir, now: datetime) -> str | None:
+    """A sentence about a publication that says nothing new for longer than its cadence; None if there is none."""
+    note = bring.note_of(data)
+    if note.as_of is None or note.newest is None:
+        return None
+    hours = (now - note.as_of).total_seconds() / 3600
+    # It is published after the night that it is of, and fetched once a day.
+    if hours <= 2 * note.cadence_hours:
+        return None
+    sentence = gettext("the newest published prices are of {day}, {days} days ago: {address} is silent")
+    return sentence.format(day=note.newest.day, days=round(hours / 24), address=note.address)
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr)  # noqa: T201
