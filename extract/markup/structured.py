@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -40,6 +40,8 @@ class StructuredOffer:
     availability: Availability | None = None
     condition: Condition | None = None
     seller: str | None = None
+    #: Whether a person sells it, and no firm.
+    is_private: bool = False
     url: str | None = None
     sku: str | None = None
     #: Whether VAT is in the price; None if the offer does not say.
@@ -132,6 +134,8 @@ def _product(
     name, size = first_text(node.get("name")), first_text(node.get("size"))
     if name and size and size.lower() not in name.lower():
         name = f"{name} - {size}"
+    own_condition = condition(first_text(node.get("itemCondition")))
+    offers = _offers(node.get("offers"), url, known)
     return StructuredProduct(
         syntax=syntax,
         name=name,
@@ -140,7 +144,7 @@ def _product(
         mpn=first_text(node.get("mpn")) or first_text(node.get("model")),
         gtin=next((text for name in _GTINS if (text := first_text(node.get(name)))), None),
         brand=first_text(node.get("brand")) or first_text(node.get("manufacturer")),
-        offers=tuple(_offers(node.get("offers"), url, known)),
+        offers=tuple(replace(offer, condition=offer.condition or own_condition) for offer in offers),
         variants=tuple(
             _product(known.get(str(variant.get("@id")), variant), syntax, url, known, deep=False)
             for variant in (_as_list(node.get("hasVariant")) or _as_list(node.get("model")))
@@ -197,6 +201,12 @@ def _offer(node: dict[str, Any], url: str) -> StructuredOffer:
         availability=availability(first_text(node.get("availability"))),
         condition=condition(first_text(node.get("itemCondition"))),
         seller=first_text(node.get("seller")) or first_text(node.get("offeredBy")),
+        is_private=any(
+            local_name(text) == "Person"
+            for seller in _as_list(node.get("seller") or node.get("offeredBy"))
+            if isinstance(seller, dict)
+            for text in texts(seller.get("@type"))
+        ),
         url=_absolute(url, first_text(node.get("url"))),
         sku=first_text(node.get("sku")),
         tax_included=_tax_included(node),

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuledger.extract.items import Parsed
+from gpuledger.extract.items import Condition, Parsed
 from gpuledger.extract.source import Page
 
 __all__ = ["parse"]
 
 
-def parse(page: Page, *, country: str | None = None, language: str | None = None) -> Iterator[Parsed]:
+def parse(
+    page: Page, *, country: str | None = None, language: str | None = None, usual: Condition = "unknown"
+) -> Iterator[Parsed]:
     """The page's own product as one Offer, with the Issues that its signals raise.
 
     `country` (ISO 3166) and `language` (ISO 639) are those of the shop, if the caller knows them. Otherwise the page's own
-    address and markup decide. Raises LayoutChanged if the page shows no goods for sale or is a listing, and Blocked or
-    EmptyBody if it is a wall or empty.
+    address and markup decide. `usual` is the condition of the shop's goods where its page says nothing of it; on a page of
+    a marketplace or of classified ads it does not count. Raises LayoutChanged if the page shows no goods for sale or is a
+    listing, and Blocked or EmptyBody if it is a wall or empty.
     """
     # Imported only by a process that parses, because the import compiles some 300 patterns. The process of a night knows
     # every source and leaves parsing to others.
     from gpuledger.extract.product.page import offer_and_issues
 
-    return offer_and_issues(page, country, language)
+    return offer_and_issues(page, country, language, usual)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from gpuledger.extract import words
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import blocks
-from gpuledger.extract.items import Availability, Issue, Offer, Parsed, SellerKind
+from gpuledger.extract.items import Availability, Condition, Issue, Offer, Parsed, SellerKind
 from gpuledger.extract.markup import html, structured
 from gpuledger.extract.markup.structured import StructuredOffer, StructuredProduct
 from gpuledger.extract.product import (
@@ -35,7 +35,7 @@ from gpuledger.extract.source import Page
 _MAX_PRICES = 5
 
 
-def offer_and_issues(page: Page, country: str | None, language: str | None) -> Iterator[Parsed]:
+def offer_and_issues(page: Page, country: str | None, language: str | None, usual: Condition) -> Iterator[Parsed]:
     """The items that `product.parse` yields; raises the same errors."""
     tree = html.tree(page.content, page.headers.get("content-type"))
     here = context.build(page, tree, country, language)
@@ -77,7 +77,7 @@ def offer_and_issues(page: Page, country: str | None, language: str | None) -> I
         yield Issue(code="availability_disagreement", message=contradiction, url=here.url)
     shown_price = next((price for price in seen.prices if price.amount == decision.price), None)
     offers = [offer for product in of_price for one in (product, *product.variants) for offer in one.offers]
-    yield _offer(here, _Goods(title, products, offers, page_layout, available, shown_price), decision)
+    yield _offer(here, _Goods(title, products, offers, page_layout, available, shown_price), decision, usual)
 
 
 def _stock(
@@ -127,15 +127,21 @@ class _Goods(NamedTuple):
     shown_price: VisiblePrice | None
 
 
-def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
+def _offer(page: Context, goods: _Goods, decision: decide.Decision, usual: Condition) -> Offer:
     title, products, offers, page_layout, available, shown_price = goods
     codes = numbers.of_page(page, products, page_layout)
     seller = _only({offer.seller for offer in offers if offer.seller})
     printed = None if seller else terms.seller(page_layout)
-    condition = _only({offer.condition for offer in offers if offer.condition})
+    is_private = any(offer.is_private for offer in offers)
+    conditions = {offer.condition for offer in offers if offer.condition}
+    condition: Condition | None = "unknown" if len(conditions) > 1 else _only(conditions)
     if condition in (None, "new"):
         # Many shops call all that they sell new for machines. What people read there says of which piece it is.
-        condition = words.condition(title) or terms.condition(page_layout) or condition
+        printed_condition = words.condition(title) or terms.condition(page_layout, badges=usual != "unknown")
+        condition = condition if condition and printed_condition == "unknown" else printed_condition or condition
+    kind_of_seller = _seller_kind(page, seller, printed, of_a_person=is_private or terms.is_of_a_person(page_layout))
+    if condition is None:
+        condition = "unknown" if kind_of_seller == "marketplace" else usual
     url = page.url if page.url.startswith("http") else page.canonical or page.url
     taxed = next((offer.tax_included for offer in offers if offer.tax_included is not None), None)
     kind = "bundle" if decision.kind == "now" and words.is_bundle(title) else decision.kind
@@ -149,9 +155,9 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision) -> Offer:
         price_text=decision.price_text,
         list_price=decision.list_price,
         availability=available,
-        condition=condition or "unknown",
+        condition=condition,
         seller=seller or printed,
-        seller_kind=_seller_kind(page, seller, printed),
+        seller_kind=kind_of_seller,
         sku=codes.sku,
         mpn=codes.mpn,
         gtin=codes.gtin,
@@ -174,15 +180,15 @@ def _shipping(offers: Sequence[StructuredOffer], currency: str | None) -> Decima
     return _only({offer.shipping for offer in offers if offer.shipping is not None and offer.currency == currency})
 
 
-def _seller_kind(page: Context, stated: str | None, printed: str | None) -> SellerKind:
-    """Whether the shop itself sells the goods.
+def _seller_kind(page: Context, stated: str | None, printed: str | None, *, of_a_person: bool) -> SellerKind:
+    """Whether the shop itself sells the goods; `of_a_person`: the page is one of a marketplace or of classified ads.
 
     Another name in structured data does not prove a marketplace, because firms trade under brands. But a shop that prints
     `Sold by` and another name tells its buyers that it is not the seller.
     """
     if (name := stated or printed) and _is_shop(page, name):
         return "first_party"
-    return "marketplace" if printed else "unknown"
+    return "marketplace" if printed or of_a_person else "unknown"
 
 
 def _is_shop(page: Context, seller: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 from lxml.html import HtmlElement
 
@@ -18,7 +19,7 @@ from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import money, vat
 from gpuledger.extract.product.layout import Layout
 from gpuledger.extract.product.prices import VisiblePrice
-from gpuledger.extract.product.scan import CROSSED
+from gpuledger.extract.product.scan import CROSSED, HOLD_TEXT
 from gpuledger.extract.product.signs import labels
 
 _CONDITION = labels(words.table("condition", "label"))
@@ -37,10 +38,57 @@ _MAX_VALUE = 60
 _NAME_END = re.compile(r"\s*(?:[|•·(,;]|\s[-–—]\s| and | und | et | y | e | i ).*$")
 
 
-def condition(layout: Layout) -> Condition | None:
-    """The condition that the page prints behind a label for it; None if it prints none, or several."""
-    conditions = {kind for text in _values(layout, _CONDITION) if (kind := words.stated_condition(text))}
-    return conditions.pop() if len(conditions) == 1 else None
+def condition(layout: Layout, *, badges: bool) -> Condition | None:
+    """The condition that the page prints of its goods; None if it prints none, `unknown` if it is not clear which one.
+
+    It stands behind a label. With `badges`, it may also stand alone in a badge, in the way that the page has in the shop
+    (`Home > Used > Graphics cards`) or in its address; known shops have used goods of others there. Words behind a label
+    that name no condition (`Condition: very good`) do not say that goods are new, unless they speak of stock.
+    """
+    values = [text for text in _values(layout, _CONDITION) if words.availability(text) is None]
+    stated: set[Condition] = {words.stated_condition(text) or "unknown" for text in values}
+    if not stated and badges:
+        stated = set(_badges(layout))
+    return stated.pop() if len(stated) == 1 else "unknown" if stated else None
+
+
+#: The longest text that is a condition and nothing else: `Gebraucht - sehr gut`.
+_LONGEST_BADGE = 30
+_CHOICES = ("option", "label", "a", "button")
+_AMOUNT = re.compile(r"\d\d")
+_WAY = re.compile(r"bread-?crumb", re.IGNORECASE)
+
+
+def _badges(layout: Layout) -> Iterator[Condition]:
+    """The conditions other than new that stand alone around the title, in the way to the page, or in its address."""
+    if kind := words.condition(re.sub(r"[-_/+.%\d]+", " ", urlsplit(layout.url).path)):
+        yield kind
+    for element in layout.part.iter(*HOLD_TEXT):
+        text = " ".join((element.text or "").split())
+        # `Open-box: from $483.99` is another offer.
+        is_badge = 0 < len(text) <= _LONGEST_BADGE and element is not layout.title and not _AMOUNT.search(text)
+        kind = words.condition(text) if is_badge else None
+        if kind and element.tag not in _CHOICES and not layout.is_elsewhere(element):
+            yield kind
+    for way in layout.tree.iter("nav", "ol", "ul", "div"):
+        if _WAY.search(f"{way.get('class')} {way.get('id')} {way.get('aria-label')}"):
+            kind = words.condition(visible_text(way, _LONGEST_AROUND))
+            yield from (kind,) if kind else ()
+            break
+
+
+#: A page on which somebody sells one thing says so in a short line.
+_LONGEST_LINE = 60
+
+
+def is_of_a_person(layout: Layout) -> bool:
+    """Whether the page is of a site on which many people sell, or says that a person sells: `Contact the seller`."""
+    labels_of_host = set((urlsplit(layout.url).hostname or "").split("."))
+    if not labels_of_host.isdisjoint(words.listed("names", "marketplace")):
+        return True
+    texts = (" ".join((element.text or "").split()) for element in layout.part.iter(*HOLD_TEXT))
+    person = words.pattern("order", "of_a_person")
+    return any(3 < len(text) <= _LONGEST_LINE and person.search(text) for text in texts)
 
 
 def seller(layout: Layout) -> str | None:

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import product
+from gpuledger.extract import product, source
 from gpuledger.extract.errors import Blocked, EmptyBody, ExtractError, LayoutChanged
-from gpuledger.extract.items import Issue, Offer
+from gpuledger.extract.items import Issue, Link, Offer
 from gpuledger.extract.product.numbers import valid_gtin
 from tests.extract.pages import page
-from tests.support.html_page import CART, offer_on, price_of, shop_page, told
+from tests.support.html_page import CART, TITLE, offer_on, price_of, shop_page, told
 
 URL = "https://cards.example.com/p/norvik-rtx-4070"
 NAME = "Norvik RTX 4070 12GB"
+GENERIC = source.get("generic_shop")
 
 
 def read(html: str, url: str = URL) -> tuple[Offer, list[Issue]]:
@@ -93,6 +94,53 @@ def test_stock_condition_and_seller_are_those_of_the_offer_with_the_price(
     assert (str(found.price), found.condition, found.availability, found.seller_kind) == (
         price, condition, availability, seller_kind,
     )  # fmt: skip
+
+
+ASKED = {"@type": "Offer", "price": "599", "priceCurrency": "USD"}
+
+
+@pytest.mark.parametrize(
+    ("url", "body", "condition"),
+    [
+        ("https://shop.example.com/p/1", "", "new"),
+        ("https://shop.example.com/p/1", "<p>État : En stock</p>", "new"),
+        ("https://shop.example.com/p/1#condition=used", "", "used"),
+        ("https://shop.example.com/used-cards/1", "", "used"),
+        ("https://shop.example.com/p/1", "<p>Condition: very good</p>", "unknown"),
+        ("https://shop.example.com/p/1", '<span class="badge">Refurbished</span>', "refurbished"),
+        ("https://shop.example.com/p/1", '<ol class="breadcrumb"><li>Home</li><li>Second hand</li></ol>', "used"),
+        ("https://shop.example.com/p/1", "<p>Open box: from $299.99</p>", "new"),
+        ("https://shop.example.com/p/1", '<a href="/used">Used from another shop</a>', "new"),
+        ("https://shop.example.com/p/1", "<button>Contact the seller</button>", "unknown"),
+        ("https://www.ebay.com/itm/1", "", "unknown"),
+        (
+            "https://shop.example.com/p/1",
+            told(
+                {"@type": "Product", "name": TITLE, "offers": {**ASKED, "seller": {"@type": "Person", "name": "Ann"}}}
+            ),
+            "unknown",
+        ),
+        (
+            "https://shop.example.com/p/1",
+            told({"@type": "Product", "name": TITLE, "itemCondition": "UsedCondition", "offers": ASKED}),
+            "used",
+        ),
+    ],
+)
+def test_a_shop_sells_new_goods_where_nothing_says_otherwise(url: str, body: str, condition: str) -> None:
+    found = list(GENERIC.parse(page(shop_page(f'<p class="price">$599</p>{body}{CART}'), url)))
+    (offer,) = [item for item in found if isinstance(item, Offer)]
+    assert (str(offer.price), offer.condition) == ("599", condition)
+
+
+def test_the_condition_of_an_address_goes_with_the_links_of_its_sitemap() -> None:
+    sitemap = "<urlset><url><loc>https://shop.example.com/rtx-4070</loc></url></urlset>"
+    links = GENERIC.parse(page(sitemap, "https://shop.example.com/sitemap.xml#condition=refurbished"))
+    assert [link.url for link in links if isinstance(link, Link)] == [
+        "https://shop.example.com/rtx-4070#condition=refurbished"
+    ]
+    with pytest.raises(LayoutChanged, match="condition=mint"):
+        list(GENERIC.parse(page(sitemap, "https://shop.example.com/sitemap.xml#condition=mint")))
 
 
 def test_what_offers_of_one_price_say_differently_is_left_open() -> None:

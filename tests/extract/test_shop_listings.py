@@ -20,6 +20,7 @@ from gpuledger.extract.items import Condition, Issue, Link, Offer
 from gpuledger.extract.markup.mojibake import mend
 from gpuledger.extract.readers import listing
 from gpuledger.extract.source import Page
+from tests.extract.pages import page
 
 SHOPS = ("amazon", "bestbuy", "bhphoto", "danawa", "microcenter", "morele", "newegg")
 LISTINGS = {
@@ -217,6 +218,23 @@ def test_placeholder_and_zero_are_no_price(listing_of: Callable[[str], Page]) ->
             "$<strong>229</strong><sup>.99</sup>", shown.replace("$", "$<strong>") + "</strong>"
         )
         assert offers(with_content(page, content), "newegg")[0].price is None
+
+
+@pytest.mark.parametrize(
+    ("box", "condition"),
+    [
+        ('<div id="usedAccordionRow_0"><div id="corePrice_feature_div">{}</div></div>', "used"),
+        ('<div id="usedOnlyBuybox">{}</div>', "used"),
+        ('<div id="newAccordionRow_0">{}</div><div id="usedAccordionRow_1"></div>', "new"),
+        ('<div id="corePrice_feature_div">{}</div>', "new"),
+    ],
+)
+def test_a_row_of_used_goods_alone_is_no_new_card(box: str, condition: str) -> None:
+    price = '<span class="a-price"><span class="a-offscreen">£414.50</span></span>'
+    goods = f'<div id="dp"><h1 id="productTitle">Varde RTX 4070 12GB</h1>{box.format(price)}</div>'
+    shown = page(f'<html lang="en-gb"><body>{goods}</body></html>', "https://www.amazon.co.uk/dp/B0CARD0001")
+    found = offers(shown, "amazon")
+    assert [offer.condition for offer in found] == [condition]
 
 
 @pytest.mark.parametrize(

@@ -461,6 +461,7 @@ class TestTerms:
             ("<p>Condition: New</p><p>Condition: Used</p>", "unknown"),
             ("<p>Nuevo modelo de 2024</p>", "unknown"),
             ("<p>Condition report on request</p>", "unknown"),
+            ("<p>Zustand: sehr gut</p>", "unknown"),
             ('<section class="related"><p>Condition: Used</p></section>', "unknown"),
         ],
     )

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from lxml.html import HtmlElement
 
 from gpuledger.extract import product, words
-from gpuledger.extract.items import Availability, Issue, Offer, Parsed, SellerKind
+from gpuledger.extract.items import Availability, Condition, Issue, Offer, Parsed, SellerKind
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.price.money import Money
 from gpuledger.extract.readers import listing
@@ -86,7 +86,7 @@ def _product(page: Page, root: HtmlElement, site: str) -> Iterator[Parsed]:
         url=f"https://www.{site}/dp/{asin}" if asin else listing.address(page, root, HOMEPAGE),
         key=asin,
         sku=asin,
-        condition=words.condition(title) or ("used" if _sells_used_only(root) else None),
+        condition=words.condition(title) or _condition(root),
         seller=seller,
         seller_kind=_seller_kind(seller),
     )
@@ -143,10 +143,12 @@ def _seller_kind(seller: str | None) -> SellerKind | None:
     return "first_party" if seller.lower().startswith("amazon") else "marketplace"
 
 
-def _sells_used_only(root: HtmlElement) -> bool:
-    return (
-        first(root, "#usedOnlyBuybox") is not None and first(root, "#newAccordionRow, #corePrice_feature_div") is None
-    )
+def _condition(root: HtmlElement) -> Condition | None:
+    """Return the condition by the rows of the box to buy from: used if no row of new goods stands beside one of used."""
+    used = select(root, '[id^="used"]')
+    new = select(root, '[id^="newAccordion"], [id^="newBuyBox"], #buyNewSection, #corePrice_feature_div')
+    is_used_alone = all(any(up in used for up in one.iterancestors()) for one in new)
+    return ("used" if is_used_alone else "new") if used else None
 
 
 def _card(page: Page, site: str, card: HtmlElement) -> Iterator[Parsed]:
