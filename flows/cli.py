@@ -31,7 +31,7 @@ from gpuledger.flows.showing import chosen
 from gpuledger.flows.showing.table import cell_width, wrapped
 from gpuledger.flows.showing.terminal import clean_streams
 from gpuledger.flows.words import lang, wrong_use
-from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.flows.words.say import say
 
 #: Click's mark for a paragraph whose lines stay as they are, such as an example.
@@ -112,8 +112,37 @@ def _one_line(text: str) -> str:
 LEAST_MB = 1_600
 
 
+#: The headings of the help with their commands. What stands under none comes last, so a new command needs no line here.
+_GROUPS = {
+    N_("Ask what to buy"): ("buy", "predict", "size", "watch"),
+    N_("Prices and speeds"): (
+        "price",
+        "value",
+        "rank",
+        "show",
+        "changes",
+        "workloads",
+        "sql",
+        "describe",
+        "report",
+        "export",
+    ),
+    N_("The evidence"): ("evidence", "audit", "resolve", "parse"),
+    N_("Every night"): ("refresh", "serve", "status", "doctor", "sources", "release", "settings"),
+    N_("Your own data"): ("quotes", "rate", "measure", "model", "gpu", "workload", "alias", "backfill", "new-source"),
+}
+
+
 class _Commands(click.Group):
-    """Finds the commands by the names of their modules, so there is no list to maintain."""
+    """Finds the commands by the names of their modules."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        named = {name for names in _GROUPS.values() for name in names}
+        others = tuple(name for name in self.list_commands(ctx) if name not in named)
+        for heading, names in (*_GROUPS.items(), (N_("Upkeep and programs"), others)):
+            found = [(name, command) for name in names if (command := self.get_command(ctx, name)) is not None]
+            with formatter.section(heading):
+                formatter.write_dl([(name, command.get_short_help_str()) for name, command in found])
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         names = (info.name for info in pkgutil.iter_modules(commands.__path__))
