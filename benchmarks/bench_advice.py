@@ -17,9 +17,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gpuledger.flows.asking.assume import assumption
 from gpuledger.flows.asking.buying import Where, ask, stock
-from gpuledger.transform.buying.need import Usage
 from gpuledger.transform.buying.options import Option
+from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.stock import Stock
 from gpuledger.transform.sizing.diffusion import meant
 from gpuledger.warehouse.paths import DataDir
@@ -131,10 +132,12 @@ def _score(data: DataDir, offered: Stock, questions: list[Asked], assumed: tuple
     """How often a guide's pick is the first of what is bought, and how often among the first three."""
     first = three = 0
     for one in questions:
-        answer = ask(
-            data, offered, texts=assumed, model=one.model, precision=one.precision, usage=one.usage, budget=one.budget,
-            condition="any" if one.used else "new", has_host=one.has_host, min_tokens_per_s=one.least_speed,
+        question = Question(
+            model=one.model, precision=one.precision, usage=one.usage, budget=one.budget,
+            condition="any" if one.used else "new", host="own" if one.has_host else None, min_tokens_per_s=one.least_speed,
+            assumed=dict(map(assumption, assumed)),
         )  # fmt: skip
+        answer = ask(data, offered, question)
         named = [_named(option) in one.picks for option, _ in answer.ranked(0) if option.way == "buy"][:3]
         first, three = first + any(named[:1]), three + any(named)
     return first, three

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import click
@@ -15,6 +13,7 @@ import click
 from gpuledger import __version__
 from gpuledger.extract.message import Failure, Message
 from gpuledger.extract.redaction import redact_text
+from gpuledger.flows.agent.from_commands import answer_of, tool_of
 from gpuledger.flows.asking import card_names, workload_names
 from gpuledger.flows.asking.options import MOST
 from gpuledger.flows.asking.options import day as day_of_text
@@ -26,8 +25,6 @@ from gpuledger.transform import queries
 from gpuledger.transform.answers import card as cards
 from gpuledger.transform.answers import described, markets, workloads
 from gpuledger.transform.answers.value import Basis, Scope
-from gpuledger.transform.buying.answer import Condition, Use  # the server reads the types of a tool
-from gpuledger.transform.buying.choosing.picks import Order
 from gpuledger.transform.queries import Rows
 from gpuledger.warehouse.bounded_query import QueryLimits, ask
 from gpuledger.warehouse.outputs.answer import Answer as Declared
@@ -57,7 +54,7 @@ P = ParamSpec("P")
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def server(data: DataDir) -> MCPServer[Any]:
+def server(data: DataDir, commands: click.Group) -> MCPServer[Any]:
     """The server. It answers each question from the version that is then published in `data`, and only reads."""
     from mcp.types import ToolAnnotations
 
@@ -69,7 +66,7 @@ def server(data: DataDir) -> MCPServer[Any]:
     read_only = ToolAnnotations(
         read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     )
-    for tool in Tools(data).all():
+    for tool in Tools(data, commands).all().values():
         agent_server.tool(annotations=read_only)(_with_plain_errors(tool))
     return agent_server
 
@@ -92,17 +89,24 @@ def _with_plain_errors(tool: Callable[P, Answer]) -> Callable[P, Answer]:
 
 
 class Tools:
-    """The questions. Each method is one tool, and its docstring is what the agent reads about it."""
+    """The questions. A tool is a method, with a docstring that the agent reads, or is made of one of the `commands`."""
 
-    def __init__(self, data: DataDir) -> None:
-        self._data = data
+    def __init__(self, data: DataDir, commands: click.Group) -> None:
+        self._data, self._commands = data, commands
 
-    def all(self) -> list[Callable[..., Answer]]:
-        """Every tool."""
-        return [
-            self.workloads, self.rank, self.value, self.price, self.buy, self.size, self.compare, self.history,
-            self.evidence, self.describe, self.sql,
+    def all(self) -> Mapping[str, Callable[..., Answer]]:
+        """Every tool by its name."""
+        tools: list[Callable[..., Answer]] = [
+            self.workloads, self.rank, self.value, self.price, tool_of("buy", self._command("buy"), self._buy),
+            tool_of("size", self._command("size"), self._size), self.compare, self.history, self.evidence, self.describe,
+            self.sql,
         ]  # fmt: skip
+        return {tool.__name__: tool for tool in tools}
+
+    def _command(self, name: str) -> click.Command:
+        command = self._commands.get_command(click.Context(self._commands), name)
+        assert command is not None, name
+        return command
 
     def workloads(self) -> Answer:
         """What is benchmarked: ids, units, and how many cards have a figure."""
@@ -144,69 +148,33 @@ class Tools:
         why = "no price of it counted at the end of that day" if as_of else "no shop in this warehouse lists it"
         return self._answer(answer, note="" if answer.rows else why)
 
-    def buy(
-        self, model: str, precision: str | None = None, context: int | None = None, users: int = 1,
-        input: int | None = None, output: int | None = None, budget: float | None = None, budget_cards: bool = False,
-        min_tokens_per_s: float | None = None, condition: Condition = "any", market: str | None = None,
-        currency: str | None = None, own: list[str] | None = None, host_own: bool = False,
-        slots: int | None = None, shop: list[str] | None = None,
-        hours_per_day: float | None = None, days: float | None = None, country: str | None = None,
-        use: Use | None = None, order: Order = "picks", limit: int = 5,
-    ) -> Answer:  # fmt: skip
-        """What to buy to run a model: at most three picks (`pick`), then the other cards, nodes, machines and rentals, with
-        the reasons why they stand `behind`. `use` sets context, prompt, answer and least speed where nothing else does.
-
-        budget is what may be paid on day one for cards and machine (with budget_cards for the cards alone), in `currency`;
-        min_tokens_per_s is what each user must see; own lists cards that are there; shop leaves only offers of these shops,
-        vendors or sources ("quotes");
-        host_own says that a machine is, with `slots` for cards of double width (2).
-        `sentence` is the answer in words. Where nothing does, `note` says what would.
-        """
+    def _buy(self, words: Sequence[str], given: Answer) -> Answer:
+        """What to buy to run a model. `sentence` is the answer in words; where nothing does, `note` says what would."""
         from gpuledger.flows.asking import buying
+        from gpuledger.flows.asking.fields import filled
         from gpuledger.flows.showing import buy_answer
         from gpuledger.transform.buying.headline import sentences, why_nothing
-        from gpuledger.transform.buying.need import Usage as Load
+        from gpuledger.transform.buying.question import Question
 
-        _positive(
-            budget=budget, min_tokens_per_s=min_tokens_per_s, users=users, context=context, input=input, output=output,
-            hours_per_day=hours_per_day, days=days, slots=slots,
-        )  # fmt: skip
-        assumed = {"hours_per_day": hours_per_day, "horizon_years": None if days is None else buying.years_of(days)}
-        code = None if currency is None else chosen.currency_code(currency)
-        where = buying.Where(market and market.strip().lower(), code, country)
-        self._shape(model)
-        with buying.stock(self._data, where, clock=utc_now(), may_be_wheel=False) as offered:
-            answer = buying.ask(
-                self._data, offered, model=model, precision=precision,
-                usage=Load(context=context, users=users, prompt=input, answer=output),
-                budget=None if budget is None else Decimal(str(budget)), for_cards=budget_cards,
-                min_tokens_per_s=min_tokens_per_s, condition=condition, country=country, has_host=host_own, slots=slots,
-                owned=own or (), shops=tuple(shop or ()),
-                assumed={name: str(value) for name, value in assumed.items() if value is not None},
-            )  # fmt: skip
-            columns, rows = buy_answer.table_of(answer, self._data, _bounded(limit))
-            note = "" if rows else "; ".join(buy_answer.in_english(line, answer) for line in why_nothing(answer))
-            found = self._answer((columns, [tuple(row) for row in rows]), limit, note=note)
-            return found | {
-                "sentence": " ".join(buy_answer.in_english(line, answer) for line in sentences(answer)),
-                "currency": offered.place.currency.code,
-            }
+        with self._command("buy").make_context("buy", [*words]) as context:
+            question: Question = filled(Question, context.params)
+            self._shape(question.model)
+            where = buying.Where(chosen.market(), chosen.currency(), question.country)
+            limit = _bounded(context.params["limit"] or 8)
+            with buying.stock(self._data, where, clock=utc_now(), may_be_wheel=False) as offered:
+                answer = buying.ask(self._data, offered, question)
+                columns, rows = buy_answer.table_of(answer, self._data, limit)
+                note = "" if rows else "; ".join(buy_answer.in_english(line, answer) for line in why_nothing(answer))
+                found = self._answer((columns, [tuple(row) for row in rows]), limit, note=note)
+                return found | {
+                    "sentence": " ".join(buy_answer.in_english(line, answer) for line in sentences(answer)),
+                    "currency": offered.place.currency.code,
+                }
 
-    def size(self, model: str, precision: str | None = None, context: int | None = None, batch: int = 1) -> Answer:
-        """Parameters, memory and operations of a model by its name. Needs no warehouse, asks no hub and opens no file."""
-        from gpuledger.flows.asking.assume import of_settings
-        from gpuledger.transform.answers.sizes import quantities
-        from gpuledger.transform.sizing.errors import SizingError
-        from gpuledger.transform.sizing.named import usual_precision
-
-        _positive(context=context, batch=batch)
-        shape = self._shape(model)
-        try:
-            asked = precision or usual_precision(shape, model, default="fp16")
-            sizes = quantities(shape, asked, context, batch, of_settings(()))
-        except SizingError as error:
-            raise click.UsageError(str(error)) from None
-        return {"rows": [{name: plain(value) for name, value in asdict(quantity).items()} for quantity in sizes]}
+    def _size(self, words: Sequence[str], given: Answer) -> Answer:
+        """Needs no warehouse, asks no hub and opens no file."""
+        self._shape(given["model"])
+        return {"rows": answer_of(self._command("size"), [f"--data-dir={self._data.root}", *words])}
 
     def compare(self, names: list[str]) -> Answer:
         """Up to four cards side by side: what each is, its price, its trend and its place in every workload."""

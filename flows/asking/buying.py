@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from gpuledger.extract.message import Message
-from gpuledger.flows.asking.assume import assumption, with_texts
+from gpuledger.flows.asking.assume import with_texts
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.settings.settings import texts
 from gpuledger.flows.showing.money import Money, money_in
@@ -24,32 +24,19 @@ from gpuledger.warehouse.paths import DataDir
 if TYPE_CHECKING:
     from gpuledger.transform.assumptions import Assumptions
     from gpuledger.transform.buying.answer import Answer
+    from gpuledger.transform.buying.question import Question
     from gpuledger.transform.buying.stock import Stock
 
 
-def years_of(days: float) -> str:
-    """Days as a part of a year, as text."""
-    from gpuledger.transform.buying import costs
-
-    return str(round(Decimal(str(days)) / costs.DAYS_A_YEAR, 6))
-
-
-def ask(
-    data: DataDir, offered: Stock, *, owned: Sequence[str] = (), texts: Sequence[str] = (), **question: Any
-) -> Answer:
-    """The answer to a question of a door.
-
-    `owned` has names of cards as people write them, and `texts` the values of --assume. A usage error for a question that
-    makes no sense.
-    """
-    from gpuledger.transform.buying.answer import ImpossibleQuestion, Question
+def ask(data: DataDir, offered: Stock, question: Question) -> Answer:
+    """The answer to a question whose own cards have the names that people write. A usage error if it makes no sense."""
+    from gpuledger.transform.buying.answer import ImpossibleQuestion
     from gpuledger.transform.buying.answer import ask as answer
     from gpuledger.transform.sizing.errors import SizingError
 
-    there = _cards(data, owned) if owned else ()
-    assumed = {**question.pop("assumed", {}), **dict(assumption(text) for text in texts)}
+    there = _cards(data, question.owned) if question.owned else ()
     try:
-        return answer(Question(owned=there, assumed=assumed, **question), offered, data.models)
+        return answer(replace(question, owned=there), offered, data.models)
     except (SizingError, ImpossibleQuestion, ImpossibleAssumption) as error:
         raise click.UsageError(say(error)) from None
 

@@ -13,7 +13,8 @@ from gpuledger.flows.showing.prediction import Whole
 if TYPE_CHECKING:
     from gpuledger.transform.assumptions import Assumptions
     from gpuledger.transform.buying.hosts import Host
-    from gpuledger.transform.buying.need import Need, Usage
+    from gpuledger.transform.buying.need import Need
+    from gpuledger.transform.buying.question import Usage
     from gpuledger.transform.identity.gpu import Gpu
     from gpuledger.transform.sizing.tensors import Architecture
     from gpuledger.transform.speed.engines import Engine, Split

@@ -80,7 +80,7 @@ def _wanted(data: DataDir, workload: str) -> PredictionRequest:
     from gpuledger.flows.asking.assume import of_settings
     from gpuledger.transform.answers.predicted import PredictionRequest
 
-    return PredictionRequest(workload, data.models, of_settings(()))
+    return PredictionRequest(workload, data.models, of_settings({}))
 
 
 def about_predictions() -> str:

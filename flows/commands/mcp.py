@@ -30,7 +30,9 @@ def command(port: int | None, data_dir: str | None) -> None:
     from gpuledger.flows.agent import tools
 
     data = read_from(data_dir)
-    server = tools.server(data)
+    commands = click.get_current_context().find_root().command
+    assert isinstance(commands, click.Group)
+    server = tools.server(data, commands)
     if port is None:
         server.run("stdio")
         return

@@ -12,89 +12,32 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuledger.extract.message import Message
-from gpuledger.flows.asking.assume import assume_option, explain_option, of_settings, serving_options, with_texts
+from gpuledger.flows.asking.assume import explain_option, of_settings
 from gpuledger.flows.asking.card_names import ambiguous_name, count_and_name, gpus_of
-from gpuledger.flows.asking.options import Whole, complete_cards, complete_models, data_dir_option, read_from
+from gpuledger.flows.asking.fields import question_options
+from gpuledger.flows.asking.options import data_dir_option, read_from
 from gpuledger.flows.showing import terminal
 from gpuledger.flows.showing.prediction import as_objects, show_steps
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import as_wrong_use, say
+from gpuledger.transform.buying.question import CardQuestion
 
 if TYPE_CHECKING:
-    from gpuledger.transform.buying.need import Need, Usage
+    from gpuledger.transform.buying.need import Need
     from gpuledger.transform.identity.gpu import Gpu
     from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
-@click.option(
-    "--gpu",
-    required=True,
-    metavar="G",
-    shell_complete=complete_cards,
-    help='A card as shops and tables name it: "RTX 4090 24GB", "A100 SXM 80GB", "2x RTX 3090".',
-)
-@click.option(
-    "--count",
-    type=click.IntRange(1, 16),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="How many of this card are in one machine.",
-)
-@click.option(
-    "--model",
-    "model_id",
-    required=True,
-    metavar="M",
-    shell_complete=complete_models,
-    help="Model of the catalogue, added, or meta-llama/Llama-3.1-8B.",
-)
-@click.option("--precision", metavar="P", help="fp16, int8, Q4_K_M, fp8 … (default: that of the name or the files, else "
-              "Q4_K_M).")  # fmt: skip
-@click.option(
-    "--engine",
-    metavar="E",
-    help="llama.cpp, ollama, vllm … (default: llama.cpp for one user and its formats, else vllm).",
-)
-@click.option(
-    "--split",
-    type=click.Choice(["layer", "tensor", "pipeline"]),
-    help="How the cards share the model (default: the engine's).",
-)
-@click.option("--context", type=Whole(1), metavar="N", help="Tokens of context (default: 8192, or the model's own).")
-@click.option(
-    "--input",
-    "prompt",
-    type=Whole(1),
-    metavar="N",
-    help="Length of the prompt, in tokens (default: a part of the context).",
-)
-@click.option("--users", type=Whole(1), default=1, show_default=True, metavar="N", help="Sequences at once.")
-@serving_options
+@question_options(CardQuestion)
 @explain_option
 @click.option(
     "--how-to-measure", is_flag=True, help="Print the commands that check this prediction, and how to take it in."
 )
-@assume_option
 @data_dir_option
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True,
               help="How the answer is written.")  # fmt: skip
-def command(
-    gpu: str,
-    count: int,
-    model_id: str,
-    precision: str | None,
-    engine: str | None,
-    split: str | None,
-    load: Usage,
-    kv_bits: str | None,
-    explain: bool,
-    how_to_measure: bool,
-    assumed: tuple[str, ...],
-    data_dir: str | None,
-    form: str,
-) -> None:
+def command(question: CardQuestion, explain: bool, how_to_measure: bool, data_dir: str | None, form: str) -> None:
     """What fits on N cards and how fast it will be: what to expect, a range that holds in 8 of 10 cases, and a bound."""
     from gpuledger.flows.asking import predicting
     from gpuledger.flows.asking.from_hub import bring
@@ -108,14 +51,13 @@ def command(
     from gpuledger.transform.speed.engines import default_engine, engine_of
 
     data = read_from(data_dir)
-    count, card_name, cards = _cards(data, gpu, count)
-    assumptions = of_settings(assumed)
-    if kv_bits is not None:
-        assumptions = with_texts(assumptions, {"kv_cache_bits": kv_bits})
+    count, card_name, cards = _cards(data, question.gpu, question.count)
+    assumptions = of_settings(question.changed())
+    model_id, engine, load = question.model, question.engine, question.usage
     bring(model_id, data)
     with as_wrong_use(SizingError):
         shape = shape_of(model_id, data.models)
-        precision = precision or usual_precision(shape, model_id, load.users)
+        precision = question.precision or usual_precision(shape, model_id, load.users)
         if load.train is not None or isinstance(shape, DiffusionModel):
             if len(cards) > 1:
                 raise ambiguous_name(card_name, cards)
@@ -123,7 +65,7 @@ def command(
             _show_whole(data, need, cards[0], count, load.train_tokens, form, how_to_measure)
             return
         program = engine_of(engine) if engine else default_engine(precision, load.users)
-        asked = predicting.Asked(shape, precision, program, split or program.split, load, assumptions)  # type: ignore[arg-type]
+        asked = predicting.Asked(shape, precision, program, question.split or program.split, load, assumptions)
         found = predicting.predicted(asked, card_name, cards, count, predicting.learned(data))
     if found is None:
         raise ambiguous_name(card_name, cards)
@@ -148,7 +90,7 @@ def command(
             "users": load.users, "users_at_once": prediction.job.load.users if prediction.verdict == "no" else load.users,
             "serves": served and {**prediction_shown.rate_object(served.rate), "each": round(served.each, 2)},
         } | ({"explanation": as_objects(steps)} if explain else {})  # fmt: skip
-        click.echo(terminal.json_text(answer, indent=1))
+        terminal.give(answer)
     else:
         prediction_shown.show(prediction, f"{model_id} {precision}", notes, served and served.rate)
         show_steps(steps)
@@ -187,6 +129,6 @@ def _show_whole(
         return
     whole = predicting.whole(need, gpu, count, data, tokens)
     if form == "json":
-        click.echo(terminal.json_text(prediction_shown.whole_object(whole, need, gpu, count), indent=1))
+        terminal.give(prediction_shown.whole_object(whole, need, gpu, count))
     else:
         prediction_shown.show_whole(whole, need, gpu, count)

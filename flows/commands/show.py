@@ -37,7 +37,6 @@ def command(card: str, data_dir: str | None, form: str) -> None:
     from gpuledger.flows.asking import card_names
     from gpuledger.flows.showing.money import money
     from gpuledger.transform.answers import card as cards
-    from gpuledger.warehouse.outputs.answer import plain
 
     data = read_from(data_dir)
     gpu_ids, currency = card_names.gpu_ids(data, card), money(data)
@@ -45,7 +44,7 @@ def command(card: str, data_dir: str | None, form: str) -> None:
     facts = [_at_its_own_rate(data, dict(zip(columns, row, strict=True)), currency) for row in rows]
     if form == "json":
         answer = [card_facts | _of(data, card_facts["gpu_id"], currency) for card_facts in facts]
-        click.echo(terminal.json_text(answer, default=plain, indent=1))
+        terminal.give(answer)
         return
     for card_facts in facts:
         _print(data, card_facts, currency)

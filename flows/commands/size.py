@@ -6,34 +6,23 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows.asking.assume import assume_option, of_settings
+from gpuledger.flows.asking.assume import of_settings
+from gpuledger.flows.asking.fields import question_options
 from gpuledger.flows.asking.from_hub import bring
-from gpuledger.flows.asking.options import Whole, complete_models, data_dir_option, format_option, read_from
+from gpuledger.flows.asking.options import complete_models, data_dir_option, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import as_wrong_use, say
+from gpuledger.transform.buying.question import SizeQuestion
 
 
 @click.command()
 @click.argument("model", required=False, shell_complete=complete_models)
 @click.option("--config", type=click.Path(exists=True, path_type=Path), metavar="PATH",
               help="A config.json, a folder, or safetensors or GGUF files instead of a MODEL of the catalogue.")  # fmt: skip
-@click.option("--precision", metavar="P", help="Number format of the weights: fp16, int8, int4, Q4_K_M, awq-int4-g128 … "
-              "(default: that of the model's files or name, else fp16).")  # fmt: skip
-@click.option("--context", type=Whole(1), metavar="N", help="Tokens of context (default: 4096, or the model's own).")
-@click.option("--batch", type=Whole(1), default=1, show_default=True, metavar="B", help="Sequences at once.")
-@assume_option
+@question_options(SizeQuestion)
 @data_dir_option
 @format_option
-def command(
-    model: str | None,
-    config: Path | None,
-    precision: str | None,
-    context: int | None,
-    batch: int,
-    assumed: tuple[str, ...],
-    data_dir: str | None,
-    form: str,
-) -> None:
+def command(model: str | None, config: Path | None, question: SizeQuestion, data_dir: str | None, form: str) -> None:
     """Parameters, memory and operations of MODEL, exactly, and the published method of the second source document."""
     from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.answers.sizes import quantities
@@ -47,8 +36,8 @@ def command(
     name = str(model) if config is None else str(config.absolute())
     with as_wrong_use(SizingError):
         shape = shape_of(name, data.models)
-        precision = precision or usual_precision(shape, name, default="fp16")
-        size_rows = quantities(shape, precision, context, batch, of_settings(assumed))
+        precision = question.precision or usual_precision(shape, name, default="fp16")
+        size_rows = quantities(shape, precision, question.context, question.batch, of_settings(question.assumed))
     columns = ["quantity", "value", "unit", "note"]
     rows = [[getattr(quantity, name) for name in columns] for quantity in size_rows]
     if form == "table":

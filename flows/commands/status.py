@@ -38,7 +38,6 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
     from gpuledger.flows.showing.show import show_rows
     from gpuledger.flows.telling import health
     from gpuledger.warehouse.errors import NoWarehouse
-    from gpuledger.warehouse.outputs.answer import plain
 
     data = read_from(data_dir)
     sources = health.sources(data, health.clock(data))
@@ -58,7 +57,7 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
         write(prometheus, sources, runs, utc_now())
     if everything:
         rows = {"exit_status": status, "sources": [_whole(s) for s in sources], "runs": [asdict(run) for run in runs]}
-        click.echo(terminal.json_text(rows, default=plain, indent=1))
+        terminal.give(rows)
     elif form != "table":
         objects = [_whole(source) for source in sources]
         show_rows(list(objects[0]) if objects else [], [list(row.values()) for row in objects], form)

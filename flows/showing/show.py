@@ -34,7 +34,7 @@ def show(answer: Answer, form: str, *, currency: Money = DOLLARS, if_empty: str 
         _table(Table.of(answer, currency), answer.title, if_empty)
         return
     if form == "json":
-        click.echo(terminal.json_text(in_currency(answer, currency), indent=1))
+        terminal.give(in_currency(answer, currency))
         return
     names, rows = currency.table(answer.names, answer.values())
     from gpuledger.warehouse.outputs.csv_files import to_csv

@@ -10,6 +10,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+import click
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -132,6 +134,25 @@ def say(text: str) -> None:
 def json_text(value: object, **options: Any) -> str:
     """`value` as JSON for a program. Unsafe characters are written as escapes, so that nothing is lost."""
     return _ESCAPED.sub(_escape, json.dumps(value, ensure_ascii=False, **options))
+
+
+class Collected:
+    """The `obj` of a command's context whose caller in this process takes the answer instead of standard output."""
+
+    answer: Any = None
+
+
+def give(answer: object) -> None:
+    """Print an answer for programs as JSON, or hand it to the caller in this process that collects it."""
+    from gpuledger.warehouse.outputs.answer import plain
+
+    text = json_text(answer, default=plain, indent=1)
+    context = click.get_current_context(silent=True)
+    collected = None if context is None else context.find_object(Collected)
+    if collected is None:
+        click.echo(text)
+    else:
+        collected.answer = json.loads(text)
 
 
 #: Unsafe characters in JSON text, except a raw new line: that is layout and never data.

@@ -10,9 +10,10 @@ import duckdb
 import pytest
 
 from gpuledger.transform import freshness
-from gpuledger.transform.buying.answer import Answer, Question, ask
+from gpuledger.transform.buying.answer import Answer, ask
 from gpuledger.transform.buying.headline import headline, sentences
 from gpuledger.transform.buying.market import assumptions
+from gpuledger.transform.buying.question import Question
 from gpuledger.transform.buying.stock import Place, warehouse
 from gpuledger.warehouse.paths import DataDir
 from tests.extract.faulty_server import page

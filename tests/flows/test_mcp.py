@@ -21,6 +21,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from gpuledger.flows import cli
 from gpuledger.flows.agent import tools
 from gpuledger.flows.agent.server import this_machine_only
 from gpuledger.warehouse.paths import DataDir
@@ -40,20 +41,20 @@ def talk(server: Any, do: Callable[[Client], Awaitable[Any]]) -> Any:
 
 def ask(data: Path, tool: str, **given: object) -> dict[str, Any]:
     """The answer of a tool; fails where it is an error."""
-    result = talk(tools.server(DataDir(data)), lambda client: client.call_tool(tool, given))
+    result = talk(tools.server(DataDir(data), cli.cli), lambda client: client.call_tool(tool, given))
     assert not result.is_error, result.content
     return dict(json.loads(result.content[0].text))
 
 
 def refused(data: Path, tool: str, **given: object) -> str:
     """The error of a tool."""
-    result = talk(tools.server(DataDir(data)), lambda client: client.call_tool(tool, given))
+    result = talk(tools.server(DataDir(data), cli.cli), lambda client: client.call_tool(tool, given))
     assert result.is_error
     return str(result.content[0].text)
 
 
 def test_every_question_is_a_tool_that_says_it_only_reads(data: Path) -> None:
-    listed = talk(tools.server(DataDir(data)), lambda client: client.list_tools()).tools
+    listed = talk(tools.server(DataDir(data), cli.cli), lambda client: client.list_tools()).tools
     assert {tool.name for tool in listed} == {
         "workloads", "rank", "value", "price", "buy", "size", "compare", "history", "evidence", "describe", "sql",
     }  # fmt: skip
@@ -110,7 +111,7 @@ def test_an_agent_reads_with_sql_and_changes_nothing(data: Path) -> None:
         ("price", {"card": "4090", "as_of": "16.11.2023"}, "did you mean 2023-11-16"),
         ("rank", {"workload": SD, "limit": 0}, "limit is a number from 1"),
         ("buy", {"model": "lama-2-13b"}, "did you mean llama-2-13b"),
-        ("buy", {"model": "llama-2-13b", "budget": -1}, "budget must be above zero"),
+        ("buy", {"model": "llama-2-13b", "budget": -1}, "-1.0 is not in the range x>0"),
         ("compare", {"names": []}, "one to four cards"),
         ("evidence", {"sha256": "zz"}, "at least 8 letters"),
         ("describe", {"table": "vlaue"}, "did you mean mart.value"),
@@ -178,7 +179,7 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(
         monkeypatch.setattr(sys, "stdout", answered)
         client = threading.Thread(target=converse)
         client.start()
-        tools.server(DataDir(tmp_path)).run("stdio")
+        tools.server(DataDir(tmp_path), cli.cli).run("stdio")
         client.join()
     assert [(one["error"]["code"], one["id"]) for one in heard[::2]] == [(code, name) for _, code, name in UNREADABLE]
     assert [(one["result"], one["id"]) for one in heard[1::2]] == [({}, 1)] * len(UNREADABLE)
@@ -206,7 +207,7 @@ def test_a_value_as_deep_as_sql_shows_reaches_an_agent(data: Path) -> None:
 )
 def test_over_http_only_its_own_name_is_meant(tmp_path: Path, name: str) -> None:
     """What leads here under another name, as a browser may be made to."""
-    server = tools.server(DataDir(tmp_path))
+    server = tools.server(DataDir(tmp_path), cli.cli)
     app = server.streamable_http_app(
         stateless_http=True, json_response=True, transport_security=this_machine_only(4000)
     )

@@ -123,7 +123,7 @@ MISTAKES = (
     ("size models/config.json", 2, "models/config.json cannot be read (No such file or directory)"),
     ("size my-model.gguf", 2, "my-model.gguf cannot be read (No such file or directory)"),
     ("predict --model llama-2-7b", 2, "Missing option '--gpu'"),
-    ("predict 4090 llama-2-7b", 2, "Missing option '--gpu'"),
+    ("predict 4090 llama-2-7b", 2, "Missing option '--model'"),
     # amounts
     ("buy --model llama-2-7b --budget '$1,500'", 2, "did you mean 1500?"),
     ("buy --model llama-2-7b --budget 1500USD", 2, "did you mean 1500?"),

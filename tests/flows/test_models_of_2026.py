@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpuledger.flows import cli
 from gpuledger.flows.agent.tools import Tools
 from gpuledger.transform.report import running
 from gpuledger.warehouse.paths import DataDir
@@ -38,7 +39,7 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def tools(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory) -> Tools:
-    return Tools(DataDir(nights[1].copy(tmp_path_factory.mktemp("names") / "data")))
+    return Tools(DataDir(nights[1].copy(tmp_path_factory.mktemp("names") / "data")), cli.cli)
 
 
 @pytest.mark.parametrize(("name", "precision", "gigabytes"), NAMES, ids=[name for name, *_ in NAMES])
@@ -46,7 +47,7 @@ def test_a_name_is_a_size(
     tools: Tools, monkeypatch: pytest.MonkeyPatch, name: str, precision: str, gigabytes: float
 ) -> None:
     monkeypatch.setenv("GPULEDGER_OFFLINE", "true")
-    rows = {row["quantity"]: row["value"] for row in tools.size(name, precision=precision)["rows"]}
+    rows = {row["quantity"]: row["value"] for row in tools.all()["size"](model=name, precision=precision)["rows"]}
     assert rows["weights"] / 1e9 == pytest.approx(gigabytes, rel=0.02)
 
 
@@ -63,7 +64,7 @@ def test_what_to_buy_for_a_name_is_asked_at_that_precision(
     tools: Tools, monkeypatch: pytest.MonkeyPatch, name: str, precision: str, gigabytes: float
 ) -> None:
     monkeypatch.setenv("GPULEDGER_OFFLINE", "true")
-    answer = tools.buy(name, limit=1)
+    answer = tools.all()["buy"](model=name, limit=1)
     for row in answer["rows"]:
         if row["instead"]:
             continue  # nothing of the sample holds it so, and the answer is about fewer bits

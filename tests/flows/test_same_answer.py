@@ -78,8 +78,15 @@ def in_report(page: dict[str, Any], question: Question) -> dict[str, Any] | None
 
 def agent(data: Path, question: Question, shown: int = 1, **more: Any) -> dict[str, Any]:
     model, people, context, condition, market, currency = question
-    return Tools(DataDir(data)).buy(
-        model, users=people, context=context, condition=condition, market=market, currency=currency, limit=shown, **more
+    return Tools(DataDir(data), cli).all()["buy"](
+        model=model,
+        users=people,
+        context=context,
+        condition=condition,
+        market=market,
+        currency=currency,
+        limit=shown,
+        **more,
     )
 
 

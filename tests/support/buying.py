@@ -8,8 +8,9 @@ from typing import Any
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.market import Card, Evidence, Instance
-from gpuledger.transform.buying.need import Need, Usage, need_of
+from gpuledger.transform.buying.need import Need, need_of
 from gpuledger.transform.buying.options import Limits, Market, Option, options_of
+from gpuledger.transform.buying.question import Usage
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
 

@@ -11,8 +11,8 @@ from gpuledger.extract.message import Message
 from gpuledger.flows.cli import cli
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.hosts import host_for
-from gpuledger.transform.buying.need import Usage
 from gpuledger.transform.buying.options import Limits
+from gpuledger.transform.buying.question import Usage
 from gpuledger.transform.identity.catalogue import gpus
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.seeds import speeds

@@ -6,8 +6,9 @@ import pytest
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import explained
-from gpuledger.transform.buying.need import Copies, Need, Usage
+from gpuledger.transform.buying.need import Copies, Need
 from gpuledger.transform.buying.options import Option
+from gpuledger.transform.buying.question import Usage
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.speed.predict import serving
 from tests.support import buying

@@ -11,7 +11,8 @@ import pytest
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import explained as buying
 from gpuledger.transform.buying.hosts import host_for
-from gpuledger.transform.buying.need import Need, Usage
+from gpuledger.transform.buying.need import Need
+from gpuledger.transform.buying.question import Usage
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.speed import explained
 from gpuledger.transform.speed.explained import Step

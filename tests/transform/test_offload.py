@@ -8,7 +8,8 @@ import pytest
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.hosts import host_for, host_with_room
-from gpuledger.transform.buying.need import Usage, need_of
+from gpuledger.transform.buying.need import need_of
+from gpuledger.transform.buying.question import Usage
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import SizingError

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.answer import Answer, Question, ask
+from gpuledger.transform.buying.answer import Answer, ask
 from gpuledger.transform.buying.choosing.comfort import GRAVITY, experiments, uses, with_reasons
 from gpuledger.transform.buying.choosing.picks import Choice, Picks
-from gpuledger.transform.buying.need import Usage
 from gpuledger.transform.buying.options import Limits, options_of
+from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.stock import Place, wheel
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.speed.engines import engines

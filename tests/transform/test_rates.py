@@ -10,11 +10,12 @@ import pytest
 
 from gpuledger.extract.message import Sum
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.answer import Question, ask
+from gpuledger.transform.buying.answer import ask
 from gpuledger.transform.buying.headline import sentences
 from gpuledger.transform.buying.market import OfferFilter
-from gpuledger.transform.buying.need import Need, Usage
+from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Market
+from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.stock import Place, Stock
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.gpu import Gpu

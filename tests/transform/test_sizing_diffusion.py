@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.need import Usage, need_of
+from gpuledger.transform.buying.need import need_of
+from gpuledger.transform.buying.question import Usage
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import diffusion
 from gpuledger.transform.sizing.catalogue import architecture

@@ -7,7 +7,8 @@ import dataclasses
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.need import Usage, need_of
+from gpuledger.transform.buying.need import need_of
+from gpuledger.transform.buying.question import Usage
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.running import decode_flops, kv_bytes_per_token, kv_cache_bytes, state_bytes

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.need import Need, Usage
+from gpuledger.transform.buying.need import Need
+from gpuledger.transform.buying.question import Usage
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import SizingError

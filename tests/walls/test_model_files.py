@@ -14,6 +14,7 @@ from typing import Any
 import click
 import pytest
 
+from gpuledger.flows import cli
 from gpuledger.flows.agent.tools import Tools
 from gpuledger.transform import workloads
 from gpuledger.transform.answers.sizes import quantities
@@ -215,7 +216,7 @@ def test_an_agent_opens_no_file_and_keeps_no_model(tmp_path: Path) -> None:
         "somebody/repo": "gpuledger model add somebody/repo",
     }.items():  # fmt: skip
         with pytest.raises(click.UsageError, match=said):
-            Tools(data).size(name)
+            Tools(data, cli.cli).all()["size"](model=name)
     assert [path.name for path in tmp_path.iterdir()] == ["a.gguf"]
 
 

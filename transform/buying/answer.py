@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from gpuledger.extract.message import Message, Mistake
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import CANNOT_RUN, cheaper_ruled_out, is_against, smaller, what_would
 from gpuledger.transform.buying.choosing.comfort import least_speed, uses, with_reasons
-from gpuledger.transform.buying.choosing.picks import Choice, Order, Picks
+from gpuledger.transform.buying.choosing.picks import Choice, Picks
 from gpuledger.transform.buying.hosts import hosts
 from gpuledger.transform.buying.market import CONDITIONS, Hosted, OfferFilter
-from gpuledger.transform.buying.need import Need, Usage, need_of
+from gpuledger.transform.buying.need import Need, need_of
 from gpuledger.transform.buying.options import NODES, Limits, Option, options_of
+from gpuledger.transform.buying.question import Condition, Question, Usage
 from gpuledger.transform.buying.stock import Stock
 from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.sizing.errors import SizingError
@@ -25,46 +25,12 @@ from gpuledger.transform.sizing.named import USUAL_FILE, shape_of, usual_precisi
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.speed.pieces import is_of_speech
 
-Condition = Literal["new", "used", "any"]
-Use = Literal["chat", "agent", "documents", "batch", "pictures", "clips", "speech", "training"]
-
-
 #: The files with more bits than the usual one that people run, the most first.
 _MORE_BITS = ("Q8_0", "Q6_K", "Q5_K_M")
 
 
 class ImpossibleQuestion(Mistake):
     """A question that makes no sense. Its message says why."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What is asked. Every door asks with these arguments, and an argument that it cannot take is an error there.
-
-    `budget` is in the currency that is shown: what may be paid on day one, or with `for_cards` for the cards alone. `owned`
-    has a gpu_id for each card that the user has, and `has_host` says whether there is a machine for them. It takes
-    `slots` cards of double width, or as many as a desktop if that is None. `shops` are sources or sellers whose offers alone
-    count, all of them if it is empty. `assumed` has the
-    assumptions that this question changes, such as the hours a day. `country` decides electricity and outlet, None for the
-    country of the market.
-    """
-
-    model: str
-    precision: str | None = None
-    usage: Usage = field(default_factory=Usage)
-    budget: Decimal | None = None
-    for_cards: bool = False
-    min_tokens_per_s: float | None = None
-    condition: Condition = "any"
-    #: What the model is used for, see uses.toml. It sets what the question leaves open.
-    use: Use | None = None
-    order: Order = "picks"
-    country: str | None = None
-    owned: tuple[str, ...] = ()
-    has_host: bool = False
-    slots: int | None = None
-    shops: tuple[str, ...] = ()
-    assumed: Mapping[str, str] = field(default_factory=dict)
 
 
 class Blocked(NamedTuple):
@@ -119,7 +85,7 @@ class _Asker:
         self.shape = shape_of(question.model, own_models)
         use = uses()[question.use or "chat"]
         assumed = use.get("assume", {}) if question.use else {}
-        self.assumptions = stock.assumptions.with_text({**assumed, **question.assumed})
+        self.assumptions = stock.assumptions.with_text({**assumed, **question.changed()})
         self.usage = _usage(question, self.shape)
         shops = tuple(sorted({name.lower() for name in question.shops})) or None
         if shops and not stock.shops():
@@ -140,8 +106,8 @@ class _Asker:
         """The limits of the question."""
         question, stock = self.question, self.stock
         return Limits(
-            budget=question.budget, currency=stock.place.currency, for_cards=question.for_cards,
-            has_host=question.has_host, slots=hosts()[0].cards if question.slots is None else question.slots,
+            budget=question.budget, currency=stock.place.currency, for_cards=question.budget_cards,
+            has_host=question.host is not None, slots=hosts()[0].cards if question.slots is None else question.slots,
             owned=tuple(sorted({name: question.owned.count(name) for name in question.owned}.items())),
             min_tokens_per_s=question.min_tokens_per_s, country=stock.country, machine_tax=stock.place.machine_tax,
         )  # fmt: skip

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.question import Usage
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory
@@ -24,7 +25,7 @@ from gpuledger.transform.sizing.named import shape_of
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
 from gpuledger.transform.speed import memory, pieces
-from gpuledger.transform.speed.engines import Embedding, Engine, default_engine, embedding_of, engines, loaded_as
+from gpuledger.transform.speed.engines import Engine, default_engine, embedding_of, engines, loaded_as
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.transform.speed.links import is_module
 from gpuledger.transform.speed.memory import HostMemory, Offload, check_offload
@@ -42,29 +43,6 @@ DEFAULT_CONTEXT = 8192
 _TRAINED_TOKENS = 2048
 #: The programs that we assume for making pictures and for training.
 _OF_PICTURES, _TRAINING = "transformers", "peft"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """How a model is used.
-
-    `context` is in tokens, None for the default, and `users` is how many use the model at once. `prompt` is the tokens of
-    each user's prompt, None for a share of the context. `answer` is the tokens of each answer, None for the rest of the
-    context. `offload` says what may stay with the processor if the model does not fit. `embedding` says where the token
-    embeddings are, None for the default of the program.
-    """
-
-    context: int | None = None
-    users: int = 1
-    prompt: int | None = None
-    answer: int | None = None
-    offload: Offload = "none"
-    embedding: Embedding | None = None
-    #: How the model is trained (None if it answers), and with how many sequences in a step of each card.
-    train: Way | None = None
-    batch: int = 1
-    #: The tokens of the whole training, None to speak of a million.
-    train_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,11 +18,11 @@ import duckdb
 from gpuledger.extract.message import Message
 from gpuledger.transform.answers.markets import Market
 from gpuledger.transform.buying import market
-from gpuledger.transform.buying.answer import Answer, Question, ask
+from gpuledger.transform.buying.answer import Answer, ask
 from gpuledger.transform.buying.choosing.picks import Choice
 from gpuledger.transform.buying.headline import cheapest_below, rent_curve, sentences, why_nothing
-from gpuledger.transform.buying.need import Usage
 from gpuledger.transform.buying.options import Option
+from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.rows import Shown, row_of
 from gpuledger.transform.buying.stock import Stock, place_of, warehouse
 from gpuledger.transform.sizing.added_models import load

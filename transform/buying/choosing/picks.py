@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.choosing.comfort import gravity, paid
 from gpuledger.transform.buying.options import OWNED, Option
+from gpuledger.transform.buying.question import Order
 
-#: How the answers may be sorted instead: by the whole cost, by what is paid on day one, by speed, by memory.
-Order = Literal["picks", "total", "day-one", "speed", "memory"]
 #: The least part of the price by which the pick for less is cheaper. Less is no reason to take something slower.
 _SAVED = Decimal("0.05")
 
