@@ -204,7 +204,8 @@ class CloudOffer:
 class TokenPrice:
     """What a provider asks for a million tokens of a model that it hosts: read, read again from its cache, and written.
 
-    `model` is its name for the model. `repository` says whose weights are served, as the provider states it.
+    `model` is its name for the model. `repository` says whose weights are served, as the provider states it. `rates` are its
+    other prices (see readers/token_rates.py), None if there are none.
     """
 
     KIND: ClassVar[str] = "token_price"
@@ -217,6 +218,7 @@ class TokenPrice:
     output_price: Decimal
     currency: str
     price_text: str | None = None
+    rates: str | None = None
 
     def __post_init__(self) -> None:
         _check_text(self.provider, "a token price's provider")

@@ -102,7 +102,7 @@ KINDS = (
         Spans(
             table="core.token_price",
             key=("source", "provider", "hosted_name"),
-            state=("repository", "input_price", "cached_input_price", "output_price", "currency"),
+            state=("repository", "input_price", "cached_input_price", "output_price", "rates", "currency"),
             extra=("price_text", "snapshot_sha256"),
         ),
         {"hosted_name": "model"},

@@ -3,6 +3,9 @@
 A price is a text, in US dollars for one token. A model without cost has 0 and is served at somebody's pleasure, with limits
 a day, and a router, which picks a model itself, has -1: neither is a price. `hugging_face_id` says which weights are served;
 it is empty for models whose weights nobody has.
+
+`overrides` are prices under conditions, of which a later one wins: of a prompt with more tokens, or between two times of
+the day. Times cover the whole day, and the prices above them are those of the moment: the dearest of the day counts.
 """
 
 from __future__ import annotations
@@ -10,15 +13,23 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import time
 from decimal import Decimal
 from typing import Any
 
 from gpuledger.extract.items import Issue, Parsed, TokenPrice
 from gpuledger.extract.price.amounts import json_number
 from gpuledger.extract.readers import answers
+from gpuledger.extract.readers.token_rates import Rate, as_text
 from gpuledger.extract.source import Page
 
 _TOKENS = 1_000_000
+#: The kinds of tokens by the names of their prices, the first of them those of a row's own columns.
+_KINDS = {
+    "prompt": "input", "completion": "output", "input_cache_read": "cache read", "input_cache_write": "cache write",
+    "input_cache_write_1h": "cache write 1 h",
+}  # fmt: skip
+_CONDITIONS = frozenset(("min_prompt_tokens", "utc_start", "utc_end", "utc_days"))
 
 
 def parse(page: Page) -> Iterable[Parsed]:
@@ -40,7 +51,6 @@ def _price(
     name: str, model: Mapping[str, Any], pricing: Mapping[str, Any], left_out: Counter[str]
 ) -> Iterator[TokenPrice | Issue]:
     read, written = _per_token(pricing["prompt"]), _per_token(pricing["completion"])
-    cached = _per_token(pricing["input_cache_read"]) if pricing.get("input_cache_read") else None
     text = f"prompt {pricing['prompt']}, completion {pricing['completion']}"
     if read is None or written is None:
         yield Issue(code="unreadable_price", message=f"{name}: {text} is no price", where=name, text=text)
@@ -49,16 +59,74 @@ def _price(
     elif not read or not written:
         left_out["without a price for reading and writing"] += 1
     else:
+        rates, unknown = _rates(pricing)
+        dearest = {
+            kind: max(rate.price for rate in rates if rate.tokens == kind and not rate.above_tokens)
+            for kind in {rate.tokens for rate in rates if not rate.above_tokens}
+        }
+        for condition in unknown:
+            said = f"{name}: a price under a condition that is not known: {condition}"
+            yield Issue(code="unknown_condition", message=said, where=name, text=condition, severity="info")
         yield TokenPrice(
             provider="openrouter",
             model=name,
             repository=str(model.get("hugging_face_id") or "") or None,
-            input_price=_million(read),
-            cached_input_price=_million(cached) if cached and cached > 0 else None,
-            output_price=_million(written),
+            input_price=dearest["input"],
+            cached_input_price=dearest.get("cache read"),
+            output_price=dearest["output"],
             currency="USD",
             price_text=text,
+            rates=as_text(rate for rate in rates if _is_more(rate)),
         )
+
+
+def _rates(pricing: Mapping[str, Any]) -> tuple[list[Rate], list[str]]:
+    """Every price of tokens, and the overrides whose condition is not known. Prices that hours replace are left out."""
+    found, unknown = list(_of(pricing)), list[str]()
+    for override in pricing.get("overrides") or ():
+        under = _condition(override)
+        if under is None:
+            unknown.append(json.dumps(override, default=str))
+        else:
+            found += [rate._replace(**under) for rate in _of(override)]
+    hourly = {(rate.tokens, rate.above_tokens) for rate in found if rate.utc_from and not rate.utc_days}
+    kept = [rate for rate in found if rate.utc_from or (rate.tokens, rate.above_tokens) not in hourly]
+    # Of two under one condition the later one wins.
+    return list({rate._replace(price=Decimal(0)): rate for rate in kept}.values()), unknown
+
+
+def _condition(override: Mapping[str, Any]) -> dict[str, Any] | None:
+    """When an override holds, as fields of a Rate; None for an unknown condition. A price is the text of a number."""
+    for key, value in override.items():
+        if key not in _CONDITIONS and (not isinstance(value, str) or _per_token(value) is None):
+            return None
+    under: dict[str, Any] = {"above_tokens": int(override.get("min_prompt_tokens") or 0)}
+    if days := override.get("utc_days"):
+        under["utc_days"] = " ".join(days)
+    if "utc_start" in override or "utc_end" in override:
+        try:
+            under |= {"utc_from": _clock(override["utc_start"]), "utc_until": _clock(override["utc_end"])}
+        except (ValueError, KeyError):
+            return None
+    return under
+
+
+def _of(prices: Mapping[str, Any]) -> Iterator[Rate]:
+    for key, kind in _KINDS.items():
+        amount = _per_token(prices[key]) if prices.get(key) else None
+        if amount is not None and amount > 0:
+            yield Rate(kind, _million(amount))
+
+
+def _is_more(rate: Rate) -> bool:
+    """Whether it says more than the three columns of a price do."""
+    return rate.tokens.startswith("cache write") or bool(rate.above_tokens or rate.utc_from or rate.utc_days)
+
+
+def _clock(number: object) -> str:
+    """`16:30` of 1630. Raises ValueError for what is no time of a day."""
+    hours, minutes = divmod(int(str(number)), 100)
+    return f"{time(hours, minutes):%H:%M}"
 
 
 def _million(per_token: Decimal) -> Decimal:
