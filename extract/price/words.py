@@ -33,7 +33,8 @@ KINDS: dict[Label, PriceKind] = {
 
 _MONTHLY_BEFORE = at_word_start(
     r"""
-    monthly | months? (?:at|of|for) | payments? of | instal?lments? of | monatlich | monatsrate | rate von
+    monthly(?: (?:payment|rate|instal?lment|price|cost)s?)?
+    months? (?:at|of|for) | payments? of | instal?lments? of | monatlich | monatsrate | rate von
     fois (?:sans frais )?(?:dès|à partir de|de|pour)\W*$ | raten (?:à|zu|ab|von)\W*$ | plazos de | termijnen van | vezes de
     mensualit[ée]s? de | cuotas? de | parcelas? de | rate? da | rat[ay] od | rata | měsíčně | в месяц | 월\s*$ | 月々
     每期 | 分期
@@ -256,6 +257,44 @@ def explains(text: str) -> bool:
 _NEAREST: tuple[tuple[Label, re.Pattern[str]], ...] = (
     ("bid", _BID_BEFORE), ("member", _MEMBER_BEFORE), ("noise", _NOISE_BEFORE), ("list", _LIST_BEFORE), ("now", _NOW_BEFORE)
 )  # fmt: skip
+
+
+_WORDS_OF_LABELS = tuple(
+    re.compile(rf"(?:{pattern.pattern})[^\W\d_\u3040-\uffff]*", pattern.flags)
+    for pattern in (
+        _MONTHLY_BEFORE,
+        _LIST_BEFORE,
+        _NOISE_BEFORE,
+        _MEMBER_BEFORE,
+        _NOW_BEFORE,
+        _FROM_BEFORE,
+        _BID_BEFORE,
+        _NET_BEFORE,
+    )
+)
+
+
+#: The term of a plan: `2 Year Replacement Plan`.
+_TERM = re.compile(
+    r"""\d+[\s-]?(?:years?|yrs?|jahre?n?|ans?|années?|años?|anni|anos|jaar|lata?|let|rok[yů]?|år|vuo\w+|лет|года?|yıl|年|년
+        |months?|monate?n?|mois|meses|mesi|maanden|miesi\w+|měsíc\w*|månad\w*|måneder|мес\w*|ヶ月|개월)(?![^\W\d_])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def is_label(text: str) -> bool:
+    """Whether a text labels the amount behind it: it ends with a colon, or has no words but those of labels and no number.
+
+    `Shipping` is a label, `Free shipping`, `10% off` and `Coupon available` are not.
+    """
+    if text.rstrip().endswith((":", "：")):
+        return True
+    text = _TERM.sub(" ", text)
+    if any(map(str.isdigit, text)):
+        return False
+    for pattern in _WORDS_OF_LABELS:
+        text = pattern.sub(" ", text)
+    return only_neutral(text)
 
 
 def label(before: str, after: str) -> Label:

@@ -213,8 +213,12 @@ class VisiblePrice:
         return self.money.amount
 
 
-def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice | None:
-    """The price with its kind; None if names or words say that it is not a price of the goods."""
+def classified(element: HtmlElement, order: int, reading: Money, *, alone: bool = False) -> VisiblePrice | None:
+    """The price with its kind; None if names or words say that it is not a price of the goods.
+
+    `alone`: the page has no other price, so that a label in a block of its own (`Extended warranty`) is a promise or a badge
+    if it has no colon.
+    """
     heading_label = _heading(element)
     kind, is_net, is_called_usual = reading.kind, heading_label == "net", price_words.is_usual(reading.text)
     if heading_label in ("noise", "member", "monthly"):
@@ -232,7 +236,7 @@ def classified(element: HtmlElement, order: int, reading: Money) -> VisiblePrice
         if text != own_text:
             others = [label for token, label in money.tokens(text).items() if token not in reading.number]
             holds_others = len(others) > 0
-            own_label = money.label_in(_without_other_prices(up, element) if holds_others else text, reading.number)
+            own_label = money.label_in(_words_around(up, element, alone=alone), reading.number)
             if own_label in ("noise", "member", "unit"):
                 return None
             is_net = is_net or own_label == "net"
@@ -284,7 +288,7 @@ def is_for_members(element: HtmlElement, reading: Money) -> bool:
             return False
         if _MEMBERS.search(name_of(up).lower()) is not None:
             return True
-        if money.label_in(_without_other_prices(up, element), reading.number) == "member":
+        if money.label_in(_words_around(up, element), reading.number) == "member":
             return True
     return False
 
@@ -343,14 +347,63 @@ def _down_to(element: HtmlElement, number: str) -> list[HtmlElement]:
     return path
 
 
-def _without_other_prices(part: HtmlElement, element: HtmlElement) -> str:
-    """The text of a part without the children that hold another price, whose words describe that price."""
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+#: Parts of a line, in which a label adjoins its amount; other elements are blocks of their own.
+_INLINE = frozenset(
+    (
+        "a",
+        "abbr",
+        "b",
+        "bdi",
+        "dt",
+        "em",
+        "font",
+        "i",
+        "label",
+        "meta",
+        "small",
+        "span",
+        "strong",
+        "sub",
+        "sup",
+        "td",
+        "th",
+        "u",
+    )
+)
+
+
+def _words_around(part: HtmlElement, element: HtmlElement, *, alone: bool = False) -> str:
+    """The text of a part without what describes no price or another one.
+
+    Left out are children that hold another price, whose words describe that price, and before the element headings and texts
+    that are no labels; with `alone` also labels in blocks of their own that have no colon.
+    """
     line = {element, *element.iterancestors()}
-    pieces = [part.text or ""]
+    pieces, is_before = [part.text or ""], True
     for child in part:
+        if child in line:
+            is_before = False
         if isinstance(child.tag, str) and child.tag not in UNSEEN and not is_hidden(child):
-            text = visible_text(child, MAX_TEXT + 10)
-            # A bare digit takes the place of the other price, so that words before it describe it, not the price before.
-            pieces.append(text if child in line or not money.tokens(text) else "0 ¦")
+            in_line = child in line and child is not element
+            text = _words_around(child, element, alone=alone) if in_line else visible_text(child, MAX_TEXT + 10)
+            if child not in line and money.tokens(text):
+                # A bare digit takes the place of the other price, so that words before it describe it, not the price before.
+                text = "0 ¦"
+            elif is_before and not _is_label(child, text, alone=alone):
+                text = ""
+            pieces.append(text)
         pieces.append(child.tail or "")
     return " ".join(pieces)
+
+
+def _is_label(child: HtmlElement, text: str, *, alone: bool) -> bool:
+    if child.tag in ("label", "dt", "th", "td"):
+        return True
+    if (child.tag in _HEADINGS and not price_words.is_of_price(text)) or not price_words.is_label(text):
+        return False
+    is_apart = child.tag not in _INLINE or _BADGE.search(child.get("class") or "") is not None
+    return not (alone and is_apart and not text.rstrip().endswith((":", "：")))
+
+
+_BADGE = re.compile(r"badge|ribbon|sticker|flag|pill|(?<![a-z])tag(?![a-z])|promo", re.IGNORECASE)

@@ -66,6 +66,7 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
     reader = Reader(page, currency, marked)
     for_members: set[Decimal] = set()
     prices: list[VisiblePrice] = []
+    labelled_away: list[tuple[HtmlElement, int, Money]] = []
     handled_elements: set[HtmlElement] = set()
     for order, element in marked:
         if any(up in handled_elements or up in reader.joined for up in [element, *element.iterancestors()]):
@@ -88,6 +89,8 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
                 # Words about one of its amounts do not hold for all of them: the parts are read one by one.
                 continue
             handled_elements.add(element)
+            if price is None or price.kind == "monthly":
+                labelled_away.append((element, order, reading))
             if price is None and is_for_members(element, reading):
                 for_members.add(reading.amount)
             if price is None:
@@ -102,6 +105,13 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
             if reading.reason == money.SET_APART and len(money.tokens(text)) <= 1:
                 # `$229 99` are the parts of one price, and none of them may count as the whole.
                 handled_elements.add(element)
+    if all(price.kind in ("list", "monthly") for price in prices):
+        again = (classified(*one, alone=True) for one in labelled_away)
+        found = [
+            price for price in again if price is not None and price.named and price.kind not in ("list", "monthly")
+        ]
+        set_aside = [element for element in set_aside if element not in {price.element for price in found}]
+        prices = found + [price for price in prices if price.order not in {one.order for one in found}]
     prices, net, others = _for_everybody(prices, for_members, layout)
     set_aside += others
     return Visible(

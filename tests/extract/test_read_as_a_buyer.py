@@ -146,6 +146,16 @@ def test_variants_of_one_price_are_no_riddle() -> None:
          f'<div class="b"><h5>Regular price</h5><b class="price">$999.00</b>{CART}</div>', "999.00"),
         ('<ul><li>Club price <b class="price">$899.00</b></li><li>Non-member price <b class="price">$999.00</b></li></ul>'
          f"{CART}", "999.00"),
+        # A promise, a badge or a heading before the price is no label of it; a label ends with a colon or adjoins.
+        ('<p>10% off</p><div class="price">$999.00</div>', "999.00"),
+        ('<p>36 months warranty</p><div class="price">$999.00</div>', "999.00"),
+        ('<p>Extended warranty</p><div class="price">$999.00</div>', "999.00"),
+        ('<span class="badge">Coupon</span><span class="price">$999.00</span>', "999.00"),
+        ('<h2>Twin Fan 2X</h2><div class="price">$999.00</div>', "999.00"),
+        ('<p>Monthly deals</p><div class="price">$999.00</div>', "999.00"),
+        (f'<p>Shipping: <b class="price">$9.90</b></p><p>Price on request</p>{CART}', None),
+        (f'<p>Shipping:</p><p class="price">$9.90</p><p>Price on request</p>{CART}', None),
+        (f'<p>Extended warranty</p><p class="price">$89.00</p><p class="price">$999.00</p>{CART}', "999.00"),
         # The row and the column of another card in a comparison.
         ('<p>Sold out</p><table><tr><td>Norvik RTX 5060 8GB</td><td><b class="price">$299.00</b></td></tr></table>', None),
         ("<p>Sold out</p><table><tr><th>Norvik RTX 5060</th><th>Norvik RTX 5070</th></tr><tr>"
