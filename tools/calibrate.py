@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -21,9 +22,9 @@ from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.sizing import diffusion
 from gpuledger.transform.speed import pieces, served
-from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, FILE, Calibration
+from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, FILE, WIDEST, Calibration, calibrations
 from gpuledger.transform.speed.cards import matrix_tflops
-from gpuledger.transform.speed.work import ServedWork
+from gpuledger.transform.speed.work import PIECE_TOKENS, ServedWork
 from tools.speeds import Point, points
 
 FOLDER = Path(__file__).parents[1] / "../shared/data/benchmarks"
@@ -41,6 +42,14 @@ class Fit:
     priors: Mapping[str, tuple[float, float]]
     groups: Mapping[str, float]
     row: float
+
+
+class Left(NamedTuple):
+    """How far a measurement is off, ln(measured / expected), if the fit leaves it out, and if the rest covers its kind."""
+
+    point: Point
+    off: float
+    is_covered: bool
 
 
 #: Times in microseconds (a layer: at 1 GHz; a step of a server: in milliseconds).
@@ -61,8 +70,10 @@ FITS = {
         priors={
             "prefill_f16": (math.log(60), 0.7), "prefill_packed": (math.log(50), 0.7), "prefill_rate": (0.6, 0.3),
             "prefill_bandwidth": (0.3, 0.3), "prefill_hidden_f16": (0.3, 0.3), "prefill_hidden_packed": (0.1, 0.3),
-            "prefill_cards": (-0.1, 0.1), "prefill_watts": (0.3, 0.3), "prefill_attention": (1.5, 1.0),
-            "prefill_mixture": (math.log(0.6), 0.3),
+            "prefill_cards": (-0.1, 0.1), "prefill_watts": (0.3, 0.3), "prefill_attention": (0.5, 1.0),
+            "prefill_mixture": (-0.4, 0.4), "prefill_piece": (0.2, 0.3),
+            # What llama.cpp took longer before it computed attention in one kernel: not kept.
+            "old_attention": (1.0, 0.7), "old_packed": (-0.2, 0.3), "old_f16": (0.0, 0.3),
         },
         groups={"prefill_vendor": 0.3, "prefill_architecture": 0.15, "prefill_card": 0.12},
         row=0.12,
@@ -72,14 +83,18 @@ FITS = {
             "memory": (0.15, 0.2), "experts": (-0.2, 0.3), "cache": (0.3, 0.4), "compute": (0.7, 0.4), "narrow": (0.3, 0.3),
             "exchange": (0.0, 0.5), "exchange_start": (math.log(4), 0.7), "layer": (math.log(8), 0.7),
             "layer_mixture": (math.log(15), 0.7), "step": (math.log(1.5), 0.8), "prompt": (0.7, 0.4),
+            "mixture": (0.4, 0.4), "linear": (0.1, 0.2),
         },
         groups={
-            "served_engine": 0.2, "served_vendor": 0.3, "served_memory": 0.25, "served_architecture": 0.2,
+            "served_engine": 0.2, "served_vendor": 0.3, "served_packed_vendor": 0.4, "served_memory": 0.25,
+            "served_architecture": 0.2,
             "served_card": 0.12,
         },
         row=0.08,
     ),
 }  # fmt: skip
+#: What the effects and the hull of a kind of measurement are called.
+_EFFECTS = {"decode": "decode", "prefill": "prefill", "serve": "served"}
 _LEVELS: Mapping[str, Callable[[Point], str]] = {
     "vendor": lambda p: p.card.vendor, "architecture": lambda p: p.card.architecture, "chip": lambda p: p.card.chip,
     "card": lambda p: p.card.gpu_id, "engine": lambda p: p.engine, "memory": lambda p: p.card.memory,
@@ -92,6 +107,8 @@ _UNKNOWN = 0.2
 _HELD = 0.8
 #: Fewer cards than this say nothing of a next card by themselves: then their rows count one by one.
 _FEWEST_CARDS = 4
+#: From so many rows on a kind of model has a range of its own.
+_ENOUGH = 16
 #: A model is one that was measured on its own if so many rows of it are there.
 _OWN_ROWS = 10
 
@@ -116,14 +133,14 @@ def fit(
         starts += [0.0] * len(members)
         sizes += [asked.groups[name]] * len(members)
     start, size = np.array(starts), np.array(sizes)
-    cards, has_mixtures = len({p.card.gpu_id for p in ours}), any(p.work.is_mixture for p in ours)
+    cards, hull = len({p.card.gpu_id for p in ours}), {_EFFECTS[what]: hull_of(ours)}
 
     def unpack(x: np.ndarray) -> Calibration:
         values, rest = dict(zip(names, map(float, x), strict=False)), [float(v) for v in x[len(names) :]]
         effects: dict[str, dict[str, float]] = {}
         for name, members in groups.items():
             effects[name], rest = dict(zip(members, rest, strict=False)), rest[len(members) :]
-        return Calibration(engine, values, effects, {}, len(ours), cards, has_mixtures, (), source)
+        return Calibration(engine, values, effects, {}, hull, len(ours), cards, (), source)
 
     def residuals(x: np.ndarray) -> np.ndarray:
         one = unpack(x)
@@ -157,6 +174,17 @@ def fit(
     return unpack(least_squares(residuals, begin, jac=slopes).x)
 
 
+def hull_of(ours: Sequence[Point]) -> dict[str, tuple[int, int]]:
+    """The architectures and kinds of models that were measured together, with the most tokens and the most users of a
+    kind on cards of the same maker.
+    """
+    most: dict[tuple[str, str], tuple[int, int]] = {}
+    for p in ours:
+        tokens, users = most.get((p.card.vendor, p.work.kind), (0, 0))
+        most[p.card.vendor, p.work.kind] = max(tokens, p.held), max(users, p.users)
+    return {f"{p.card.architecture} {p.work.kind}": most[p.card.vendor, p.work.kind] for p in ours}
+
+
 def of_kind(found: Sequence[Point], engine: str, what: str) -> list[Point]:
     """The points of an engine (of all servers together) for which its formula has what it asks for."""
     return [p for p in found if p.what == what and (what == "serve" or (p.engine == engine and predicted_possible(p)))]
@@ -181,15 +209,23 @@ def predicted(calibration: Calibration, point: Point) -> float:
     if isinstance(point.work, ServedWork):
         step = sum(served.step_parts(calibration, point.engine, point.card, point.work).values())
         prompt = served.prompt_seconds(calibration, point.engine, point.card, point.work) or 0.0
+        if point.phase == "reading":
+            return point.work.prompt_tokens / prompt if prompt else math.nan
+        if point.phase == "writing":
+            return point.users / step
         return point.users * point.output / (point.output * step + point.users * prompt)
     if point.what == "decode":
         return 1 / calibration.decode_times(point.card, point.work).seconds(point.work, point.count)
-    rate = calibration.prefill_tokens_per_s(point.card, point.work, point.count, 512)
+    if point.is_old:
+        v = calibration.values
+        old = {f"prefill_{name}": v[f"prefill_{name}"] + v[f"old_{name}"] for name in ("attention", "packed", "f16")}
+        calibration = replace(calibration, values=v | old)
+    rate = calibration.prefill_tokens_per_s(point.card, point.work, point.count, PIECE_TOKENS)
     return rate if rate else math.nan
 
 
-def left_out(found: Sequence[Point], engine: str, what: str, level: str) -> list[tuple[Point, float]]:
-    """ln(measured / predicted) of every point from a fit without its `card`, its `architecture`, its `model` (of models
+def left_out(found: Sequence[Point], engine: str, what: str, level: str) -> list[Left]:
+    """How far every point is off in a fit without its `card`, its `architecture`, its `model` (of models
     with few rows), or its `setup`: the same card with as many of it or, where it was measured with one count alone, under
     the same model.
 
@@ -213,8 +249,13 @@ def left_out(found: Sequence[Point], engine: str, what: str, level: str) -> list
         if not held or not rest or (level == "model" and len(held) >= _OWN_ROWS):
             continue
         one = fit(rest, engine, "", what, of_all)
-        answers += [(p, math.log(p.rate / predicted(one, p))) for p in held]
+        answers += [Left(p, math.log(p.rate / predicted(one, p)), is_covered(one, p)) for p in held]
     return answers
+
+
+def is_covered(calibration: Calibration, p: Point) -> bool:
+    """Whether the points behind a calibration cover the kind of a point."""
+    return calibration.covers(_EFFECTS[p.what], p.card, p.work.kind, p.held, p.users)
 
 
 def predicted_possible(point: Point) -> bool:
@@ -225,50 +266,57 @@ def predicted_possible(point: Point) -> bool:
 def whole(found: Sequence[Point], engine: str, source: str) -> Calibration:
     """Decode and prefill of an engine in one, with the spreads of what was left out."""
     decode = fit(found, engine, source)
-    spread: dict[str, float] = {}
-    values, groups = dict(decode.values), dict(decode.groups)
-    by_card, by_setup = (left_out(found, engine, "decode", level) for level in ("card", "setup"))
-    for memory in ("hbm", "other"):
-        cards, setups = (
-            [(p, r) for p, r in rows if (p.card.memory == "hbm") == (memory == "hbm")] for rows in (by_card, by_setup)
-        )
-        spread[f"decode_architecture_{memory}"] = held_out_spread(cards) if cards else 0.3
-        spread[f"decode_card_{memory}"] = spread[f"decode_architecture_{memory}"]
-        if setups:
-            spread[f"decode_card_{memory}"] = min(spread[f"decode_architecture_{memory}"], held_out_spread(setups))
-    spread["decode_none"] = max(_UNKNOWN, held_out_spread(left_out(found, engine, "decode", "architecture")))
-    spread["decode_models"] = beyond(left_out(found, engine, "decode", "model"), spread["decode_card_other"])
+    one = replace(decode, spread=spreads(found, engine, "decode", ("hbm", "other")))
     if of_kind(found, engine, "prefill"):
         prefill = fit(found, engine, source, "prefill")
-        values |= prefill.values
-        groups |= prefill.groups
-        spread["prefill_architecture"] = held_out_spread(left_out(found, engine, "prefill", "card"))
-        by_setup = left_out(found, engine, "prefill", "setup")
-        spread["prefill_card"] = min(spread["prefill_architecture"], held_out_spread(by_setup))
-        unknown = held_out_spread(left_out(found, engine, "prefill", "architecture"))
-        spread["prefill_none"] = max(1.5 * spread["prefill_architecture"], unknown)
-        models = left_out(found, engine, "prefill", "model")
-        for name, is_mixture in (("models", False), ("mixtures", True)):
-            rows = [(p, r) for p, r in models if p.work.is_mixture is is_mixture]
-            spread[f"prefill_{name}"] = beyond(rows, spread["prefill_card"])
+        values = {name: value for name, value in prefill.values.items() if not name.startswith("old_")}
+        one = replace(one, values={**one.values, **values}, groups={**one.groups, **prefill.groups},
+                      spread={**one.spread, **spreads(found, engine, "prefill")},
+                      hull={**one.hull, **prefill.hull})  # fmt: skip
     ours = [*of_kind(found, engine, "decode"), *of_kind(found, engine, "prefill")]
-    return _described(replace(decode, values=values, groups=groups, spread=spread), ours)
+    return _described(one, ours)
+
+
+def spreads(found: Sequence[Point], engine: str, what: str, memories: Sequence[str] = ()) -> dict[str, float]:
+    """The standard deviations of what was left out: by how near the nearest measurement is (where asked for, by kind of
+    `memories`), and what being `outside` of what was measured, or another of the `models`, adds to it.
+    """
+    name, spread = _EFFECTS[what], {}
+    by_card, by_setup = (left_out(found, engine, what, level) for level in ("card", "setup"))
+    inside = [row for row in by_card if row.is_covered]
+    for memory in memories or ("",):
+        end = f"_{memory}" if memory else ""
+        cards, setups = (
+            [row for row in rows if not memory or (row.point.card.memory == "hbm") == (memory == "hbm")]
+            for rows in (inside, by_setup)
+        )
+        spread[f"{name}_architecture{end}"] = held_out_spread(cards) if cards else 0.3
+        known = held_out_spread(setups) if setups else math.inf
+        spread[f"{name}_card{end}"] = min(spread[f"{name}_architecture{end}"], known)
+    if not memories:
+        spread |= of_kinds(inside, f"{name}_architecture") | of_kinds(by_setup, f"{name}_card")
+    usual, known = held_out_spread(inside), min(held_out_spread(by_setup), held_out_spread(inside))
+    outside = [row for row in by_card if not row.is_covered]
+    spread[f"{name}_outside"] = beyond(outside, usual)
+    spread[f"{name}_none"] = max(_UNKNOWN, held_out_spread(left_out(found, engine, what, "architecture")))
+    spread[f"{name}_models"] = beyond(left_out(found, engine, what, "model"), known)
+    return spread
+
+
+def of_kinds(rows: Sequence[Left], name: str) -> dict[str, float]:
+    """The spread of each kind of model that has enough rows for a range of its own. They are of few cards, so they count one
+    by one.
+    """
+    kinds = {kind: [row for row in rows if row.point.work.kind == kind] for kind in {r.point.work.kind for r in rows}}
+    return {
+        f"{name}_{kind}": held_out_spread(of, by_card=False) for kind, of in sorted(kinds.items()) if len(of) >= _ENOUGH
+    }
 
 
 def serving(found: Sequence[Point], source: str) -> Calibration:
     """All servers in one, with the spreads of what was left out."""
-    one = fit(found, SERVERS, source, "serve")
-    by_card, by_setup, by_architecture, by_model = (
-        left_out(found, SERVERS, "serve", level) for level in ("card", "setup", "architecture", "model")
-    )
-    card = held_out_spread(by_setup)
-    spread = {
-        "served_card": card,
-        "served_architecture": max(card, held_out_spread(by_card)),
-        "served_none": max(_UNKNOWN, held_out_spread(by_card), held_out_spread(by_architecture)),
-        "served_models": beyond(by_model, card),
-    }
-    return _described(replace(one, spread=spread), of_kind(found, SERVERS, "serve"))
+    one = replace(fit(found, SERVERS, source, "serve"), spread=spreads(found, SERVERS, "serve"))
+    return _described(one, of_kind(found, SERVERS, "serve"))
 
 
 def _described(one: Calibration, ours: Sequence[Point]) -> Calibration:
@@ -276,9 +324,9 @@ def _described(one: Calibration, ours: Sequence[Point]) -> Calibration:
                    shapes=tuple(sorted({p.work.shape for p in ours})))  # fmt: skip
 
 
-def beyond(rows: Sequence[tuple[Point, float]], known: float) -> float:
-    """The standard deviation that held-out models add to that of a card that is `known`. Rows count one by one, as they are
-    of different models. Another model adds at least as much as another run.
+def beyond(rows: Sequence[Left], known: float) -> float:
+    """The standard deviation that these held-out rows add to one that is `known`. They count one by one, as they are of
+    different models. Another model adds at least as much as another run.
     """
     held_out = held_out_spread(rows, by_card=False) if rows else 0.2
     return math.sqrt(max(_FLOOR**2, held_out**2 - known**2))
@@ -296,27 +344,35 @@ def cache_spread(found: Sequence[Point], calibration: Calibration) -> float:
         few, many = (choose(points_of_setup, key=lambda p: p.held) for choose in (min, max))
         longer = 1 / many.rate - 1 / few.rate
         if many.held >= 2000 and many.held >= 4 * few.held and longer > 0:
-            rows.append((many, math.log(longer / (1 / predicted(calibration, many) - 1 / predicted(calibration, few)))))
+            expected = 1 / predicted(calibration, many) - 1 / predicted(calibration, few)
+            rows.append(Left(many, math.log(longer / expected), True))
     return held_out_spread(rows)
 
 
-def held_out_spread(rows: Sequence[tuple[Point, float]], *, by_card: bool = True) -> float:
+def held_out_spread(rows: Sequence[Left], *, by_card: bool = True) -> float:
     """The standard deviation of a normal distribution whose 80% range is the conformal one of these held-out residuals.
 
     The range of a next card is the smallest that holds 80% of the (n + 1) that there then are, every card weighing the same:
-    rows of one card err together. Source: Vovk, Gammerman & Shafer 2005, "Algorithmic Learning in a Random World";
+    rows of one card err together. It holds 80% of the rows too. Source: Vovk,
+    Gammerman & Shafer 2005, "Algorithmic Learning in a Random World";
     Dunn, Wasserman & Ramdas 2022, "Distribution-Free Prediction Sets for Two-Layer Hierarchical Models".
     """
     of_card: dict[str, list[float]] = {}
-    for point, residual in rows:
-        of_card.setdefault(point.card.gpu_id, []).append(abs(residual))
-    groups = list(of_card.values()) if by_card and len(of_card) >= _FEWEST_CARDS else [[abs(r)] for _, r in rows]
+    for row in rows:
+        of_card.setdefault(row.point.card.gpu_id, []).append(abs(row.off))
+    one_by_one = [[abs(row.off)] for row in rows]
+    is_enough = by_card and len(of_card) >= _FEWEST_CARDS
+    return max(_FLOOR, *(_holding(groups) for groups in (one_by_one, *([list(of_card.values())] * is_enough))))
+
+
+def _holding(groups: Sequence[Sequence[float]]) -> float:
+    """The standard deviation whose range holds the next of these groups, each of them weighing the same."""
     weighted = sorted((residual, 1 / len(group)) for group in groups for residual in group)
     wanted, reached = min(len(groups), _HELD * (len(groups) + 1)), 0.0
     for residual, weight in weighted:
         reached += weight
         if reached >= wanted - 1e-9:
-            return max(_FLOOR, residual / EIGHTY_PERCENT)
+            return residual / EIGHTY_PERCENT
     raise ValueError("there are no held-out measurements")
 
 
@@ -344,18 +400,21 @@ def coverage(found: Sequence[Point]) -> Iterator[str]:
 
     Neither the speed nor the range of a card knows anything of that card.
     """
-    yield "| what | measurements | cards | median of measured ÷ expected | in their range |"
-    yield "|---|---|---|---|---|"
+    yield "| what | measurements | cards | median of measured ÷ expected | in their range | high ÷ low |"
+    yield "|---|---|---|---|---|---|"
     for what, engine in (("decode", "llama.cpp"), ("prefill", "llama.cpp"), ("decode", "ollama"), ("serve", SERVERS)):
         rows = left_out(found, engine, what, "card")
-        inside = {id(p): abs(r) <= EIGHTY_PERCENT * _spread_without(rows, p) for p, r in rows}
-        for name, chosen in _slices(engine, what, rows):
-            share = statistics.mean(inside[id(p)] for p, _ in chosen)
-            median, cards = math.exp(statistics.median(r for _, r in chosen)), {p.card.gpu_id for p, _ in chosen}
-            yield f"| {name} | {len(chosen)} | {len(cards)} | {median:.2f} | {share:.0%} |"
+        models = calibrations()[engine].spread[f"{_EFFECTS[what]}_models"]
+        widths = {id(row.point): 2 * EIGHTY_PERCENT * spread_without(rows, row, models) for row in rows}
+        for name, chosen in _slices(engine, what, rows, widths):
+            share = statistics.mean(2 * abs(row.off) <= widths[id(row.point)] for row in chosen)
+            median = math.exp(statistics.median(row.off for row in chosen))
+            wide = math.exp(statistics.median(widths[id(row.point)] for row in chosen))
+            cards = len({row.point.card.gpu_id for row in chosen})
+            yield f"| {name} | {len(chosen)} | {cards} | {median:.2f} | {share:.0%} | {wide:.1f} |"
     made = list(of_pieces())
     ratio, share = statistics.median(r for _, r, _ in made), statistics.mean(is_inside for _, _, is_inside in made)
-    yield f"| pictures and clips | {len(made)} | {len({gpu_id for gpu_id, _, _ in made})} | {ratio:.2f} | {share:.0%} |"
+    yield f"| pictures and clips | {len(made)} | {len({gpu_id for gpu_id, _, _ in made})} | {ratio:.2f} | {share:.0%} | |"
 
 
 def of_pieces() -> Iterator[tuple[str, float, bool]]:
@@ -368,42 +427,66 @@ def of_pieces() -> Iterator[tuple[str, float, bool]]:
         yield row.gpu_id, made / (rate.expected or 1), (rate.low or 0) <= made <= (rate.high or 0)
 
 
-def _spread_without(rows: Sequence[tuple[Point, float]], point: Point) -> float:
-    """The spread of the other cards that one range is made of: writing is of one kind of memory."""
-    others = [(p, r) for p, r in rows if p.card.gpu_id != point.card.gpu_id]
-    if point.what == "decode":
-        others = [(p, r) for p, r in others if (p.card.memory == "hbm") == (point.card.memory == "hbm")] or others
-    return held_out_spread(others)
+def spread_without(rows: Sequence[Left], left: Left, models: float) -> float:
+    """The spread of the other cards that one range is made of: those that the rest covered as well as this one. Writing is
+    of one kind of memory. A model that was not measured on any of them adds that of `models`.
+    """
+    others = [row for row in rows if row.point.card.gpu_id != left.point.card.gpu_id]
+    alike = [row for row in others if row.is_covered == left.is_covered] or others
+    of_kind = [row for row in alike if row.point.work.kind == left.point.work.kind]
+    if not left.is_covered:
+        spread = held_out_spread(alike, by_card=False)
+    elif left.point.what != "decode":
+        is_enough = len(of_kind) >= _ENOUGH
+        spread = held_out_spread(of_kind if is_enough else alike, by_card=not is_enough)
+    else:
+        is_hbm = left.point.card.memory == "hbm"
+        spread = held_out_spread([row for row in alike if (row.point.card.memory == "hbm") == is_hbm] or alike)
+    is_new = left.point.work.shape not in {row.point.work.shape for row in others}
+    return math.hypot(spread, models * is_new)
 
 
 def _slices(
-    engine: str, what: str, rows: Sequence[tuple[Point, float]]
-) -> Iterator[tuple[str, Sequence[tuple[Point, float]]]]:
+    engine: str, what: str, rows: Sequence[Left], widths: Mapping[int, float]
+) -> Iterator[tuple[str, Sequence[Left]]]:
     """The rows whole, and by what they may differ in; a slice has ten rows of three cards."""
     words = {"decode": "writing", "prefill": "reading", "serve": "serving"}[what]
     yield f"{words}, {'all servers' if what == 'serve' else engine}", rows
-    kinds: list[Callable[[Point], str]] = [
-        lambda p: f"{p.count} card{'s' if p.count > 1 else ''}",
-        lambda p: f"{'up to 1,024' if p.held <= 1024 else 'up to 4,224' if p.held <= 4224 else 'more'} tokens held",
-        lambda p: p.card.vendor,
-        lambda p: "mixture of experts" if p.work.is_mixture else "dense",
+    narrow = {key for key, width in widths.items() if width <= math.log(WIDEST)}
+    kinds: list[Callable[[Left], str]] = [
+        lambda row: "calibrated" if row.is_covered and id(row.point) in narrow else "estimated",
+        lambda row: f"{row.point.count} card{'s' if row.point.count > 1 else ''}",
+        lambda row: _length(row.point.held),
+        lambda row: row.point.card.vendor,
+        lambda row: row.point.work.kind,
     ]
     if what == "serve":
-        kinds += [lambda p: p.engine, lambda p: f"{'to 8' if p.users <= 8 else 'more'} users"]
+        kinds += [lambda row: row.point.engine, lambda row: f"{'to 8' if row.point.users <= 8 else 'more'} users"]
     for key in kinds:
-        for name in sorted({key(p) for p, _ in rows}):
-            chosen = [(p, r) for p, r in rows if key(p) == name]
-            if len(chosen) >= 10 and len({p.card.gpu_id for p, _ in chosen}) >= 3:
+        for name in sorted({key(row) for row in rows}):
+            chosen = [row for row in rows if key(row) == name]
+            if len(chosen) >= 10 and len({row.point.card.gpu_id for row in chosen}) >= 3:
                 yield f"— {name}", chosen
+
+
+def _length(held: int) -> str:
+    most = next((most for most in (1024, 8192) if held <= most), None)
+    return f"up to {most:,} tokens held" if most else "more tokens held"
 
 
 def _toml(one: Calibration) -> str:
     lines = [
         f'["{one.engine}"]', f"source = {_text(one.source)}", f"measurements = {one.measurements}", f"cards = {one.cards}",
-        f"has_mixtures = {str(one.has_mixtures).lower()}", f"shapes = [{', '.join(map(_text, one.shapes))}]",
+        f"shapes = [{', '.join(map(_text, one.shapes))}]",
         "", f'["{one.engine}".values]', *(f"{name} = {value:.4f}" for name, value in one.values.items()),
-        "", f'["{one.engine}".spread]', *(f"{name} = {value:.4f}" for name, value in one.spread.items()), "",
+        "", f'["{one.engine}".spread]', *(f"{_text(name)} = {value:.4f}" for name, value in one.spread.items()), "",
     ]  # fmt: skip
+    for name, entries in one.hull.items():
+        lines += [
+            f'["{one.engine}".hull.{name}]',
+            *(f"{_text(kind)} = {list(most)}" for kind, most in sorted(entries.items())),
+            "",
+        ]
     for name, effects in one.groups.items():
         lines += [
             f'["{one.engine}".groups.{name}]',

@@ -6,7 +6,7 @@ import csv
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpuledger.extract.readers.measured import inferencex
@@ -35,7 +35,10 @@ _HARDWARE = {
 _FRAMEWORKS = {"trt": "tensorrt-llm"}
 #: Measured while users waited, since not all of them fit at once (vllm_fit_2025.csv): vLLM kept the whole cache of layers
 #: with a window.
-_QUEUED = ("gemma-3-12b", "gemma-3-27b")
+_QUEUED = [("hholtmann (vLLM, aiperf)", "gemma-3-12b"), ("hholtmann (vLLM, aiperf)", "gemma-3-27b")]
+#: Programs that serve users, and what their measurements count.
+_SERVERS = ("vllm", "sglang", "tensorrt-llm")
+_PHASES = {"serve": "both", "users": "writing", "decode": "writing", "prefill": "reading"}
 #: What files of measurements call a precision.
 _PRECISIONS = {"int4": "awq-int4-g128", "w4a16": "gptq-int4-g128", "fp4": "mxfp4"}
 
@@ -45,7 +48,8 @@ class Point:
     """One measurement in tokens a second: `decode` and `prefill` of one user, `serve` what all users get together.
 
     `held` is the number of tokens that are held on average while it writes, or that are read. Served points have the
-    number of users and the length of an answer.
+    number of users and the length of an answer, and `phase` says whether they count `both` reading and writing, or one.
+    `is_old` is true of llama.cpp before it computed attention in one kernel (flash attention, on by default since 2025).
     """
 
     what: str
@@ -60,6 +64,8 @@ class Point:
     publisher: str
     users: int = 1
     output: int = 0
+    phase: str = "both"
+    is_old: bool = False
 
 
 def points(folder: Path, resolver: Resolver) -> Iterator[Point]:
@@ -72,10 +78,10 @@ def points(folder: Path, resolver: Resolver) -> Iterator[Point]:
                 label = f"{row.count} × {row.printed}, {row.model_id} {row.precision}"
                 held = TOKENS // 2 if row.measure == "decode" else TOKENS
                 yield Point(what=row.measure, engine="llama.cpp", gpu=row.gpu, card=card, count=row.count, work=work,
-                            rate=row.tokens_per_s, held=held, label=label, publisher="XiongjieDai")  # fmt: skip
+                            rate=row.tokens_per_s, held=held, label=label, publisher="XiongjieDai", is_old=True)  # fmt: skip
     for path in sorted(folder.glob("llama3_by_context_*.csv")):
         yield from _by_context(path, resolver)
-    for path in (folder / "measured_2026.csv", COLLECTED):
+    for path in (*sorted(folder.glob("measured_*.csv")), COLLECTED):
         yield from _measured(path, resolver)
     for path in sorted(folder.glob("inferencemax_*.json")):
         yield from _inferencex(path)
@@ -94,25 +100,29 @@ def _by_context(path: Path, resolver: Resolver) -> Iterator[Point]:
         label = f"{row['gpu_count']} × {row['gpu']}, {name} {precision}, {held} tokens"
         yield Point(what=row["measure"], engine="llama.cpp", gpu=gpu, card=card, count=int(row["gpu_count"]),
                     work=work_of(MODELS[name], precision, tokens // 2, tokens), rate=float(row["tokens_per_s"]), held=held,
-                    label=label, publisher="XiongjieDai")  # fmt: skip
+                    label=label, publisher="XiongjieDai", is_old=True)  # fmt: skip
 
 
 def _measured(path: Path, resolver: Resolver) -> Iterator[Point]:
     for row in _rows(path):
         model_id, gpu = catalogue.canonical(row["model"]), _gpu(row["card"], resolver)
         card = traits(gpu) if gpu else None
-        if model_id is None or gpu is None or card is None or row["split"]:
+        is_served = row["engine"] in _SERVERS
+        if model_id is None or gpu is None or card is None or (row["split"] and not is_served):
             continue
-        engine, users, held = row["engine"], int(row["users"]), max(1, round(float(row["tokens_held"])))
+        # Of a prompt that is read, a table may say only how long it is.
+        engine, users, held = row["engine"], int(row["users"]), max(1, round(float(row["tokens_held"] or row["input"])))
         precision, count = _PRECISIONS.get(row["precision"], row["precision"]), int(row["count"])
         label = f"{count} × {row['card']}, {model_id} {precision}, {users} at once, {held} tokens"
         work = work_of(model_id, loaded_as(engine_of(engine), precision), held, held)
         point = Point(what=row["kind"], engine=engine, gpu=gpu, card=card, count=count, rate=float(row["measured"]),
                       held=held, work=work, label=label, publisher=row["source"], users=users,
                       output=int(row["output"] or 0))  # fmt: skip
-        if row["kind"] == "serve" and model_id not in _QUEUED:
-            yield from _served(point, model_id, precision, int(row["input"]))
-        elif row["kind"] != "serve" and users == 1:
+        if is_served and (row["source"], model_id) not in _QUEUED:
+            kv_bits = 8 if "kv fp8" in row["note"] else 16
+            served = replace(point, what="serve", phase=_PHASES[row["kind"]])
+            yield from _served(served, model_id, precision, int(row["input"] or held), kv_bits)
+        elif not is_served and users == 1:
             yield point
 
 
@@ -134,13 +144,11 @@ def _inferencex(path: Path) -> Iterator[Point]:
         yield from _served(point, model_id, "mxfp4", read)
 
 
-def _served(point: Point, model_id: str, precision: str, read: int) -> Iterator[Point]:
+def _served(point: Point, model_id: str, precision: str, read: int, kv_bits: float = 16) -> Iterator[Point]:
     """A served point with the work of one of its cards. Left out if its precision is not one that is known here."""
-    from dataclasses import replace
-
     shape = catalogue.architecture(model_id)
     with suppress(UnknownPrecision):
-        batch = Batch(users=point.users, held=point.held, prompt=read, count=point.count)
+        batch = Batch(users=point.users, held=point.held, prompt=read, count=point.count, kv_bits=kv_bits)
         # Servers are measured in machines that give every card all lanes that it takes.
         link = link_between(point.gpu, Assumptions(), slot_of(point.gpu))
         yield replace(point, work=served_work(shape, weights(shape, precision), batch, point.gpu, link))

@@ -520,7 +520,7 @@ def other(name: str) -> float | int:
 QUESTIONS = (
     ("--model", "llama-13b", "--precision", "int4", "--context", "2048", "--limit", "0"),
     ("--model", "qwen3-30b-a3b", "--precision", "fp8", "--limit", "0"),
-    ("--model", "nemotron-3-nano-30b-a3b", "--precision", "fp8", "--limit", "0"),
+    ("--model", "bert-base", "--precision", "fp8", "--context", "512", "--limit", "0"),
     ("--model", "stable-diffusion-xl", "--precision", "fp16", "--limit", "0"),
     ("--model", "stable-diffusion-xl", "--precision", "int4", "--limit", "0"),
 )

@@ -18,7 +18,7 @@ from gpuledger.transform.sizing.named import shape_of, usual_precision
 from gpuledger.transform.sizing.tensors import Architecture, count_parameters
 from gpuledger.transform.sizing.weights import normalise_precision, weights
 from gpuledger.transform.speed.engines import engine_of
-from gpuledger.transform.speed.predict import job_of, load_of, predict
+from gpuledger.transform.speed.predict import Prediction, job_of, load_of, predict
 from gpuledger.transform.speed.rules import Plan
 from gpuledger.warehouse.paths import DataDir
 from tests.command import ROOT, gpuledger, succeeds
@@ -62,6 +62,22 @@ def test_a_quantised_config_is_not_sized_at_sixteen_bits(name: str, precision: s
 
 
 @pytest.mark.parametrize(
+    ("case", "billions", "gigabytes"),
+    [
+        ("101-kimi-k3-latent-experts/config.json", 2757, 1514),
+        # Experts at 4 bits beside fp8, a quantisation in a file of its own, and one that is listed matrix by matrix.
+        ("102-deepseek-v4-expert-dtype-fp4/config.json", 283.9, 155.2),
+        ("105-hf-quant-config-beside/model", 671.0, 396.7),
+        ("107-modelopt-mixed-precision/config.json", 27.36, 21.05),
+    ],
+)
+def test_each_part_has_the_precision_that_the_files_state(case: str, billions: float, gigabytes: float) -> None:
+    found = read_config(described(CASES / case))
+    assert count_parameters(found).total / 1e9 == pytest.approx(billions, rel=0.001)
+    assert weights(found, found.stored_as).total / 1e9 == pytest.approx(gigabytes, rel=0.001)
+
+
+@pytest.mark.parametrize(
     ("name", "model_id", "precision"),
     [
         ("Qwen/Qwen3-32B-AWQ", "qwen3-32b", "awq-int4-g128"),
@@ -92,6 +108,42 @@ def test_what_did_not_fit_under_vllm_is_not_said_to_fit(row: dict[str, str], tmp
     card = gpus_of(DataDir(tmp_path), row["card"])[0]
     found = predict(job, Plan(gpu=card, count=count, engine=engine, split=engine.split))
     assert (found.verdict != "no") == (row["all_fit_at_once"] == "fits")
+
+
+def asked_of(card: str, model: str, precision: str, engine: str, load: tuple[int, int, int]) -> Prediction:
+    """What is predicted for one card: of the context, the users and the prompt of `load`."""
+    context, users, prompt = load
+    shape, program, assumptions = catalogue.architecture(model), engine_of(engine), Assumptions()
+    job = job_of(shape, precision, load_of(shape, context, users, prompt, assumptions), assumptions)
+    (gpu, *_) = gpus_of(DataDir(Path("data")), card)
+    return predict(job, Plan(gpu=gpu, count=1, engine=program, split=program.split))
+
+
+@pytest.mark.parametrize(
+    ("card", "model", "precision", "load"),
+    [("RTX 4090", "qwen3-14b", "fp8", (4096, 8, 2048)), ("RTX 5080", "qwen3-4b", "bf16", (40960, 1, 20480))],
+)
+def test_what_vllm_refused_to_start_is_said_not_to_fit(
+    card: str, model: str, precision: str, load: tuple[int, int, int]
+) -> None:
+    assert asked_of(card, model, precision, "vllm", load).verdict == "no"
+
+
+@pytest.mark.parametrize(
+    ("model", "precision", "engine", "measured"),
+    [("qwen3-30b-a3b", "Q4_K_M", "llama.cpp", 2060), ("qwen3.6-35b-a3b", "fp8", "vllm", 3729)],
+)
+def test_a_long_prompt_is_read_as_fast_as_it_was_measured(
+    model: str, precision: str, engine: str, measured: float
+) -> None:
+    rate = asked_of("DGX Spark", model, precision, engine, (16416, 1, 16384)).prefill
+    assert rate.low < measured < rate.high
+    assert measured / 2 < rate.expected < 2 * measured
+
+
+def test_a_model_that_is_not_understood_has_no_calibrated_speed() -> None:
+    found = asked_of("Ryzen AI Max+ 395 128GB", "deepseek-v4-flash", "Q2_K", "llama.cpp", (32768, 1, 16384))
+    assert (found.decode.basis, found.prefill.basis) == ("estimated", "estimated")
 
 
 def test_a_second_file_of_the_same_inner_name_does_not_take_the_place_of_the_first(tmp_path: Path) -> None:

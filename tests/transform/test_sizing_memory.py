@@ -132,7 +132,7 @@ def test_memory_adds_up_less_the_overhead_of_each_card() -> None:
     assert usable_bytes(0.5e9, 2, LLAMA_CPP, assumptions) == 0
     # vLLM takes nine tenths at most, and more of that where cards exchange.
     vllm = engines()["vllm"]
-    assert usable_bytes(80e9, 1, vllm, assumptions) == 71_000_000_000
-    assert usable_bytes(80e9, 2, vllm, assumptions) == 2 * 70_300_000_000
+    assert usable_bytes(80e9, 1, vllm, assumptions) == 70_700_000_000
+    assert usable_bytes(80e9, 2, vllm, assumptions) == 2 * 70_400_000_000
     with pytest.raises(ValueError, match="at least 1 card"):
         usable_bytes(24e9, 0, LLAMA_CPP, assumptions)

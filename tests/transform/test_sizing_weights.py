@@ -133,7 +133,7 @@ def test_mxfp4_checkpoints(model_id: str, gib: float) -> None:
     assert round(weights(catalogue.architecture(model_id), "mxfp4").total / 2**30, 1) == gib
 
 
-@pytest.mark.parametrize(("precision", "bits"), [("32", 32), ("bf16", 16), ("FP16", 16), ("int8", 8), ("4", 4)])
+@pytest.mark.parametrize(("precision", "bits"), [("32", 32), ("bf16", 16), ("FP16", 16), ("8", 8), ("4", 4)])
 def test_uniform_precisions(precision: str, bits: int) -> None:
     result = weights(catalogue.architecture("llama-2-7b"), precision)
     assert result.total == 6_738_415_616 * bits // 8

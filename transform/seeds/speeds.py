@@ -40,11 +40,17 @@ def rows(added: Iterable[Gpu] = ()) -> Iterator[Sequence[Value]]:
         card, driver = traits(gpu), memory.driver_memory(gpu)
         if card is None or accelerator_of(gpu) is not None:
             continue
+        # Kinds of models that were measured on its architecture, and how much was held at most.
+        measured = (
+            f"{name.removeprefix(card.architecture)[1:]} to {most[0]} tokens"
+            for name, most in calibration.hull["decode"].items()
+            if name.startswith(f"{card.architecture} ")
+        )
         times, mixed = (calibration.decode_times(card, work) for work in (_DENSE, mixture))
         yield (
             gpu.gpu_id, None if driver is None else driver.size / 1e9, None if driver is None else str(driver.source),
             times.a_byte * 1e9, times.a_cached_byte * 1e9, times.a_layer, mixed.a_layer / times.a_layer, times.a_handover,
-            *(calibration.card_deviation("decode", card, is_mixture) for is_mixture in (False, True)),
-            calibration.spread["decode_cache"], calibration.other_models, "; ".join(calibration.shapes),
+            *(calibration.card_deviation("decode", card, is_inside=is_inside) for is_inside in (True, False)),
+            calibration.spread["decode_cache"], calibration.other_models, "; ".join((*calibration.shapes, *measured)),
             matrix_tflops(gpu, 16), *(fastest_matrix_tflops(gpu, bits) for bits in (32, 16, 8, 4)),
         )  # fmt: skip

@@ -7,8 +7,9 @@ Sources: the quantization configs of transformers 5.24.0 (utils/quantization_con
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -22,19 +23,23 @@ _NAMES = {
     "attn": ("self_attn", "attention"), "ssm": ("linear_attn", "mamba", "mixer"),
     "shexp": ("shared_expert",), "exps": (".experts",), "ffn": ("mlp", "feed_forward"),
 }  # fmt: skip
+_LAYER = re.compile(r"layers\\?\.(\d+)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
     """One way of packing: its precision, its bits, those of a weight with its group, and the parts left alone.
 
-    `in_group` is None where the format has groups of its own, or none.
+    `in_group` is None where the format has groups of its own, or none. `experts` is the precision of the experts where that
+    is another, and `layers` the precision of each matrix by its name, where all that are packed are listed.
     """
 
     precision: str
     bits: int
     in_group: Callable[[Tensor], Fraction] | None
     left: tuple[str, ...]
+    experts: str = ""
+    layers: Mapping[str, str] = field(default_factory=dict)
 
 
 def packing(config: Mapping[str, object]) -> Packing | None:
@@ -57,8 +62,16 @@ def packing(config: Mapping[str, object]) -> Packing | None:
     bits = int(weights.get("num_bits") or stated.get("bits") or stated.get("w_bit") or 4)
     group = weights.get("group_size") or stated.get("group_size") or stated.get("q_group_size")
     name = _precision(method, stated, weights, bits, group)
+    listed = stated.get("quantized_layers")
+    if isinstance(listed, Mapping) and listed:  # what ModelOpt packs in several ways at once
+        layers = {str(part): _of_algorithm(how) for part, how in listed.items()}
+        widest = max(layers.values(), key=lambda precision: 8 if precision in ("fp8", "int8") else 4)
+        return Packing(widest, bits, None, left, layers=layers)
     if name is None:
         raise BadConfig("model.quant_method_not_known", method=method)
+    experts = config.get("expert_dtype") or (text.get("expert_dtype") if isinstance(text, Mapping) else None)
+    if str(experts) in ("fp4", "mxfp4"):
+        return Packing(name, bits, None, left, experts="mxfp4")
     in_group = None
     if name.startswith(("gptq", "awq")) and isinstance(group, int) and group > 0:
         is_compressed = method == "compressed-tensors"  # which keeps no index, and a zero point only where it needs one
@@ -67,6 +80,16 @@ def packing(config: Mapping[str, object]) -> Packing | None:
     if name == "nf4" and not stated.get("bnb_4bit_use_double_quant"):  # whose blocks of 64 have a scale of 32 bits each
         return Packing(name, bits, lambda _: Fraction(9, 2), left)
     return Packing(name, bits, in_group, left)
+
+
+def _of_algorithm(how: Any) -> str:
+    """The precision that ModelOpt's name of an algorithm means (`FP8`, `W4A16_NVFP4`, `W4A8_AWQ`). Raises BadConfig."""
+    algorithm = str(how.get("quant_algo") if isinstance(how, Mapping) else how).upper()
+    words = {"NVFP4": "nvfp4", "MXFP4": "mxfp4", "AWQ": "awq-int4-g128", "FP8": "fp8", "INT8": "int8", "W8A8": "int8"}
+    name = next((precision for word, precision in words.items() if word in algorithm), None)
+    if name is None:
+        raise BadConfig("model.quant_method_not_known", method=algorithm)
+    return name
 
 
 def _precision(
@@ -121,6 +144,11 @@ def of_files(architecture: Architecture, config: Mapping[str, object]) -> Archit
 
 
 def _bits(tensor: Tensor, packed: Packing) -> int:
+    if packed.layers:
+        listed = next((precision for name, precision in packed.layers.items() if _names(name, tensor)), None)
+        return math.ceil(packed_bits(tensor, listed)) if listed else 16 * tensor.parameters
+    if packed.experts and tensor.experts > 1:
+        return math.ceil(packed_bits(tensor, packed.experts))
     if tensor.kind != "matrix" or _is_left(tensor, packed.left):
         return 16 * tensor.parameters
     if packed.in_group is not None:
@@ -130,10 +158,17 @@ def _bits(tensor: Tensor, packed: Packing) -> int:
 
 def _is_left(tensor: Tensor, left: tuple[str, ...]) -> bool:
     """Whether a list of what stays as it is names this tensor's part of every layer."""
-    parts = [names for part, names in _NAMES.items() if part in tensor.role]
-    everywhere = [name for name in left if not any(letter.isdigit() for letter in name)]
     if tensor.role == "output":
-        return not left or any("lm_head" in name for name in everywhere)
-    if tensor.role.startswith("ffn_gate_inp"):
-        return True
-    return any(word in name.replace("\\", "") for names in parts[:1] for word in names for name in everywhere)
+        return not left or any("lm_head" in name for name in left)
+    return tensor.role.startswith("ffn_gate_inp") or any(_names(name, tensor) for name in left)
+
+
+def _names(name: str, tensor: Tensor) -> bool:
+    """Whether a name of a list means this tensor: its part of the layer, of its own layer if the name has a number."""
+    if tensor.kind != "matrix" or tensor.layer is None:
+        return tensor.role == "output" and "lm_head" in name
+    number = _LAYER.search(name)
+    if (number and int(number[1]) != tensor.layer) or name.startswith("mtp"):
+        return False
+    words = next((words for part, words in _NAMES.items() if part in tensor.role), ())
+    return any(word in name.replace("\\", "") for word in words)

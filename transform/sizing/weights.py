@@ -2,7 +2,7 @@
 
 There are three kinds of precision. In a uniform one every weight has the same number of bits (`fp32`, `bf16`, `int4`, or
 just `16`). GGUF file types have mixtures (`Q4_K_M`, see gguf.py). Other formats pack only the matrices inside the layers
-(GPTQ, AWQ, NF4, MXFP4, NVFP4).
+(fp8 and int8, GPTQ, AWQ, NF4, MXFP4, NVFP4).
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from gpuledger.transform.sizing.errors import UnknownPrecision
 from gpuledger.transform.sizing.gguf import depends_on_layer
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
-#: Bits of each weight in formats that store all weights alike. `8` and `4` are the 8-bit and 4-bit of the source documents.
+#: Bits of each weight in formats that store all weights alike. Of `fp8` and `int8` this is so for image models and for
+#: programs that narrow 16 bits themselves; a checkpoint of a text model is packed (see _PACKED). `8` and `4` are the
+#: 8-bit and 4-bit of the source documents.
 UNIFORM_BITS = {
     "fp32": 32,
     "fp16": 16,
@@ -71,8 +73,16 @@ def _nf4(tensor: Tensor) -> Fraction:
     return 4 + Fraction(8, 64) + Fraction(32, 64 * 256)
 
 
+def _eight(_: Tensor) -> Fraction:
+    # A scale for each row of the matrix or each 128 × 128 of it is less than a hundredth. Source: fp8 and int8 configs of
+    # compressed-tensors and of DeepSeek-V3; vLLM loads 15.34 GiB for RedHatAI/Qwen3-14B-FP8-dynamic.
+    return Fraction(8)
+
+
 #: Formats that pack only the matrices of layers. Router, embedding, output and norms stay at 16 bits.
 _PACKED: dict[str, Callable[[Tensor], Fraction]] = {
+    "fp8": _eight,
+    "int8": _eight,
     "gptq-int4-g128": grouped(4, 128, index=True),
     "gptq-int8-g128": grouped(8, 128, index=True),
     "awq-int4-g128": grouped(4, 128, index=False),
@@ -143,7 +153,7 @@ class Weights:
 
 def known_precisions() -> list[str]:
     """The names of all precisions that `weights` accepts, except those with any number of bits in their name."""
-    return [*UNIFORM_BITS, *_PACKED, *gguf.gguf_types()]
+    return list(dict.fromkeys((*UNIFORM_BITS, *_PACKED, *gguf.gguf_types())))
 
 
 def precision_named(text: str) -> str | None:
@@ -209,8 +219,7 @@ def weights_at(architecture: Architecture, precisions: Iterable[str]) -> list[We
     sizes = []
     for precision in precisions:
         name = normalise_precision(precision)
-        is_named = is_exl2(name) or is_mlx(name)
-        is_file = name not in UNIFORM_BITS and name not in _PACKED and not is_named
+        is_file = not (name in UNIFORM_BITS or name in _PACKED or is_exl2(name) or is_mlx(name))
         if name == architecture.stored_as:
             sized = [(tensor, count, tensor.stored_bits) for tensor, count in (counts + extra).items()]
         else:
@@ -219,7 +228,7 @@ def weights_at(architecture: Architecture, precisions: Iterable[str]) -> list[We
                 for tensor, count in counts.items()
             ]
             sized += [
-                (tensor, count, _bits(tensor, name) if name in UNIFORM_BITS else 16 * tensor.parameters)
+                (tensor, count, _bits(tensor, name) if _is_uniform(name) else 16 * tensor.parameters)
                 for tensor, count in extra.items()
             ]
         sizes.append(_added_up(architecture, name, sized))
@@ -263,8 +272,12 @@ def packed_bits(tensor: Tensor, name: str) -> Fraction:
     return (UNIFORM_BITS[name] if name in UNIFORM_BITS else _bits_by_name(tensor, name)) * Fraction(tensor.parameters)
 
 
+def _is_uniform(name: str) -> bool:
+    return name in UNIFORM_BITS and name not in _PACKED
+
+
 def _bits(tensor: Tensor, name: str) -> int:
-    if name in UNIFORM_BITS:
+    if _is_uniform(name):
         return UNIFORM_BITS[name] * tensor.parameters
     if is_exl2(name) or is_mlx(name):
         return math.ceil(_bits_by_name(tensor, name) * tensor.parameters)

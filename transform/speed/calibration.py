@@ -8,13 +8,18 @@ Decoding on one card, or on several cards that each hold a share of the layers:
 A (`memory`, with the kind of memory and ECC) says how many times longer the memory takes than its data sheet states. D
 (`cache`) and E (`cache_clock`) say how much slower the cache is read than the weights. B (`layer`, of a mixture also
 `layer_mixture`) is the time that starting the kernels of a layer takes, and H (`handover`) the time that handing over from
-card to card takes. The values are natural logarithms of these. Reading a prompt:
+card to card takes. The values are natural logarithms of these. Reading a token of a prompt:
 
-    tera-operations a second = C × (16-bit rate)^p × bandwidth^q × watts^w × (hidden / 4096)^s × pipeline × cards^k × card
+    seconds = (operations with weights / (M × R) + F × operations of attention / R
+               + G × weights of a piece / tokens of a piece / bandwidth) / (pipeline × cards^k × card)
+    R = C × (16-bit rate)^p × bandwidth^q × watts^w × (hidden / 4096)^s tera-operations a second
 
-at which the operations with weights are done; those of the attention take F (`prefill_attention`) times as long. C is
-`prefill_` with the kind of weights, p, q, w, s and k are `prefill_` with `rate`, `bandwidth`, `watts`, `hidden` and
-`cards`.
+A prompt is read in pieces, and each piece reads all weights that its tokens reach: of a mixture nearly all experts, though
+a token uses few (G, `piece`; M, `mixture`). F is `attention`, within the windows of the layers. C, p, q, w, s and k are the
+kind of weights, `rate`, `bandwidth`, `watts`, `hidden` and `cards`, all with `prefill_` before them.
+
+What was measured of a kind of model on an architecture, and how much was held at most, stands in `hull`. Beyond it a speed
+is an estimate, with the spread of such kinds when they were left out.
 
 The figures stand in `calibration.toml`, which `python -m tools.calibrate` writes from published measurements.
 """
@@ -24,13 +29,13 @@ from __future__ import annotations
 import functools
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from gpuledger.transform.speed.cards import CardTraits
-from gpuledger.transform.speed.work import Work
+from gpuledger.transform.speed.work import PIECE_TOKENS, Work
 
 FILE = Path(__file__).with_name("calibration.toml")
 
@@ -40,8 +45,10 @@ EIGHTY_PERCENT = 1.2816
 #: The standard deviation (natural logarithm) that is added if no card of that vendor was measured. Own choice: Ollama's
 #: measurements of NVIDIA and AMD cards differ by about as much.
 _OTHER_VENDOR = 0.4
-#: The standard deviation that is added for mixtures of experts if none was measured. Own choice.
-_OTHER_MODELS = 0.2
+#: How many times as much as was measured is still called covered.
+_NEARLY = 1.1
+#: A range whose upper end is more than this many times its lower one is called an estimate.
+WIDEST = 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +77,18 @@ class Calibration:
     """The fitted figures of one engine.
 
     `values` holds its parameters, and `groups` the effects of architecture, chip and card (natural logarithms). `spread`
-    holds the standard deviations of held-out residuals by how near the nearest measurement is. `shapes` lists the models
-    that were measured (see Work).
+    holds the standard deviations of held-out residuals by how near the nearest measurement is. `hull` has, for each
+    architecture and kind of model that were measured together (`Ampere dense`), the most tokens that were held on a card of
+    that maker, and the most users. `shapes` lists the models that were measured (see Work).
     """
 
     engine: str
     values: Mapping[str, float]
     groups: Mapping[str, Mapping[str, float]]
     spread: Mapping[str, float]
+    hull: Mapping[str, Mapping[str, Sequence[int]]]
     measurements: int
     cards: int
-    has_mixtures: bool
     shapes: tuple[str, ...]
     source: str
 
@@ -107,60 +115,64 @@ class Calibration:
 
     def prefill_tokens_per_s(self, card: CardTraits, work: Work, count: int, chunk_tokens: int) -> float | None:
         """Prompt tokens a second, None if the rate of the card is not known."""
-        operations = (
-            work.flops_a_token + math.exp(self.values.get("prefill_attention", 0)) * work.attention_flops_a_token
-        )
-        if not card.tflops or not operations:
+        if not card.tflops or not work.flops_a_token:
             return None
         v = self.values
         ln = v[f"prefill_{work.weights}"] + v["prefill_rate"] * math.log(card.tflops / 100)
         ln += v["prefill_bandwidth"] * math.log(card.bandwidth_gb_s / 1000)
         ln += v["prefill_watts"] * math.log(card.watts / 300)
         ln += v[f"prefill_hidden_{work.weights}"] * math.log(work.hidden / 4096)
-        ln += v["prefill_cards"] * math.log(count)
+        slower = math.exp(-v["prefill_mixture"]) if work.is_mixture else 1.0
+        attention = math.exp(v["prefill_attention"]) * work.attention_flops_a_token
+        seconds = (slower * work.flops_a_token + attention) / (math.exp(ln) * 1e12)
+        piece_s = work.piece_bytes / (card.bandwidth_gb_s * 1e9) / min(PIECE_TOKENS, work.prompt_tokens)
+        seconds += math.exp(v["prefill_piece"]) * piece_s
+        ln = v["prefill_cards"] * math.log(count) + self._effect("prefill_card", card.gpu_id)
         ln += self._effect("prefill_architecture", card.architecture) + self._effect("prefill_vendor", card.vendor)
-        ln += self._effect("prefill_card", card.gpu_id)
-        if work.is_mixture:
-            ln += v["prefill_mixture"]
-        speedup = pipeline_speedup(work.prompt_tokens, count, chunk_tokens)
-        return math.exp(ln) * 1e12 * speedup / operations
+        return math.exp(ln) * pipeline_speedup(work.prompt_tokens, count, chunk_tokens) / seconds
 
     @property
     def reads_prompts(self) -> bool:
         """Whether reading was measured as well as writing."""
         return "prefill_rate" in self.values
 
+    def covers(self, what: str, card: CardTraits, kind: str, tokens: int, users: int = 1) -> bool:
+        """Whether a `kind` of model was measured for `what` (`decode`, `prefill`, `served`) on the architecture of the card,
+        and as many `tokens` and `users` on cards of its maker.
+        """
+        most_tokens, most_users = self.hull[what].get(f"{card.architecture} {kind}", (0, 0))
+        return tokens <= _NEARLY * most_tokens and users <= most_users
+
     def nearest(self, what: str, card: CardTraits) -> str:
-        """What was measured for `what` (`decode`, `prefill`): the `card` itself, its `architecture`, or `none`."""
+        """What was measured for `what`: the `card` itself, its `architecture`, or `none`."""
         if card.gpu_id in self.groups[f"{what}_card"]:
             return "card"
         return "architecture" if card.architecture in self.groups[f"{what}_architecture"] else "none"
 
-    def deviation(self, what: str, card: CardTraits, work: Work, cache_share: float = 0.0) -> float:
+    def deviation(self, what: str, card: CardTraits, work: Work, tokens: int, cache_share: float = 0.0) -> float:
         """The standard deviation of the logarithm of a speed: that of the card, and more if the model was not measured, and
         for `cache_share`, the part of the time in which the cache is read.
         """
-        parts = [self.card_deviation(what, card, work.is_mixture)]
+        is_inside = self.covers(what, card, work.kind, tokens)
+        parts = [self.card_deviation(what, card, work.kind, is_inside=is_inside)]
         if work.shape not in self.shapes:
-            kind = "mixtures" if work.is_mixture and what == "prefill" else "models"
-            parts.append(self.spread[f"{what}_{kind}"])
+            parts.append(self.spread[f"{what}_models"])
         if cache_share:
             parts.append(self.spread["decode_cache"] * cache_share)
         return math.hypot(*parts)
 
-    def card_deviation(self, what: str, card: CardTraits, is_mixture: bool) -> float:
-        """The standard deviation of held-out cards that were as near to a measured card.
-
-        It is larger if no card of the vendor, or no model of this kind, was measured.
+    def card_deviation(self, what: str, card: CardTraits, kind: str = "", *, is_inside: bool) -> float:
+        """The standard deviation of held-out cards that were as near to a measured card, of a `kind` of model where
+        enough of it was measured. It is larger outside of what was measured, and if no card of the vendor was.
         """
         nearest = self.nearest(what, card)
         if what == "decode" and nearest != "none":
             nearest += "_hbm" if card.memory == "hbm" else "_other"
-        parts = [self.spread[f"{what}_{nearest}"]]
+        parts = [self.spread.get(f"{what}_{nearest}_{kind}", self.spread[f"{what}_{nearest}"])]
+        if not is_inside and nearest != "none":
+            parts.append(self.spread[f"{what}_outside"])
         if card.vendor != "NVIDIA" and card.vendor not in self.groups[f"{what}_vendor"]:
             parts.append(_OTHER_VENDOR)
-        if is_mixture and not self.has_mixtures:
-            parts.append(_OTHER_MODELS)
         return math.hypot(*parts)
 
     @property
@@ -170,6 +182,12 @@ class Calibration:
 
     def _effect(self, group: str, name: str) -> float:
         return self.groups.get(group, {}).get(name, 0.0)
+
+
+def basis(deviation: float, *, is_covered: bool) -> Literal["calibrated", "estimated"]:
+    """What a fitted speed is called: `calibrated` only where its kind was measured, and its range is narrow enough."""
+    is_narrow = 2 * EIGHTY_PERCENT * deviation <= math.log(WIDEST)
+    return "calibrated" if is_covered and is_narrow else "estimated"
 
 
 def pipeline_speedup(prompt_tokens: int, count: int, chunk_tokens: int) -> float:

@@ -57,6 +57,8 @@ _NARROW_SHADER_RATES = {
 #: Intel's graphics with matrix engines (XMX). Their 16-bit rate is half of the published 8-bit rate.
 #: Source: Intel, Xe-HPG architecture white paper (1,024 and 2,048 operations of a core in each clock).
 _XMX = ("Xe-HPG", "Xe2-HPG")
+#: Weights of 8 bits have scales, or embeddings of 16 bits beside them, so their average is a little above 8.
+_WITH_SCALES = 9
 #: Chips whose shaders multiply four 8-bit integers in the time of one wide number.
 #: Source: NVIDIA Tesla P40 data sheet, 12 TFLOPS and 47 TOPS.
 _DOT_PRODUCT_CHIPS = {"GP102": 4, "GP104": 4, "GP106": 4, "GP107": 4, "GP108": 4}
@@ -138,7 +140,7 @@ def fastest_matrix_tflops(gpu: Gpu, weight_bits: float) -> float | None:
         return matrix_tflops(gpu, 32)
     rates = []
     for bits in (16, 8, 4):
-        if bits < narrowest:
+        if narrowest > (bits if bits != 8 else _WITH_SCALES):
             break
         rate = matrix_tflops(gpu, bits)
         if rate is None and bits not in _NO_NARROWER.get(gpu.architecture or "", ()):

@@ -126,6 +126,8 @@ class Engine:
     calibrated_as: str | None = None
     reads_as: str | None = None
     piece_tokens: int = 0
+    tried_tokens: int = 0
+    tried_sequences: int = 1
     tower_overhead_gb: float = 0.0
     architectures: tuple[str, ...] = ()
     fp8_architectures: tuple[str, ...] = ()

@@ -260,7 +260,7 @@ def _range(rate: Rate, deviation: float) -> Iterator[Step]:
     factor = math.exp(EIGHTY_PERCENT * spread)
     why = (
         Message("speed.spread_held_out_measurements")
-        if rate.basis == "calibrated"
+        if rate.basis in ("calibrated", "estimated")
         else Message("speed.own_choice_wide_purpose")
     )
     if rate.basis == "measured":
@@ -290,7 +290,7 @@ def reading_steps(prediction: Prediction) -> Iterator[Step]:
     )  # fmt: skip
     reached = rate.expected * each / 1e12
     fitted = prediction.question.read_calibration or prediction.question.served
-    if rate.basis == "calibrated" and fitted is not None:
+    if rate.basis in ("calibrated", "estimated") and fitted is not None:
         source = Message(
             "speed.tera_operations_second_fit_measurements", measurements=fitted.measurements, source=fitted.source
         )

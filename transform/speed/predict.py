@@ -331,6 +331,8 @@ def _of_measurements(asked: Question) -> Iterator[Message]:
     fitted = asked.served or asked.calibration
     if fitted is not None and card is not None:
         near = _NEAREST[fitted.nearest("decode" if asked.served is None else "served", card)]
+        if not asked.is_covered:
+            near = Message("speed.no_such_model_among")
         yield Message(
             "speed.calibrated_measurements_cards", measurements=fitted.measurements, cards=fitted.cards,
             source=fitted.source, near=near,

@@ -10,13 +10,14 @@ from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.sizing.running import kv_cache_bytes
+from gpuledger.transform.sizing.running import activation_bytes, kv_cache_bytes
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import Weights
 from gpuledger.transform.speed.calibration import (
     EIGHTY_PERCENT,
     Calibration,
     DecodeTimes,
+    basis,
     calibrations,
     pipeline_speedup,
 )
@@ -39,7 +40,7 @@ _SEVERAL_AT_ONCE = 0.3
 _UNMEASURED = 0.4
 #: What is added to _UNMEASURED for mixtures, because their programs became several times faster within a year.
 _MIXTURE_UNMEASURED = 0.4
-#: What is added for the reading of servers, which was measured together with their writing alone. Own choice.
+#: What is added for the reading of servers, which was measured on one card by itself, else with their writing. Own choice.
 _READING_SERVED = 0.2
 #: The largest share of its peak that a calibrated card without matrix units reaches. No such card is in the fit,
 #: which would promise more than the peak without this limit.
@@ -134,8 +135,16 @@ class Job:
         return kv_cache_bytes(self.shape, load.context, load.users, bits, piece=engine.piece_tokens)
 
     def temporary_in(self, engine: Engine) -> int:
-        """Bytes that a program takes on each card beside weights and cache: activations, and pictures if the model sees."""
-        return self.activations + (round(engine.tower_overhead_gb * 1e9) if self.shape.extra else 0)
+        """Bytes that a program takes on each card beside weights and cache: activations, and pictures if the model sees.
+
+        A server tries itself at the start with as many tokens and sequences as it takes at most, whoever uses it.
+        """
+        tower = round(engine.tower_overhead_gb * 1e9) if self.shape.extra else 0
+        if not engine.tried_tokens:
+            return self.activations + tower
+        return (
+            activation_bytes(self.shape, engine.tried_tokens // engine.tried_sequences, engine.tried_sequences) + tower
+        )
 
 
 class Step(NamedTuple):
@@ -239,7 +248,7 @@ class Question:
         """The measurements of servers, if the engine is one and the cards share every layer as they did there."""
         is_same = self.plan.count == 1 or self.split == "tensor"
         is_server = self.plan.engine.calibrated_as == SERVED and is_same and not self.is_accelerator
-        return calibrations()[SERVED] if is_server and self.job.decode_flops and not self.job.state else None
+        return calibrations()[SERVED] if is_server and self.job.decode_flops else None
 
     @cached_property
     def served_work(self) -> ServedWork:
@@ -265,9 +274,21 @@ class Question:
         return self.plan.learned.shift(self.plan.engine.name, self.plan.gpu, self.job.load.users)
 
     @property
+    def is_covered(self) -> bool:
+        """Whether such models were measured on such cards while as much was written, and for as many users."""
+        held, users = self.job.written_at, self.job.load.users
+        if self.card is None:
+            return False
+        if self.served is not None:
+            return self.served.covers("served", self.card, self.job.work.kind, held, users)
+        return self.calibration is not None and self.calibration.covers(
+            "decode", self.card, self.job.work.kind, held, users
+        )
+
+    @property
     def is_uncovered(self) -> bool:
-        """Whether no measurement covers this kind of work: weights with the processor, or layers that keep a state."""
-        return self.moved is not None or bool(self.job.state)
+        """Whether no measurement covers this kind of work: weights that stay with the processor."""
+        return self.moved is not None
 
     @property
     def runs(self) -> bool:
@@ -413,7 +434,7 @@ def _calibrated_step(asked: Question, card: CardTraits) -> Step | None:
     cache_s = times.a_cached_byte * asked.cache_read
     reading_s = times.a_byte * asked.weights_read + cache_s + times.a_layer * job.shape.layers
     reading_s += times.a_handover * (asked.plan.count - 1)
-    measured = fitted.deviation("decode", card, job.work, cache_s / reading_s)
+    measured = fitted.deviation("decode", card, job.work, job.written_at, cache_s / reading_s)
     deviation = math.hypot(measured, _SEVERAL_AT_ONCE * (job.load.users > 1))
     return Step(reading_s + asked.computing_s, asked.computing_s, deviation, times=times)
 
@@ -422,7 +443,8 @@ def _served_step(asked: Question, card: CardTraits) -> Step | None:
     if asked.served is None:
         return None
     parts = step_parts(asked.served, asked.plan.engine.name, card, asked.served_work)
-    return Step(sum(parts.values()), 0.0, served_deviation(asked.served, card, asked.served_work), parts=parts)
+    deviation = served_deviation(asked.served, card, asked.served_work, is_covered=asked.is_covered)
+    return Step(sum(parts.values()), 0.0, deviation, parts=parts)
 
 
 def _usual_step(asked: Question, card: CardTraits) -> Step:
@@ -454,9 +476,11 @@ def _processor_of_several(asked: Question, timed: Writing) -> Rate | None:
 
 
 def _expected(asked: Question, timed: Writing) -> Rate:
-    is_known = timed.step.times is not None or timed.step.parts or (timed.shift is not None and timed.shift.is_near)
-    basis: Basis = "calibrated" if is_known and not asked.is_uncovered else "bound"
-    return Rate.around(asked.job.load.users / timed.seconds, timed.deviation, timed.bound, basis)
+    is_near = timed.shift is not None and timed.shift.is_near
+    is_known = timed.step.is_fitted or is_near
+    called: Basis = basis(timed.deviation, is_covered=asked.is_covered or is_near)
+    called = called if is_known and not asked.is_uncovered else "bound"
+    return Rate.around(asked.job.load.users / timed.seconds, timed.deviation, timed.bound, called)
 
 
 #: How fast it writes.
@@ -479,8 +503,10 @@ def _served_reading(asked: Question, card: CardTraits) -> Rate | None:
     each = prompt_seconds(asked.served, asked.plan.engine.name, card, asked.served_work)
     if not each:
         return None
-    deviation = math.hypot(served_deviation(asked.served, card, asked.served_work), _READING_SERVED)
-    return Rate.around(asked.job.load.prompt / each, deviation, asked.read_bound, "calibrated")
+    spread = served_deviation(asked.served, card, asked.served_work, is_covered=asked.is_covered)
+    deviation = math.hypot(spread, _READING_SERVED)
+    called = basis(deviation, is_covered=asked.is_covered)
+    return Rate.around(asked.job.load.prompt / each, deviation, asked.read_bound, called)
 
 
 def _calibrated_reading(asked: Question, card: CardTraits) -> Rate | None:
@@ -491,10 +517,11 @@ def _calibrated_reading(asked: Question, card: CardTraits) -> Rate | None:
     if expected is None:
         return None
     best = count * asked.flops_reached(_SHADERS_AT_BEST) * job.load.prompt / job.prefill_flops
-    reached, deviation = min(expected, best), fitted.deviation("prefill", card, job.work)
+    reached, deviation = min(expected, best), fitted.deviation("prefill", card, job.work, job.load.prompt)
     if asked.is_uncovered:
         return Rate.around(asked.with_transfers(reached), math.hypot(deviation, _UNMEASURED), asked.read_bound, "bound")
-    return Rate.around(reached, deviation, asked.read_bound, "calibrated")
+    is_covered = fitted.covers("prefill", card, job.work.kind, job.load.prompt)
+    return Rate.around(reached, deviation, asked.read_bound, basis(deviation, is_covered=is_covered))
 
 
 def _unknown_rate(asked: Question, _: CardTraits) -> Rate | None:

@@ -34,7 +34,7 @@ def _described(path: Path) -> dict[str, Any]:
         return config_of(path)
     if path.suffix == ".safetensors" or path.name in (_INDEX, INDEX):
         return _of_folder(path.parent)
-    return _with_tensors(dict(read_json(path)), path.parent) if path.name == "config.json" else dict(read_json(path))
+    return _of_config(path) if path.name == "config.json" else dict(read_json(path))
 
 
 def _of_folder(folder: Path) -> dict[str, Any]:
@@ -42,11 +42,20 @@ def _of_folder(folder: Path) -> dict[str, Any]:
     if (folder / INDEX).is_file():
         return of_pipeline(folder)
     if config.is_file():
-        return _with_tensors(dict(read_json(config)), folder)
+        return _of_config(config)
     parts = sorted(part for part in folder.glob("*.gguf") if not part.name.startswith("mmproj"))
     if not parts:
         raise BadModelFile("model.folder_without_model", path=folder)
     return config_of(parts[0])
+
+
+def _of_config(path: Path) -> dict[str, Any]:
+    """A config.json with what the files beside it say. ModelOpt once stated the quantisation in a file of its own."""
+    config, beside = dict(read_json(path)), path.with_name("hf_quant_config.json")
+    stated = read_json(beside).get("quantization") if beside.is_file() else None
+    if isinstance(stated, dict) and not config.get("quantization_config"):
+        config["quantization_config"] = {"quant_method": "modelopt", **stated}
+    return _with_tensors(config, path.parent)
 
 
 def _with_tensors(config: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -46,8 +46,11 @@ work AS (
         m.attention_heads,
         m.key_value_heads,
         m.tower_parameters,
-        -- Nobody here measured a model whose layers keep a state.
-        n.model_id IN (SELECT k.model_id FROM core.model_cache k WHERE k.window_tokens = 1) AS has_state,
+        8192 * m.activation_bytes_per_token + 256 * m.activation_bytes_per_sequence AS tried_bytes,
+        -- What kind of model it is: transform/speed/work.py, kind_of. A state counts as a window of one token.
+        CASE WHEN m.experts > 1 AND n.precision IN ('mxfp4', 'MXFP4_MOE') THEN 'packed mixture'
+            ELSE CASE WHEN n.model_id IN (SELECT k.model_id FROM core.model_cache k WHERE k.window_tokens = 1) THEN 'linear ' ELSE '' END
+                || CASE WHEN m.experts > 1 THEN 'mixture' ELSE 'dense' END END AS kind,
         -- What llama.cpp does not load, or what several people are served with, runs on a server that divides every layer.
         n.precision IN ('fp8', 'gptq-int4-g128', 'gptq-int8-g128', 'awq-int4-g128', 'nf4', 'nvfp4')
             OR (sequences > 1 AND n.precision IN ('fp32', 'fp16', 'bf16', 'int8', 'int4', 'mxfp4')) AS on_server,
@@ -67,7 +70,7 @@ plan AS (
         CASE WHEN n.model_kind IN ('diffusion', 'video') THEN 1 ELSE c.cards END AS together,
         n.on_server AND c.cards > 1 AND coalesce(n.attention_heads % c.cards = 0
             AND (n.key_value_heads % c.cards = 0 OR c.cards % n.key_value_heads = 0), true) AS in_parts,
-        CASE WHEN n.bits > 16 THEN c.bound_tflops_32 WHEN n.bits > 8 THEN c.bound_tflops_16
+        CASE WHEN n.bits > 16 THEN c.bound_tflops_32 WHEN n.bits > 9 THEN c.bound_tflops_16
             WHEN n.bits > 4 THEN c.bound_tflops_8 ELSE c.bound_tflops_4 END * 1e12 AS roof,
         n.written_cache_bytes / sequences AS written_cache,
         -- Of one sequence: that is what was measured.
@@ -96,8 +99,9 @@ timed AS (
         (CASE WHEN on_server OR model_kind IN ('diffusion', 'video') THEN resident_bytes ELSE on_card_bytes END
             + CASE WHEN on_server THEN server_cache_bytes ELSE cache_bytes END
                 * CASE WHEN in_parts THEN greatest(1, cards / key_value_heads) ELSE 1 END
-            -- A server tries a model that sees pictures with pictures: tower_overhead_gb in transform/speed/engines.toml.
-            + (activation_bytes + CASE WHEN on_server AND tower_parameters > 0 THEN 2.7e9 ELSE 0 END) * together)
+            -- A server tries itself with 8,192 tokens of 256 sequences, and a model that sees pictures with pictures:
+            -- tried_tokens and tower_overhead_gb in transform/speed/engines.toml.
+            + together * CASE WHEN on_server THEN tried_bytes + CASE WHEN tower_parameters > 0 THEN 2.7e9 ELSE 0 END ELSE activation_bytes END)
             / 1e9 AS needed_gb,
         core.usable_gb(driver_gb, together, on_server) AS available_gb,
         -- Nothing is written token by token where no bytes are read for it.
@@ -116,13 +120,17 @@ timed AS (
         CASE WHEN sequences = 1 OR tflops_16 IS NULL THEN 0 ELSE sequences * flops / (tflops_16 * 0.5e12) END AS computing,
         seconds_per_billion_bytes * weights_read_bytes / 1e9 AS weights_s,
         seconds_per_billion_cached_bytes * sequences * written_cache / 1e9 AS cache_s,
-        seconds_per_billion_bytes IS NOT NULL AND NOT on_server AS is_calibrated
+        seconds_per_billion_bytes IS NOT NULL AND NOT on_server AS is_calibrated,
+        -- While an answer is written a share of the context is held.
+        greatest(1, round_even(context_tokens * core.assumed('context_read'), 0)) <= 1.1 * coalesce(try_cast(regexp_extract(measured_models, '(?:^|; )' || kind || ' to ([0-9]+) tokens', 1) AS INTEGER), 0)
+            AS is_inside
     FROM shared
 ),
 rated AS (
     SELECT
         t.* EXCLUDE (is_calibrated),
         is_calibrated OR coalesce(l.is_near, false) AS is_calibrated,
+        (is_inside AND sequences = 1) OR coalesce(l.is_near, false) AS is_covered,
         l.deviation AS learned_deviation,
         weights_s + cache_s
             + seconds_per_layer * CASE WHEN experts = 1 THEN 1 ELSE mixture_factor END * layers
@@ -145,10 +153,10 @@ answered AS (
         -- Standard deviations of the logarithm: of a repeated measurement, of the calibration, of what nobody measured.
         CASE
             WHEN measured IS NOT NULL AND cards = 1 THEN 0.05
-            ELSE least(CASE WHEN has_state THEN NULL ELSE learned_deviation END, sqrt(CASE WHEN experts = 1 THEN deviation ELSE mixture_deviation END ** 2
+            ELSE least(learned_deviation, sqrt(CASE WHEN is_inside THEN deviation ELSE mixture_deviation END ** 2
                 + (cache_deviation * cache_s / (step_s - computing)) ** 2
                 + CASE WHEN list_contains(string_split(measured_models, '; '), shape) THEN 0 ELSE coalesce(other_models_deviation, 0) END ** 2
-                + CASE WHEN sequences > 1 THEN 0.3 ELSE 0 END ** 2 + CASE WHEN has_state THEN 0.4 ELSE 0 END ** 2))
+                + CASE WHEN sequences > 1 THEN 0.3 ELSE 0 END ** 2))
         END AS off
     FROM rated
 )
@@ -178,8 +186,10 @@ SELECT
     CASE
         WHEN f.bound IS NULL THEN 'unknown'
         WHEN f.measured IS NOT NULL AND f.cards = 1 THEN 'measured'
-        WHEN f.is_calibrated AND NOT f.has_state THEN 'calibrated'
-        ELSE 'bound'
+        WHEN NOT f.is_calibrated THEN 'bound'
+        -- Only where such a model was measured, and if the range is narrow enough (transform/speed/calibration.py).
+        WHEN f.is_covered AND 2 * 1.2816 * f.off <= ln(2.5) THEN 'calibrated'
+        ELSE 'estimated'
     END AS speed_basis,
     CASE WHEN f.model_kind IN ('diffusion', 'video') THEN NULL WHEN f.on_server THEN 'vllm' ELSE 'llama.cpp' END AS engine,
     CASE
