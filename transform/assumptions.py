@@ -83,6 +83,11 @@ class Assumptions:
         "part of the context that is the prompt, and that is held on average while an answer is written",
         "own choice: half is read and half is written, as in the benchmarks that speeds are calibrated on",
     )
+    reread_share: float = _share(
+        0.0,
+        "part of the context beside prompt and answer that an interface reads again for each answer, from its cache",
+        "own choice: who asks one question has nothing before it; what is on the card stays there",
+    )
     image_activation_gb_per_megapixel: float = _amount(
         2.0,
         "GB/megapixel",

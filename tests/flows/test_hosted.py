@@ -11,10 +11,11 @@ import pytest
 
 from gpuledger.transform import freshness
 from gpuledger.transform.buying.answer import Answer, ask
-from gpuledger.transform.buying.headline import headline, sentences
+from gpuledger.transform.buying.headline import headline, requested, sentences
 from gpuledger.transform.buying.market import assumptions
 from gpuledger.transform.buying.question import Question
 from gpuledger.transform.buying.stock import Place, warehouse
+from gpuledger.transform.queries import select_of
 from gpuledger.warehouse.paths import DataDir
 from tests.extract.faulty_server import page
 from tests.extract.test_http_sources import read
@@ -24,28 +25,33 @@ from tests.nights import Night
 SEVENTY = {"id": "meta-llama/llama-3.3-70b-instruct", "hugging_face_id": "meta-llama/Llama-3.3-70B-Instruct"}
 
 
-def a_list(prompt: str, completion: str) -> bytes:
-    """A list of thirty models, of which the last is the one that is asked for."""
+def a_list(prompt: str, completion: str, more: dict[str, object]) -> bytes:
+    """A list of thirty models, of which the last is the one that is asked for, with `more` prices."""
     others = [
         {"id": f"norvik/{n}", "hugging_face_id": "", "pricing": {"prompt": "0.000001", "completion": "0.000002"}}
         for n in range(29)
     ]
     return json.dumps(
-        {"data": [*others, {**SEVENTY, "pricing": {"prompt": prompt, "completion": completion}}]}
+        {"data": [*others, {**SEVENTY, "pricing": {"prompt": prompt, "completion": completion, **more}}]}
     ).encode()
 
 
-def answer_with(nights: dict[int, Night], tmp_path: Path, prompt: str, completion: str) -> Answer:
+def answer_with(
+    nights: dict[int, Night], tmp_path: Path, prompt: str, completion: str, use: str | None = None, **more: object
+) -> Answer:
     data = DataDir(nights[1].copy(tmp_path / "data"))
-    collected, _ = read("openrouter", page(a_list(prompt, completion), {"Content-Type": "application/json"}), tmp_path)
+    collected, _ = read(
+        "openrouter", page(a_list(prompt, completion, more), {"Content-Type": "application/json"}), tmp_path
+    )
     assert collected.failure is None
     night = context(data.root, 2)
     with duckdb.connect(str(data.base)) as con:
         con.execute("SET TimeZone = 'UTC'")
         assert take_in_one(con, night, collected).outcome.status == "ok"
         freshness.keep(con, night.as_of)
+        con.execute(f"DROP TABLE mart.token_price; CREATE TABLE mart.token_price AS {select_of('mart.token_price')}")
         stock = warehouse(con, assumptions(con), Place(market="us"), None, night.as_of)
-        return ask(Question(model="llama-3.3-70b"), stock, data.models)
+        return ask(Question(model="llama-3.3-70b", use=use), stock, data.models)
 
 
 def test_an_interface_is_cheaper_below_the_tokens_whose_price_is_what_owning_costs(
@@ -55,7 +61,7 @@ def test_an_interface_is_cheaper_below_the_tokens_whose_price_is_what_owning_cos
     found = headline(answer)
     assert found is not None
     assert found.api is not None
-    assert (found.api.input_usd, found.api.output_usd) == (1, 4)
+    assert (found.api.usd("input", 4096), found.api.usd("output", 4096)) == (1, 4)
     own, speed, job = found.option.own, found.option.speed, answer.need.job
     assert own is not None
     assert speed is not None
@@ -79,3 +85,28 @@ def test_one_that_asks_less_than_the_electricity_is_always_cheaper(nights: dict[
     assert found.api is not None
     assert found.api_below is None
     assert [one.code for one in sentences(answer) if one.code.startswith("headline.api")] == ["headline.api_always"]
+
+
+def test_an_agent_reads_its_context_again_at_the_price_of_a_cache_and_of_its_length(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    prices = ("0.000001", "0.000004", "agent")
+    cached = answer_with(nights, tmp_path / "cached", *prices, input_cache_read="0.0000001")
+    # Half of what is left of 32,768 tokens beside 4,096 that are read and 1,024 that are written.
+    assert requested(cached) == (4096, 13824, 1024)
+    said = next(str(one) for one in sentences(cached) if one.code.startswith("headline.api"))
+    assert "0.10 USD read again" in said
+    assert "it reads 13,824 tokens of the context again" in said
+    long = {"min_prompt_tokens": 16000, "prompt": "0.000002", "completion": "0.000006"}
+    answers = [cached, answer_with(nights, tmp_path / "none", *prices), answer_with(
+        nights, tmp_path / "long", *prices, input_cache_read="0.0000001", overrides=[long]
+    )]  # fmt: skip
+    costs = []
+    for answer in answers:
+        found = headline(answer)
+        assert found is not None
+        assert found.api is not None
+        costs.append(requested(answer).usd(found.api) * 1_000_000)
+    assert costs == [
+        4096 + 13824 * Decimal("0.1") + 1024 * 4, 4096 + 13824 + 1024 * 4, 4096 * 2 + 13824 * Decimal("0.1") + 1024 * 6,
+    ]  # fmt: skip

@@ -107,14 +107,42 @@ def _interface(first: Option, answer: Answer) -> tuple[Hosted | None, Decimal | 
     own, speed, job = first.own, first.speed, answer.need.job
     if not answer.hosted or own is None or speed is None or job is None:
         return None, None
-    read = Decimal(job.load.prompt) / answer.need.answer_tokens
-    each = {one: (read * one.input_usd + one.output_usd) / 1_000_000 for one in answer.hosted}
+    asked = requested(answer)
+    each = {one: asked.usd(one) / answer.need.answer_tokens for one in answer.hosted}
     api = min(each, key=lambda one: each[one])
     written = Decimal(str(speed.serving.all_tokens_per_s if speed.serving else speed.expected)) * costs.SECONDS_AN_HOUR
     hours, months = costs.break_even_hours(own, each[api] * written), 12 * answer.assumptions.horizon_years
     if hours is None or hours > 24 * costs.DAYS_A_YEAR * answer.assumptions.horizon_years:
         return api, None
-    return api, hours * written * (1 + read) / months
+    return api, hours * written * asked.tokens / answer.need.answer_tokens / months
+
+
+class Requested(NamedTuple):
+    """The tokens of one request to an interface: read, read again from what went before (`reread_share`), and written."""
+
+    read: int
+    again: int
+    written: int
+
+    @property
+    def tokens(self) -> int:
+        """All of them."""
+        return self.read + self.again + self.written
+
+    def usd(self, api: Hosted) -> Decimal:
+        """What the request costs."""
+        prompt = self.read + self.again
+        parts = ((self.read, "input"), (self.again, "cache read"), (self.written, "output"))
+        return sum((count * api.usd(kind, prompt) for count, kind in parts), Decimal(0)) / 1_000_000
+
+
+def requested(answer: Answer) -> Requested:
+    """The request that an answer of the model takes, of a need that writes."""
+    need = answer.need
+    assert need.job is not None, "only what writes asks an interface"
+    load = need.job.load
+    before = max(0, load.context - load.prompt - need.answer_tokens)
+    return Requested(load.prompt, round(before * answer.assumptions.reread_share), need.answer_tokens)
 
 
 def _like_with_like(first: Option, answer: Answer) -> Option | None:
@@ -411,15 +439,18 @@ class _Said(NamedTuple):
         api, below, need = self.found.api, self.found.api_below, self.answer.need
         if api is None or need.job is None or (below is not None and below <= 0):
             return
+        asked = requested(self.answer)
+        prompt = asked.read + asked.again
         what = Message(
-            "headline.api", name=api.hosted_name, provider=api.provider, read=_paid(api.input_usd),
-            written=_paid(api.output_usd), day=f"{api.seen_on:%Y-%m-%d}",
+            "headline.api_again" if asked.again else "headline.api", name=api.hosted_name, provider=api.provider,
+            read=_paid(api.usd("input", prompt)), again=_paid(api.usd("cache read", prompt)), before=f"{asked.again:,}",
+            written=_paid(api.usd("output", prompt)), day=f"{api.seen_on:%Y-%m-%d}",
         )  # fmt: skip
         if below is None:
             yield Message("headline.api_always", api=what)
         else:
-            share = need.job.load.prompt / (need.job.load.prompt + need.answer_tokens)
-            yield Message("headline.api_below", millions=f"{below / 1_000_000:,.3g}", share=f"{share:.0%}", api=what)
+            share = f"{prompt / asked.tokens:.0%}"
+            yield Message("headline.api_below", millions=f"{below / 1_000_000:,.3g}", share=share, api=what)
 
     def _machine(self) -> Iterator[Message]:
         """What the cards go into, and how much of its price is our estimate."""

@@ -130,14 +130,21 @@ class Instance(NamedTuple):
 
 
 class Hosted(NamedTuple):
-    """What a provider asks for a million tokens of a model that it hosts, and the day on which it was last seen so."""
+    """What a provider asks for a million tokens of a model that it hosts, and the day on which it was last seen so.
+
+    `prices` has kinds of tokens (`input`, `cache read`, `output`), each with the length of the prompt above which it holds.
+    """
 
     provider: str
     hosted_name: str
-    input_usd: Decimal
-    output_usd: Decimal
+    prices: tuple[tuple[str, int, Decimal], ...]
     seen_on: date
     snapshot_sha256: str
+
+    def usd(self, tokens: str, prompt: int) -> Decimal:
+        """The price of a kind of tokens in a request of `prompt` tokens. What has no price of a cache is read anew."""
+        found = [(above, usd) for kind, above, usd in self.prices if kind == tokens and above < max(prompt, 1)]
+        return max(found)[1] if found else self.usd("input", prompt)
 
 
 class Measurement(NamedTuple):
@@ -343,21 +350,25 @@ def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
 
 def hosted(con: duckdb.DuckDBPyConnection) -> dict[str, list[Hosted]]:
     """What providers ask now, by the id of the model whose repository they say they serve, or by that in small letters."""
+    if not con.execute(
+        "SELECT 1 FROM duckdb_tables() WHERE table_name = 'token_price' AND schema_name = 'mart'"
+    ).fetchone():
+        return {}  # the file of an earlier program, until its next run
     rows = con.execute(
-        """SELECT t.repository, t.provider, t.hosted_name,
-               t.input_price::DOUBLE * fx.usd_rate, t.output_price::DOUBLE * fx.usd_rate,
-               st.last_success_at::DATE, t.snapshot_sha256
-           FROM core.token_price t
-           JOIN core.fx_usd fx ON fx.currency = t.currency
+        """SELECT t.repository, t.provider, t.hosted_name, list(row(t.tokens, t.above_tokens, t.price_usd)),
+               any_value(st.last_success_at)::DATE, any_value(t.snapshot_sha256)
+           FROM mart.token_price t
            JOIN core.source_freshness f ON f.source = t.source AND f.is_usable
            JOIN ops.source_state st ON st.source = t.source
-           WHERE t.valid_to IS NULL AND t.repository IS NOT NULL
-           ORDER BY t.provider, t.hosted_name"""
+           WHERE t.valid_to IS NULL AND t.repository IS NOT NULL AND t.price_usd IS NOT NULL
+               AND t.service = 'standard' AND t.utc_from IS NULL AND t.utc_days IS NULL
+           GROUP BY ALL ORDER BY t.provider, t.hosted_name"""
     ).fetchall()
     by_model: dict[str, list[Hosted]] = {}
-    for repository, provider, name, read, written, day, sha256 in rows:
-        one = Hosted(provider, name, Decimal(str(read)), Decimal(str(written)), day, sha256)
-        by_model.setdefault(canonical(repository) or repository.lower(), []).append(one)
+    for repository, provider, name, prices, day, sha256 in rows:
+        by_model.setdefault(canonical(repository) or repository.lower(), []).append(
+            Hosted(provider, name, tuple(prices), day, sha256)
+        )
     return by_model
 
 
