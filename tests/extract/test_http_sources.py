@@ -7,6 +7,7 @@ import gzip
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading, collect, parse_page
 from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
-from gpuledger.extract.items import Aside, Issue, Parsed
+from gpuledger.extract.items import Aside, CloudOffer, Issue, Parsed
 from gpuledger.extract.markup import charset
 from gpuledger.extract.pages import Fetching
 from gpuledger.extract.source import Page
@@ -59,13 +60,14 @@ OF_THE_PAGE: dict[str, tuple[Route, type[errors.ExtractError]]] = {
 }
 
 
-def read(name: str, route: Route, folder: Path) -> tuple[Collected, FaultyServer]:
-    """What the source gives when its start address is answered by `route`."""
+def read(name: str, route: Route, folder: Path, **others: Route) -> tuple[Collected, FaultyServer]:
+    """What the source gives when its start address is answered by `route`, and `others` by their names."""
     time, host = FakeTime(), "source.faulty.test"
-    with FaultyServer({"/start": route}) as server:
+    with FaultyServer({"/start": route, **{f"/{name}/vms.csv": other for name, other in others.items()}}) as server:
         settings = HttpSettings(connect_to={host: ("127.0.0.1", server.port)}, deadline_s=0.1 if route in SLOW else 5.0)
         with Client(settings, Machine(clock=time.clock, sleep=time.sleep, now=lambda: NOW)) as client:
-            reading = Reading(source.get(name), [f"http://{host}/start"])
+            addresses = [f"http://{host}/start", *(f"http://{host}/{name}/vms.csv" for name in others)]
+            reading = Reading(source.get(name), addresses)
             pages = Fetching(client, Archive(folder / "s"), NOW, "run")
             result = collect(reading, pages, ParsedCache(folder / "p"))
     return result, server
@@ -181,6 +183,23 @@ def test_renamed_fields_are_noticed(name: str, case: str, fixture_page: Callable
         return
     assert rows(parsed) == []
     assert any(isinstance(item, Issue) for item in parsed)
+
+
+def test_a_broken_catalogue_takes_no_other_along(tmp_path: Path) -> None:
+    good = (source.folder("skypilot_catalog") / "cases" / "vms.csv").read_bytes()
+    csv = {"Content-Type": "text/csv"}
+    collected, _ = read(
+        "skypilot_catalog", status(500), tmp_path, lium=page(good, csv), vast=page(b"a,b\n1,2\n", csv),
+        yotta=page(re.sub(rb",[\d.]+,(austin|US|FI)", rb",90000,\\1", good), csv),
+    )  # fmt: skip
+    assert collected.failure is None
+    found = [item for item, _ in collected.rows if isinstance(item, CloudOffer)]
+    assert [(item.provider, item.price) for item in found if item.pricing_model == "on_demand"] == [
+        ("lium", Decimal("31.92")), ("lium", Decimal("0.4")),
+    ]  # fmt: skip
+    assert not collected.is_complete, "what the others had has not ended"
+    codes = {issue.code for issue, _ in collected.issues}
+    assert {"ServerError", "LayoutChanged", "unreadable_row"} <= codes
 
 
 def rows(parsed: Sequence[Parsed]) -> list[Parsed]:
