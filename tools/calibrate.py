@@ -297,7 +297,7 @@ def spreads(found: Sequence[Point], engine: str, what: str, memories: Sequence[s
         spread |= of_kinds(inside, f"{name}_architecture") | of_kinds(by_setup, f"{name}_card")
     usual, known = held_out_spread(inside), min(held_out_spread(by_setup), held_out_spread(inside))
     outside = [row for row in by_card if not row.is_covered]
-    spread[f"{name}_outside"] = beyond(outside, usual)
+    spread[f"{name}_outside"] = beyond(outside, usual, by_card=True)
     spread[f"{name}_none"] = max(_UNKNOWN, held_out_spread(left_out(found, engine, what, "architecture")))
     spread[f"{name}_models"] = beyond(left_out(found, engine, what, "model"), known)
     return spread
@@ -324,11 +324,11 @@ def _described(one: Calibration, ours: Sequence[Point]) -> Calibration:
                    shapes=tuple(sorted({p.work.shape for p in ours})))  # fmt: skip
 
 
-def beyond(rows: Sequence[Left], known: float) -> float:
-    """The standard deviation that these held-out rows add to one that is `known`. They count one by one, as they are of
-    different models. Another model adds at least as much as another run.
+def beyond(rows: Sequence[Left], known: float, *, by_card: bool = False) -> float:
+    """The standard deviation that these held-out rows add to one that is `known`. Rows of different models count one by one.
+    Another model adds at least as much as another run.
     """
-    held_out = held_out_spread(rows, by_card=False) if rows else 0.2
+    held_out = held_out_spread(rows, by_card=by_card) if rows else 0.2
     return math.sqrt(max(_FLOOR**2, held_out**2 - known**2))
 
 
@@ -435,7 +435,7 @@ def spread_without(rows: Sequence[Left], left: Left, models: float) -> float:
     alike = [row for row in others if row.is_covered == left.is_covered] or others
     of_kind = [row for row in alike if row.point.work.kind == left.point.work.kind]
     if not left.is_covered:
-        spread = held_out_spread(alike, by_card=False)
+        spread = held_out_spread(alike)
     elif left.point.what != "decode":
         is_enough = len(of_kind) >= _ENOUGH
         spread = held_out_spread(of_kind if is_enough else alike, by_card=not is_enough)
