@@ -58,7 +58,7 @@ def command(question: CardQuestion, explain: bool, how_to_measure: bool, data_di
     with as_wrong_use(SizingError):
         shape = shape_of(model_id, data.models)
         precision = question.precision or usual_precision(shape, model_id, load.users)
-        if load.train is not None or isinstance(shape, DiffusionModel):
+        if load.train is not None or load.is_of_a_picture or isinstance(shape, DiffusionModel):
             if len(cards) > 1:
                 raise ambiguous_name(card_name, cards)
             need = need_of(model_id, shape, precision, load, assumptions)

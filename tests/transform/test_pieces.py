@@ -12,6 +12,7 @@ from gpuledger.transform.buying.question import Usage
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.diffusion import diffusion_models, get
+from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.speed import pieces
 from tools.calibrate import of_pieces
 
@@ -42,6 +43,24 @@ def test_who_does_not_multiply_bf16_is_out_with_that_reason(model: str, card: st
     reason = need(model, "fp8").against(by_id()[card])
     assert (reason is None) == runs
     assert runs or (reason is not None and reason.code == "speed.no_bf16")
+
+
+def test_a_picture_or_a_clip_may_be_asked_with_other_pixels_frames_and_steps() -> None:
+    card = by_id()["nvidia-geforce-rtx-5090"]
+    usual, flux = get("flux.1-dev"), Usage(size="2048x1024", steps=25)
+    wide = need_of("flux.1-dev", usual, "fp8", flux, Assumptions()).diffusion
+    assert wide.makes == "picture of 2048 × 1024"
+    # Half of the steps of twice the pixels: a little slower, since attention takes four times as long.
+    assert 0.75 < pieces.pace(card, wide).expected / pieces.pace(card, usual).expected < 0.9
+    clip = get("wan-2.2-a14b")
+    short = clip.asked("832x480", 41, None)
+    assert (short.clip.tokens, short.steps) == (11 * 52 * 30, clip.steps)
+    weights = max(part.parameters for part in clip.parts if part.role == "denoiser")
+    counted = 2 * weights * short.clip.tokens + 4 * short.clip.tokens**2 * clip.clip.hidden * 40
+    assert short.pass_tflop == pytest.approx(counted / 1e12, rel=0.02)
+    for model, asked in (("flux.1-dev", Usage(frames=5)), ("flux.1-dev", Usage(size="9x9"))):
+        with pytest.raises(SizingError):
+            need_of(model, get(model), "fp8", asked, Assumptions())
 
 
 def test_the_operations_of_a_clip_follow_from_its_tokens() -> None:

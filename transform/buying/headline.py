@@ -205,7 +205,7 @@ def made_in(model: DiffusionModel, rate: Rate, steps: int | None = None) -> Mess
     """How long a picture or a clip takes on one GPU. Each makes its own."""
     clip = model.clip
     if clip is None:
-        made = Message("headline.a_picture", side=model.side)
+        made = Message("headline.a_picture", width=model.side, height=model.height or model.side)
     else:
         made = Message("headline.a_clip", frames=clip.frames, width=clip.width, height=clip.height)
     time, low, high = (_time(1 / per_s) if per_s else "?" for per_s in (rate.expected, rate.high, rate.low))

@@ -163,6 +163,7 @@ def need_of(
             raise SizingError("model.training_image_model_needs_not")
         if usage.offload != "none" or usage.embedding is not None:
             raise SizingError("model.image_model_stays_processor_not")
+        shape = shape.asked(usage.size, usage.frames, usage.steps)
         return Need(
             model_id=model_id,
             precision=precision.lower(),
@@ -171,6 +172,8 @@ def need_of(
             image_bytes=image_memory(shape, precision, 1, assumptions).needed,
             diffusion=shape,
         )
+    if usage.is_of_a_picture:
+        raise SizingError("model.text_has_no_size", model_id=model_id)
     if usage.train is not None:
         return _training(model_id, shape, usage.train, usage, assumptions)
     name = normalise_precision(precision)

@@ -244,12 +244,13 @@ class _Question:
         model, gpu = self.need.diffusion, self.market.chips.get(option.gpu_id or "")
         if model is None or model.steps is None or gpu is None or not option.fits:
             return option
-        measured, rate = self.market.pictures.get(gpu.gpu_id), pieces.pace(gpu, model)
+        published = self.market.pictures if model.is_usual else {}
+        measured, rate = published.get(gpu.gpu_id), pieces.pace(gpu, model)
         if measured is None:
             if rate is None or rate.expected is None:
                 return option
             # As many steps as in the benchmark, where others were measured: who makes fewer is no faster.
-            steps = next((other.iterations for other in self.market.pictures.values()), model.steps)
+            steps = next((other.iterations for other in published.values()), model.steps)
             low, high = (end and end * model.steps / steps for end in (rate.low, rate.high))
             measured = Pictures(
                 gpu_id=gpu.gpu_id, iterations_per_s=rate.expected * model.steps, iterations=steps, workload=None,

@@ -6,9 +6,10 @@ The models stand in `models/diffusion.toml` and `models/video.toml`.
 from __future__ import annotations
 
 import functools
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -17,7 +18,7 @@ import msgspec
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.config import Config
-from gpuledger.transform.sizing.errors import BadConfig, UnknownModel, UnknownPrecision, of_a_stranger
+from gpuledger.transform.sizing.errors import BadConfig, SizingError, UnknownModel, UnknownPrecision, of_a_stranger
 from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.tensors import Architecture, count_parameters
 from gpuledger.transform.sizing.weights import UNIFORM_BITS
@@ -28,6 +29,8 @@ Role = Literal["denoiser", "text", "vae"]
 #: Pixels of a side where the model's files do not say it.
 _USUAL_SIDE = 1024
 _MOST_PARAMETERS = 10**14
+#: The part of the operations of a picture of the usual size that attention takes: that of FLUX.1 (models/diffusion.toml).
+_ATTENTION_OF_A_PICTURE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +121,9 @@ class ImageMemory(NamedTuple):
 class DiffusionModel:
     """A model of images, or of video if it has a `clip`.
 
-    `steps` and `side` (pixels) are its makers' defaults for one square picture, `also` other names of it. In each step the
-    denoiser runs `passes` times, each with `pass_tflop` × 10^12 operations (None: nothing says it). `bf16` says that it
+    `steps` and `side` (pixels) are its makers' defaults for one square picture, `also` other names of it. `height` is that
+    of a picture that is not square, and `is_usual` is false of what somebody asked for instead of the defaults. In each step
+    the denoiser runs `passes` times, each with `pass_tflop` × 10^12 operations (None: nothing says it). `bf16` says that it
     needs the range of bf16.
     """
 
@@ -133,6 +137,38 @@ class DiffusionModel:
     bf16: bool = False
     clip: Clip | None = None
     also: tuple[str, ...] = ()
+    height: int | None = None
+    is_usual: bool = True
+
+    def asked(self, size: str | None, frames: int | None, steps: int | None) -> DiffusionModel:
+        """The same model with a picture or a clip of other pixels (`1280x720`), frames or steps. Raises SizingError.
+
+        The operations of a pass grow with its tokens, and those of attention with their square.
+        """
+        if not (size or frames or steps):
+            return self
+        if frames and self.clip is None:
+            raise SizingError("model.picture_has_no_frames", model_id=self.model_id)
+        width, height = _pixels(size) if size else (None, None)
+        clip, side, upright = self.clip, self.side, self.height
+        if clip is not None:
+            width, height = width or clip.width, height or clip.height
+            clip = replace(clip, frames=frames or clip.frames, width=width, height=height)
+            more = clip.tokens / self.clip.tokens if self.clip else 1.0
+            linear = 2e-12 * max(part.parameters for part in self.parts if part.role == "denoiser") * clip.tokens / more
+            attention = max(0.0, 1 - linear / self.pass_tflop) if self.pass_tflop else 0.0
+        else:
+            side, upright = (width, height) if width else (side, upright)
+            more = (side or 0) * (upright or side or 0) / ((self.side or 1) * (self.height or self.side or 1))
+            attention = _ATTENTION_OF_A_PICTURE
+        tflop = self.pass_tflop and self.pass_tflop * ((1 - attention) * more + attention * more**2)
+        return replace(self, steps=steps or self.steps, side=side, height=upright, clip=clip, pass_tflop=tflop,
+                       is_usual=False)  # fmt: skip
+
+    @property
+    def pixels(self) -> int:
+        """Pixels of one picture."""
+        return (self.side or 0) * (self.height or self.side or 0)
 
     @property
     def parameters(self) -> int:
@@ -155,7 +191,7 @@ class DiffusionModel:
     def makes(self) -> str:
         """One piece of what the model makes, in words: a picture or a clip, with its size."""
         if self.clip is None:
-            return f"picture of {self.side} × {self.side}"
+            return f"picture of {self.side} × {self.height or self.side}"
         clip = self.clip
         return f"clip of {clip.frames} frames, {clip.width} × {clip.height}"
 
@@ -296,7 +332,7 @@ def image_memory(model: DiffusionModel, precision: str, pictures: int, assumptio
     for stage in model.stages:
         weights, each = stage.parameters * bits // 8, stage.activation_bytes
         if each is None:
-            each = round(per_megapixel[stage.role] * 1e3 * (model.side or 0) ** 2)
+            each = round(per_megapixel[stage.role] * 1e3 * model.pixels)
         needs.append((round(weights + assumptions.networks_on_card * (total - weights)), pictures * each))
     weights, activations = max(needs, key=sum)
     return ImageMemory(weights, activations, total + max(each for _, each in needs))
@@ -309,6 +345,15 @@ def _bits(precision: str) -> int:
             "model.precision_not_known_image_models", precision=precision, uniform_bits=tuple(UNIFORM_BITS)
         )
     return bits
+
+
+def _pixels(size: str) -> tuple[int, int]:
+    """Width and height of `1280x720`. Raises SizingError for anything else, and below 64 or above 8,192 pixels."""
+    match = re.fullmatch(r"(\d{2,4})\s*[x×*]\s*(\d{2,4})", size.strip().lower())
+    width, height = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not (64 <= width <= 8192 and 64 <= height <= 8192):
+        raise SizingError("model.no_size_of_picture", size=size)
+    return width, height
 
 
 def _part(entry: dict[str, Any]) -> Part:
