@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -110,3 +111,39 @@ def test_an_agent_reads_its_context_again_at_the_price_of_a_cache_and_of_its_len
     assert costs == [
         4096 + 13824 * Decimal("0.1") + 1024 * 4, 4096 + 13824 + 1024 * 4, 4096 * 2 + 13824 * Decimal("0.1") + 1024 * 6,
     ]  # fmt: skip
+
+
+def test_what_a_list_of_others_says_stands_beside_what_the_provider_says(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    """The rows that contradict their provider's own list are named, with both prices, and others are not."""
+    night, json_type = context(nights[1].copy(tmp_path / "data"), 2), {"Content-Type": "application/json"}
+    others = [{"id": f"m{n}", "prices": {"input_mtok": 1, "output_mtok": 2}} for n in range(120)]
+    second_hand = [
+        {"id": "maker", "models": others},
+        {"id": "openrouter", "models": [
+            {"id": SEVENTY["id"], "prices": {"input_mtok": 1, "output_mtok": 9, "cache_read_mtok": 0.1}},
+            {"id": "norvik/1", "prices": [{"prices": {"input_mtok": 1, "output_mtok": 3}},
+                                          {"constraint": {"start_date": "2023-01-02"},
+                                           "prices": {"input_mtok": 1, "output_mtok": 2}}]},
+        ]},
+    ]  # fmt: skip
+    lists = {
+        "openrouter": a_list("0.000001", "0.000004", {"input_cache_read": "0.0000001"}),
+        "genai_prices": json.dumps(second_hand).encode(),
+    }
+    with duckdb.connect(str(DataDir(tmp_path / "data").base)) as con:
+        con.execute("SET TimeZone = 'UTC'")
+        for name, content in lists.items():
+            collected, _ = read(name, page(content, json_type), tmp_path / name)
+            assert take_in_one(con, night, collected).outcome.status == "ok"
+        prices = f"FROM ({select_of('mart.token_price')}) WHERE is_second_hand"
+        assert con.execute(
+            f"SELECT hosted_name, tokens, price_usd, own_usd {prices} AND own_usd IS NOT NULL"
+        ).fetchall() == [(SEVENTY["id"], "output", 9, 4)]
+        # What others say of the days before the first night is there, with its days.
+        was = con.execute(
+            f"SELECT price, valid_from, valid_to {prices} AND hosted_name = 'norvik/1' AND tokens = 'output'"
+        )
+        changed = datetime(2023, 1, 2, tzinfo=UTC)
+        assert was.fetchall() == [(2, changed, None), (3, None, changed)]

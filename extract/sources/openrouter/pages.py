@@ -98,7 +98,9 @@ def _rates(pricing: Mapping[str, Any]) -> tuple[list[Rate], list[str]]:
 def _condition(override: Mapping[str, Any]) -> dict[str, Any] | None:
     """When an override holds, as fields of a Rate; None for an unknown condition. A price is the text of a number."""
     for key, value in override.items():
-        if key not in _CONDITIONS and (not isinstance(value, str) or _per_token(value) is None):
+        amount = Decimal(0) if value is None or value == "" else _per_token(value)
+        is_price = key in _KINDS or isinstance(value, str)
+        if key not in _CONDITIONS and (not is_price or amount is None or amount < 0):
             return None
     under: dict[str, Any] = {"above_tokens": int(override.get("min_prompt_tokens") or 0)}
     if days := override.get("utc_days"):
