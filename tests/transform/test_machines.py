@@ -136,6 +136,8 @@ def test_a_street_price_counts_in_its_market_and_ages() -> None:
     assert set(korean.values()) == {"launch price", "list price"}
     euros = {one.gpu.gpu_id: one for one in makers.known("eu", date(2026, 11, 27)) if one.kind == makers.STREET_PRICE}
     assert euros["nvidia-geforce-rtx-5090"].usd > 2800, "a price in euros is worth more dollars"
+    anywhere = {(one.gpu.gpu_id, one.condition): one for one in makers.known("all", date(2026, 11, 27))}
+    assert anywhere["nvidia-geforce-rtx-5090", "new"].usd == 5258, "a stale price of another market is no lower one"
     later = marks("us", date(2027, 10, 1))
     assert {mark for (_, condition), mark in later.items() if condition == "used"} == {"stale, street price"}
     ended = ("nvidia-geforce-rtx-3060-12gb", "new")

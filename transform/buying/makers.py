@@ -62,16 +62,19 @@ class Asked(NamedTuple):
 
 
 def known(market: str, today: date) -> list[Asked]:
-    """The prices in a market: of each card new and not new what it costs there, else what its maker asks.
+    """The prices in a market, or in `all`: of each card new and not new what it costs there, else what its maker asks.
 
     An old street price of what is no longer made falls away, as its launch price did.
     """
     street = [
         price
         for price in _street()
-        if price.market == market
+        if market in (price.market, "all")
         and not (price.condition == "new" and price.gpu.gpu_id in _ended() and price.is_old(today))
     ]
+    # Of several markets the lowest counts that is not stale.
+    street.sort(key=lambda price: (price.mark(today) != STREET_PRICE, price.usd), reverse=True)
+    street = list({(price.gpu.gpu_id, price.condition): price for price in street}.values())
     there = {price.gpu.gpu_id for price in street if price.condition == "new"}
     return [*street, *(price for gpu_id, price in asked().items() if gpu_id not in there)]
 
