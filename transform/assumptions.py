@@ -220,11 +220,11 @@ class Assumptions:
         "80 PLUS Gold at half load",
     )
     host_usd: Decimal = _amount(
-        Decimal(900),
+        Decimal(600),
         "USD",
         (0, 1_000_000),
         "price of the machine around the card",
-        "own choice: a desktop without a card",
+        "middle of three lists of parts around a card of 2026: convly.ai 650 USD, promptquorum.com 620, mylocalai.org 500",
     )
     host_share: Decimal = _share(Decimal("0.5"), "part of the machine's price that this use has to bear", "own choice")
     value_kept_per_year: Decimal = _share(
@@ -284,6 +284,11 @@ class Assumptions:
         "20-30% over the weights (pocketanimus, kentino) or 1-2 GB for display and buffers (local-llm.net, whichllm, "
         "dexiio); a 32B on 24 GB, the most common pick, has 14%",
     )
+    roomy_memory_share: float = _share(
+        0.2,
+        "part of the memory that gives room to grow: with a budget, what leaves less for a model of text comes behind",
+        "20-30% over the weights (pocketanimus, kentino); of 14 guides for a 12-14B, 12 name 16 GB and not 12",
+    )
     least_card_gb: float = _amount(
         12.0,
         "GB",
@@ -333,6 +338,18 @@ class Assumptions:
         (1, 1000),
         "or times the memory",
         "sizes of cards differ by a third or more (12, 16, 24, 32, 48 GB)",
+    )
+    step_part: float = _share(
+        0.5,
+        "part of step_cost from which a cheaper step counts too, if it gains less than that part of step_gain",
+        "guides of gpt-oss-120b: a Strix Halo for its price, not a Spark as fast (compute-market, ai-manual, kyuz0)",
+    )
+    software_cost: float = _amount(
+        1.2,
+        "ratio",
+        (0, 1000),
+        "times as much may cost an equally fast card with as much memory which more programs run on",
+        "reliability and mature software win (localaimaster); NVIDIA is first in 118 of 134 picks",
     )
     most_memory: float = _amount(
         3.0,

@@ -59,7 +59,7 @@ _CODES = (
     N_("seller not known"), N_("far above any price"), N_("published with failures"), N_("included"), N_("excluded"),
     N_("warning"), N_("failure"),
     N_("not stated"), N_("agrees"), N_("not verifiable"), N_("input missing"), N_("card"), N_("offer"),
-    N_("cloud offer"), N_("index price"), N_("fx rate"), N_("desktop"), N_("workstation"),
+    N_("cloud offer"), N_("index price"), N_("fx rate"), N_("desktop"), N_("two-card desktop"), N_("workstation"),
     N_("4U server"), N_("8-module node"), N_("the machine itself"),
 )  # fmt: skip
 #: Names of figures and units (`size`, `predict`, `--explain`), some of their sources, and names of checks (`doctor`).

@@ -376,7 +376,7 @@ def test_a_korean_table_says_its_notes_in_korean(data: Path) -> None:
 
 def test_what_is_next_cheaper_is_ruled_out_with_its_reason(data: Path) -> None:
     first = ask(data, "--model", "llama-2-70b", "--budget", 2000, "--budget-cards")[0]
-    assert (first["what"], first["host"]) == ("2 × AMD Radeon RX 7900 XTX", "desktop")
+    assert (first["what"], first["host"]) == ("2 × AMD Radeon RX 7900 XTX", "two-card desktop")
     assert " GB and has " in first["next_cheaper_is_ruled_out"]
     fast = ask(data, "--model", "llama-13b", "--precision", "int4", "--context", 512, "--min-tokens-per-s", 25)[0]
     assert "tokens/s (" in fast["next_cheaper_is_ruled_out"]

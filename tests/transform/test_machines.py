@@ -8,6 +8,7 @@ from decimal import Decimal
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import makers
+from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.market import Node, OfferFilter
 from gpuledger.transform.buying.options import Limits, Market, Option
 from gpuledger.transform.buying.stock import Place, Wheel, wheel
@@ -143,3 +144,13 @@ def test_a_street_price_counts_in_its_market_and_ages() -> None:
     ended = ("nvidia-geforce-rtx-3060-12gb", "new")
     assert ended in marks("us", date(2026, 11, 27))
     assert ended not in later, "a year later it counts as its launch price does, and it is no longer made"
+
+
+def test_the_machine_around_the_cards_is_of_the_class_that_they_need() -> None:
+    card, assumptions = by_id()["nvidia-geforce-rtx-3090"], Assumptions()
+    one, two, four = (host_for(card, boards, card.tdp_w) for boards in (1, 2, 4))
+    assert [host.name for host in (one, two, four)] == ["desktop", "two-card desktop", "workstation"]
+    # Guides of 2026 list the rest of a PC for 430 to 780 USD, and a used RTX 3090 in one for 1,500 USD.
+    assert one.low_usd <= one.full_usd(assumptions) == 600 <= one.high_usd
+    assert two.full_usd(assumptions) == 900
+    assert "2026" in one.source

@@ -26,6 +26,7 @@ CARDS = {
     "nvidia-geforce-rtx-5060": (("new", 300),), "nvidia-geforce-rtx-3060-12gb": (("new", 340), ("used", 240)),
     "nvidia-geforce-rtx-5060-ti-16gb": (("new", 520),), "nvidia-geforce-rtx-5090": (("new", 3200),),
     "nvidia-tesla-p40": (("used", 290),), "intel-arc-b580": (("new", 250),),
+    "amd-radeon-rx-9060-xt-16gb": (("new", 480),), "amd-radeon-rx-9070-xt": (("new", 620),),
 }  # fmt: skip
 
 
@@ -96,6 +97,14 @@ def test_a_step_up_must_gain_what_it_costs() -> None:
     assert named(picked(5000, most_memory="0", fast_enough_tokens_per_s="20")[0].first) == "5090, new"
     tolerant = {"most_memory": "0", "fast_enough_tokens_per_s": "20", "step_memory": "10"}
     assert named(picked(5000, **tolerant)[0].first) == "3060 12GB, used"
+
+
+def test_room_to_grow_comes_before_speed_and_software_before_a_speed_that_nobody_notices() -> None:
+    slow = {"comfortable_tokens_per_s": "10"}
+    assert named(picked(500, "qwen3-14b", **slow)[0].first) == "AMD Radeon RX 9060 XT 16GB, new"
+    assert named(picked(500, "qwen3-14b", **slow, roomy_memory_share="0")[0].first) == "3060 12GB, used"
+    assert named(picked(650)[0].first) == "5060 Ti 16GB, new"
+    assert named(picked(650, software_cost="0")[0].first) == "AMD Radeon RX 9070 XT, new"
 
 
 def test_the_tables_of_support_and_uses_name_what_exists() -> None:

@@ -13,7 +13,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import CANNOT_RUN, cheaper_ruled_out, is_against, smaller, what_would
 from gpuledger.transform.buying.choosing.comfort import least_speed, uses, with_reasons
 from gpuledger.transform.buying.choosing.picks import Choice, Picks
-from gpuledger.transform.buying.hosts import hosts
+from gpuledger.transform.buying.hosts import OWN_SLOTS
 from gpuledger.transform.buying.market import CONDITIONS, Hosted, OfferFilter
 from gpuledger.transform.buying.need import Need, need_of
 from gpuledger.transform.buying.options import NODES, Limits, Option, options_of
@@ -107,7 +107,7 @@ class _Asker:
         question, stock = self.question, self.stock
         return Limits(
             budget=question.budget, currency=stock.place.currency, for_cards=question.budget_cards,
-            has_host=question.host is not None, slots=hosts()[0].cards if question.slots is None else question.slots,
+            has_host=question.host is not None, slots=OWN_SLOTS if question.slots is None else question.slots,
             owned=tuple(sorted({name: question.owned.count(name) for name in question.owned}.items())),
             min_tokens_per_s=question.min_tokens_per_s, country=stock.country, machine_tax=stock.place.machine_tax,
         )  # fmt: skip

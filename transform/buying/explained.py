@@ -170,7 +170,7 @@ def _owning(option: Option, own: costs.Ownership, assumptions: Assumptions) -> I
 def _machine(own: costs.Ownership, host: Host | None, assumptions: Assumptions) -> Step:
     if host is not None and host.price_usd is None:
         return Step(
-            "machine", f"{number(assumptions.host_usd)} × {number(assumptions.host_share)}", float(own.host), "USD",
+            "machine", f"{number(host.full_usd(assumptions))} × {number(assumptions.host_share)}", float(own.host), "USD",
             both(f"a {host.name}: {host.source}", assumed(assumptions, "host_usd", "host_share")),
         )  # fmt: skip
     source = (

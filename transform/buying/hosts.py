@@ -23,6 +23,8 @@ from gpuledger.transform.speed.memory import HostMemory
 from gpuledger.transform.speed.predict import Prediction
 
 FILE = Path(__file__).with_name("hosts.toml")
+#: Cards of double width that a machine of the user takes if nobody says how many: most ATX boards have two such slots.
+OWN_SLOTS = 2
 
 #: Watts that an ordinary outlet gives all day, by country: volts × amperes. North America and Japan allow 80% of that.
 #: Source: national wiring rules (US NEC 210.20: 120 V, 15 A; Japan: 100 V, 15 A; UK: 13 A fuse; Korea and continental
@@ -35,9 +37,9 @@ _EUROPEAN_OUTLET_WATTS = 3680
 class Host:
     """One kind of machine (see hosts.toml).
 
-    Price, idle power and memory are None for the desktop, because the assumptions state these. `low_usd` to `high_usd` is
-    the range of its price. `whole` is true if the machine is sold only with all its modules, and `airflow` if its fans cool
-    cards that have no fan.
+    Price, idle power and memory are None for a desktop, because the assumptions state these; it costs `more_usd` more than
+    one for a single card. `low_usd` to `high_usd` is the range of its price. `whole` is true if the machine is sold only
+    with all its modules, and `airflow` if its fans cool cards that have no fan.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Host:
     airflow: bool = False
     idle_w: int | None = None
     price_usd: Decimal | None = None
+    more_usd: Decimal = Decimal(0)
     low_usd: Decimal | None = None
     high_usd: Decimal | None = None
     memory_gb: float | None = None
@@ -59,7 +62,7 @@ class Host:
 
     def full_usd(self, assumptions: Assumptions) -> Decimal:
         """What the machine costs, without cards and tax."""
-        return assumptions.host_usd if self.price_usd is None else self.price_usd
+        return assumptions.host_usd + self.more_usd if self.price_usd is None else self.price_usd
 
     def power_w(self, assumptions: Assumptions) -> Decimal:
         """The watts that the machine draws without the cards while it is on."""
@@ -108,7 +111,7 @@ def estimated_on() -> date:
 @functools.cache
 def hosts() -> tuple[Host, ...]:
     """All kinds of machines, the smallest first."""
-    money = ("price_usd", "low_usd", "high_usd")
+    money = ("price_usd", "more_usd", "low_usd", "high_usd")
 
     def host(**entry: Any) -> Host:
         amounts: dict[str, Any] = {name: Decimal(entry.pop(name)) for name in money if name in entry}

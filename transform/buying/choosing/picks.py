@@ -15,6 +15,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.choosing.comfort import gravity, paid
 from gpuledger.transform.buying.options import OWNED, Option
 from gpuledger.transform.buying.question import Order
+from gpuledger.transform.speed.engines import engines
 
 #: The least part of the price by which the pick for less is cheaper. Less is no reason to take something slower.
 _SAVED = Decimal("0.05")
@@ -66,12 +67,12 @@ class Choice(NamedTuple):
     def _by_comfort(self, option: Option) -> tuple[Any, ...]:
         """The key that puts what is comfortable first, what is bought before what is rented, and what is there before all.
 
-        With a budget then comes the fastest; of what is fast enough that with most memory, then the fastest. Without one,
-        and of what has more memory than makes sense, it is the cheapest.
+        With a budget then comes what has room to grow, and of that the fastest; of what is fast enough that with most
+        memory, then the fastest. Without one, and of what has more memory than makes sense, it is the cheapest.
         """
         is_large = self._is_too_large(option)
         best = (
-            (-self._speed(option), -option.available_gb, -option.each_a_second)
+            (self._is_tight(option), -self._speed(option), -option.available_gb, -option.each_a_second)
             if self.has_budget and not is_large
             else ()
         )
@@ -96,21 +97,54 @@ class Choice(NamedTuple):
         return not is_least and option.available_gb > option.needed_gb * self.assumptions.most_memory
 
     def _without_vain_step(self, best: Sequence[Option]) -> Option:
-        """The fastest, unless another one costs much less, is hardly slower and has memory of the same class (`step_cost`,
-        `step_gain`, `step_memory`).
+        """The fastest, unless a step up to it is vain; then the one that most programs run on, if that costs little more
+        (`software_cost`).
         """
         first, known = best[0], self.assumptions
         for option in best[1:]:
-            is_much_less = paid(option) * Decimal(str(known.step_cost)) <= paid(first)
-            is_as_fast = self._speed(option) * known.step_gain > self._speed(first)
-            if is_much_less and is_as_fast and option.available_gb * known.step_memory > first.available_gb:
+            if not self._is_tight(option) and self._is_vain(first, option):
                 first = option
-        return first
+        alike = (
+            option
+            for option in best
+            if paid(option) <= paid(first) * Decimal(str(known.software_cost))
+            and self._speed(option) * known.step_gain > self._speed(first)
+            and self._is_as_large(option, first)
+        )
+        return max(alike, key=lambda option: (_programs(option), option is first), default=first)
+
+    def _is_vain(self, first: Option, option: Option) -> bool:
+        """Whether the first costs more than an option and gains less than `step_gain` (a part of it below `step_cost`).
+
+        Of a step as dear as `step_cost` only a speed that people notice counts.
+        """
+        known = self.assumptions
+        dearer = float(paid(first) / paid(option)) - 1 if paid(option) else 0.0
+        part = min(1.0, dearer / (known.step_cost - 1))
+        if part < known.step_part or not self._is_as_large(option, first):
+            return False
+        if part < 1:
+            return option.each_a_second * (1 + (known.step_gain - 1) * part) > first.each_a_second
+        return self._speed(option) * known.step_gain > self._speed(first)
+
+    def _is_as_large(self, option: Option, first: Option) -> bool:
+        """Whether an option has memory of the same class as the first (`step_memory`)."""
+        return option.available_gb * self.assumptions.step_memory > first.available_gb
+
+    def _is_tight(self, option: Option) -> bool:
+        """Whether a model of text leaves little memory for a longer context or the next model (`roomy_memory_share`)."""
+        free = 1 - option.needed_gb / option.available_gb
+        return option.prediction is not None and option.pictures is None and free < self.assumptions.roomy_memory_share
 
     def _speed(self, option: Option) -> float:
         """How fast an option is, at most as fast as anybody notices."""
         each, most = option.each_a_second, self.assumptions.fast_enough_tokens_per_s
         return min(each, most) if option.pictures is None and option.prediction is not None and most else each
+
+
+def _programs(option: Option) -> int:
+    """How many of the programs that we know run on the card of an option."""
+    return sum(engine.runs_on(option.chip, "") for engine in engines().values()) if option.chip else 0
 
 
 _ORDERS: Mapping[Order, Callable[[Option], Any]] = MappingProxyType(
