@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import makers
+from gpuledger.transform.buying.answer import Question, ask
+from gpuledger.transform.buying.headline import sentences
 from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.market import Node, OfferFilter
 from gpuledger.transform.buying.options import Limits, Market, Option
@@ -154,3 +157,11 @@ def test_the_machine_around_the_cards_is_of_the_class_that_they_need() -> None:
     assert one.low_usd <= one.full_usd(assumptions) == 600 <= one.high_usd
     assert two.full_usd(assumptions) == 900
     assert "2026" in one.source
+
+
+def test_what_is_said_of_a_first_pick_without_a_whole_cost_is_true(tmp_path: Path) -> None:
+    answer = ask(Question(model="llama-3.3-70b", condition="new"), empty_folder(), tmp_path)
+    said = [str(one) for one in sentences(answer)]
+    assert said[0].startswith("Buy Apple M5 Ultra 96GB at the launch price of 2026-08-25")
+    assert not any(" in all, at" in one for one in said), "nobody knows its power"
+    assert any(one.startswith("Street prices are what others published in 2026-03–2026-10;") for one in said)

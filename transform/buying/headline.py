@@ -282,7 +282,8 @@ class _Said(NamedTuple):
         if answer.more_bits is not None:
             precision, rate = answer.more_bits
             yield Message("headline.more_bits", precision=precision, speed=_speed(rate))
-        yield self._in_all()
+        if option.total_usd is not None:
+            yield self._in_all()
         yield from self._with_owned()
         yield from self._machine()
 
@@ -488,7 +489,9 @@ class _Said(NamedTuple):
             yield Message("headline.invented")
         if not self.answer.stock.from_wheel and not _is_sold(self.answer.options):
             yield Message("headline.no_shop", market=self.answer.stock.place.market)
-        if months := sorted({f"{one.price_since:%Y-%m}" for one in brought if _is_of_street(one)}):
+        of_all = [one.evidence for one in self.answer.options if one.evidence and _is_of_street(one.evidence)]
+        months = sorted(f"{one.price_since:%Y-%m}" for one in [one for one in brought if _is_of_street(one)] or of_all)
+        if brought and months:
             yield Message("headline.street_prices", months="–".join(dict.fromkeys((months[0], months[-1]))))
         elif brought:
             yield Message("headline.launch_prices")
