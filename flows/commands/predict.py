@@ -49,6 +49,7 @@ def command(question: CardQuestion, explain: bool, how_to_measure: bool, data_di
     from gpuledger.transform.sizing.named import shape_of, usual_precision
     from gpuledger.transform.speed import explained, pieces
     from gpuledger.transform.speed.engines import default_engine, engine_of
+    from gpuledger.transform.speed.predict import with_draft
 
     data = read_from(data_dir)
     count, card_name, cards = _cards(data, question.gpu, question.count)
@@ -70,12 +71,16 @@ def command(question: CardQuestion, explain: bool, how_to_measure: bool, data_di
     if found is None:
         raise ambiguous_name(card_name, cards)
     prediction, notes, loaded = found
+    if question.draft:
+        with as_wrong_use(SizingError):
+            prediction = with_draft(prediction)
+        notes = [note for note in notes if note.code != "speed.without_draft"]
     if how_to_measure:
         is_heard = pieces.heard(prediction.plan.gpu, shape)
         lines = [say(Message("speed.time_speech"))] if is_heard else list(commands(prediction, model_id, loaded))
         click.echo("\n".join(lines or [say(Message("speed.no_benchmark_program", engine=program.name))]))
         return
-    if engine is None:
+    if engine is None and not question.draft:
         rate, url = predicting.measured(data, prediction, model_id, precision)
         if rate != prediction.decode:
             notes.insert(0, Message("speed.measured_other_software_rests", url=url))

@@ -12,13 +12,14 @@ import pytest
 from gpuledger.flows.asking.card_names import gpus_of
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.files.source import described
 from gpuledger.transform.sizing.named import shape_of, usual_precision
 from gpuledger.transform.sizing.tensors import Architecture, count_parameters
 from gpuledger.transform.sizing.weights import normalise_precision, weights
 from gpuledger.transform.speed.engines import engine_of
-from gpuledger.transform.speed.predict import Prediction, job_of, load_of, predict
+from gpuledger.transform.speed.predict import Prediction, job_of, load_of, predict, with_draft
 from gpuledger.transform.speed.rules import Plan
 from gpuledger.warehouse.paths import DataDir
 from tests.command import ROOT, gpuledger, succeeds
@@ -139,6 +140,15 @@ def test_a_long_prompt_is_read_as_fast_as_it_was_measured(
     rate = asked_of("DGX Spark", model, precision, engine, (16416, 1, 16384)).prefill
     assert rate.low < measured < rate.high
     assert measured / 2 < rate.expected < 2 * measured
+
+
+def test_a_draft_is_said_beside_the_bound_and_its_speed_holds_what_people_run() -> None:
+    found = asked_of("RTX 5090", "qwen3.8-27b", "Q4_K_M", "llama.cpp", (4096, 1, 2048))
+    assert any("without a draft" in str(note) for note in found.notes)
+    drafted = with_draft(found).decode
+    assert drafted.low < 135 < 182 < drafted.high
+    with pytest.raises(SizingError, match="one user"):
+        with_draft(asked_of("RTX 5090", "qwen3.8-27b", "Q4_K_M", "llama.cpp", (4096, 2, 2048)))
 
 
 def test_a_model_that_is_not_understood_has_no_calibrated_speed() -> None:

@@ -132,6 +132,7 @@ class CardQuestion(OfModel):
         "llama.cpp, ollama, vllm … (default: llama.cpp for one user and its formats, else vllm).", "E"
     )
     split: Split | None = _asked("How the cards share the model (default: the engine's).")
+    draft: bool = _asked("Speculative decoding: a draft head or model guesses tokens ahead.", default=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
