@@ -166,7 +166,7 @@ TRANSFORM = (
     "identity", "sizing", "claims", "speed", "buying", "gate", "models", "build", "seeds", "answers", "report",
 )  # fmt: skip
 
-WAREHOUSE = ("shared", "load", "outputs", "published")
+WAREHOUSE = ("load", "outputs", "published")
 
 
 @pytest.mark.parametrize(

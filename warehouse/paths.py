@@ -28,7 +28,7 @@ class Place:
 class DataDir:
     """The folders and files of one data directory. Reading a path creates nothing.
 
-    `store` is the address of the store to which what is published here is sent, empty for none.
+    `store` is the address of the store through which workers hand over what they read, empty for none.
     """
 
     root: Path
@@ -46,8 +46,6 @@ class DataDir:
     checksums = Place("checksums.jsonl", state)
     #: The name of the version that is being published. It exists only meanwhile, and after a kill in the middle.
     publishing = Place("publishing", state)
-    #: The version and files that were last the same in this directory and in the store.
-    shared = Place("store.json", state)
     #: What this folder has from a publication, and its files.
     pulled = Place("pulled.json", state)
     parquet = Place("published", state)

@@ -7,7 +7,6 @@ so that every package may use it.
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 from collections.abc import Iterable, Iterator
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 SCHEMES = ("s3", "gs", "az", "file")
 #: Requests to a store that does not answer are repeated for so long [s]. A store that restarts is back by then.
 PATIENCE_S = 120.0
-#: Bytes of one request for a large object. A request for the whole object would exceed its deadline.
-_PART = 32 << 20
 _KEYS_A_DELETE = 1000
 
 
@@ -66,12 +63,6 @@ class Objects(Readable, Protocol):
 
     def write(self, key: str, content: bytes) -> None:
         """Write an object, over the one that is there. Nobody ever sees a part of it."""
-
-    def upload(self, key: str, path: Path) -> None:
-        """Write a file of any size in the same way."""
-
-    def download(self, key: str, path: Path) -> bool:
-        """Write an object of any size to a file. False if there is no such object."""
 
     def size(self, key: str) -> int | None:
         """The size of an object in bytes. None if there is no such object."""
@@ -139,23 +130,6 @@ class _Folder:
             part.write_bytes(content)
             part.replace(self._path(key))
 
-    def upload(self, key: str, path: Path) -> None:
-        with self._part(key) as part, path.open("rb") as source, part.open("wb") as target:
-            while block := source.read(_PART):
-                target.write(block)
-            target.flush()
-            os.fsync(target.fileno())
-            part.replace(self._path(key))
-
-    def download(self, key: str, path: Path) -> bool:
-        try:
-            with self._path(key).open("rb") as source, path.open("wb") as target:
-                while block := source.read(_PART):
-                    target.write(block)
-        except FileNotFoundError:
-            return False
-        return True
-
     def size(self, key: str) -> int | None:
         with suppress(FileNotFoundError):
             return self._path(key).stat().st_size
@@ -221,24 +195,6 @@ class _Bucket:
         _safe(key)
         with self._as_store_errors(f"write {key}"):
             obstore.put(self._store, key, content)
-
-    def upload(self, key: str, path: Path) -> None:
-        import obstore
-
-        _safe(key)
-        with self._as_store_errors(f"write {key}"):
-            obstore.put(self._store, key, path)
-
-    def download(self, key: str, path: Path) -> bool:
-        import obstore
-
-        size = self.size(key)
-        if size is None:
-            return False
-        with self._as_store_errors(f"read {key}"), path.open("wb") as file:
-            for start in range(0, size, _PART):
-                file.write(obstore.get_range(self._store, key, start=start, end=min(start + _PART, size)))
-        return True
 
     def size(self, key: str) -> int | None:
         import obstore

@@ -210,15 +210,11 @@ class Archive:
             archive_files.remove_leftovers(self.root)
         return removed
 
-    def send(self, hashes: Iterable[str] | None = None) -> None:
-        """Put the pages that are here and not in the store into it: all that the logs name, or those of the `hashes`.
-
-        Raises StoreError.
-        """
+    def send(self, hashes: Iterable[str]) -> None:
+        """Put those of the pages that are here and not in the store into it. Raises StoreError."""
         store = self.store
         if store is None:
             return
-        named = {snapshot.sha256 for snapshot in self.history()} if hashes is None else set(hashes)
         there = {Path(entry.key).stem for entry in store.listed("blobs/") if entry.key.endswith(".gz")}
 
         def send_page(sha256: str) -> None:
@@ -228,7 +224,7 @@ class Archive:
                     store.write(self.key(path), path.read_bytes())
 
         with ThreadPoolExecutor(_AT_ONCE) as threads:
-            list(threads.map(send_page, sorted(named - there)))
+            list(threads.map(send_page, sorted({*hashes} - there)))
 
     def size(self, sha256: str) -> int:
         """The bytes that a page takes in the archive. 0 if the page is not there."""

@@ -13,7 +13,7 @@ from gpuledger.flows.words.lang import gettext
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
-    "--format", "form", type=click.Choice(["csv", "xlsx", "parquet", "json"]), default="csv", show_default=True,
+    "--format", "form", type=click.Choice(["csv", "xlsx", "parquet"]), default="csv", show_default=True,
     help="How the files are written.",
 )  # fmt: skip
 @click.option(
@@ -26,10 +26,8 @@ from gpuledger.flows.words.lang import gettext
 def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str | None) -> None:
     """Write every mart to FOLDER, one file a table, and `procurement`: one row a card, with what to do and why.
 
-    As json it is what web pages and programs read: api/v1/*.json, described in openapi.json, and changes.atom, a feed.
-
-    As xlsx it is one workbook whose first sheet is that list. --market and --lang are of that list. Beside csv and parquet
-    files stands datapackage.json, which says what every column holds.
+    As xlsx it is one workbook whose first sheet is that list. --market and --lang are of that list. What others
+    may read is written by `gpuledger publish`.
 
     With --currency all dollars are in that currency, in columns of its name (price_eur): at the newest rate, and what is
     of a past day at that day's. Prices as a shop prints them keep their own.
@@ -40,7 +38,7 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
     from gpuledger.flows.showing import procurement, questions
     from gpuledger.flows.showing.money import money
     from gpuledger.flows.telling import progress
-    from gpuledger.warehouse.outputs import api_files, csv_files, datapackage, sheet, tables
+    from gpuledger.warehouse.outputs import csv_files, sheet, tables
     from gpuledger.warehouse.read import together
 
     data = read_from(data_dir)
@@ -54,13 +52,9 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
 
             lists = [front, questions.sheet(data, currency, utc_now())]
             written = xlsx_files.export(data, folder, lists, history=history, gettext=gettext)
-        elif form == "json":
-            written = api_files.export(data, folder, front)
         elif form == "csv":
             written = [*csv_files.export(data, folder, currency=currency), sheet.write_csv(front, folder, excel=excel)]
         else:
             written = [*tables.write_parquet(data, folder, currency), sheet.write_parquet(front, folder)]
-        if form in ("csv", "parquet"):
-            written.append(datapackage.write(data, folder, written, front))
     for path in written:
         click.echo(path)

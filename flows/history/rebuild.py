@@ -21,8 +21,6 @@ def rebuild(context: Context, *, full: bool = False, explain: bool = False) -> S
     With `explain` the copy is built all the same and thrown away. Only so can the summary say exactly what would be
     rebuilt, why, and where the work would stop. Raises NoWarehouse if nothing was published yet.
     """
-    if not context.data.base.exists() and not context.data.store:
-        raise NoWarehouse(context.data.root)
     with writing(context.data):
         if not context.data.base.exists():
             raise NoWarehouse(context.data.root)

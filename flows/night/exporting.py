@@ -1,4 +1,4 @@
-"""What follows a publish: CSV files of the version, and the version in a store."""
+"""What follows a publish: CSV files of the version."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpuledger.extract import local_files
-from gpuledger.flows.night import sharing
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.showing import procurement
@@ -34,9 +33,9 @@ def after_run(data: DataDir) -> list[Path]:
 
 
 def write(context: Context, summary: Summary) -> Summary:
-    """Write the CSV files of the published version, and send it to the store if there is one.
+    """Write the CSV files of the published version.
 
-    What cannot be written or sent is only a note in the summary, as the warehouse is published already.
+    What cannot be written is only a note in the summary, as the warehouse is published already.
     """
     context.progress.step("export")
     try:
@@ -47,8 +46,4 @@ def write(context: Context, summary: Summary) -> Summary:
     except WarehouseError as error:
         # An analyst who opens the new version for writing at this moment locks every reader out of it.
         return replace(summary, reason=f"the CSV files could not be written: {error}")
-    try:
-        sharing.send_all(context.data)
-    except (WarehouseError, OSError) as error:
-        return replace(summary, reason=f"the store has not got this night: {error}")
     return summary

@@ -1,78 +1,51 @@
-"""What a machine shares through a store, if the setting `store` names one: what it published goes there, and what workers
-read elsewhere comes from there. Without one, a run takes only the writer's lock, and workers see the same data directory.
-"""
+"""What a machine shares with the workers that read for it: a data directory, or a store that the setting `store` names."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from filelock import FileLock
-
 from gpuledger.extract import batches, local_files
 from gpuledger.extract.archive import objects
-from gpuledger.extract.archive.fetch_log import FetchLog
 from gpuledger.extract.archive.objects import Objects, StoreError
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
-from gpuledger.warehouse import private, publish
-from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse import publish
 from gpuledger.warehouse.lock import writer_lock
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.shared import bring, files, head, send
 
-_log = logging.getLogger("gpuledger")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 @contextmanager
 def writing(data: DataDir) -> Iterator[None]:
-    """Hold the right to write into this directory while the block runs, then send to the store what it lacks.
+    """Hold the right to write into this directory while the block runs.
 
-    Raises Locked, at once, if another run writes, NewerWarehouse if a newer program wrote what is here, and StoreError if an
-    empty directory cannot begin with what the store has.
+    Raises Locked, at once, if another run writes, and NewerWarehouse if a newer program wrote what is here.
     """
     with writer_lock(data.lock):
         publish.refuse_newer(data)
-        if (store := objects.store_at(data.store)) and not data.base.exists() and not data.published.exists():
-            bring.begin(data, store, head.read_head(store))
-        try:
-            yield
-        finally:
-            try:
-                send_all(data)
-            except (WarehouseError, OSError) as error:
-                _log.warning("what this run left is here, and not in the store yet: %s", error)
+        yield
 
 
-def send_all(data: DataDir) -> None:
-    """Send what was published here to the store, if there is one. Raises Diverged and StoreError."""
-    if store := objects.store_at(data.store):
-        send.send(data, store, Archive(data.snapshots, store).send)
+def lend(data: DataDir, source: str) -> None:
+    """Before a worker reads, put the log of fetches into the store, so that it can ask whether pages changed."""
+    log = data.snapshots / "log" / f"{source}.jsonl"
+    if (store := objects.store_at(data.store)) and log.exists():
+        store.write(f"log/{source}.jsonl", log.read_bytes())
 
 
 def begin_reading(data: DataDir, source: str) -> None:
-    """Before a worker reads, bring in the log of fetches, so that it can ask whether pages changed. Raises StoreError."""
+    """Bring in the log of fetches that the writer put into the store, if there is one. Raises StoreError."""
     store = objects.store_at(data.store)
-    if store is None:
-        return
-    file = head.read_head(store).files.get(path := f"snapshots/log/{source}.jsonl")
-    taken, part = data.state / f"fetches-{source}", data.state / f"fetches-{source}.part"
-    private.make_folder(data.state)
-    with FileLock(data.state / "fetches.lock"):  # other workers may share the folder
-        if file is None or (taken.exists() and taken.read_text() == file.sha256):
-            return
-        try:
-            files.download(store, path, file, part)
-            Archive(data.snapshots).log(source).take_in(FetchLog(part, source).fetches())
-        finally:
-            part.unlink(missing_ok=True)
-        private.write(taken, file.sha256.encode())
+    content = store.get(f"log/{source}.jsonl") if store else None
+    if content is not None:
+        fetches = [Snapshot.from_json(local_files.loads(line)) for line in content.splitlines() if line.strip()]
+        Archive(data.snapshots).log(source).take_in(fetches)
 
 
 def hand_over(data: DataDir, run_id: str, batch: Collected) -> None:
@@ -122,11 +95,10 @@ def _handover(data: DataDir) -> Objects:
 def forget(data: DataDir, pages: Collection[str]) -> None:
     """Delete from the store the pages that a vacuum deleted here, and what workers handed over to runs that were killed.
 
-    Raises Diverged and StoreError.
+    Raises StoreError.
     """
     if store := objects.store_at(data.store):
-        archive = Archive(data.snapshots, store)
-        send.send(data, store, archive.send)  # from now on it names none of them
+        archive = Archive(data.snapshots)
         keys = [archive.key(path) for sha256 in pages for path in archive.paths(sha256)]
         store.delete([*keys, *(entry.key for entry in store.listed("handover/"))])
 

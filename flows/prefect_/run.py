@@ -85,6 +85,7 @@ def _read_all(reader: Reader, readings: list[Reading]) -> list[Collected]:
             # With a store, a file that a person dropped lies only on the writer's machine.
             is_elsewhere = not (context.data.store and by_name[source].files)
             if context.settings.read_deployment and is_elsewhere:
+                sharing.lend(context.data, source)
                 return _read_elsewhere(context, by_name[source])
             return reader.read_source(by_name[source])
 

@@ -116,7 +116,7 @@ class Settings:
     data_dir: str = _setting(_DATA_DIR, "Folder of the warehouse, the archive and the exports")
     store: str = _setting(
         "",
-        "Store to which this machine sends what it publishes, as s3://bucket/prefix, gs://… or az://…; empty for none",
+        "Store through which machines that fetch hand over what they read, as s3://bucket/prefix, gs://… or az://…",
         acting=True,
     )
     warehouse: str = _setting(

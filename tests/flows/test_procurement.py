@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -11,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import jsonschema
-import lxml.etree
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -150,10 +147,6 @@ def test_every_table_is_in_that_currency_and_what_is_of_a_past_day_at_that_days_
         assert low == pytest.approx(lows[gpu_id, market, day] / of_day, abs=0.0051)
     ((dollars,),) = rows(data, "SELECT sum(score_per_usd)::DOUBLE FROM mart.value")
     assert worth == pytest.approx(dollars * today, rel=1e-6)
-    package = json.loads((tmp_path / "datapackage.json").read_text(encoding="utf-8"))
-    assert (package["currency"]["code"], package["currency"]["usd"]) == ("EUR", today)
-    price = next(one for one in package["resources"] if one["name"] == "gpu-price")["schema"]["fields"][2]
-    assert (price["name"], price["unit"]) == ("price_eur", "EUR")
 
 
 def test_the_list_is_korean_where_korean_is_asked_for(data: Path, tmp_path: Path) -> None:
@@ -187,26 +180,6 @@ def test_the_parquet_has_plain_decimals_and_says_what_its_columns_mean(data: Pat
     assert types["price_usd"] == "DECIMAL(18,2)"
     assert types["price_since"] == "DATE"
     assert dict(told)["price_usd"] == "lowest price of a new card that can be bought now"
-
-
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_the_data_package_names_every_file_and_its_columns(data: Path, tmp_path: Path, form: str) -> None:
-    written = export(data, tmp_path, "--format", form)
-    package = json.loads((tmp_path / "datapackage.json").read_text(encoding="utf-8"))
-    assert {one["path"] for one in package["resources"]} == {path.name for path in written} - {"datapackage.json"}
-    for one in package["resources"]:
-        names = [field["name"] for field in one["schema"]["fields"]]
-        assert one["description"], one["name"]
-        with duckdb.connect() as con:
-            read = "read_csv" if form == "csv" else "read_parquet"
-            header = ", header = true" if form == "csv" else ""
-            found = [
-                column[0]
-                for column in con.execute(f"FROM {read}('{tmp_path / one['path']}'{header}) LIMIT 0").description
-            ]
-        assert names == found, one["name"]
-    price = next(one for one in package["resources"] if one["name"] == "gpu-price")
-    assert {"name": "price_usd", "type": "number", "unit": "USD"}.items() <= price["schema"]["fields"][2].items()
 
 
 def test_the_workbook_is_one_that_a_buyer_forwards(workbook_of: Callable[[str, str], Path]) -> None:
@@ -270,45 +243,3 @@ def test_the_history_comes_where_it_is_asked_for(data: Path, tmp_path: Path) -> 
     export(data, tmp_path, "--format", "xlsx", "--history")
     book = load_workbook(tmp_path / "gpuledger.xlsx", read_only=True)
     assert {"price_daily", "price_change"} <= set(book.sheetnames)
-
-
-# ── what other programs read ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize("currency", ["USD", "KRW"])
-def test_every_json_file_is_as_its_description_says_and_has_the_rows_of_its_table(
-    currency: str, data: Path, tmp_path: Path
-) -> None:
-    written = export(data, tmp_path, "--format", "json", "--currency", currency)
-    place = tmp_path / "api" / "v1"
-    described = json.loads((place / "openapi.json").read_text(encoding="utf-8"))
-    index = json.loads((place / "index.json").read_text(encoding="utf-8"))
-    assert described["openapi"] == "3.1.0"
-    assert {f"/{name}" for name in index["lists"].values()} == set(described["paths"])
-    assert {path.name for path in written} == {*index["lists"].values(), "index.json", "openapi.json", "changes.atom"}
-    for path, about in described["paths"].items():
-        whole = json.loads((place / path[1:]).read_text(encoding="utf-8"))
-        jsonschema.validate(whole, about["get"]["responses"]["200"]["content"]["application/json"]["schema"])
-        assert whole["rows"], path
-    prices = json.loads((place / "prices.json").read_text(encoding="utf-8"))
-    assert prices["currency"]["code"] == currency
-    held = rows(data, "SELECT gpu_id, price_usd::DOUBLE FROM mart.gpu_price ORDER BY gpu_id")
-    name, worth = f"price_{currency.lower()}", prices["currency"]["usd"]
-    shown = [(row["gpu_id"], row[name] and row[name] * worth) for row in prices["rows"]]
-    assert shown == [(gpu_id, pytest.approx(price, abs=0.06)) if price else (gpu_id, None) for gpu_id, price in held]
-
-
-def test_the_feed_has_an_entry_a_change_with_an_id_of_its_own(data: Path, tmp_path: Path) -> None:
-    export(data, tmp_path, "--format", "json")
-    tree = lxml.etree.parse(tmp_path / "changes.atom")
-    atom = {"a": "http://www.w3.org/2005/Atom"}
-    ids = tree.xpath("//a:entry/a:id/text()", namespaces=atom)
-    assert [(len(ids),)] == rows(data, "SELECT count(*) FROM core.price_change")
-    assert len(set(ids)) == len(ids)
-    times = tree.xpath("//a:entry/a:updated/text()", namespaces=atom)
-    assert times == sorted(times, reverse=True)
-    titles = tree.xpath("//a:entry/a:title/text()", namespaces=atom)
-    assert any("1,749.99 → 1,699.99 USD" in title for title in titles)
-    for name in ("feed", "again"):
-        export(data, tmp_path / name, "--format", "json")
-    assert (tmp_path / "feed" / "changes.atom").read_bytes() == (tmp_path / "again" / "changes.atom").read_bytes()

@@ -4,17 +4,24 @@ who have nothing but its address pull it.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import shutil
+import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import minisign
 import pytest
 
-from tests.command import Outcome, gpuledger, rows, succeeds, tables
+from gpuledger.warehouse.paths import DataDir
+from tests.command import Outcome, gpuledger, python_path, rows, succeeds, tables
 from tests.nights import Night
 
 pytestmark = pytest.mark.slow
@@ -96,3 +103,198 @@ def test_a_reader_has_what_nights_of_these_sources_alone_would_have_made(
         assert resource["licenses"][0]["name"]
     again = succeeds("publish", folder, data=tmp_path / "night3")
     assert "is published already" in again.out
+
+
+@pytest.fixture(scope="module")
+def days(tmp_path_factory: pytest.TempPathFactory, nights: dict[int, Night]) -> Path:
+    """The publication after each of two nights, `1` and `2`, with secrets in the folder of the publisher."""
+    folder = tmp_path_factory.mktemp("days")
+    for number in (1, 2):
+        if number > 1:
+            shutil.copytree(folder / "1", folder / "2")
+        publish(nights[number], folder / f"night{number}", folder / str(number))
+    return folder
+
+
+def show(days: Path, number: int, folder: Path) -> None:
+    """What the publisher had on its web server after that night."""
+    shutil.rmtree(folder)
+    shutil.copytree(days / str(number), folder)
+
+
+def changed_byte(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def resigned(folder: Path, number: int, change: Callable[[dict[str, Any]], None]) -> None:
+    """A publisher with another key, or a forger with none, writes the newest manifest anew so that all hashes agree."""
+    pointer = json.loads((folder / "latest.json").read_text())
+    path = folder / pointer["newest"]["manifest"]
+    manifest = json.loads(path.read_text())
+    change(manifest)
+    path.write_text(json.dumps(manifest))
+    (folder / f"{path.name}.minisig").write_bytes(bytes(_KEYS[number].secret_key.sign(path.read_bytes())))
+    pointer["newest"]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    (folder / "latest.json").write_text(json.dumps(pointer))
+
+
+def _of_second_day(folder: Path) -> Path:
+    return folder / "manifest-2023-11-17.json"
+
+
+#: What happens to the publication after a reader had its first day, and what the reader is told.
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a changed byte": (lambda f: changed_byte(f / "offer-2023-11-17.parquet"), "its bytes changed"),
+    "a file cut short": (lambda f: os.truncate(f / "listing-2023-11-17.parquet", 99), "its bytes changed"),
+    "a missing file": (lambda f: (f / "offer-2023-11-17.parquet").unlink(), "offer-2023-11-17.parquet is missing"),
+    "a changed manifest": (lambda f: changed_byte(_of_second_day(f)), "its bytes changed"),
+    "a missing day": (lambda f: _of_second_day(f).unlink(), "2023-11-17 is missing"),
+    "no signature": (lambda f: (f / "manifest-2023-11-17.json.minisig").unlink(), "is not signed"),
+    "another key": (lambda f: resigned(f, 1, lambda m: m), "signed with another key"),
+    "another yesterday": (
+        lambda f: resigned(f, 0, lambda m: m["previous"].update(sha256="0" * 64)), "do not lead to it",
+    ),
+    "a name outside": (lambda f: resigned(f, 0, lambda m: m["files"][0].update(name="../x.parquet")), "is no manifest"),
+    "a pointer that is none": (lambda f: (f / "latest.json").write_text("{}"), "is no pointer"),
+    "no pointer": (lambda f: (f / "latest.json").unlink(), "is gone"),
+}  # fmt: skip
+
+
+def test_what_was_changed_is_named_and_nothing_is_taken_in(tmp_path: Path, place: tuple[Path, str], days: Path) -> None:
+    folder, address = place
+    show(days, 1, folder)
+    first, reader = tmp_path / "first", tmp_path / "reader"
+    assert pull(first, address, "--key", key_of()).status == 0
+    for name, (damage, told) in DAMAGES.items():
+        shutil.rmtree(reader, ignore_errors=True)
+        shutil.copytree(first, reader, symlinks=True)
+        before = DataDir(reader).published.resolve()
+        show(days, 2, folder)
+        damage(folder)
+        outcome = pull(reader, address)
+        assert (outcome.status, told in outcome.err) == (1, True), (name, outcome)
+        assert DataDir(reader).published.resolve() == before, name
+    show(days, 2, folder)
+    assert pull(reader, address).status == 0
+    after = DataDir(reader).published.resolve()
+    assert after != before
+    show(days, 1, folder)
+    assert "older than what was pulled: 2023-11-16" in pull(reader, address).err
+    assert DataDir(reader).published.resolve() == after
+
+
+def test_a_first_pull_pins_what_it_saw_and_a_second_key_may_follow(
+    tmp_path: Path, place: tuple[Path, str], days: Path
+) -> None:
+    folder, address = place
+    show(days, 1, folder)
+    reader = tmp_path / "reader"
+    assert f"from now on only {key_of()} counts" in pull(reader, address).out
+    show(days, 2, folder)
+    resigned(folder, 1, lambda manifest: None)
+    assert f"another key than {key_of()}" in pull(reader, address).err
+    assert pull(reader, address, "--key", key_of(), "--key", key_of(1)).status == 0
+    empty = tmp_path / "without"
+    empty.mkdir()
+    (empty / "minisign.py").write_text("raise ModuleNotFoundError('no minisign', name='minisign')")
+    outcome = gpuledger("pull", address, data=reader, env={"PYTHONPATH": f"{empty}{os.pathsep}{python_path()}"})
+    assert (outcome.status, "pip install 'gpuledger[published]'" in outcome.err) == (1, True)
+
+
+def test_questions_ask_once_a_day_and_own_quotes_stand_beside_published_prices(
+    tmp_path: Path, place: tuple[Path, str], days: Path
+) -> None:
+    folder, address = place
+    show(days, 2, folder)
+    env = {
+        "GPULEDGER_WAREHOUSE": address,
+        "GPULEDGER_DATA_DIR": str(tmp_path / "data"),
+        "XDG_CACHE_HOME": str(tmp_path),
+    }
+    buy = ("buy", "--model", "llama-3.1-8b", "--condition", "new", "--format", "json")
+    first = succeeds(*buy, env=env)
+    assert "newegg" in first.out
+    assert "no key was given" in first.err
+    shutil.rmtree(folder)  # the publisher is away
+    again = succeeds(*buy, env=env)
+    assert json.loads(again.out) == json.loads(first.out)
+    assert address in again.err, "the nights of the sample are long past: the publisher is silent"
+
+    show_again = tmp_path / "public"
+    shutil.copytree(days / "2", show_again, dirs_exist_ok=True)
+    own = tmp_path / "own"
+    (own / "inbox").mkdir(parents=True)
+    (own / "inbox" / "quote.csv").write_text("product,price,currency\nNVIDIA GeForce RTX 4090,1234,USD\n")
+    succeeds("pull", address, data=own)
+    night = ("refresh", "--only", "quotes", "--engine", "plain", "--as-of", "2023-11-17T09:00")
+    succeeds(*night, data=own)
+
+    def counts() -> list[tuple[Any, ...]]:
+        return rows(own, "SELECT source, count(*) FROM core.listing GROUP BY ALL ORDER BY ALL")
+
+    before = counts()
+    assert {"newegg", "quotes"} <= {source for source, _ in before}
+    (own / "state" / "pulled.json").unlink()
+    succeeds("pull", address, data=own)
+    assert counts() == before
+    assert rows(own, "SELECT count(*) FROM core.offer WHERE source = 'quotes' AND price = 1234") == [(1,)]
+
+
+def test_no_secret_of_the_publisher_is_in_a_published_byte(tmp_path: Path, nights: dict[int, Night]) -> None:
+    """Twenty, each where somebody would leave it: every file is looked through, and every value of every table."""
+    planted = [f"planted{number}zq" for number in range(20)]
+    p, folder = iter(planted), tmp_path / "public"
+    data = nights[1].copy(tmp_path / next(p))
+    (data / "inbox").mkdir(exist_ok=True)
+    (data / "inbox" / f"{next(p)}.csv").write_text(
+        f"product,price,currency,vendor,note\nNVIDIA GeForce RTX 4090 {next(p)},1500,USD,{next(p)},{next(p)}\n"
+    )
+    succeeds(
+        "rate",
+        "add",
+        next(p),
+        "H100 SXM5",
+        "1.9",
+        "--note",
+        next(p),
+        "--instance",
+        next(p),
+        "--region",
+        next(p),
+        data=data,
+    )
+    card = f"Secret {next(p)}"
+    succeeds("gpu", "add", card, "memory_gb=24", "--like", "RTX 4090", "--source", next(p), data=data)
+    ((title, key),) = rows(
+        data, "SELECT title, listing_key FROM core.listing WHERE source = 'newegg' ORDER BY 1 LIMIT 1"
+    )
+    succeeds("alias", "add", title, "nvidia-geforce-rtx-3090", "--reason", next(p), data=data)
+    succeeds(
+        "sources", "correct", "newegg", key, "mpn", "--new", "RIGHT-1", "--old", "", "--reason", next(p), data=data
+    )
+    workload = f"own-{next(p)}"
+    succeeds("workload", "add", workload, "--name", next(p), "--unit", "tokens/s", "--description", next(p), data=data)
+    succeeds("measure", "add", workload, "41", "--gpu", "RTX 4090", "--by", next(p), "--software", next(p), data=data)
+    (data / "gpuledger.toml").write_text(f'contact = "{next(p)}"\n')
+    env = {"GPULEDGER_BESTBUY_KEY": next(p), "GPULEDGER_NOTIFY_URLS": f"json://127.0.0.1:9/{next(p)}"}
+    assert not [*p]
+    succeeds("refresh", "--sample", "--engine", "plain", "--night", "2", data=data, env=env)
+    for source in (*_MAY[1:], "measurements", "toms_gpu_hierarchy"):
+        terms = ("--page", "https://shop.example/terms", "--publish", "Prices may be reused")
+        succeeds("sources", "terms", source, "allowed", *terms, data=data)
+    key_text = bytes(_KEYS[0].secret_key).decode()
+    succeeds("publish", folder, data=data, env={**env, "GPULEDGER_PUBLISH_KEY": key_text})
+
+    kept = "\n".join(repr(lines) for lines in tables(data, "core", "mart", "ops").values())
+    assert sum(secret in kept for secret in planted) >= 12, "they are in the warehouse of the publisher"
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert len(files) > 30
+    for path in files:
+        shown = path.read_bytes().decode(errors="replace")
+        if path.suffix == ".parquet":
+            shown += repr(duckdb.sql(f"FROM read_parquet('{path}')").fetchall())
+        for secret in (*planted, key_text.splitlines()[1], str(tmp_path), socket.gethostname()):
+            assert secret not in shown, (secret, path.name)
+    assert title in repr(duckdb.sql(f"FROM read_parquet('{folder}/listing-*.parquet')").fetchall())

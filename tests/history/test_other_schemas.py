@@ -20,7 +20,6 @@ from gpuledger.transform.build import graph
 from gpuledger.warehouse import dictionary, integrity, read, schema
 from gpuledger.warehouse.errors import NewerWarehouse, OlderWarehouse
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.shared import bring
 from tests.command import gpuledger, rows, succeeds
 from tests.flows.inprocess import refresh
 from tests.history import kept
@@ -226,8 +225,6 @@ def test_a_newer_file_is_refused_with_what_is_true(nights: dict[int, Night], tmp
     match = f"has schema {newer}, written by gpuledger .* has schema {schema.NUMBER}: "
     with pytest.raises(NewerWarehouse, match=match):
         refresh(data, 2, only=("ecb_fx",))
-    with pytest.raises(NewerWarehouse, match=f"s3://b/v {match}"):
-        bring._check_opens(DataDir(data).published.resolve(), "s3://b/v")
 
 
 def test_a_file_of_a_newer_duckdb_is_refused_with_both_versions(nights: dict[int, Night], tmp_path: Path) -> None:

@@ -83,10 +83,6 @@ class Currency:
         # Dollars are kept to the cent, and a cent is 13 won: digits below that would be made up (1,049,004 for 1,049,000).
         return 2 if self.has_hundredths else -max(0, math.ceil(math.log10(0.01 / self.usd)))
 
-    def to_json(self) -> dict[str, Any]:
-        """The currency as files state it: its code, the worth of one unit in dollars, and the day of that rate."""
-        return {"code": self.code, "usd": self.usd, "rate_day": self.rate_day and self.rate_day.isoformat()}
-
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
         """Columns and rows in this currency."""
         converted_rows = [

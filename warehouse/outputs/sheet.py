@@ -51,11 +51,6 @@ class Sheet:
     colours: Mapping[str, Literal["good", "wait", "bad"]]
     currency: Currency = DOLLARS
 
-    def dicts(self) -> list[dict[str, Any]]:
-        """The rows as mappings, by the names for programs. Times are days."""
-        names = [column.name for column in self.columns]
-        return [dict(zip(names, map(_day, row), strict=True)) for row in self.rows]
-
 
 def to_csv(sheet: Sheet, *, excel: bool = False) -> bytes:
     """The list as CSV, with headings for people in the first line. `excel` adds the mark by which Excel recognises UTF-8."""

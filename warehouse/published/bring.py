@@ -118,7 +118,7 @@ def _signed(
             manifests.check(content, signature, keys, name)
         except ModuleNotFoundError:
             raise Untrusted(
-                f"a key is pinned for {place.address}, and nothing here can check signatures: pip install "
+                f"a key is pinned for {place.address}, and the package that checks it is not installed: pip install "
                 "'gpuledger[published]'"
             ) from None
         return keys, ()
