@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpuledger.extract import local_files
+from gpuledger.extract.message import Failure
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.showing.terminal import clean
@@ -49,7 +50,22 @@ def run_and_report(context: Context, work: Callable[[], Summary]) -> Summary:
     except Exception as error:
         after_run(context, Summary(context.run_id, reason=f"{type(error).__name__}: {error}"))
         raise
+    summary = _publish(context, summary)
     after_run(context, summary)
+    return summary
+
+
+def _publish(context: Context, summary: Summary) -> Summary:
+    """Publish the night where the setting `publish` says so. What could not be published is a note in the summary."""
+    if not context.settings.publish or summary.published is None:
+        return summary
+    from gpuledger.flows.telling import publishing
+
+    try:
+        publishing.publish(context.settings, context.data, context.settings.publish)
+    except (Failure, OSError) as error:
+        reason = f"not published at {context.settings.publish}: {error}"
+        return replace(summary, reason="; ".join(filter(None, (summary.reason, reason))))
     return summary
 
 

@@ -154,7 +154,8 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no signature": (lambda f: (f / "manifest-2023-11-17.json.minisig").unlink(), "is not signed"),
     "another key": (lambda f: resigned(f, 1, lambda m: m), "signed with another key"),
     "another yesterday": (
-        lambda f: resigned(f, 0, lambda m: m["previous"].update(sha256="0" * 64)), "do not lead to it",
+        lambda f: resigned(f, 0, lambda m: m["previous"].update(sha256="0" * 64)),
+        "manifest-2023-11-16.json is not what was published",
     ),
     "a name outside": (lambda f: resigned(f, 0, lambda m: m["files"][0].update(name="../x.parquet")), "is no manifest"),
     "a pointer that is none": (lambda f: (f / "latest.json").write_text("{}"), "is no pointer"),
@@ -261,8 +262,6 @@ def test_no_secret_of_the_publisher_is_in_a_published_byte(tmp_path: Path, night
         next(p),
         "--instance",
         next(p),
-        "--region",
-        next(p),
         data=data,
     )
     card = f"Secret {next(p)}"
@@ -280,7 +279,7 @@ def test_no_secret_of_the_publisher_is_in_a_published_byte(tmp_path: Path, night
     (data / "gpuledger.toml").write_text(f'contact = "{next(p)}"\n')
     env = {"GPULEDGER_BESTBUY_KEY": next(p), "GPULEDGER_NOTIFY_URLS": f"json://127.0.0.1:9/{next(p)}"}
     assert not [*p]
-    succeeds("refresh", "--sample", "--engine", "plain", "--night", "2", data=data, env=env)
+    assert gpuledger("refresh", "--sample", "--engine", "plain", "--night", "2", data=data, env=env).status == 3
     for source in (*_MAY[1:], "measurements", "toms_gpu_hierarchy"):
         terms = ("--page", "https://shop.example/terms", "--publish", "Prices may be reused")
         succeeds("sources", "terms", source, "allowed", *terms, data=data)
