@@ -44,7 +44,8 @@ OF_DIFFUSION = ("diffusion", "video")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """One model. `family` is the name of its file, `ollama` the tags under which Ollama offers it.
+    """One model. `family` is the name of its file, `ollama` the tags under which Ollama offers it, and `also` the names of
+    later models of the same shape.
 
     `published_parameters` is an exact count that somebody else published, and `published_source` says where. Both are None
     if we found no such count. `shape_source` names the publication that the config was compared with, None if we compared it
@@ -56,6 +57,7 @@ class Model:
     repository: str
     config: Mapping[str, object]
     ollama: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     published_parameters: int | None = None
     published_source: str | None = None
     shape_source: str | None = None
@@ -75,6 +77,7 @@ def models() -> Mapping[str, Model]:
                 repository=entry["repository"],
                 config=MappingProxyType(entry["config"]),
                 ollama=tuple(entry.get("ollama", ())),
+                also=tuple(entry.get("also", ())),
                 published_parameters=entry.get("parameters"),
                 published_source=entry.get("parameters_source"),
                 shape_source=entry.get("shape_source"),
@@ -149,7 +152,7 @@ def _by_written_name() -> Mapping[str, str]:
     """Model ids by the names under which people know them, without the names that two models share."""
     ids_by_name: dict[str, set[str]] = {}
     for model in models().values():
-        for name in (model.model_id, model.repository, *model.ollama):
+        for name in (model.model_id, model.repository, *model.ollama, *model.also):
             ids_by_name.setdefault(untuned(name), set()).add(model.model_id)
     return MappingProxyType({name: ids.pop() for name, ids in ids_by_name.items() if len(ids) == 1})
 
