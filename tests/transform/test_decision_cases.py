@@ -16,6 +16,7 @@ from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.files.source import described
 from gpuledger.transform.sizing.named import shape_of, usual_precision
+from gpuledger.transform.sizing.running import kv_bytes_per_token
 from gpuledger.transform.sizing.tensors import Architecture, count_parameters
 from gpuledger.transform.sizing.weights import normalise_precision, weights
 from gpuledger.transform.speed.engines import engine_of
@@ -76,6 +77,13 @@ def test_each_part_has_the_precision_that_the_files_state(case: str, billions: f
     found = read_config(described(CASES / case))
     assert count_parameters(found).total / 1e9 == pytest.approx(billions, rel=0.001)
     assert weights(found, found.stored_as).total / 1e9 == pytest.approx(gigabytes, rel=0.001)
+
+
+def test_a_model_that_was_thinned_out_is_counted_block_by_block() -> None:
+    found = shape("104-nemotron-nas-block-configs")
+    assert count_parameters(found).total / 1e9 == pytest.approx(49.87, rel=0.001)
+    assert kv_bytes_per_token(found) == 49 * 2 * 8 * 128 * 2
+    assert found.layers == 80
 
 
 @pytest.mark.parametrize(

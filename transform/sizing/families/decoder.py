@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
@@ -118,6 +119,7 @@ class _FeedForward:
         self.form = str(meaning.family.get("ffn", "plain" if squared else "gated"))
         widths = meaning.listed("inner")
         times = meaning.config.optional_whole("expansion_ratio") or 4
+        self.widths = widths or []
         self.inner = max(widths) if widths else meaning.number("inner", default=times * hidden)
         self.dense_inner = meaning.maybe("dense_inner") or self.inner
         self.expert_inner = meaning.maybe("expert_inner") or self.inner
@@ -137,7 +139,8 @@ class _FeedForward:
     def tensors(self, layer: int, kind: str) -> Iterator[Tensor]:
         """The tensors of one layer's feed-forward."""
         if kind == "dense":
-            yield from self._matrices(layer, self.dense_inner, "", bias=self.meaning.has("ffn_bias"))
+            inner = self.widths[layer] if layer < len(self.widths) else self.dense_inner
+            yield from self._matrices(layer, inner, "", bias=self.meaning.has("ffn_bias"))
         elif kind == "moe":
             yield from self._mixture(layer)
 
@@ -181,8 +184,32 @@ def _text_in(config: Config) -> Config | None:
     return next((config.part(name) for name in names), None)
 
 
+def _of_blocks(config: Config, blocks_of: list[Mapping[str, Any]]) -> Config:
+    """The config of a model that a search for architectures thinned out: each attention and each feed-forward as a layer.
+
+    Source: configuration_decilm.py and modeling_decilm.py of nvidia/Llama-3_3-Nemotron-Super-49B-v1: `n_heads_in_group`
+    heads share a key-value head, the inner width is 2/3 × `ffn_mult` × hidden, up to a multiple of 256, and a part that is
+    `no_op` is not there.
+    """
+    hidden, heads = config.whole("hidden_size"), config.whole("num_attention_heads")
+    layers: list[tuple[str, int, int]] = []
+    for block in blocks_of:
+        attention, feeding = block.get("attention") or {}, block.get("ffn") or {}
+        if attention.get("n_heads_in_group") and not attention.get("no_op"):
+            layers.append(("attention", heads // attention["n_heads_in_group"], 0))
+        if feeding.get("ffn_mult") and not feeding.get("no_op"):
+            layers.append(("-", 1, -(-int(2 * feeding["ffn_mult"] * hidden / 3) // 256) * 256))
+    types, kv_heads, widths = (list(column) for column in zip(*layers, strict=True)) if layers else ([], [], [])
+    own = {key: value for key, value in config.values.items() if key != "block_configs"}
+    stated = {"layer_types": types, "num_key_value_heads": kv_heads, "intermediate_size": widths}
+    return Config({**own, **stated, "num_hidden_layers": len(layers)}, config.model_type)
+
+
 def read(config: Config) -> Architecture:
     """The model of text in a config, which may be nested, and the towers beside it."""
+    blocks_of = config.values.get("block_configs")
+    if isinstance(blocks_of, list) and all(isinstance(block, Mapping) for block in blocks_of):
+        return replace(read(_of_blocks(config, blocks_of)), layers=len(blocks_of))
     text = _text_in(config)
     if text is not None and _text_in(text) is not None:  # a model that also speaks has its text two parts deep
         config, text = text, _text_in(text)
