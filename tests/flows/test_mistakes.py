@@ -58,7 +58,7 @@ MISTAKES = (
     ("audit survey", 2, "`gpuledger audit` takes no name"),
     ("price --asof 2023-11-16", 2, "'--as-of'"),
     ("price --format xml", 2, "'table', 'csv', 'json'"),
-    ("export --format excel out", 2, "'csv', 'xlsx', 'parquet', 'json'"),
+    ("export --format excel out", 2, "'csv', 'xlsx', 'parquet'"),
     ("price --lang de", 2, "--lang"),
     # workloads
     ("value sd", 2, "sd-512-image-generation"),
