@@ -44,7 +44,21 @@ class Answer(NamedTuple):
 
 
 def of_page(page: Context, products: list[StructuredProduct], layout: Layout) -> Answer:
-    """The availability of the page's own goods."""
+    """The availability of the page's own goods. Where the button that orders cannot be pressed, nothing is in stock, unless
+    the buyer has to choose something first.
+    """
+    answer = _of_signs(page, products, layout)
+    button = layout.button
+    if answer.availability != "in_stock" or button is None or button.tag == "form" or not _is_disabled(button):
+        return answer
+    # What a press would do is written to a button that a script releases when the page has been loaded.
+    is_released = button.get("onclick") is not None or next(layout.part.iter("select"), None) is not None
+    if is_released or _another_orders(layout):
+        return answer
+    return Answer("unknown", "the page says in_stock, and its button that orders cannot be pressed")
+
+
+def _of_signs(page: Context, products: list[StructuredProduct], layout: Layout) -> Answer:
     stated, seen = _to_machines(page, products, layout), _to_people(layout)
     if stated is None or seen is None:
         sign = stated or seen

@@ -105,9 +105,37 @@ def _meanings(text: str, status: Availability) -> Iterator[Availability]:
             continue
         negations = [*pattern("stock", "negation").finditer(before)]
         if not negations or len(before[negations[-1].end() :].split()) > _MOST_BETWEEN:
-            yield status
+            yield _at_another_time(text, match) or status if status == "in_stock" else status
         elif status == "in_stock":
             yield "out_of_stock"
+
+
+@cache
+def _date() -> re.Pattern[str]:
+    """A day: `12.12.2026`, `12/12`, `2026-12-12`, `12. Dezember`, `December 12`, `KW 50`, `3 weeks`, `12月12日`."""
+    month = source("stock", "month")
+    day = r"\d{1,2}[./]\s?\d{1,2}(?:[./]\s?(?:\d{4}|\d{2}))?(?![\d,.%])|\d{4}-\d{2}-\d{2}"
+    return re.compile(rf"{day}|\d{{1,2}}\.?(?:\s(?:de|of))?\s?{month}|{month}\s\d{{1,2}}(?!\d)", re.IGNORECASE)
+
+
+#: What ends a clause with a date in it, whose points end nothing.
+_END_OF_DATED = re.compile(r"[;!?|•·,:、。！？\n(]|(?<!\d)\.\s(?!\d|[a-zа-я])|\s[-–—]\s")
+
+
+def _at_another_time(text: str, match: re.Match[str]) -> Availability | None:
+    """What a word for `in stock` says of another time than now: `preorder` if the goods come, `out_of_stock` if they were
+    there; None if it is about now. A date of the delivery says nothing: `In stock, delivery on 12 December`.
+    """
+    before = _END_OF_DATED.split(text[: match.start()])[-1]
+    behind = _END_OF_DATED.split(text[match.end() :])[0]
+    near = " ".join(before.split()[-_MOST_BETWEEN - 2 :])
+    if pattern("stock", "past").search(near) or re.search(r"\bago\b", behind):
+        return "out_of_stock"
+    if pattern("stock", "other_date").search(f"{near} {behind}"):
+        return None
+    if pattern("stock", "soon").search(f"{near} | {' '.join(behind.split()[: _MOST_BETWEEN + 1])}"):
+        return "preorder"
+    return "preorder" if _date().search(near) or _date().search(behind) else None
 
 
 def orders(text: str) -> bool:
@@ -155,7 +183,7 @@ def _by_count(text: str) -> Availability | None:
 
 @cache
 def _status_line() -> re.Pattern[str]:
-    before, status = source("stock", "before_status", "label"), source("stock", *_STATUSES)
+    before, status = source("stock", "before_status", "label", "soon", "past"), source("stock", *_STATUSES)
     return re.compile(rf"[\W\d]*(?:{before}[\W\d]*)*{status}", re.IGNORECASE)
 
 

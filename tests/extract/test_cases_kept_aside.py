@@ -14,8 +14,8 @@ from tests.extract.pages import quoted
 from tests.support.html_page import offer_on
 
 CASES = Path(__file__).parents[3] / "shared" / "data" / "cases" / "pages"
-#: The kinds from T on that are read: words before a price (T), the condition (X).
-PAGES = [file for file in sorted(CASES.glob("*/page.html")) if file.parent.name[4] in "ABCDEFGHIJKLMNOPQRSTX"]
+#: The kinds that are not read yet: nines (U), tax of another price (W).
+PAGES = [file for file in sorted(CASES.glob("*/page.html")) if file.parent.name[4] not in "UW"]
 QUOTES = sorted(CASES.glob("[01]*/quote.csv"))
 
 pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason="the cases are not on this machine")

@@ -17,6 +17,7 @@ from tests.support.html_page import CART, TITLE, offer_on, price_of, shop_page, 
 URL = "https://cards.example.com/p/norvik-rtx-4070"
 NAME = "Norvik RTX 4070 12GB"
 GENERIC = source.get("generic_shop")
+ASKED = {"@type": "Offer", "price": "599", "priceCurrency": "USD"}
 
 
 def read(html: str, url: str = URL) -> tuple[Offer, list[Issue]]:
@@ -96,7 +97,19 @@ def test_stock_condition_and_seller_are_those_of_the_offer_with_the_price(
     )  # fmt: skip
 
 
-ASKED = {"@type": "Offer", "price": "599", "priceCurrency": "USD"}
+@pytest.mark.parametrize(
+    ("button", "availability"),
+    [
+        ("<button disabled>Add to cart</button>", "unknown"),
+        ('<button disabled onclick="add()">Add to cart</button>', "in_stock"),
+        ("<select><option>8GB</option></select><button disabled>Add to cart</button>", "in_stock"),
+        ("<button disabled>-</button><button>Add to cart</button>", "in_stock"),
+    ],
+)
+def test_a_button_that_cannot_be_pressed_is_a_veto(button: str, availability: str) -> None:
+    stated = told({"@type": "Product", "name": NAME, "offers": {**ASKED, "availability": "InStock"}})
+    offer, issues = read(shop(f'<p class="price">$599</p>{stated}{button}'))
+    assert (offer.availability, bool(issues)) == (availability, availability == "unknown")
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,23 @@ STOCK = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("Bald wieder auf Lager", "preorder"), ("Lagernd ab 12.12.2026", "preorder"), ("Brzy skladem", "preorder"),
+        ("Ab 1. Dezember auf Lager", "preorder"), ("Will be available in 3 weeks", "preorder"),
+        ("Åter i lager 12 dec", "preorder"),
+        ("В наличии с 12.12.2026", "preorder"), ("Was in stock 3 days ago", "out_of_stock"),
+        ("Last in stock in May", "out_of_stock"),
+        ("War bis gestern auf Lager", "out_of_stock"), ("In stock, delivery by 12 December", "in_stock"),
+        ("In stock since 12 November", "in_stock"), ("Last 3 in stock", "in_stock"), ("Back in stock", "in_stock"),
+        ("Skladem, u vás 12. 12.", "in_stock"), ("Sofort lieferbar, Lieferzeit 1-3 Tage", "in_stock"),
+    ],
+)  # fmt: skip
+def test_stock_of_another_time_is_not_there_now(text: str, status: str) -> None:
+    assert words.availability(text) == status
+
+
 @pytest.mark.parametrize("language", STOCK)
 def test_stock_in_every_language(language: str) -> None:
     gone, there = STOCK[language]
