@@ -203,6 +203,13 @@ def test_reading_is_bounded_by_arithmetic(data: Path) -> None:
     assert {row["prefill_bound_tokens_per_s"] for row in image} == {None}
 
 
+def test_every_pick_says_how_fast_it_writes_speech_down(data: Path) -> None:
+    words = ("--model", "whisper-large-v3", "--budget", "2000", "--condition", "any", "--limit", "1")
+    picks = succeeds("buy", *words, data=data).out.split("whisper-large-v3 at")[0]
+    assert picks.count("as fast as it is spoken") > 1
+    assert "nobody knows how fast" not in picks
+
+
 def test_an_image_model_has_the_speed_that_was_published_or_one_by_the_matrix_rate(data: Path, tmp_path: Path) -> None:
     found = ask(data, "--model", "stable-diffusion-1.5", "--limit", 0)
     measured = {row["gpu_id"]: row for row in found if row["image_workload"] and row["way"] == "buy"}

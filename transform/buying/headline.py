@@ -323,6 +323,8 @@ class _Said(NamedTuple):
         times = Message("headline.times_as_fast", times=f"{each / first:.2g}" if first else "?")
         if option.pictures is not None:
             return Message("headline.pace_of_pictures", time=_time(1 / option.pictures.per_s), times=times)
+        if (heard := _heard(option)) is not None:
+            return Message("headline.pace_of_speech", times=heard.values["times"])
         if option.speed is None:
             return Message("headline.pace_unknown")
         return Message("headline.pace", speed=_speed(each), times=times)
