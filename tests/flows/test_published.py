@@ -229,7 +229,9 @@ def test_questions_ask_once_a_day_and_own_quotes_stand_beside_published_prices(
     (own / "inbox" / "quote.csv").write_text("product,price,currency\nNVIDIA GeForce RTX 4090,1234,USD\n")
     succeeds("pull", address, data=own)
     night = ("refresh", "--only", "quotes", "--engine", "plain", "--as-of", "2023-11-17T09:00")
-    succeeds(*night, data=own)
+    succeeds(*night, data=own, env={"GPULEDGER_PUBLISH": str(tmp_path / "after the night")})
+    manifest = json.loads((tmp_path / "after the night" / "manifest-2023-11-17.json").read_text())
+    assert {one["source"]: one["reason"] for one in manifest["withheld"]}["quotes"] == "it is this folder's own"
 
     def counts() -> list[tuple[Any, ...]]:
         return rows(own, "SELECT source, count(*) FROM core.listing GROUP BY ALL ORDER BY ALL")
