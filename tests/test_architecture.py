@@ -38,6 +38,7 @@ MAY_USE = {
     "transform": {
         "warehouse",
         "extract.local_files",
+        "extract.price.no_price",
         "extract.message",
         "extract.records",
         "extract.archive.sealed",

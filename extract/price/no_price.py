@@ -19,8 +19,22 @@ def is_shown_mark(amount: Decimal) -> bool:
     return _SHOWN.fullmatch(format(amount, "f")) is not None
 
 
-def is_stated_mark(amount: Decimal) -> bool:
-    """Whether a product page states this because a form needed a number: 0, one cent, and nines of any kind."""
+#: Nines below this are the price of a card, in money of which a dollar buys more than three: there shops end prices so.
+_CARDS_IN_NINES = {
+    **dict.fromkeys(("PLN", "BRL", "CNY", "RON", "SEK", "NOK", "DKK", "ILS", "MYR", "HKD", "AED", "SAR"), 10_000),
+    **dict.fromkeys(("CZK", "INR", "TRY", "TWD", "THB", "PHP", "MXN", "ZAR", "RUB", "UAH"), 100_000),
+    **dict.fromkeys(("HUF", "JPY", "KRW", "KZT", "ISK"), 1_000_000),
+    **dict.fromkeys(("CLP", "ARS", "COP"), 10_000_000),
+    **dict.fromkeys(("IDR", "VND"), 100_000_000),
+}
+
+
+def is_stated_mark(amount: Decimal, currency: str | None = None) -> bool:
+    """Whether a product page states this because a form needed a number: 0, one cent, and nines of any kind, unless a card
+    costs as much in this money (9 999 Kč, ₹99,999).
+    """
+    if 1 < amount < _CARDS_IN_NINES.get(currency or "", 0):
+        return False
     return _STATED.fullmatch(format(amount, "f")) is not None
 
 

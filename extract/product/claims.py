@@ -131,7 +131,7 @@ def amounts_of(page: Context, text: str | None, currency: str | None) -> tuple[D
         return ()
     amount = amounts.to_decimal(text)
     if amount is not None:
-        if is_stated_mark(amount):
+        if is_stated_mark(amount, currency):
             return ()
         digits = currencies.minor_digits(currency) if currency and currencies.is_code(currency) else 2
         if digits != 3 and _THREE_DECIMALS.fullmatch(text.strip()):
@@ -141,7 +141,11 @@ def amounts_of(page: Context, text: str | None, currency: str | None) -> tuple[D
         return (amount,)
     reading = money.read_price(text, currency=currency, country=page.country, language=page.language)
     if isinstance(reading, Money):
-        return (reading.amount,) if reading.kind in ("now", "from") and not is_stated_mark(reading.amount) else ()
+        return (
+            (reading.amount,)
+            if reading.kind in ("now", "from") and not is_stated_mark(reading.amount, reading.currency)
+            else ()
+        )
     return reading.readings if isinstance(reading, Ambiguous) and reading.reason == money.SEPARATOR else ()
 
 

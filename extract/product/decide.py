@@ -143,7 +143,7 @@ class Question:
         if currency is None:
             issue = _issue(page, "no_currency", f"the price {text!r} has no currency, and the page names none", text)
             return Decision(price_text=text, issues=(issue,))
-        if is_stated_mark(amount):
+        if is_stated_mark(amount, currency):
             issue = _issue(page, "no_price", f"{text!r} stands where the goods have no price", text, severity="info")
             return Decision(price_text=text, issues=(issue,))
         if kind is None:

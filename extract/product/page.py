@@ -143,7 +143,9 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision, usual: Condi
     if condition is None:
         condition = "unknown" if kind_of_seller == "marketplace" else usual
     url = page.url if page.url.startswith("http") else page.canonical or page.url
-    taxed = next((offer.tax_included for offer in offers if offer.tax_included is not None), None)
+    # What an offer says of tax holds for its own price: beside a price before tax the page may show the one with tax.
+    of_price = [one for one in offers if decision.price in claims.amounts_of(page, one.price, one.currency)]
+    taxed = next((offer.tax_included for offer in of_price if offer.tax_included is not None), None)
     kind = "bundle" if decision.kind == "now" and words.is_bundle(title) else decision.kind
     return Offer(
         title=title,

@@ -168,6 +168,7 @@ def test_a_crowd_moves_by_more_than_a_fifth() -> None:
     [
         ("0", "USD", True), ("0", "KRW", True), ("9999", "USD", True), ("9999.99", "EUR", True), ("999", "USD", False),
         ("11111", None, True), ("1111", "USD", False), ("99990", "USD", False), ("99990", "KRW", False),
+        ("9999", "CZK", False), ("99999", "INR", False), ("999999", "CZK", True),
         ("999990", "JPY", False), ("9999990", "KRW", True), ("99999000", "JPY", True), ("11111111", "KRW", True),
         ("11111110", "KRW", False), ("9999999", "KRW", True), ("1111111", "KRW", False), ("12345678", "KRW", False),
     ],

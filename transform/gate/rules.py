@@ -9,6 +9,7 @@ from decimal import Decimal
 from statistics import median
 from typing import Literal, NamedTuple
 
+from gpuledger.extract.price.no_price import is_stated_mark
 from gpuledger.transform.gate import Bounds
 
 #: Whole amounts that mean "no price": 9999 (.99), 99999, 11111. The pattern is valid both in SQL and in Python.
@@ -99,7 +100,8 @@ def is_placeholder(price: Decimal, currency: str | None) -> bool:
     if not price:
         return True
     if currency not in _WON:
-        return bool(_IS_PLACEHOLDER.match(str(int(price))))
+        is_price = str(price).startswith("9") and not is_stated_mark(price, currency)
+        return not is_price and _IS_PLACEHOLDER.match(str(int(price))) is not None
     return price > _MIN_WON and bool(_IS_PLACEHOLDER_WON.match(str(int(price))))
 
 
