@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -59,11 +59,11 @@ class Workload:
         for name in ("model", "precision", "resolution", "software", "source"):
             if not isinstance(getattr(self, name), str | None):
                 raise BadWorkload("question.text_not", workload_id=self.workload_id, name=name)
-        if not (self.iterations is None or (isinstance(self.iterations, int) and 1 <= self.iterations <= _MOST)):
+        if not (self.iterations is None or (type(self.iterations) is int and 1 <= self.iterations <= _MOST)):
             raise BadWorkload(
                 "question.iterations_whole_number_1", workload_id=self.workload_id, iterations=self.iterations
             )
-        if not isinstance(self.gpu_count, int) or not 1 <= self.gpu_count <= _MOST:
+        if type(self.gpu_count) is not int or not 1 <= self.gpu_count <= _MOST:
             raise BadWorkload(
                 "question.gpu_count_whole_number_1", workload_id=self.workload_id, gpu_count=self.gpu_count
             )
@@ -78,9 +78,11 @@ def packaged() -> dict[str, Workload]:
     }
 
 
-def added(folder: Path) -> tuple[dict[str, Workload], list[BadWorkload]]:
-    """The workloads of a data directory, and an error for each file that cannot be used. One bad file does not stop the
-    others.
+def added(
+    folder: Path, check: Callable[[Workload], None] | None = None
+) -> tuple[dict[str, Workload], list[BadWorkload]]:
+    """The workloads of a data directory, and an error for each file that cannot be used, or for which `check` raises
+    anything. One bad file does not stop the others.
     """
     workloads: dict[str, Workload] = {}
     errors: list[BadWorkload] = []
@@ -88,8 +90,11 @@ def added(folder: Path) -> tuple[dict[str, Workload], list[BadWorkload]]:
         try:
             if path.stem in packaged():
                 raise BadWorkload("question.program_workload_name")
-            workloads[path.stem] = _workload(path.stem, local_files.read_toml(path))
-        except (ValueError, OSError) as error:
+            workload = _workload(path.stem, local_files.read_toml(path))
+            if check is not None:
+                check(workload)
+            workloads[path.stem] = workload
+        except Exception as error:  # noqa: BLE001  no error in one file may stop the others
             reason = local_files.why(error) if isinstance(error, OSError) else error
             errors.append(BadWorkload("question.correct_remove_use_gpuledger_workload", path=path, reason=reason))
     return workloads, errors

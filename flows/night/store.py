@@ -67,13 +67,13 @@ class Night:
 def seed(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
     """Bring the seeded tables up to date; returns the changed ones. Raises SettingsError for a baseline that is no card."""
     known = identities.identities_of(context.data)
-    own, wrong = own_models.load(context.data.models)
+    own, wrong = own_models.load(context.data.models, seeds.try_rows)
     issues = [(Issue(code="bad_model", message=str(error), severity="error"), None) for error in wrong]
     ledger.add_issues(con, context.run_id, "models", issues)
-    cards, unread = own_gpus.load(context.data.gpus)
+    cards, unread = own_gpus.load(context.data.gpus, seeds.try_rows)
     issues = [(Issue(code="bad_gpu", message=str(error), severity="error"), None) for error in unread]
     ledger.add_issues(con, context.run_id, "gpus", issues)
-    added, unusable = workloads.added(context.data.workloads)
+    added, unusable = workloads.added(context.data.workloads, seeds.try_rows)
     issues = [(Issue(code="bad_workload", message=str(error), severity="error"), None) for error in unusable]
     ledger.add_issues(con, context.run_id, "workloads", issues)
     settings = context.settings

@@ -98,7 +98,7 @@ def test_a_question_about_a_program_that_does_not_run_there_is_refused(tmp_path:
 
 
 def test_sql_is_given_no_speed_of_them() -> None:
-    known = {row[0] for row in speeds.rows()}
+    known = {row[0] for row in speeds.rows(gpus())}
     assert known
     assert known.isdisjoint(gpu.gpu_id for gpu in ACCELERATORS)
 

@@ -14,6 +14,7 @@ from typing import Any
 import click
 import pytest
 
+from gpuledger.extract.readers.measured.plain import COLUMNS
 from gpuledger.flows import cli
 from gpuledger.flows.agent.tools import Tools
 from gpuledger.transform import workloads
@@ -30,7 +31,8 @@ from gpuledger.transform.sizing.files.source import described
 from gpuledger.transform.sizing.named import parameters_of, usual_precision
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
 from gpuledger.warehouse.paths import DataDir
-from tests.command import gpuledger
+from tests.command import gpuledger, rows
+from tests.nights import Night
 from tests.support.empty import empty_warehouse
 from tests.transform.test_gguf_file import head, tensor
 
@@ -256,3 +258,41 @@ def test_a_pipe_among_the_measurements_hangs_no_listing(tmp_path: Path) -> None:
     (tmp_path / "measurements").mkdir()
     os.mkfifo(tmp_path / "measurements/pipe.csv")
     assert gpuledger("measure", "list", data=tmp_path).status == 0
+
+
+def test_a_night_with_whatever_a_person_kept_is_as_the_night_before(nights: dict[int, Night], tmp_path: Path) -> None:
+    """A model of a few weights, a card without a maker's name and a workload with `iterations = true` each ended every
+    later night; a cell of a megabyte among the measurements ended `measure list`.
+    """
+    tiny = dict.fromkeys(("hidden_size", "intermediate_size", "vocab_size"), 64) | {"num_hidden_layers": 2}
+    card = {"vendor": "NVIDIA", "name": "X", "memory_gb": "24", "memory_bandwidth_gb_s": "1000"}
+    stored = {"added_on": "2026-11-27", "source": "x"}
+    figure = (
+        f"{','.join(COLUMNS)}\nllama-13b-int4-text-generation,RTX 4090,{{}},tokens/s,1,own{',' * (len(COLUMNS) - 6)}\n"
+    )
+    kept = {
+        **{f"models/{name}.json": json.dumps(stored | {"model_id": name, "config": LLAMA | config}) for name, config in {
+            "tiny": tiny, "huge": {"hidden_size": 10**6, "intermediate_size": 10**7}, "state": {"head_dim": 10**9},
+        }.items()},
+        **{f"gpus/{gpu_id}.json": json.dumps(stored | {"gpu": card | {"gpu_id": gpu_id} | figures}) for gpu_id, figures in {
+            "no-maker": {"vendor": ""}, "no-name": {"name": "-"}, "nan": {"memory_gb": "nan"}, "wide": {"tdp_w": "1e300"},
+            "tera": {"fp32_tflops": "1e-320", "architecture": "Nonsense"},
+        }.items()},
+        **{f"workloads/w{number}.toml": f'workload = "a"\nunit = "s"\ndescription = "a"\n{line}\n' for number, line
+           in enumerate(("iterations = true", "gpu_count = true", f'software = "{"x" * 10**6}"'))},
+        **{f"measurements/{number}.csv": figure.format(score)
+           for number, score in enumerate(("1e300", "nan", "5" * 200_000))},
+    }  # fmt: skip
+    data = nights[1].copy(tmp_path / "data")
+    for name, content in kept.items():
+        (data / name).parent.mkdir(exist_ok=True)
+        (data / name).write_text(content)
+    night = gpuledger("refresh", "--sample", "--night", "2", "--engine", "plain", data=data)
+    assert night.status == 3, night.err
+    prices = "SELECT * FROM mart.gpu_price ORDER BY ALL"
+    assert rows(data, prices) == rows(nights[2].data, prices)
+    named = "\n".join(message for (message,) in rows(data, "SELECT message FROM ops.issue WHERE code LIKE 'bad_%'"))
+    left_out = ("state.json", "no-maker.json", "no-name.json", "nan.json", "wide.json", "w0.toml", "w1.toml")
+    assert [name for name in left_out if name not in named] == []
+    for words in (("measure", "list"), ("model", "list"), ("gpu", "list"), ("status",), ("buy", "--model", "tiny")):
+        assert gpuledger(*words, data=data).status in (0, 3), words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -102,13 +102,15 @@ def save(folder: Path, own: OwnGpu) -> Path:
     return path
 
 
-def load(folder: Path) -> tuple[list[OwnGpu], list[BadGpu]]:
-    """The added GPUs, and an error for each file that cannot be used. One bad file does not stop the others."""
+def load(folder: Path, check: Callable[[OwnGpu], None] | None = None) -> tuple[list[OwnGpu], list[BadGpu]]:
+    """The added GPUs, and an error for each file that cannot be used, or for which `check` raises anything. One bad file
+    does not stop the others.
+    """
     added: list[OwnGpu] = []
     errors: list[BadGpu] = []
     for path in sorted(folder.glob("*.json")):
         try:
-            added.append(_read(path))
+            added.append(_read(path, check))
         except BadGpu as error:
             errors.append(error)
     return added, errors
@@ -119,7 +121,7 @@ def gpus(folder: Path) -> tuple[Gpu, ...]:
     return tuple(own.gpu for own in load(folder)[0])
 
 
-def _read(path: Path) -> OwnGpu:
+def _read(path: Path, check: Callable[[OwnGpu], None] | None) -> OwnGpu:
     try:
         stored = local_files.loads(local_files.read_bytes(path, follow=False))
         texts = dict(stored["gpu"])
@@ -131,6 +133,8 @@ def _read(path: Path) -> OwnGpu:
             if column in STATED:
                 _figure(column, str(text))
         _check(own)
+        if check is not None:
+            check(own)
     except Exception as error:  # noqa: BLE001  no error in one file may stop the others
         raise BadGpu("question.remove_file_add_card_gpuledger", path=path, error=error) from None
     return own
@@ -139,6 +143,9 @@ def _read(path: Path) -> OwnGpu:
 def _check(own: OwnGpu) -> None:
     if own.gpu.gpu_id in catalogue.by_id():
         raise BadGpu("question.catalogue_already", gpu_id=own.gpu.gpu_id)
+    for name in (own.gpu.vendor, own.gpu.name):
+        if not re.search(r"[a-z0-9]", (name or "").lower()):
+            raise BadGpu("question.no_name_card", name=name)
     if not own.source.strip():
         raise BadGpu("question.say_where_figures", display_name=own.gpu.display_name)
 

@@ -26,7 +26,7 @@ from gpuledger.transform.seeds.version import version_of
 from gpuledger.transform.workloads import Workload, packaged
 from gpuledger.warehouse import table_content
 from gpuledger.warehouse.dictionary import dictionary
-from gpuledger.warehouse.load.stage import Value, stage
+from gpuledger.warehouse.load.stage import Value, empty, stage
 from gpuledger.warehouse.schema import content, hash_text
 
 if TYPE_CHECKING:
@@ -73,11 +73,13 @@ def load(
 
     changed = []
     if has_moved("core.gpu", version):
-        changed += _replace(con, "core.gpu", list(_gpus(user.gpus)))
+        changed += _replace(con, "core.gpu", [*map(_gpu, catalogue.gpus()), *map(_own_gpu, user.gpus)])
     if has_moved("core.gpu_speed", version + version_of(_SPEED)):
         from gpuledger.transform.seeds import speeds
 
-        changed += _replace(con, "core.gpu_speed", list(speeds.rows(own.gpu for own in user.gpus)))
+        changed += _replace(
+            con, "core.gpu_speed", list(speeds.rows([*catalogue.gpus(), *(own.gpu for own in user.gpus)]))
+        )
     sizing = version_of(_SIZING, _CLAIMS)
     if has_moved("core.published_claim", version + sizing):
         from gpuledger.transform.claims import recompute
@@ -94,10 +96,8 @@ def load(
         from gpuledger.transform.seeds import counted
 
         rows = counted.rows(user.models)
-        changed += _replace(con, "core.model", rows.model)
-        changed += _replace(con, "core.model_weights", rows.weights)
-        changed += _replace(con, "core.model_cache", rows.cache)
-        changed += _replace(con, "core.model_stage", rows.stage)
+        for table, of_models in rows.tables().items():
+            changed += _replace(con, table, of_models)
     every_workload = [*packaged().values(), *user.workloads]
     few: dict[str, Sequence[Sequence[Value]]] = {
         "core.workload": list(_workloads(every_workload)),
@@ -115,8 +115,29 @@ def load(
     return changed
 
 
-def _replace(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Value]]) -> list[str]:
+def try_rows(added: OwnModel | OwnGpu | Workload) -> None:
+    """Make the rows of something that a person added, and put them into empty tables. Raises whatever goes wrong."""
+    if isinstance(added, Workload):
+        tables: dict[str, Sequence[Sequence[Value]]] = {"core.workload": list(_workloads([added]))}
+    elif isinstance(added, OwnGpu):
+        from gpuledger.transform.seeds import speeds
+
+        tables = {"core.gpu": [_own_gpu(added)], "core.gpu_speed": list(speeds.rows([added.gpu]))}
+    else:
+        from gpuledger.transform.seeds import models
+
+        tables = dict(models.own_rows([added]).tables())
+    with empty() as con:
+        for table, rows in tables.items():
+            _stage(con, table, rows)
+
+
+def _stage(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Value]]) -> None:
     stage(con, "seed", [column.name for column in dictionary().tables[table].columns], rows)
+
+
+def _replace(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Value]]) -> list[str]:
+    _stage(con, table, rows)
     if content(con, "seed") == content(con, table):
         return []
     con.execute(f"DELETE FROM {table}")
@@ -124,13 +145,14 @@ def _replace(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence
     return [table]
 
 
-def _gpus(added: Sequence[OwnGpu]) -> Iterator[Sequence[Value]]:
-    columns = [column.name for column in dictionary().tables["core.gpu"].columns]
-    for gpu in catalogue.gpus():
-        yield [_column(gpu, name) for name in columns]
-    for own in added:
-        of_file: dict[str, Value] = {"added_on": own.added_on, "figures_source": own.source}
-        yield [of_file[name] if name in of_file else _column(own.gpu, name) for name in columns]
+def _gpu(gpu: Gpu) -> list[Value]:
+    return [_column(gpu, column.name) for column in dictionary().tables["core.gpu"].columns]
+
+
+def _own_gpu(own: OwnGpu) -> list[Value]:
+    of_file: dict[str, Value] = {"added_on": own.added_on, "figures_source": own.source}
+    names = (column.name for column in dictionary().tables["core.gpu"].columns)
+    return [of_file[name] if name in of_file else _column(own.gpu, name) for name in names]
 
 
 def _column(gpu: Gpu, name: str) -> Value:

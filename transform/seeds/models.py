@@ -7,7 +7,7 @@ precision.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -33,6 +33,13 @@ class ModelRows:
     weights: list[list[Value]] = field(default_factory=list)
     cache: list[list[Value]] = field(default_factory=list)
     stage: list[list[Value]] = field(default_factory=list)
+
+    def tables(self) -> Mapping[str, list[list[Value]]]:
+        """The rows by their tables."""
+        return {
+            "core.model": self.model, "core.model_weights": self.weights, "core.model_cache": self.cache,
+            "core.model_stage": self.stage,
+        }  # fmt: skip
 
 
 def rows(own: Iterable[OwnModel] = ()) -> ModelRows:

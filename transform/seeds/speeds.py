@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import calibrations
@@ -29,14 +28,14 @@ _DENSE = Work(
 )
 
 
-def rows(added: Iterable[Gpu] = ()) -> Iterator[Sequence[Value]]:
-    """One row for each card with a known bandwidth, of the catalogue and of `added`, in the dictionary's order of columns.
+def rows(gpus: Iterable[Gpu]) -> Iterator[Sequence[Value]]:
+    """One row for each card with a known bandwidth, in the dictionary's order of columns.
 
     Accelerators that are no GPUs are left out, because the program does not run on them.
     """
     calibration = calibrations()[engines()[ENGINE].calibrated_as or ENGINE]
     mixture = replace(_DENSE, is_mixture=True)
-    for gpu in (*catalogue.gpus(), *added):
+    for gpu in gpus:
         card, driver = traits(gpu), memory.driver_memory(gpu)
         if card is None or accelerator_of(gpu) is not None:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -83,19 +83,21 @@ def own_model(folder: Path, model_id: str) -> OwnModel | None:
     return _own_model_in(path) if _ID.fullmatch(model_id) and path.exists() else None
 
 
-def load(folder: Path) -> tuple[list[OwnModel], list[BadModelFile]]:
-    """The added models, and an error for each file that cannot be used. A bad file does not stop the others."""
+def load(folder: Path, check: Callable[[OwnModel], None] | None = None) -> tuple[list[OwnModel], list[BadModelFile]]:
+    """The added models, and an error for each file that cannot be used, or for which `check` raises anything. A bad file
+    does not stop the others.
+    """
     own_models: list[OwnModel] = []
     wrong: list[BadModelFile] = []
     for path in sorted(folder.glob("*.json")):
         try:
-            own_models.append(_own_model_in(path))
+            own_models.append(_own_model_in(path, check))
         except BadModelFile as error:
             wrong.append(error)
     return own_models, wrong
 
 
-def _own_model_in(path: Path) -> OwnModel:
+def _own_model_in(path: Path, check: Callable[[OwnModel], None] | None = None) -> OwnModel:
     stored = read_json(path, follow=False)
     config = stored.get("config")
     try:
@@ -103,6 +105,8 @@ def _own_model_in(path: Path) -> OwnModel:
         if model.model_id != path.stem or _is_in_catalogue(model.model_id):
             raise BadModelFile("model.model_id_none_catalogue", path=path, stem=path.stem)
         _refuse_uncountable(model.config)
+        if check is not None:
+            check(model)
     except BadModelFile:
         raise
     except Exception as error:  # noqa: BLE001  one bad file must not stop the others

@@ -34,6 +34,11 @@ def stage(
         _insert(con, name, types, rows)
 
 
+def empty() -> duckdb.DuckDBPyConnection:
+    """A database in memory, to try whether rows fit into their columns."""
+    return duckdb.connect()
+
+
 def append(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Value]]) -> None:
     """Append rows to a loaded table, with values in the dictionary's order of columns and passed as in `stage`."""
     if rows:

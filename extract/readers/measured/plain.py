@@ -205,10 +205,13 @@ def _rows(text: str) -> Iterable[tuple[int, Mapping[str, str]]]:
     names = [_column(name) for name in rows.fieldnames or ()]
     if twice := sorted(name for name, times in Counter(names).items() if name and times > 1):
         raise NotReadable(f"two columns are {' and '.join(twice)}: leave one")
-    for row in rows:
-        if None in row or None in row.values():
-            raise NotReadable(f"line {rows.line_num + before}: not as many values as the header has columns")
-        yield rows.line_num + before, {_column(name): (value or "").strip() for name, value in row.items()}
+    try:
+        for row in rows:
+            if None in row or None in row.values():
+                raise NotReadable(f"line {rows.line_num + before}: not as many values as the header has columns")
+            yield rows.line_num + before, {_column(name): (value or "").strip() for name, value in row.items()}
+    except csv.Error as error:
+        raise NotReadable(f"line {rows.line_num + before}: {error}") from None
 
 
 def write(figures: Iterable[StoredFigure]) -> bytes:
