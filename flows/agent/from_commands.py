@@ -11,8 +11,8 @@ import click
 
 from gpuledger.flows.showing import terminal
 
-#: Options that choose where to read and how to write, which an agent does not.
-_LEFT_OUT = {"data_dir", "form", "lang", "help", "config", "explain"}
+#: Options that choose where to read and how to write, or open a file, which an agent does not.
+_LEFT_OUT = {"data_dir", "form", "lang", "help", "config", "everything", "prometheus", "how_to_measure"}
 
 
 def tool_of(
@@ -37,7 +37,7 @@ def tool_of(
 
 def answer_of(command: click.Command, words: Sequence[str]) -> Any:
     """What the command answers to programs. Raises click's errors for wrong arguments, as the command line does."""
-    with command.make_context(str(command.name), ["--format=json", *words], obj=terminal.Collected()) as context:
+    with command.make_context(str(command.name), [*words], obj=terminal.Collected()) as context:
         command.invoke(context)
         return context.obj.answer
 

@@ -43,6 +43,12 @@ class Server(MCPServer[Any]):
             raise ToolError(str(Message("question.no_argument", tool=name, unknown=tuple(unknown), known=tuple(known))))
         return await super().call_tool(name, arguments, context)
 
+    def say_what_answers_have(self, tool: str, schema: dict[str, Any]) -> None:
+        """Publish the JSON Schema of a tool's answers."""
+        known = self._tool_manager.get_tool(tool)
+        assert known is not None, tool
+        known.fn_metadata.output_schema = schema
+
     async def run_stdio_async(self) -> None:
         """Answer over standard input and output until the input ends.
 

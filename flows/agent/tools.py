@@ -19,7 +19,7 @@ from gpuledger.flows.asking.options import MOST
 from gpuledger.flows.asking.options import day as day_of_text
 from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.settings import settings as settings_module
-from gpuledger.flows.showing import chosen
+from gpuledger.flows.showing.buy_answer import SCHEMA
 from gpuledger.flows.showing.show import in_currency
 from gpuledger.transform import queries
 from gpuledger.transform.answers import card as cards
@@ -68,6 +68,7 @@ def server(data: DataDir, commands: click.Group) -> MCPServer[Any]:
     )
     for tool in Tools(data, commands).all().values():
         agent_server.tool(annotations=read_only)(_with_plain_errors(tool))
+    agent_server.say_what_answers_have("buy", SCHEMA)
     return agent_server
 
 
@@ -96,17 +97,28 @@ class Tools:
 
     def all(self) -> Mapping[str, Callable[..., Answer]]:
         """Every tool by its name."""
+        made = map(self._made, ("buy", "predict", "size", "show", "status"))
         tools: list[Callable[..., Answer]] = [
-            self.workloads, self.rank, self.value, self.price, tool_of("buy", self._command("buy"), self._buy),
-            tool_of("size", self._command("size"), self._size), self.compare, self.history, self.evidence, self.describe,
-            self.sql,
+            self.workloads, self.rank, self.value, self.price, *made, self.compare, self.history, self.evidence,
+            self.describe, self.sql,
         ]  # fmt: skip
         return {tool.__name__: tool for tool in tools}
 
-    def _command(self, name: str) -> click.Command:
+    def _made(self, name: str) -> Callable[..., Answer]:
+        """The tool of a command. What an agent asks opens no file, asks no hub and keeps nothing."""
         command = self._commands.get_command(click.Context(self._commands), name)
         assert command is not None, name
-        return command
+        form = "--json" if name == "status" else "--format=json"
+
+        def ask(words: Sequence[str], given: Answer) -> Answer:
+            if "model" in given:
+                self._shape(str(given["model"]))
+            found = answer_of(command, [form, f"--data-dir={self._data.root}", *words])
+            if name == "buy":
+                found["options"] = found["options"][:MOST_ROWS]
+            return found if isinstance(found, dict) else {"rows": found}
+
+        return tool_of(name, command, ask)
 
     def workloads(self) -> Answer:
         """What is benchmarked: ids, units, and how many cards have a figure."""
@@ -147,34 +159,6 @@ class Tools:
         answer = price(self._data, chosen, self._day(as_of), self._market(market))
         why = "no price of it counted at the end of that day" if as_of else "no shop in this warehouse lists it"
         return self._answer(answer, note="" if answer.rows else why)
-
-    def _buy(self, words: Sequence[str], given: Answer) -> Answer:
-        """What to buy to run a model. `sentence` is the answer in words; where nothing does, `note` says what would."""
-        from gpuledger.flows.asking import buying
-        from gpuledger.flows.asking.fields import filled
-        from gpuledger.flows.showing import buy_answer
-        from gpuledger.transform.buying.headline import sentences, why_nothing
-        from gpuledger.transform.buying.question import Question
-
-        with self._command("buy").make_context("buy", [*words]) as context:
-            question: Question = filled(Question, context.params)
-            self._shape(question.model)
-            where = buying.Where(chosen.market(), chosen.currency(), question.country)
-            limit = _bounded(context.params["limit"] or 8)
-            with buying.stock(self._data, where, clock=utc_now(), may_be_wheel=False) as offered:
-                answer = buying.ask(self._data, offered, question)
-                columns, rows = buy_answer.table_of(answer, self._data, limit)
-                note = "" if rows else "; ".join(buy_answer.in_english(line, answer) for line in why_nothing(answer))
-                found = self._answer((columns, [tuple(row) for row in rows]), limit, note=note)
-                return found | {
-                    "sentence": " ".join(buy_answer.in_english(line, answer) for line in sentences(answer)),
-                    "currency": offered.place.currency.code,
-                }
-
-    def _size(self, words: Sequence[str], given: Answer) -> Answer:
-        """Needs no warehouse, asks no hub and opens no file."""
-        self._shape(given["model"])
-        return {"rows": answer_of(self._command("size"), [f"--data-dir={self._data.root}", *words])}
 
     def compare(self, names: list[str]) -> Answer:
         """Up to four cards side by side: what each is, its price, its trend and its place in every workload."""

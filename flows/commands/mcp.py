@@ -20,7 +20,7 @@ _SHORTEST_TOKEN, _LONGEST_TOKEN = 32, 1000
               help="Answer on this port of 127.0.0.1 (streamable HTTP, /mcp) instead of on standard input.")  # fmt: skip
 @data_dir_option
 def command(port: int | None, data_dir: str | None) -> None:
-    """Answer an agent: rank, value, price, buy, size, compare, history, evidence, describe and sql.
+    """Answer an agent: rank, value, price, buy, predict, size, show, status, compare, sql and more.
 
     All of them only read.
 

@@ -17,10 +17,50 @@ from gpuledger.flows.words.say import say, spoken
 from gpuledger.transform.buying.advice import without_prices
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.choosing.comfort import least_speed
-from gpuledger.transform.buying.headline import horizon, paragraphs, why_nothing
+from gpuledger.transform.buying.headline import horizon, paragraphs, sentences, why_nothing
 from gpuledger.transform.buying.options import Option
+from gpuledger.transform.buying.question import given
 from gpuledger.transform.buying.rows import COLUMNS, Shown, row_of
 from gpuledger.warehouse.paths import DataDir
+
+#: What `buy --format json` prints and an agent gets, as JSON Schema. An option has the columns of rows.COLUMNS, those of
+#: money in the currency (`outlay_eur`).
+SCHEMA: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "additionalProperties": False,
+    "required": [
+        "question", "as_of", "currency", "market", "presumed", "picks", "sentences", "options", "options_in_all", "refusal",
+    ],
+    "properties": {
+        "question": {"type": "object", "description": "what was asked, by the names of the options"},
+        "as_of": {"type": ["string", "null"], "description": "time of the prices; null if the program brought them"},
+        "currency": {"type": "string"},
+        "market": {"type": "string"},
+        "presumed": {"type": "object", "description": "what counted where the question leaves it open"},
+        "picks": {"type": "array", "maxItems": 3, "items": {"$ref": "#/$defs/option"}},
+        "sentences": {"type": "array", "items": {"type": "string"}},
+        "options": {"type": "array", "items": {"$ref": "#/$defs/option"}},
+        "options_in_all": {"type": "integer", "minimum": 0},
+        "refusal": {
+            "type": ["object", "null"],
+            "description": "why there is no option, and what would give one",
+            "required": ["reason", "ways_out"],
+            "properties": {"reason": {"type": "string"}, "ways_out": {"type": "array", "items": {"type": "string"}}},
+        },
+    },
+    "$defs": {
+        "option": {
+            "type": "object",
+            "required": [name for name in COLUMNS if not name.endswith("_usd") and "usd_" not in name],
+            "properties": {
+                "rank": {"type": "integer", "minimum": 1},
+                "pick": {"enum": ["", "first", "for less", "other condition"]},
+                "explanation": {"type": "array"},
+            },
+        }
+    },
+}  # fmt: skip
 
 
 def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain: bool = False) -> int:
@@ -28,30 +68,60 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
 
     If there is no such option, print to standard error what would give one.
     """
-    columns, values = table_of(answer, data, limit, to_people=form == "table")
-    if explain:  # other answers do not wait for the modules that know the arithmetic
-        from gpuledger.flows.showing.prediction import as_objects, show_steps
-        from gpuledger.transform.buying.explained import steps
+    if form == "json":
+        terminal.give(as_object(answer, data, limit, explain=explain))
+    else:
+        columns, values = table_of(answer, data, limit, to_people=form == "table")
+        if form == "csv":
+            show_rows(columns, values, form)
+        elif values:
+            rows = [dict(zip(COLUMNS, row, strict=True)) for row in values]
+            _table(answer, rows, data, explain=explain)
+            if explain:  # other answers do not wait for the modules that know the arithmetic
+                from gpuledger.flows.showing.prediction import show_steps
+                from gpuledger.transform.buying.explained import steps
 
-        country = answer.limits.country
-        explained = [(option.what, steps(option, answer.need, country)) for option, _ in answer.ranked(limit)]
-    if form != "table":
-        if explain:
-            columns = [*columns, "explanation"]
-            values = [[*row, as_objects(of)] for row, (_, of) in zip(values, explained, strict=True)]
-        show_rows(columns, values, form)
-    elif values:
-        rows = [dict(zip(COLUMNS, row, strict=True)) for row in values]
-        _table(answer, rows, data, explain=explain)
-        if explain:
-            for rank, (what, of) in enumerate(explained, 1):
-                click.echo(f"{rank}  {what}")
-                show_steps(of)
-    if values:
+                for rank, (option, _) in enumerate(answer.ranked(limit), 1):
+                    click.echo(f"{rank}  {option.what}")
+                    show_steps(steps(option, answer.need, answer.limits.country))
+    if answer.ranking:
         return 0
     return no_rows(
         "\n  ".join(say(line, cast("Money", answer.stock.place.currency).sum) for line in why_nothing(answer))
     )
+
+
+def as_object(answer: Answer, data: DataDir, limit: int, *, explain: bool = False) -> dict[str, Any]:
+    """The answer for programs, as `SCHEMA` says, with its first `limit` options (0: all)."""
+    columns, values = table_of(answer, data, 0)
+    rows = [dict(zip(columns, row, strict=True)) for row in values]
+    options = rows[: limit or None]
+    if explain:
+        from gpuledger.flows.showing.prediction import as_objects
+        from gpuledger.transform.buying.explained import steps
+
+        for row, (option, _) in zip(options, answer.ranked(limit), strict=True):
+            row["explanation"] = as_objects(steps(option, answer.need, answer.limits.country))
+    need, assumed, stock = answer.need, answer.assumptions, answer.stock
+    why = [] if rows else [in_english(line, answer) for line in why_nothing(answer)]
+    return {
+        "question": given(answer.question),
+        "as_of": None if stock.from_wheel else stock.now,
+        "currency": stock.place.currency.code,
+        "market": stock.place.market,
+        "presumed": {
+            "precision": need.precision, "context": need.context_tokens, "users": need.users, "engine": need.engine.name,
+            "for": answer.question.use or ("chat" if need.writes else None),
+            "least_tokens_per_s": least_speed(need, answer.limits, assumed) or None,
+            "hours_per_day": assumed.hours_per_day, "horizon_years": assumed.horizon_years,
+            "electricity_usd_per_kwh": assumed.electricity_usd_per_kwh, "country": answer.limits.country,
+        },
+        "picks": [row for row in rows if row["pick"]],
+        "sentences": [in_english(line, answer) for line in sentences(answer)],
+        "options": options,
+        "options_in_all": len(rows),
+        "refusal": {"reason": why[0], "ways_out": why[1:]} if why else None,
+    }  # fmt: skip
 
 
 def table_of(

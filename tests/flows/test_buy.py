@@ -61,7 +61,7 @@ def everything(data: Path, *words: object) -> list[dict[str, Any]]:
     arguments = ["buy", *map(str, words), *in_order_of_cost, *new, "--format", "json", "--data-dir", str(data)]
     done = CliRunner().invoke(cli, arguments, catch_exceptions=False, standalone_mode=False)
     assert done.exit_code == 0
-    found = json.loads(done.stdout)
+    found = json.loads(done.stdout)["options"]
     assert isinstance(found, list)
     return found
 
@@ -407,7 +407,11 @@ def test_what_is_next_cheaper_is_ruled_out_with_its_reason(data: Path) -> None:
 )  # fmt: skip
 def test_nothing_fits_says_what_would(data: Path, words: list[str], says: list[str]) -> None:
     outcome = gpuledger("buy", *words, "--format", "json", data=data)
-    assert (outcome.status, json.loads(outcome.out)) == (4, []), "a question that has no answer"
+    told = json.loads(outcome.out)
+    assert (outcome.status, told["options"], told["picks"]) == (4, [], []), "a question that has no answer"
+    assert [told["refusal"]["reason"], *told["refusal"]["ways_out"]] == [
+        line.strip() for line in outcome.err.splitlines()
+    ]
     assert "as asked" in outcome.err.splitlines()[0]
     for sentence in says:
         assert sentence in outcome.err

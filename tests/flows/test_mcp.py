@@ -16,6 +16,7 @@ from typing import Any
 
 import anyio
 import httpx2
+import jsonschema
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -56,7 +57,8 @@ def refused(data: Path, tool: str, **given: object) -> str:
 def test_every_question_is_a_tool_that_says_it_only_reads(data: Path) -> None:
     listed = talk(tools.server(DataDir(data), cli.cli), lambda client: client.list_tools()).tools
     assert {tool.name for tool in listed} == {
-        "workloads", "rank", "value", "price", "buy", "size", "compare", "history", "evidence", "describe", "sql",
+        "workloads", "rank", "value", "price", "buy", "predict", "size", "show", "status",
+        "compare", "history", "evidence", "describe", "sql",
     }  # fmt: skip
     for tool in listed:
         assert tool.annotations.read_only_hint
@@ -68,7 +70,12 @@ def test_an_answer_is_that_of_the_command_line(data: Path) -> None:
         told = json.loads(gpuledger(tool, SD, "--json", data=data).out)
         assert ask(data, tool, workload=SD, limit=200)["rows"] == told
     told = json.loads(gpuledger("buy", "--model", "llama-2-13b", "--limit", 3, "--json", data=data).out)
-    assert ask(data, "buy", model="llama-2-13b", limit=3)["rows"] == told
+    assert ask(data, "buy", model="llama-2-13b", limit=3) == told
+    told = json.loads(gpuledger("predict", "--model", "qwen3-32b", "--gpu", "4090", "--format", "json", data=data).out)
+    assert ask(data, "predict", model="qwen3-32b", gpu="4090") == told
+    told = json.loads(gpuledger("show", "4090", "--format", "json", data=data).out)
+    assert ask(data, "show", card="4090")["rows"] == told
+    assert ask(data, "status").keys() == {"exit_status", "sources", "runs"}
     told = json.loads(gpuledger("size", "llama-2-7b", "--json", data=data).out)
     assert ask(data, "size", model="llama-2-7b")["rows"] == told
 
@@ -123,8 +130,14 @@ def test_a_mistake_is_answered_as_on_the_command_line(data: Path, tool: str, giv
 
 def test_what_no_option_does_is_said_with_what_would(data: Path) -> None:
     answer = ask(data, "buy", model="llama-2-13b", budget=10)
-    assert answer["rows"] == []
-    assert "raise the budget to" in answer["note"]
+    assert answer["options"] == []
+    listed = talk(tools.server(DataDir(data), cli.cli), lambda client: client.list_tools()).tools
+    schema = next(tool.output_schema for tool in listed if tool.name == "buy")
+    for one in (answer, ask(data, "buy", model="llama-2-13b", limit=2, explain=True)):
+        jsonschema.validate(one, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**answer, "refusal": "none"}, schema)
+    assert "raise the budget to" in " ".join(answer["refusal"]["ways_out"])
 
 
 def test_before_the_first_refresh_an_agent_is_told_what_to_do(tmp_path: Path) -> None:

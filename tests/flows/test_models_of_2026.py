@@ -65,7 +65,7 @@ def test_what_to_buy_for_a_name_is_asked_at_that_precision(
 ) -> None:
     monkeypatch.setenv("GPULEDGER_OFFLINE", "true")
     answer = tools.all()["buy"](model=name, limit=1)
-    for row in answer["rows"]:
+    for row in answer["options"]:
         if row["instead"]:
             continue  # nothing of the sample holds it so, and the answer is about fewer bits
         # Less where an embedding table or text encoders stay with the processor, more for cache and program.

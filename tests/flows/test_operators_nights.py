@@ -171,17 +171,19 @@ def test_what_no_shop_has_has_the_price_of_its_maker_behind_them_and_a_currency_
     assert night(live(data, 1), 1, lambda name: name == "newegg").published
     for market, currency in (("de", "EUR"), ("kr", "KRW")):
         asked = ("buy", "--model", "llama-3.1-8b", "--market", market, "--currency", currency)
-        found = json.loads(succeeds(*asked, "--limit", 0, "--format", "json", data=data).out)
+        found = json.loads(succeeds(*asked, "--limit", 0, "--format", "json", data=data).out)["options"]
         marks = {row["price_mark"] for row in found if row["way"] == "buy" and row[f"price_{currency.lower()}"]}
         assert {"launch price", "list price"} >= marks != set()
     asked = ("buy", "--model", "llama-3.1-8b", "--format", "json", "--limit", 0)
     (tmp_path / "home").mkdir()
-    empty = {row["gpu_id"]: row for row in json.loads(succeeds(*asked, cwd=tmp_path / "home").out)}
-    found = json.loads(succeeds(*asked, "--order", "total", data=data).out)
+    empty = {row["gpu_id"]: row for row in json.loads(succeeds(*asked, cwd=tmp_path / "home").out)["options"]}
+    found = json.loads(succeeds(*asked, "--order", "total", data=data).out)["options"]
     assert {row["gpu_id"] for row in found} >= empty.keys()
     newest = {row["gpu_id"]: row["source"] for row in found if row["gpu_count"] == 1}
     assert {"newegg", "list price"} <= set(newest.values())
-    assert {row["source"] for row in json.loads(succeeds(*asked[:-2], data=data).out)} == {"newegg"}, "they come first"
+    assert {row["source"] for row in json.loads(succeeds(*asked[:-2], data=data).out)["options"]} == {"newegg"}, (
+        "they come first"
+    )
     of_one = gpuledger("buy", "--model", "deepseek-r1", "--precision", "Q4_K_M", "--shop", "newegg", data=data)
     assert "without --shop there are " in of_one.err
     assert "1 KRW = " in succeeds("price", "4090", "--currency", "KRW", data=data).err

@@ -90,7 +90,7 @@ def test_a_negotiated_rate_is_weighed_with_the_published_ones_and_leaves_when_it
     bought = json.loads(
         said("buy", "--model", "llama-3-70b", "--precision", "fp16", "--limit", "0", "--format", "json", data=data)
     )
-    ours = [row for row in bought if row["source"] == "own_rates"]
+    ours = [row for row in bought["options"] if row["source"] == "own_rates"]
     assert [(row["way"], row["gpu_count"]) for row in ours] == [("reserved_1y", 8)]
     # A reservation is paid around the clock for its whole term: 13.60 × 24 × 365 × 3.
     assert float(ours[0]["total_usd"]) == pytest.approx(13.60 * 24 * 365 * 3)

@@ -70,7 +70,7 @@ def test_a_quote_counts_from_the_first_night(nights: dict[int, Night], tmp_path:
     bought = gpuledger(
         "buy", "--model", "llama-2-70b", "--precision", "fp16", "--limit", 0, "--format", "json", data=data
     )
-    nodes = [row for row in json.loads(bought.out) if row["source"] == "quotes" and row["gpu_count"] == 8]
+    nodes = [row for row in json.loads(bought.out)["options"] if row["source"] == "quotes" and row["gpu_count"] == 8]
     assert [(row["gpu_id"], row["price_usd"]) for row in nodes if row["what"].startswith("server")] == [
         ("nvidia-h100-sxm5", 300000)
     ]

@@ -114,12 +114,12 @@ def test_report_workbook_and_agent_give_the_same_first_answer(
     currency = question[-1]
     told = agent(data, question)
     in_page, in_book = in_report(page, question), in_workbook(question)
-    if not told["rows"]:
+    if not told["options"]:
         assert in_page is None
         assert in_book["first answer"] is None
         assert in_book["in a sentence"]
         return
-    (first,) = told["rows"]
+    (first,) = told["options"]
     assert in_page is not None
     assert first["what"] == in_page["what"] == in_book["first answer"]
     for name, heading in (("outlay", "day one"), ("total", "in all")):
@@ -127,7 +127,7 @@ def test_report_workbook_and_agent_give_the_same_first_answer(
         assert amount == Decimal(str(in_book[f"{heading}, {currency}"]))
         near = 100 if currency == "KRW" else Decimal("0.01") if currency != "USD" else 0
         assert abs(amount - rounded(in_page[f"{name}_usd"], currency, page)) <= near
-    assert told["sentence"] == in_book["in a sentence"]
+    assert " ".join(told["sentences"]) == in_book["in a sentence"]
     assert (first["price_mark"] or None) == in_book["mark"]
 
 
@@ -152,14 +152,14 @@ def test_the_command_says_it_in_every_form(data: Path, question: Question) -> No
         return done.stdout
 
     told = agent(data, question)
-    assert json.loads(asked("json")) == told["rows"]
+    assert json.loads(asked("json")) == told
     lines = list(csv.DictReader(io.StringIO(asked("csv"))))
-    assert [line["what"] for line in lines] == [row["what"] for row in told["rows"]]
-    for line, row in zip(lines, told["rows"], strict=True):
+    assert [line["what"] for line in lines] == [row["what"] for row in told["options"]]
+    for line, row in zip(lines, told["options"], strict=True):
         name = f"outlay_{currency.lower()}"
         assert Decimal(line[name]) == Decimal(str(row[name]))
-    if told["rows"]:
-        assert " ".join(asked("table").split()).startswith(" ".join(told["sentence"].split()))
+    if told["options"]:
+        assert " ".join(asked("table").split()).startswith(" ".join(" ".join(told["sentences"]).split()))
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_budget_and_a_speed_give_the_picks_of_the_command_in_the_report(
         if row["people"] != 1 or row["market"] != "us" or row["condition"] != "any" or not row["context"]:
             continue
         question = (row["model_id"], 1, row["context"], "any", "us", "USD")
-        told = agent(data, question, budget=budget, min_tokens_per_s=speed or None, shown=3)["rows"]
+        told = agent(data, question, budget=budget, min_tokens_per_s=speed or None, shown=3)["options"]
         of_command = [one["what"] for one in told if one["pick"] and not one["instead"]]
         ways = [way for way in table(page, "ways") if way["question"] == number]
         steps = [
@@ -189,7 +189,7 @@ def test_a_budget_and_a_speed_give_the_picks_of_the_command_in_the_report(
 @pytest.mark.parametrize("question", QUESTIONS[::8], ids=lambda question: "-".join(map(str, question)))
 def test_the_first_answer_is_what_its_archived_page_and_plain_arithmetic_give(data: Path, question: Question) -> None:
     """Recomputed from the bytes of the page and the assumptions by the sums of docs/guides/decide.md, in dollars."""
-    told = agent(data, (*question[:-1], "USD"))["rows"]
+    told = agent(data, (*question[:-1], "USD"))["options"]
     if not told or told[0]["way"] != "buy":
         pytest.skip("there is no card to buy in the first answer")
     (first,) = told
@@ -254,7 +254,7 @@ def test_what_is_recommended_fits_by_the_command_that_predicts(
 
     checked = 0
     for model in A_DOZEN:
-        for row in asked("buy", "--model", model, "--budget", 4000, "--limit", 3):
+        for row in asked("buy", "--model", model, "--budget", 4000, "--limit", 3)["options"]:
             told = asked("predict", "--model", model, "--gpu", row["gpu_id"], "--count", row["gpu_count"])
             assert told["verdict"] in ("fits", "tight"), (model, row["what"])
             checked += 1

@@ -34,7 +34,7 @@ def run(*words: object) -> Result:
 
 def ask(data: Path, *words: object) -> list[dict[str, Any]]:
     done = run(*words, "--format", "json", "--data-dir", data)
-    found = json.loads(done.stdout)
+    found = json.loads(done.stdout)["options"]
     assert isinstance(found, list)
     return found
 
@@ -222,7 +222,7 @@ def test_an_empty_folder_answers_from_what_the_program_brings(tmp_path: Path) ->
         gpuledger(
             "buy", "--model", "llama-3.1-8b", "--market", "kr", "--currency", "KRW", "--format", "json", cwd=tmp_path
         ).out
-    )
+    )["options"]
     assert {row["price_mark"] for row in in_korea} == {"launch price"}
     assert all(Decimal(str(row["outlay_krw"])) % 10 == 0 for row in in_korea)
     # A folder that somebody names must have a warehouse.

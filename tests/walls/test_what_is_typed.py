@@ -200,4 +200,4 @@ def test_no_number_of_an_agent_ends_in_a_traceback(tool: str, nights: dict[int, 
     for name in numbers:
         for number in (math.nan, math.inf, 1e300, 1e-300, 10**400):
             with suppress(click.ClickException, Failure, WarehouseError):  # those that the server says in a sentence
-                assert "rows" in ask(**(first | {name: number}))
+                assert {"rows", "options"} & ask(**(first | {name: number})).keys()

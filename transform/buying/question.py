@@ -178,3 +178,16 @@ class Question(OfModel):
         years = self.horizon_years if self.days is None else str(round(Decimal(str(self.days)) / DAYS_A_YEAR, 6))
         times = {"hours_per_day": self.hours_per_day, "horizon_years": years}
         return {**{name: text for name, text in times.items() if text}, **OfModel.changed(self)}
+
+
+def given(question: Any) -> dict[str, Any]:
+    """What a question says that is not the default, by the names of its options, as an agent writes them."""
+    said: dict[str, Any] = {}
+    for field in dataclasses.fields(question):
+        value = getattr(question, field.name)
+        if dataclasses.is_dataclass(value):
+            said |= given(value)
+        elif value not in (None, (), {}, field.default):
+            name = next(iter(field.metadata["asked"].options), field.name)
+            said[name.removeprefix("--").replace("-", "_")] = value
+    return said
