@@ -7,8 +7,9 @@ import operator
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from gpuledger.extract.message import Message
 from gpuledger.transform.answers.markets import Market
 from gpuledger.transform.buying import market
 from gpuledger.transform.buying.answer import Answer, ask
+from gpuledger.transform.buying.choosing.comfort import with_reasons
 from gpuledger.transform.buying.choosing.picks import Choice
 from gpuledger.transform.buying.headline import cheapest_below, rent_curve, sentences, why_nothing
 from gpuledger.transform.buying.options import Option
@@ -147,16 +149,31 @@ def steps(answer: Answer) -> list[Step]:
     """The picks for each least speed of the grid and each budget: only a budget at which they change begins a step."""
     found = list[Step]()
     for speed in axes()["speed"] if answer.need.writes else axes()["speed"][:1]:
-        fast = [one for one in answer.ranking if one.outlay_usd is not None and one.each_a_second >= speed]
-        for budget in [None, *sorted({one.outlay_usd or 0 for one in fast})]:
-            within = [one for one in fast if budget is None or (one.outlay_usd or 0) <= budget]
+        limits = replace(answer.limits, min_tokens_per_s=speed or None)
+        alone = with_reasons(answer.options, answer.need, limits, replace(answer.assumptions, several_cards=1))
+        beside = with_reasons(answer.options, answer.need, limits, answer.assumptions)
+        # Several cards are behind one that does it too, from the budget on that reaches the cheapest such card.
+        singles = (one for one in alone if one.way == "buy" and one.gpu_count == 1 and not (one.against or one.behind))
+        least = min((one.outlay_usd for one in singles if one.outlay_usd is not None), default=Decimal(0))
+        as_asked = {
+            id(one): asked for judged in (alone, beside) for one, asked in zip(judged, answer.options, strict=True)
+        }
+        for budget in [None, *sorted({one.outlay_usd or 0 for one in alone if _counts(one, speed)})]:
+            judged = beside if budget is None or budget >= least else alone
+            within = [
+                one for one in judged if _counts(one, speed) and (budget is None or (one.outlay_usd or 0) <= budget)
+            ]
             picks = Choice(answer.assumptions, budget is not None).picks(within)
             if picks is None:
                 continue
-            names = (*picks, cheapest_below(picks, within))
+            names = tuple(one and as_asked[id(one)] for one in (*picks, cheapest_below(picks, within)))
             if budget is None or found[-1].budget_usd is None or any(map(operator.is_not, names, found[-1].picks)):
                 found.append(Step(speed, None if budget is None else float(budget), names))
     return found
+
+
+def _counts(option: Option, speed: int) -> bool:
+    return not option.against and option.outlay_usd is not None and option.each_a_second >= speed
 
 
 def kept(answer: Answer) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -77,10 +77,8 @@ def memory_steps(prediction: Prediction) -> Iterator[Step]:
     yield _activations(prediction)
     copies, cache = cache_copies(job, plan), number(job.cache_in(plan.engine) / 1e9)
     caches = f"{copies:.9g} × {cache}" if copies > 1 else cache
-    pictures = job.temporary_in(plan.engine) - job.activations
-    each = (
-        f"({number(job.activations / 1e9)} + {number(pictures / 1e9)})" if pictures else number(job.activations / 1e9)
-    )
+    pictures, activations = job.tower_in(plan.engine), number(job.activations_in(plan.engine) / 1e9)
+    each = f"({activations} + {number(pictures / 1e9)})" if pictures else activations
     parts = f"{number(resident / 1e9)} + {caches} + {count} × {each}"
     sources = [Message("speed.weights_cache_activations_each_card")]
     if pictures:
@@ -110,14 +108,15 @@ def memory_steps(prediction: Prediction) -> Iterator[Step]:
 
 def _activations(prediction: Prediction) -> Step:
     job = prediction.job
-    users, tokens = job.load.users, min(job.load.context, job.assumptions.prefill_chunk_tokens)
+    engine = prediction.plan.engine
+    (users, tokens), activations = job.at_once_in(engine), job.activations_in(engine)
     logits = users * job.shape.vocab * 4 if job.shape.kind != "encoder" else 0
-    widest = (job.activations - logits) // (2 * users * tokens) - 2 * job.shape.hidden
+    widest = (activations - logits) // (2 * users * tokens) - 2 * job.shape.hidden
     scores = f" + {users} × {job.shape.vocab:,} × 4" if logits else ""
     return Step(
         "activations on each card",
-        f"({users} × {tokens} × (2 × {job.shape.hidden:,} + {widest:,}) × 2{scores}) ÷ 10^9", job.activations / 1e9, "GB",
-        both(Message("speed.activations"), assumed(job.assumptions, "prefill_chunk_tokens")),
+        f"({users} × {tokens} × (2 × {job.shape.hidden:,} + {widest:,}) × 2{scores}) ÷ 10^9", activations / 1e9, "GB",
+        both(Message("speed.activations"), "" if engine.tried_tokens else assumed(job.assumptions, "prefill_chunk_tokens")),
     )  # fmt: skip
 
 

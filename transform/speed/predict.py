@@ -80,11 +80,10 @@ class Prediction(NamedTuple):
         users = self.job.load.users
         if self.verdict != "no":
             return users
-        # Cache and activations grow with every user by the same bytes.
-        of_users = (
-            math.ceil(self.job.cache_in(self.plan.engine) * cache_copies(self.job, self.plan))
-            + self.plan.count * self.job.activations
-        )
+        # The cache grows with every user by the same bytes, and so do activations where their room is that of the users.
+        engine = self.plan.engine
+        of_users = math.ceil(self.job.cache_in(engine) * cache_copies(self.job, self.plan))
+        of_users += 0 if engine.tried_tokens else self.plan.count * self.job.activations
         room = self.usable - self.needed + of_users
         return max(0, int(room * users // of_users)) if self.moved is None else 0
 
@@ -182,7 +181,7 @@ def needed_bytes(job: Job, plan: Plan) -> int:
     """Bytes on all cards together: weights, the cache of every user, and the activations of each card."""
     resident = job.size.on_cards if plan.engine.embedding_on_host else job.size.total
     cache = math.ceil(job.cache_in(plan.engine) * cache_copies(job, plan))
-    return resident + cache + plan.count * job.temporary_in(plan.engine)
+    return resident + cache + plan.count * (job.activations_in(plan.engine) + job.tower_in(plan.engine))
 
 
 def cache_copies(job: Job, plan: Plan) -> float:

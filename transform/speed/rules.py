@@ -134,17 +134,23 @@ class Job:
         load, bits = self.load, self.assumptions.kv_cache_bits
         return kv_cache_bytes(self.shape, load.context, load.users, bits, piece=engine.piece_tokens)
 
-    def temporary_in(self, engine: Engine) -> int:
-        """Bytes that a program takes on each card beside weights and cache: activations, and pictures if the model sees.
+    def at_once_in(self, engine: Engine) -> tuple[int, int]:
+        """The sequences, and tokens of each, whose activations a program keeps room for on each card.
 
-        A server tries itself at the start with as many tokens and sequences as it takes at most, whoever uses it.
+        A server tries itself at the start with as many as it takes at most, whoever uses it.
         """
-        tower = round(engine.tower_overhead_gb * 1e9) if self.shape.extra else 0
-        if not engine.tried_tokens:
-            return self.activations + tower
-        return (
-            activation_bytes(self.shape, engine.tried_tokens // engine.tried_sequences, engine.tried_sequences) + tower
-        )
+        if engine.tried_tokens:
+            return engine.tried_sequences, engine.tried_tokens // engine.tried_sequences
+        return self.load.users, min(self.load.context, self.assumptions.prefill_chunk_tokens)
+
+    def activations_in(self, engine: Engine) -> int:
+        """Bytes of the activations that a program keeps room for on each card."""
+        sequences, tokens = self.at_once_in(engine)
+        return activation_bytes(self.shape, tokens, sequences) if engine.tried_tokens else self.activations
+
+    def tower_in(self, engine: Engine) -> int:
+        """Bytes that a program takes on each card to try a model that sees pictures."""
+        return round(engine.tower_overhead_gb * 1e9) if self.shape.extra else 0
 
 
 class Step(NamedTuple):

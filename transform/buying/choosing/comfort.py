@@ -90,9 +90,14 @@ def paid(option: Option) -> Decimal:
     return option.outlay_usd or Decimal(0)
 
 
-def gravity(option: Option) -> tuple[int, int]:
-    """How much speaks against recommending it: the number of reasons, then the gravest of them. (0, 0) if nothing does."""
-    return len(option.behind), sum(1 << (len(GRAVITY) - GRAVITY.index(reason.code)) for reason in option.behind)
+def gravity(option: Option) -> tuple[bool, int, int]:
+    """How much speaks against recommending it: an unknown speed, then the number of reasons, then the gravest of them."""
+    is_unknown = any(reason.code == "buy.speed_unknown" for reason in option.behind)
+    return (
+        is_unknown,
+        len(option.behind),
+        sum(1 << (len(GRAVITY) - GRAVITY.index(reason.code)) for reason in option.behind),
+    )
 
 
 class _Rules(NamedTuple):
