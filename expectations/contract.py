@@ -90,10 +90,10 @@ def _load(path: Path, name: str, share: float = 0.0) -> Contract:
         )
     except FileNotFoundError as error:
         raise ContractError(
-            Message("contract.missing_cannot_checked", path=Path(error.filename).name, name=name)
+            Message("{path} is missing: {name} cannot be checked", path=Path(error.filename).name, name=name)
         ) from None
     except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
-        raise ContractError(Message("contract.contract", name=name, error=error)) from error
+        raise ContractError(Message("the contract of {name}: {error}", name=name, error=error)) from error
 
 
 def _check(entry: Mapping[str, Any]) -> Check:

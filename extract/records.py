@@ -45,7 +45,9 @@ def typed(kind: type[T]) -> Callable[[Mapping[str, Any]], T]:
     def read(entry: Mapping[str, Any]) -> T:
         if unknown := next((name for name in entry if name not in known), None):
             close = names_like(unknown, known)
-            raise ValueError(Message("record.unknown", unknown=unknown, known=tuple(close or known)))
+            raise ValueError(Message(
+                "there is no field {unknown!r} here; there are {known}", unknown=unknown, known=tuple(close or known),
+            ))  # fmt: skip
         return msgspec.convert(entry, kind)
 
     return read
@@ -94,23 +96,28 @@ class Kind(Generic[T]):
             entries = tomllib.loads(text).get(self.entry, [])
         except (OSError, ValueError, RecursionError) as error:
             why = local_files.why(error) if isinstance(error, OSError) else str(error)
-            yield BadRecord(Message("record.no_toml", file=file, reason=why))
+            yield BadRecord(Message("{file}: {reason}; correct the file, or take it away", file=file, reason=why))
             return
         begins = rf"(?m)^\s*\[\[\s*{self.entry}\s*\]\]"
         lines = [text.count("\n", 0, match.end()) + 1 for match in re.finditer(begins, text)]
         if not isinstance(entries, list) or len(lines) != len(entries):
-            yield BadRecord(Message("record.each_begins", file=file, entry=self.entry))
+            yield BadRecord(
+                Message("{file}: each entry begins with a line [[{entry}]]; write them so", file=file, entry=self.entry)
+            )
             return
         seen: set[Hashable] = set()
         for line, entry in zip(lines, entries, strict=True):
             try:
                 record = self.read(entry)
                 if self.key(record) in seen:
-                    raise ValueError(Message("record.twice", entry=self.entry))
+                    raise ValueError(Message("this {entry} is there twice: keep one", entry=self.entry))
             except Exception as error:  # noqa: BLE001  no entry may take the others along
                 # msgspec hands on what the record itself says against its values.
                 reason = reason_of(error.__cause__ or error)
-                yield BadRecord(Message("record.bad", file=file, line=line, entry=self.entry, reason=reason))
+                yield BadRecord(Message(
+                    "{file}, line {line}: {reason}; correct this [[{entry}]], or take it out", file=file, line=line,
+                    entry=self.entry, reason=reason,
+                ))  # fmt: skip
             else:
                 seen.add(self.key(record))
                 yield record

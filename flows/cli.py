@@ -183,7 +183,11 @@ class _Commands(click.Group):
     def _invoke(self, ctx: click.Context) -> Any:
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
         if limit != resource.RLIM_INFINITY and limit < LEAST_MB * 1_000_000:
-            raise click.ClickException(say(Message("settings.address_space", limit=limit / 1e6, least=LEAST_MB)))
+            raise click.ClickException(say(Message(
+                "this process may have {limit:,.0f} MB of address space, and a command needs up to {least:,.0f}: "
+                "raise the limit (`ulimit -v`, or LimitAS of the service), or lift it; to bound the memory itself, "
+                "set memory_limit", limit=limit / 1e6, least=LEAST_MB,
+            )))  # fmt: skip
         try:
             return super().invoke(ctx)
         except click.UsageError as error:

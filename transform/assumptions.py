@@ -415,17 +415,15 @@ class Assumptions:
         for name, setting in settings().items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-                raise ImpossibleAssumption("model.number_not", name=name, unit=Label(setting.unit), value=value)
+                raise ImpossibleAssumption(
+                    "{name} must be a number of {unit}, not {value!r}", name=name, unit=Label(setting.unit), value=value
+                )
             if not math.isfinite(value) or not setting.low <= value <= setting.high:
                 raise ImpossibleAssumption(
-                    "model.between_not",
-                    name=name,
-                    low=setting.low,
-                    high=setting.high,
-                    unit=Label(setting.unit),
-                    value=value,
+                    "{name} must be between {low} and {high} {unit}, not {value}: it is the {meaning}", name=name,
+                    low=setting.low, high=setting.high, unit=Label(setting.unit), value=value,
                     meaning=Label(setting.meaning),
-                )
+                )  # fmt: skip
 
     def describe(self) -> list[Described]:
         """All settings with their value, default, unit, bounds, meaning and source, in the order of the fields."""
@@ -444,14 +442,17 @@ class Assumptions:
         changed: dict[str, Number] = {}
         for name, text in texts.items():
             if name not in settings():
-                raise ImpossibleAssumption("model.no_assumption", name=name, settings=tuple(settings()))
+                raise ImpossibleAssumption(
+                    "there is no assumption {name!r}; there are {settings}", name=name, settings=tuple(settings())
+                )
             number_type = type(getattr(self, name))
             try:
                 changed[name] = number_type(text)
             except (ValueError, ArithmeticError) as error:
                 raise ImpossibleAssumption(
-                    "model.number_not_2", name=name, number_type=number_type.__name__, text=text
-                ) from error
+                    "{name} must be a number ({number_type}), not {text!r}", name=name,
+                    number_type=number_type.__name__, text=text,
+                ) from error  # fmt: skip
         # mypy cannot see that the keys are fields and the values have the types of these fields.
         return dataclasses.replace(self, **changed)  # type: ignore[arg-type]
 

@@ -48,27 +48,36 @@ class Workload:
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.workload_id):
-            raise BadWorkload("question.id_small_letters_digits_dots", workload_id=self.workload_id)
+            raise BadWorkload(
+                "the id {workload_id!r} must be small letters, digits, dots and hyphens, as in my-test-1",
+                workload_id=self.workload_id,
+            )
         for name in ("workload", "unit", "description"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
-                raise BadWorkload("question.empty", workload_id=self.workload_id, name=name)
+                raise BadWorkload("{workload_id}: {name} is empty", workload_id=self.workload_id, name=name)
         if self.direction not in ("more", "less"):
             raise BadWorkload(
-                "question.direction_more_less_not", workload_id=self.workload_id, direction=self.direction
-            )
+                "{workload_id}: direction is more or less, not {direction!r}", workload_id=self.workload_id,
+                direction=self.direction,
+            )  # fmt: skip
         for name in ("model", "precision", "resolution", "software", "source"):
             if not isinstance(getattr(self, name), str | None):
-                raise BadWorkload("question.text_not", workload_id=self.workload_id, name=name)
+                raise BadWorkload("{workload_id}: {name} must be a text", workload_id=self.workload_id, name=name)
         if not (self.iterations is None or (type(self.iterations) is int and 1 <= self.iterations <= _MOST)):
             raise BadWorkload(
-                "question.iterations_whole_number_1", workload_id=self.workload_id, iterations=self.iterations
-            )
+                "{workload_id}: iterations must be a whole number from 1 to 1,000,000, not {iterations!r}",
+                workload_id=self.workload_id, iterations=self.iterations,
+            )  # fmt: skip
         if type(self.gpu_count) is not int or not 1 <= self.gpu_count <= _MOST:
             raise BadWorkload(
-                "question.gpu_count_whole_number_1", workload_id=self.workload_id, gpu_count=self.gpu_count
-            )
+                "{workload_id}: gpu_count must be a whole number from 1 to 1,000,000, not {gpu_count!r}",
+                workload_id=self.workload_id, gpu_count=self.gpu_count,
+            )  # fmt: skip
         if self.output not in (None, "token", "served_token", "image"):
-            raise BadWorkload("question.output_token_image_not", workload_id=self.workload_id, output=self.output)
+            raise BadWorkload(
+                "{workload_id}: output is token or image, not {output!r}", workload_id=self.workload_id,
+                output=self.output,
+            )  # fmt: skip
 
 
 def packaged() -> dict[str, Workload]:
@@ -89,14 +98,16 @@ def added(
     for path in sorted(folder.glob("*.toml")):
         try:
             if path.stem in packaged():
-                raise BadWorkload("question.program_workload_name")
+                raise BadWorkload("the program has a workload of this name; give the file another")
             workload = _workload(path.stem, local_files.read_toml(path))
             if check is not None:
                 check(workload)
             workloads[path.stem] = workload
         except Exception as error:  # noqa: BLE001  no error in one file may stop the others
             reason = local_files.why(error) if isinstance(error, OSError) else error
-            errors.append(BadWorkload("question.correct_remove_use_gpuledger_workload", path=path, reason=reason))
+            errors.append(BadWorkload(
+                "{path}: {reason}; correct it, or remove it and use `gpuledger workload add`", path=path, reason=reason,
+            ))  # fmt: skip
     return workloads, errors
 
 
@@ -108,11 +119,15 @@ def known(folder: Path) -> dict[str, Workload]:
 def save(folder: Path, workload: Workload) -> Path:
     """Write a workload to <folder>/<id>.toml. Raises BadWorkload if another workload has the id."""
     if workload.workload_id in packaged():
-        raise BadWorkload("question.program_workload", workload_id=workload.workload_id)
+        raise BadWorkload(
+            "the program has a workload {workload_id!r}: give yours another name", workload_id=workload.workload_id
+        )
     path = folder / f"{workload.workload_id}.toml"
     text = _toml(workload)
     if path.exists() and path.read_text(encoding="utf-8") != text:
-        raise BadWorkload("question.another_workload_name", path=path)
+        raise BadWorkload(
+            "{path} is another workload of that name: remove the file, or give yours another name", path=path
+        )
     local_files.write_text(path, text)
     return path
 
@@ -138,14 +153,12 @@ def _workload(workload_id: str, entry: Mapping[str, Any]) -> Workload:
     allowed = {field.name for field in fields(Workload)} - {"workload_id"}
     if unknown := sorted(entry.keys() - allowed):
         raise BadWorkload(
-            "question.not_known_workload",
-            workload_id=workload_id,
-            unknown=tuple(unknown),
-            allowed=tuple(sorted(allowed)),
-        )
+            "{workload_id}: {unknown} is not known; a workload has {allowed}", workload_id=workload_id,
+            unknown=tuple(unknown), allowed=tuple(sorted(allowed)),
+        )  # fmt: skip
     missing = [name for name in ("workload", "unit", "description") if name not in entry]
     if missing:
-        raise BadWorkload("question.missing", workload_id=workload_id, missing=tuple(missing))
+        raise BadWorkload("{workload_id}: {missing} is missing", workload_id=workload_id, missing=tuple(missing))
     return Workload(workload_id=workload_id, **entry)
 
 

@@ -48,12 +48,18 @@ USUAL = QueryLimits()
 
 def too_slow(limits: QueryLimits) -> BadQuery:
     """The error for a query that took too long."""
-    return BadQuery(Message("warehouse.query_took_longer", seconds=limits.seconds))
+    return BadQuery(Message(
+        "the query took longer than {seconds:g} s: narrow it, or raise sql_timeout_s in the settings",
+        seconds=limits.seconds,
+    ))  # fmt: skip
 
 
 def too_large(limits: QueryLimits) -> BadQuery:
     """The error for a query that took too much memory."""
-    return BadQuery(Message("warehouse.query_needs_more_memory", memory=limits.memory))
+    return BadQuery(Message(
+        "the query needs more than {memory} of memory: narrow it, or raise sql_memory_limit in the settings",
+        memory=limits.memory,
+    ))  # fmt: skip
 
 
 def ask(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> Table:
@@ -81,7 +87,10 @@ def _ended(status: int, stderr: str, limits: QueryLimits) -> WarehouseError:
     if status < 0 or "MemoryError" in stderr or "bad_alloc" in stderr:
         return too_large(limits)
     reason = (stderr.strip().splitlines() or ["it said nothing"])[-1]
-    return WarehouseError(Message("warehouse.query_not_answered", status=status, reason=reason))
+    return WarehouseError(Message(
+        "the query could not be answered: its process ended with status {status}: {reason}", status=status,
+        reason=reason,
+    ))  # fmt: skip
 
 
 # ── in that process ───
@@ -119,7 +128,7 @@ def bytes_of(con: duckdb.DuckDBPyConnection, size: str) -> int:
         con.execute(f"SET memory_limit = {quote(size)}")
         ((written,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
     except duckdb.Error as error:
-        raise BadQuery(Message("warehouse.sql_memory_limit", reason=str(error).splitlines()[0])) from None
+        raise BadQuery(Message("sql_memory_limit: {reason}", reason=str(error).splitlines()[0])) from None
     number, unit = str(written).split()
     return int(float(number) * 1024 ** ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB").index(unit))
 
@@ -152,7 +161,9 @@ def user_query(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> Table:
             raise BadQuery(str(error).strip()[:_MOST_SAID]) from None
         except (ValueError, OverflowError) as error:
             # A value that Python cannot express, such as a day after the year 9999.
-            raise BadQuery(Message("warehouse.value_cannot_shown", error=error)) from None
+            raise BadQuery(
+                Message("a value cannot be shown ({error}): cast it, as in value::VARCHAR", error=error)
+            ) from None
         finally:
             alarm.cancel()
 
@@ -160,15 +171,22 @@ def user_query(data: DataDir, sql: str, limits: QueryLimits = USUAL) -> Table:
 def _rows_of(con: duckdb.DuckDBPyConnection, sql: str, limits: QueryLimits) -> Table:
     statements = con.extract_statements(sql)
     if len(statements) != 1:
-        raise BadQuery(Message("warehouse.statement_time_please", count=len(statements)))
+        raise BadQuery(Message("one statement at a time, please: this is {count}", count=len(statements)))
     if statements[0].type.name not in ("SELECT", "EXPLAIN", "MULTI"):
-        raise BadQuery(Message("warehouse.only_reading_possible_statement_type", type=statements[0].type.name))
+        raise BadQuery(Message(
+            "only reading is possible here, and this is a statement of type {type}", type=statements[0].type.name,
+        ))  # fmt: skip
     result = con.execute(statements[0])
     rows = result.fetchmany(limits.rows + 1)
     if len(rows) > limits.rows:
-        raise BadQuery(Message("warehouse.more_rows", rows=limits.rows))
+        raise BadQuery(Message(
+            "more than {rows:,} rows: add a LIMIT, raise sql_max_rows in the settings, or let `gpuledger export` "
+            "write whole tables", rows=limits.rows,
+        ))  # fmt: skip
     if _are_deep(rows):
-        raise BadQuery(Message("warehouse.value_nested_more_times", deepest=_DEEPEST))
+        raise BadQuery(
+            Message("a value is nested more than {deepest} times: cast it, as in value::VARCHAR", deepest=_DEEPEST)
+        )
     return [column[0] for column in result.description or []], rows
 
 

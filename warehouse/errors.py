@@ -14,7 +14,11 @@ class NoWarehouse(WarehouseError):
 
     def __init__(self, root: object) -> None:
         self._root = root
-        super().__init__(Message("warehouse.no_warehouse_yet", root=root))
+        super().__init__(Message(
+            "no warehouse in {root} yet: run `gpuledger refresh --sample` first to try it with invented prices, or "
+            "`gpuledger refresh` for real prices; if the warehouse is in another folder, name that with --data-dir",
+            root=root,
+        ))  # fmt: skip
 
     def __reduce__(self) -> tuple[type[NoWarehouse], tuple[object]]:
         """Pickle the argument of `__init__`. By default an exception is pickled with its message, which is another text."""

@@ -34,7 +34,9 @@ def writer_lock(path: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise Locked(Message("warehouse.another_refresh_writing", holder=_holder(note))) from None
+        raise Locked(Message(
+            "another refresh is writing here: {holder}; wait for it to end, or stop that process", holder=_holder(note),
+        )) from None  # fmt: skip
     try:
         note.write_text(json.dumps({"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}))
         yield

@@ -61,22 +61,18 @@ def workspace(
             attach(con, work)
         except duckdb.Error as error:
             schema.refuse_newer_duckdb(error, str(copied))
-            raise NotAWarehouse(
-                Message(
-                    "warehouse.cannot_opened_duckdb",
-                    copied=copied,
-                    reason=str(error).splitlines()[0],
-                    versions=data.versions.name,
-                )
-            ) from None
+            raise NotAWarehouse(Message(
+                "{copied} cannot be opened by DuckDB ({reason}); restore it from a file in {versions}/, or move it "
+                "away and run `gpuledger replay`", copied=copied, reason=str(error).splitlines()[0],
+                versions=data.versions.name,
+            )) from None  # fmt: skip
         schema.begin(con, run_id, str(copied), origin="baseline" if copy_of else "archive")
         yield con, work
     except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
-        raise WarehouseError(
-            Message(
-                "warehouse.duckdb_not_go", reason=str(error).splitlines()[0], memory_limit=memory_limit, root=data.root
-            )
-        ) from error
+        raise WarehouseError(Message(
+            "DuckDB could not go on ({reason}): raise memory_limit in the settings (now {memory_limit}), or make "
+            "room on the disk of {root}", reason=str(error).splitlines()[0], memory_limit=memory_limit, root=data.root,
+        )) from error  # fmt: skip
     finally:
         with suppress(duckdb.Error):
             con.close()
@@ -149,7 +145,7 @@ def publish(
     with ThreadPoolExecutor(2) as threads:
         sha256, original = threads.map(integrity.digest, (part, work))
     if sha256 != original:
-        raise Damaged(Message("warehouse.not_copied", part=part))
+        raise Damaged(Message("{part} is not what was copied there: the disk fails; nothing was published", part=part))
     integrity.note(data, version, sha256)
     data.publishing.write_text(integrity.name_of(version), encoding="utf-8")
     _sync(data.publishing)
@@ -187,7 +183,10 @@ def heal(data: DataDir) -> list[str]:
     published version. Raises NotAWarehouse if a file that is not ours has the published name, which is never overwritten.
     """
     if data.published.exists() and not data.published.is_symlink():
-        raise NotAWarehouse(Message("warehouse.file_not_link_version_refresh", published=data.published))
+        raise NotAWarehouse(Message(
+            "{published} is a file, and not the link to a version that a refresh makes: move it away, or use another "
+            "--data-dir", published=data.published,
+        ))  # fmt: skip
     swaps = data.root.glob(f".{data.published.name}.*")
     for left in (*data.versions.glob(f"*{_HALF}"), *data.state.glob("*.part"), *swaps):
         shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
@@ -245,15 +244,11 @@ def _mend_base(data: DataDir) -> list[str]:
         return []
     version = newest_whole(data)
     if version is None:
-        raise Damaged(
-            Message(
-                "warehouse.not_newest_published_version_no",
-                base=data.base,
-                root=data.root,
-                state=data.state,
-                versions=data.versions,
-            )
-        )
+        raise Damaged(Message(
+            "{base} is not the newest published version, and no version is whole: restore {root} from a backup, or "
+            "move {state} and {versions} away and run `gpuledger replay`, which makes the warehouse anew from the "
+            "archive", base=data.base, root=data.root, state=data.state, versions=data.versions,
+        ))  # fmt: skip
     aside = ""
     if data.base.exists():
         data.base.replace(data.base_aside)
@@ -285,7 +280,10 @@ def restore(data: DataDir) -> list[str]:
         return done
     version = newest_whole(data)
     if version is None:
-        raise Damaged(Message("warehouse.no_version_whole_2", versions=data.versions, root=data.root))
+        raise Damaged(Message(
+            "no version in {versions} is whole: restore {root} from a backup, or run `gpuledger replay`, which makes "
+            "the warehouse anew from the archive", versions=data.versions, root=data.root,
+        ))  # fmt: skip
     _restore_base(data, version)
     _point(data, version)
     integrity.note(data, version, integrity.digest(version))  # again: it is the newest now

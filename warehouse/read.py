@@ -63,7 +63,10 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
         raise _too_little_memory(data) from None
     except duckdb.PermissionException as error:
         reason = str(error).splitlines()[0]
-        raise NotAWarehouse(Message("warehouse.asks_file_outside", path=data.published, reason=reason)) from None
+        raise NotAWarehouse(Message(
+            "{path} asks for a file outside of it ({reason}), which no gpuledger writes: do not trust it; pull it "
+            "from a store that you know, or restore it from a backup", path=data.published, reason=reason,
+        )) from None  # fmt: skip
     except (duckdb.BinderException, duckdb.CatalogException) as error:
         raise _lacks(con, data, error) from None
     except duckdb.Error as error:
@@ -90,11 +93,15 @@ def _open(con: duckdb.DuckDBPyConnection, data: DataDir, writes_to: Path | None,
     except duckdb.Error as error:
         schema.refuse_newer_duckdb(error, str(data.published))
         reason = str(error).splitlines()[0]
-        raise NotAWarehouse(
-            Message("warehouse.cannot_opened_warehouse", published=data.published, reason=reason)
-        ) from None
+        raise NotAWarehouse(Message(
+            "{published} cannot be opened as a warehouse: {reason}; `gpuledger restore` publishes the newest whole one",
+            published=data.published, reason=reason,
+        )) from None  # fmt: skip
     if found is None:
-        raise NotAWarehouse(Message("warehouse.duckdb_file_but_not_gpuledger", published=data.published))
+        raise NotAWarehouse(Message(
+            "{published} is a DuckDB file, but not a gpuledger warehouse: it has no table ops.run",
+            published=data.published,
+        ))  # fmt: skip
     schema.refuse_newer(found, str(data.published))
 
 
@@ -103,13 +110,16 @@ def _lacks(con: duckdb.DuckDBPyConnection, data: DataDir, error: duckdb.Error) -
     found = schema.written(con)
     assert found is not None, "it was one of ours when it was opened"
     reason = str(error).splitlines()[0].partition(": ")[2].rstrip("!")
-    return OlderWarehouse(
-        Message("warehouse.lacks_run", published=data.published, program=found.program, reason=reason)
-    )
+    return OlderWarehouse(Message(
+        "{published} was written by gpuledger {program} and lacks what this asks ({reason}): the next refresh brings "
+        "it, and `gpuledger rebuild` brings it now", published=data.published, program=found.program, reason=reason,
+    ))  # fmt: skip
 
 
 def _too_little_memory(data: DataDir) -> WarehouseError:
-    return WarehouseError(Message("warehouse.cannot_read", published=data.published))
+    return WarehouseError(
+        Message("{published} cannot be read: too little memory is left; end other programs", published=data.published)
+    )
 
 
 def _shut(con: duckdb.DuckDBPyConnection, writes_to: Path | None = None) -> None:
@@ -129,7 +139,10 @@ def is_damage(error: duckdb.Error) -> bool:
 def damaged(name: str, error: Exception) -> Message:
     """The message about a file of which a part cannot be read."""
     reason = str(error).splitlines()[0]
-    return Message("warehouse.damaged_gpuledger_restore_brings_back", name=name, reason=reason)
+    return Message(
+        "{name} is damaged ({reason}); `gpuledger restore` brings back the newest whole version", name=name,
+        reason=reason,
+    )  # fmt: skip
 
 
 def file_query(path: Path, sql: str, name: str | None = None) -> list[tuple[Any, ...]]:
@@ -147,7 +160,9 @@ def file_query(path: Path, sql: str, name: str | None = None) -> list[tuple[Any,
         return con.execute(sql).fetchall()
     except duckdb.Error as error:
         schema.refuse_newer_duckdb(error, str(path))
-        raise NotAWarehouse(Message("warehouse.cannot_read_2", path=path, reason=str(error).splitlines()[0])) from None
+        raise NotAWarehouse(Message(
+            "{path} cannot be read ({reason}); restore it from a backup", path=path, reason=str(error).splitlines()[0],
+        )) from None  # fmt: skip
     finally:
         con.close()
 
@@ -173,7 +188,9 @@ def query(
             if _are_utf_8(parameters):
                 raise
             # A terminal in CP949 gives such parameters.
-            raise BadQuery(Message("warehouse.typed_no_utf_8")) from None
+            raise BadQuery(
+                Message("what was typed is no UTF-8: set the terminal and the locale to UTF-8 (LC_ALL=C.UTF-8)")
+            ) from None
         return [column[0] for column in result.description or []], result.fetchall()
 
 

@@ -166,21 +166,21 @@ def written(con: duckdb.DuckDBPyConnection) -> Written | None:
 def refuse_newer(found: Written, name: str) -> None:
     """Raise NewerWarehouse if the file `name` has a schema of a higher number than this program."""
     if found.number > NUMBER:
-        raise NewerWarehouse(
-            Message(
-                "warehouse.other_schema_newer", name=name, number=found.number, program=found.program, version=__version__,
-                number2=NUMBER,
-            )
-        )  # fmt: skip
+        raise NewerWarehouse(Message(
+            "{name} has schema {number}, written by gpuledger {program}, and this gpuledger {version} has schema "
+            "{number2}: open it with the program that wrote it, or use another --data-dir", name=name,
+            number=found.number, program=found.program, version=__version__, number2=NUMBER,
+        ))  # fmt: skip
 
 
 def refuse_newer_duckdb(error: duckdb.Error, name: str) -> None:
     """Raise NewerWarehouse if the file `name` could not be opened because a newer DuckDB wrote it."""
     if "newer version of DuckDB" in str(error):
         reason = str(error).splitlines()[0].removeprefix("IO Error: ").rstrip(".")
-        raise NewerWarehouse(
-            Message("warehouse.written_newer_duckdb_duckdb", name=name, version=duckdb.__version__, reason=reason)
-        ) from None
+        raise NewerWarehouse(Message(
+            "{name} was written by a newer DuckDB, and this is DuckDB {version} ({reason}): update gpuledger and its "
+            "DuckDB, or use another --data-dir", name=name, version=duckdb.__version__, reason=reason,
+        )) from None  # fmt: skip
 
 
 def begin(con: duckdb.DuckDBPyConnection, run_id: str, name: str, *, origin: Origin = "archive") -> None:
@@ -239,7 +239,12 @@ def _carry_over(con: duckdb.DuckDBPyConnection, found: Written, name: str, origi
     if lost:
         raise OlderWarehouse(
             Message(
-                f"warehouse.cannot_carry_{origin}", name=name, number=found.number, program=found.program,
+                "{name} has schema {number}, written by gpuledger {program}, and this gpuledger {version} has schema "
+                "{number2} and no place for the values of {columns}: nothing was changed; `gpuledger replay` makes it "
+                "anew from the archive, or go back to gpuledger {program}" if origin == "archive"
+                else "{name} has schema {number}, written by gpuledger {program}, and this gpuledger {version} has "
+                "schema {number2} and no place for the values of {columns}: nothing was changed; a vacuum forgot its "
+                "pages, so go back to gpuledger {program}", name=name, number=found.number, program=found.program,
                 version=__version__, number2=NUMBER, columns=", ".join(lost),
             )
         )  # fmt: skip

@@ -23,7 +23,7 @@ from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.errors import Blocked, FetchError, NotFound
 from gpuledger.extract.fetch.http import Client
 from gpuledger.extract.hub.named import Wanted
-from gpuledger.extract.hub.weight_types import MOST_PARTS
+from gpuledger.extract.hub.weight_types import MOST_PARTS, TOO_MANY_PARTS
 from gpuledger.extract.message import Message
 
 #: The log of the archive in which the answers stand.
@@ -42,6 +42,7 @@ _USUAL = "Q4_K_M"
 #: Files whose sizes may differ by this share from what an index says. Their heads are in the one and not in the other.
 _ALIKE = 0.02
 _MOST_NAMED = 8
+_NO_MODEL = "{name} on the model hub holds no config.json, no model_index.json and no GGUF file; it has {files:, }"
 
 
 class HubError(Exception):
@@ -73,13 +74,24 @@ class Hub:
             else:
                 self._repository(wanted, folder)
         except NotFound:
-            raise HubError(Message("model.hub_none", name=wanted.repository)) from None
+            raise HubError(
+                Message("the model hub has no {name}, or none that everybody may see", name=wanted.repository)
+            ) from None
         except Blocked as error:
             if "status 401" not in error.seen and "status 403" not in error.seen:
-                raise HubError(Message("model.hub_no_answer", why=str(error))) from None
-            raise HubError(Message("model.hub_key_refused" if self.key else "model.hub_gated", page=page)) from None
+                raise HubError(Message("the model hub gave no answer: {why}", why=str(error))) from None
+            raise HubError(
+                Message(
+                    "the access token in GPULEDGER_HUB_TOKEN does not open it, or there is no such model: look "
+                    "whether the token is right, and agree to the terms at {page}"
+                    if self.key
+                    else "the model hub gives it only to those who agreed to its terms: agree at {page}, and set "
+                    "GPULEDGER_HUB_TOKEN to your access token",
+                    page=page,
+                )
+            ) from None
         except FetchError as error:
-            raise HubError(Message("model.hub_no_answer", why=str(error))) from None
+            raise HubError(Message("the model hub gave no answer: {why}", why=str(error))) from None
 
     def _repository(self, wanted: Wanted, folder: Path) -> None:
         sizes = _sizes(self._json(f"{self.address}/api/models/{wanted.repository}?blobs=true"))
@@ -87,15 +99,13 @@ class Hub:
         if ggufs and not any(name.endswith(".safetensors") for name in sizes):
             parts = _of_quant(ggufs, wanted)
             if len(parts) > MOST_PARTS:
-                raise HubError(
-                    Message("model.too_many_parts", what=wanted.repository, count=len(parts), most=MOST_PARTS)
-                )
+                raise HubError(Message(TOO_MANY_PARTS, what=wanted.repository, count=len(parts), most=MOST_PARTS))
             for number, name in enumerate(parts):
                 self._keep(wanted, name, folder, _NEXT_PART if number else _GGUF_HEAD)
         elif _PIPELINE in sizes:
             self._pipeline(wanted, sizes, folder)
         elif "config.json" not in sizes:
-            raise HubError(Message("model.hub_holds", name=wanted.repository, files=tuple([*sizes][:_MOST_NAMED])))
+            raise HubError(Message(_NO_MODEL, name=wanted.repository, files=tuple([*sizes][:_MOST_NAMED])))
         else:
             self._keep(wanted, "config.json", folder)
             if _INDEX in sizes:
@@ -130,7 +140,7 @@ class Hub:
                 content = self._content(f"{base}/blobs/{quote(str(layer.get('digest')), safe=':')}", _GGUF_HEAD)
                 (folder / "model.gguf").write_bytes(content)
                 return
-        raise HubError(Message("model.hub_holds", name=wanted.repository, files=("",)))
+        raise HubError(Message(_NO_MODEL, name=wanted.repository, files=("",)))
 
     def _file(self, wanted: Wanted, name: str) -> str:
         return f"{self.address}/{wanted.repository}/resolve/main/{quote(name)}"
@@ -142,10 +152,12 @@ class Hub:
     def _json(self, url: str) -> Mapping[str, Any]:
         try:
             answer = local_files.loads(self._content(url))
+            if not isinstance(answer, dict):
+                raise ValueError("no JSON object")
         except ValueError as error:
-            raise HubError(Message("model.hub_odd", url=url, why=str(error))) from None
-        if not isinstance(answer, dict):
-            raise HubError(Message("model.hub_odd", url=url, why="no JSON object"))
+            raise HubError(
+                Message("the model hub's answer cannot be read: {url}: {why}", url=url, why=str(error))
+            ) from None
         return answer
 
     def _content(self, url: str, first_bytes: int | None = None) -> bytes:
@@ -153,7 +165,10 @@ class Hub:
         key = self.key if url.startswith(f"{self.address}/") else None
         self.asked.append(self.clock())
         if len(self.asked) > MOST_PARTS or self.asked[-1] - self.asked[0] > self.deadline_s:
-            raise HubError(Message("model.hub_too_long", count=MOST_PARTS, seconds=self.deadline_s))
+            raise HubError(Message(
+                "it has more than {count} files, or they take over {seconds:.0f} seconds: fetch its config.json into "
+                "a folder, and give the folder", count=MOST_PARTS, seconds=self.deadline_s,
+            ))  # fmt: skip
         fetched = self.client.fetch_file(url, key=key, first_bytes=first_bytes)
         self.archive.save(ARCHIVED_AS, fetched, self.now())
         return fetched.content
@@ -180,9 +195,10 @@ def _of_quant(files: Sequence[str], wanted: Wanted) -> list[str]:
     has_tag = re.compile(rf"(^|[-._/]){re.escape(tag.removesuffix('.gguf'))}([-._/]|$)", re.IGNORECASE)
     of_tag = sorted(name for name in files if has_tag.search(name))
     if not of_tag and wanted.tag:
-        raise HubError(
-            Message("model.hub_no_quant", name=wanted.repository, tag=tag, files=tuple(sorted(files)[:_MOST_NAMED]))
-        )
+        raise HubError(Message(
+            "{name} on the model hub has no file of {tag}; it has {files:, }", name=wanted.repository, tag=tag,
+            files=tuple(sorted(files)[:_MOST_NAMED]),
+        ))  # fmt: skip
     first = (of_tag or sorted(files))[0]
     series = _PART.sub("", first)
     return [name for name in sorted(files) if _PART.sub("", name) == series]

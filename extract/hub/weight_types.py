@@ -12,3 +12,6 @@ WEIGHT_BITS = {
 
 #: The most files that are read or fetched for one model. The largest of 2026 have 200.
 MOST_PARTS = 400
+TOO_MANY_PARTS = (
+    "{what} has {count:,} parts, and over {most} are not read: give one config.json, or a file of fewer parts"
+)

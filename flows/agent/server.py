@@ -40,7 +40,10 @@ class Server(MCPServer[Any]):
         known = tool.parameters.get("properties", {}) if tool else arguments
         unknown = [argument for argument in arguments if argument not in known]
         if unknown:
-            raise ToolError(str(Message("question.no_argument", tool=name, unknown=tuple(unknown), known=tuple(known))))
+            raise ToolError(str(Message(
+                "{tool} has no argument {unknown}; it has {known}", tool=name, unknown=tuple(unknown),
+                known=tuple(known),
+            )))  # fmt: skip
         return await super().call_tool(name, arguments, context)
 
     def say_what_answers_have(self, tool: str, schema: dict[str, Any]) -> None:

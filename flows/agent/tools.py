@@ -240,13 +240,26 @@ class Tools:
         from gpuledger.transform.sizing.named import is_path, shape_of
 
         if is_path(model):
-            raise click.UsageError(str(Message("model.agent_no_path", name=model)))
+            raise click.UsageError(str(Message(
+                "{name!r} is a path, and a tool opens no file: give a name of the catalogue, or let the owner add it "
+                "with `gpuledger model add PATH` and give its id", name=model,
+            )))  # fmt: skip
         try:
             return shape_of(model, self._data.models)
         except UnknownModel as error:
             settings = settings_module.load({})
             on_hub = wanted(model, settings.hub, settings.ollama)
-            raise click.UsageError(str(Message("model.agent_unknown", name=model) if on_hub else error)) from None
+            raise click.UsageError(
+                str(
+                    Message(
+                        "nobody here knows {name!r}, and a tool asks no hub and keeps nothing: the owner types "
+                        "`gpuledger model add {name}`, and then this name is known",
+                        name=model,
+                    )
+                    if on_hub
+                    else error
+                )
+            ) from None
         except SizingError as error:
             raise click.UsageError(str(error)) from None
 

@@ -91,7 +91,7 @@ def _wheel(base: Assumptions, where: Where, clock: datetime) -> Stock:
     known = {row.market: row for row in seeded(clock.date())}
     if name != markets.ALL and name not in known:
         raise click.UsageError(
-            wrong_use.unknown(say(Message("headline.no_market", market=name)), name, [*known, markets.ALL])
+            wrong_use.unknown(say(Message("no market is called {market}", market=name)), name, [*known, markets.ALL])
         )
     row = known.get(name)
     try:

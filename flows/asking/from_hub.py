@@ -41,7 +41,7 @@ def bring(name: str, data: DataDir, model_id: str | None = None) -> None:
             return
         why = _fetched(named, data, model_id or catalogue.slug(catalogue.without_address(name)), settings)
         if why is not None:
-            raise click.UsageError(say(Message("model.from_hub", unknown=reason_of(error), why=why))) from None
+            raise click.UsageError(say(Message("{unknown} ({why})", unknown=reason_of(error), why=why))) from None
     except SizingError:
         return  # the question itself says what is wrong with the model that is there
 
@@ -49,11 +49,11 @@ def bring(name: str, data: DataDir, model_id: str | None = None) -> None:
 def _fetched(named: Wanted, data: DataDir, model_id: str, settings: Settings) -> Message | str | None:
     """None if the model was fetched and kept, else why not."""
     if settings.offline:
-        return Message("model.hub_offline")
+        return Message("the model hub was not asked, since the setting `offline` is true")
     from gpuledger.flows.settings import parts
 
     if parts.missing():
-        return Message("model.hub_not_installed", install=parts.INSTALL)
+        return Message("to ask the model hub, install the nightly part: {install}", install=parts.INSTALL)
     from gpuledger.extract.archive.snapshots import Archive
     from gpuledger.extract.fetch.http import Client, HttpSettings
     from gpuledger.extract.hub.hub import MAX_BODY_BYTES, Hub, HubError

@@ -116,10 +116,18 @@ def predicted(asked: Asked, card_name: str, cards: Sequence[Gpu], count: int, le
         notes[1:] = held.notes
     if loaded.lower() not in (asked.precision.lower(), normalise_precision(asked.precision).lower()):
         engine = prediction.plan.engine.name
-        notes.append(Message("speed.loads", engine=engine, precision=asked.precision, loaded=loaded))
+        notes.append(
+            Message("{engine} loads {precision} as {loaded}", engine=engine, precision=asked.precision, loaded=loaded)
+        )
     if len(cards) > 1:
         others = ", ".join(card.display_name for card in cards if card != prediction.plan.gpu)
-        notes.insert(0, Message("speed.mean_too_answer_nearly_same", card_name=card_name, others=others))
+        notes.insert(
+            0,
+            Message(
+                "{card_name!r} may mean {others} too, of which the answer is nearly the same", card_name=card_name,
+                others=others,
+            ),
+        )  # fmt: skip
     return Predicted(prediction, notes, loaded)
 
 
@@ -154,10 +162,12 @@ def served(
     if explain:
         from gpuledger.transform.buying.costs import energy
 
-        near = [
-            Message("speed.nearest", measurement=str(one)) for one in stored.nearest(measurements, prediction, known)
+        near = [Message(
+            "measured near this: {measurement}", measurement=str(one),
+        ) for one in stored.nearest(measurements, prediction, known)]  # fmt: skip
+        near = near or [
+            Message("the warehouse has no measurement of a language model; `gpuledger measure import` takes some in")
         ]
-        near = near or [Message("speed.none_near")]
         near += energy(
             prediction.plan.gpu, prediction.plan.count, prediction.decode.expected, prediction.job.assumptions
         )
@@ -168,12 +178,16 @@ def served(
     rate = writes._replace(
         expected=total, low=writes.low and writes.low * share, high=writes.high and writes.high * share,
     )  # fmt: skip
-    note = Message("speed.serves", users=load.users, each=expected.each_tokens_per_s, first=expected.first_token_s)
+    note = Message(
+        "serves {users} at once: each gets {each:.4g} tokens/s while its answer is written, and its first token "
+        "after {first:.2g} s", users=load.users, each=expected.each_tokens_per_s, first=expected.first_token_s,
+    )  # fmt: skip
     if (case := stored.served_case(measurements, prediction, known, engine)) is not None:
         measured = with_measurement(rate, case.tokens_per_s)
         note = Message(
-            "speed.served_as_measured", users=load.users, software=case.software, claim=case.claim, on=case.on
-        )
+            "serves as measured with {software} ({claim}, {on}), {users} at once", users=load.users,
+            software=case.software, claim=case.claim, on=case.on,
+        )  # fmt: skip
         return Served(measured, case.tokens_per_s / load.users, note), near
     return Served(rate, expected.each_tokens_per_s, note), near
 
@@ -198,7 +212,10 @@ def whole(need: Need, gpu: Gpu, count: int, data: DataDir, tokens: int | None) -
         said += _of_training(data, gpu, count, speed, need) if tuning else ()
     if model is not None:
         resident = image_memory(model, need.precision, 1, need.assumptions).all_resident
-        said.append(Message("speed.in_turn_or_resident", resident=resident / 1e9))
+        said.append(Message(
+            "one network after the other on the card, as ComfyUI and diffusers' offloading run it; {resident:.1f} GB "
+            "with all of them there", resident=resident / 1e9,
+        ))  # fmt: skip
     if tuning is not None:
         said.append(tuning.description)
     return Whole(verdict, needed, usable, speed, said, steps)
@@ -218,8 +235,14 @@ def _of_training(data: DataDir, gpu: Gpu, count: int, speed: Rate, need: Need) -
                 if (offer.gpu_id, offer.gpu_count, offer.pricing_model) == (gpu.gpu_id, count, "on_demand")
             ]  # fmt: skip
     if rents:
-        yield Message("speed.trained_rented", hour=min(rents), usd=min(rents) * hours)
+        yield Message(
+            "A million tokens on an instance for {hour:.2f} USD an hour: {usd:,.2f} USD.", hour=min(rents),
+            usd=min(rents) * hours,
+        )  # fmt: skip
     if price is not None and gpu.tdp_w is not None:
         own = costs.ownership(price, round(gpu.tdp_w), need.assumptions, count=max(1, count // gpu.gpus_on_board))
         usd = own.total / own.busy_hours * hours if own.busy_hours else own.total
-        yield Message("speed.trained_owned", price=price, hours=own.busy_hours, usd=usd)
+        yield Message(
+            "A million tokens on cards at {price:,.0f} USD each, which work {hours:,.0f} hours until they are sold: "
+            "{usd:,.2f} USD with machine and electricity.", price=price, hours=own.busy_hours, usd=usd,
+        )  # fmt: skip

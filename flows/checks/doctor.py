@@ -70,11 +70,9 @@ def examine(context: Context, *, offline: bool = False, deep: bool = False) -> I
             if isinstance(error, ModuleNotFoundError) and parts.part_of(error):
                 continue  # the check of the packages has reported it
             yield Check(
-                check.__name__.strip("_"),
-                "failure",
-                redact_text(f"{type(error).__name__}: {error}"),
-                Message("doctor.mend_names"),
-            )
+                check.__name__.strip("_"), "failure", redact_text(f"{type(error).__name__}: {error}"),
+                Message("mend what it names"),
+            )  # fmt: skip
 
 
 def _python(context: Context) -> Iterator[Check]:
@@ -83,8 +81,10 @@ def _python(context: Context) -> Iterator[Check]:
 
 def _packages(context: Context) -> Iterator[Check]:
     if missing := parts.missing():
-        seen = Message("doctor.nightly_part_not_installed", missing=tuple(missing))
-        yield Check("packages", "failure", seen, Message("doctor.only_asks_needs_none", install=parts.INSTALL))
+        seen = Message("the nightly part is not installed: {missing}", missing=tuple(missing))
+        yield Check(
+            "packages", "failure", seen, Message("{install}; who only asks needs none of them", install=parts.INSTALL)
+        )
         return
     names = ("prefect", "duckdb", "pandas", "great-expectations")
     yield Check("packages", "ok", ", ".join(f"{name} {metadata.version(name)}" for name in names))
@@ -108,16 +108,17 @@ def _data_dir(context: Context) -> Iterator[Check]:
             offset_s = Path(file.name).stat().st_mtime - time.time()
     except OSError as error:
         yield Check(
-            "data directory",
-            "failure",
-            f"{existing}: {local_files.why(error)}",
-            Message("doctor.mend_name_another_data_dir"),
-        )
+            "data directory", "failure", f"{existing}: {local_files.why(error)}",
+            Message("mend that, or name another --data-dir"),
+        )  # fmt: skip
         return
-    yield Check("data directory", "ok", Message("doctor.written", root=root))
+    yield Check("data directory", "ok", Message("{root} can be written", root=root))
     if abs(offset_s) > CLOCK_SLACK_S:
-        action = Message("doctor.set_both_clocks_time_server")
-        yield Check("disk clock", "warning", Message("doctor.file_system_machine", offset_s=offset_s), action)
+        action = Message("set both clocks by a time server: files would seem older or newer than they are")
+        yield Check(
+            "disk clock", "warning",
+            Message("the file system is {offset_s:+.0f} s from this machine", offset_s=offset_s), action,
+        )  # fmt: skip
 
 
 def _disk(context: Context) -> Iterator[Check]:
@@ -126,11 +127,15 @@ def _disk(context: Context) -> Iterator[Check]:
     free = shutil.disk_usage(existing).free
     size = context.data.base.stat().st_size if context.data.base.exists() else 0
     needed = max(MIN_FREE_BYTES, COPIES * size)
-    seen = Message("doctor.gb_free_warehouse_mb", free=free / 1e9, size=size / 1e6)
+    seen = Message("{free:.1f} GB free, the warehouse has {size:.0f} MB", free=free / 1e9, size=size / 1e6)
     if free < COPIES * size:
-        yield Check("disk", "failure", seen, Message("doctor.make_room", copies=COPIES))
+        yield Check(
+            "disk", "failure", seen, Message("make room: a night needs {copies} times the warehouse", copies=COPIES)
+        )
     elif free < needed:
-        yield Check("disk", "warning", seen, Message("doctor.make_room_let_gpuledger_vacuum"))
+        yield Check(
+            "disk", "warning", seen, Message("make room, or let `gpuledger vacuum` remove old versions and pages")
+        )
     else:
         yield Check("disk", "ok", seen)
 
@@ -140,14 +145,20 @@ def _clock(context: Context) -> Iterator[Check]:
     try:
         last = queries.last(context.data)
     except WarehouseError:  # the check of the warehouse reports it
-        yield Check("clock", "ok", Message("doctor.utc_nothing_published_compare", now=now))
+        yield Check(
+            "clock", "ok", Message("{now:%Y-%m-%d %H:%M} UTC; nothing is published to compare it with", now=now)
+        )
         return
     newest = max((time for time in (last and last.started_at, last and last.live_as_of) if time), default=now)
     if newest > now + timedelta(seconds=CLOCK_SLACK_S):
-        seen = Message("doctor.utc_newest_run_says_utc", now=now, newest=newest)
-        yield Check("clock", "failure", seen, Message("doctor.set_clock"))
+        seen = Message(
+            "{now:%Y-%m-%d %H:%M} UTC, and the newest run says {newest:%Y-%m-%d %H:%M} UTC", now=now, newest=newest
+        )
+        yield Check(
+            "clock", "failure", seen, Message("set the clock: until it has passed that time, no live run can be loaded")
+        )
     else:
-        yield Check("clock", "ok", Message("doctor.utc_after_newest_run", now=now))
+        yield Check("clock", "ok", Message("{now:%Y-%m-%d %H:%M} UTC, after the newest run", now=now))
 
 
 def _warehouse(context: Context) -> Iterator[Check]:
@@ -157,35 +168,43 @@ def _warehouse(context: Context) -> Iterator[Check]:
         last = queries.last(data)
     except NoWarehouse:
         if run_log.has_published(data):
-            action = Message("doctor.run_gpuledger_replay")
-            yield Check("warehouse", "failure", Message("doctor.published_file_gone"), action)
+            action = Message("run `gpuledger replay`: the archive holds the runs that were published")
+            yield Check("warehouse", "failure", Message("the published file is gone"), action)
         else:
-            yield Check(
-                "warehouse", "warning", Message("doctor.nothing_published_yet"), Message("doctor.run_gpuledger_refresh")
-            )
+            yield Check("warehouse", "warning", Message("nothing is published yet"), Message("run `gpuledger refresh`"))
         return
     except WarehouseError as error:
-        yield Check("warehouse", "failure", reason_of(error), Message("doctor.run_gpuledger_refresh_gpuledger_replay"))
+        yield Check(
+            "warehouse", "failure", reason_of(error),
+            Message("run `gpuledger refresh`, or `gpuledger replay` from the archive"),
+        )  # fmt: skip
         return
     run = last.run_id if last else "unknown"
     version = integrity.name_of(data.published.resolve())
     yield Check(
-        "warehouse",
-        "ok",
-        Message("doctor.run_format_duckdb", version=version, run=run, storage=storage, library=library),
-    )
+        "warehouse", "ok",
+        Message(
+            "{version}, run {run}, format {storage}, DuckDB {library}", version=version, run=run, storage=storage,
+            library=library,
+        ),
+    )  # fmt: skip
     if logs := sorted(data.versions.rglob("*.wal")):
         names = ", ".join(str(path.relative_to(data.versions)) for path in logs)
-        yield Check("write-ahead logs", "warning", names, Message("doctor.somebody_opened_version_read_write"))
+        yield Check(
+            "write-ahead logs", "warning", names,
+            Message("somebody opened a version read-write; it goes with that version"),
+        )  # fmt: skip
 
 
 def _lock(context: Context) -> Iterator[Check]:
     holder = health.writer(context.data)
     if holder is not None:
-        yield Check("lock", "ok", Message("doctor.process_writes_since", pid=holder["pid"], since=holder["since"]))
+        yield Check(
+            "lock", "ok", Message("process {pid} writes since {since}", pid=holder["pid"], since=holder["since"])
+        )
     elif context.data.lock.with_suffix(".json").exists():
-        action = Message("doctor.nothing_operating_system_dropped_lock")
-        yield Check("lock", "warning", Message("doctor.run_killed_left_note"), action)
+        action = Message("nothing: the operating system dropped the lock, and the next run takes it")
+        yield Check("lock", "warning", Message("a run was killed and left its note"), action)
     else:
         yield Check("lock", "ok", "free")
 
@@ -197,11 +216,15 @@ def _runs(context: Context) -> Iterator[Check]:
         return
     if ended and not ended[0].status.startswith("published"):
         found = f"{ended[0].run_id} {ended[0].status}: {ended[0].reason or 'it was killed'}"
-        yield Check("last run", "warning", found, Message("doctor.see_reason"))
+        yield Check(
+            "last run", "warning", found,
+            Message("see the reason; the next run starts anew from the last good warehouse"),
+        )  # fmt: skip
     elif ended:
         has_failure = ended[0].status != "published"
         published = Message(
-            "doctor.published_source_failed" if has_failure else "doctor.published", run_id=ended[0].run_id
+            "{run_id}: published, with a source that failed" if has_failure else "{run_id}: published",
+            run_id=ended[0].run_id,
         )
         yield Check("last run", "ok", published)
 
@@ -213,12 +236,19 @@ def _schedule(context: Context) -> Iterator[Check]:
     try:
         start = Schedule(chosen.cron, chosen.time_zone).next(context.started_at)
     except BadSchedule as error:
-        yield Check("schedule", "failure", reason_of(error), Message("doctor.set_cron_time_zone"))
+        yield Check("schedule", "failure", reason_of(error), Message("set cron and time_zone"))
         return
     yield Check(
         "schedule",
         "ok",
-        Message("doctor.next_utc", cron=chosen.cron, time_zone=chosen.time_zone, start=start) if start else "never",
+        Message(
+            "{cron} {time_zone}: next at {start:%Y-%m-%d %H:%M} UTC",
+            cron=chosen.cron,
+            time_zone=chosen.time_zone,
+            start=start,
+        )
+        if start
+        else "never",
     )
 
 
@@ -250,25 +280,26 @@ def _notifications(context: Context) -> Iterator[Check]:
     try:
         count = len(watches.WATCHES.all(context.data.root))
     except BadRecord as error:
-        yield Check("watches", "failure", reason_of(error), Message("doctor.mend_file_remove_watch"))
+        yield Check("watches", "failure", reason_of(error), Message("mend the file, or remove the watch"))
         count = 0
     urls = [url for text in context.settings.notify_urls for url in text.split()]
     bad = [url.partition(":")[0] for url in urls if notify.sender_to(url) is None]
     action: Message | str
     if bad:
-        action = Message("doctor.mend_gpuledger_notify_urls")
-        yield Check("notifications", "failure", Message("doctor.no_address_apprise_knows", bad=tuple(bad)), action)
-    elif not urls:
-        action = Message("doctor.set_gpuledger_notify_urls") if count else ""
+        action = Message("mend GPULEDGER_NOTIFY_URLS; `gpuledger watch test --send` tries it")
         yield Check(
-            "notifications", "warning" if count else "ok", Message("doctor.no_target_set", watches=count), action
+            "notifications", "failure", Message("no address that Apprise knows: {bad}://…", bad=tuple(bad)), action
         )
+    elif not urls:
+        action = Message("set GPULEDGER_NOTIFY_URLS: nobody would hear of a failed night") if count else ""
+        yield Check(
+            "notifications", "warning" if count else "ok",
+            Message("no target is set; {watches} watches", watches=count), action,
+        )  # fmt: skip
     else:
         yield Check(
-            "notifications",
-            "ok",
-            Message("doctor.targets_watches", count=len(urls), watches=count),
-        )
+            "notifications", "ok", Message("{count} targets, {watches} watches", count=len(urls), watches=count),
+        )  # fmt: skip
 
 
 def _keys(context: Context) -> Iterator[Check]:
@@ -279,8 +310,12 @@ def _keys(context: Context) -> Iterator[Check]:
     for source in sources.discover():
         if source.access is not None:
             missing = gather.keys_missing(source, context.settings)
-            state = Message("doctor.left_out_3", missing=tuple(missing)) if missing else Message("doctor.key_set")
-            yield Check(Message("doctor.key_of", source=source.name), "ok", state)
+            state = (
+                Message("left out: {missing} is not set", missing=tuple(missing))
+                if missing
+                else Message("its key is set")
+            )
+            yield Check(Message("key of {source}", source=source.name), "ok", state)
 
 
 def _left_out(context: Context) -> Iterator[Check]:
@@ -289,16 +324,17 @@ def _left_out(context: Context) -> Iterator[Check]:
 
     for out in left_out.of_night(context):
         if out.again is None:
-            seen = Message("doctor.left_out_2", since=out.since)
-            yield Check(Message("doctor.terms_of", source=out.source), "ok", seen)
+            seen = Message("left out: its terms forbid it, as a person read on {since:%Y-%m-%d}", since=out.since)
+            yield Check(Message("terms of {source}", source=out.source), "ok", seen)
             continue
-        seen = Message("doctor.left_out", since=out.since, again=out.again)
+        seen = Message(
+            "left out: its robots.txt forbade it on {since:%Y-%m-%d}, and is asked again from {again:%Y-%m-%d}",
+            since=out.since, again=out.again,
+        )  # fmt: skip
         yield Check(
-            Message("doctor.robots_of", source=out.source),
-            "warning",
-            seen,
-            Message("doctor.gpuledger_refresh_only_asks_now", source=out.source),
-        )
+            Message("robots of {source}", source=out.source), "warning", seen,
+            Message("`gpuledger refresh --only {source}` asks now", source=out.source),
+        )  # fmt: skip
 
 
 def _browser(context: Context) -> Iterator[Check]:
@@ -313,17 +349,17 @@ def _browser(context: Context) -> Iterator[Check]:
     names = ", ".join(needed)
     if missing := parts.missing("browser"):
         yield Check(
-            "browser",
-            "failure",
-            Message("doctor.no_installed", names=names, missing=tuple(missing)),
+            "browser", "failure", Message("{names}: no {missing} is installed", names=names, missing=tuple(missing)),
             parts.install("browser"),
-        )
+        )  # fmt: skip
     elif context.settings.browser_address:
         yield Check(
-            "browser",
-            "ok",
-            Message("doctor.what", names=names, redact_text=redact_text(context.settings.browser_address)),
-        )
+            "browser", "ok",
+            Message(
+                "{names}: by the one at {redact_text}", names=names,
+                redact_text=redact_text(context.settings.browser_address),
+            ),
+        )  # fmt: skip
     else:
         try:
             program = browser.find(context.settings.browser_program)
@@ -331,13 +367,12 @@ def _browser(context: Context) -> Iterator[Check]:
             yield Check("browser", "failure", f"{names}: {error.seen}", error.action)
             return
         if os.geteuid() == 0:
-            action = Message("doctor.run_another_user_root_units")
+            action = Message("run as another user than root, as the units in deploy/ do")
             yield Check(
-                "browser",
-                "warning",
-                Message("doctor.no_sandbox_where_root_starts", names=names, program=program),
+                "browser", "warning",
+                Message("{names}: {program}, which has no sandbox where root starts it", names=names, program=program),
                 action,
-            )
+            )  # fmt: skip
         else:
             yield Check("browser", "ok", f"{names}: {program}")
 
@@ -347,9 +382,9 @@ def _records(context: Context) -> Iterator[Check]:
     problems = [*run_log.damage(data), *integrity.damage(data), *map(str, RELEASES.usable(data.root)[1])]
     for problem in problems:
         seen, _, action = problem.partition("; ")
-        yield Check("records", "failure", seen, action or Message("doctor.restore_file_backup"))
+        yield Check("records", "failure", seen, action or Message("restore the file from a backup"))
     if not problems:
-        yield Check("records", "ok", Message("doctor.logs_runs_sums_decisions_were"))
+        yield Check("records", "ok", Message("the logs of runs, of sums and of decisions are as they were written"))
 
 
 def _deep(context: Context) -> Iterator[Check]:
@@ -360,34 +395,38 @@ def _deep(context: Context) -> Iterator[Check]:
     sums = integrity.noted(data)
     if fault := publish.base_fault(data):
         seen = {
-            "lost": Message("doctor.base_lost", base=data.base),
-            "older": Message("doctor.base_older", base=data.base),
-            "changed": Message("doctor.not_written", base=data.base),
+            "lost": Message("{base} is lost", base=data.base),
+            "older": Message("{base} is an older one that somebody put back", base=data.base),
+            "changed": Message("{base} is not what was written", base=data.base),
         }
-        yield Check("base", "failure", seen[fault], Message("doctor.gpuledger_restore"))
+        yield Check("base", "failure", seen[fault], Message("`gpuledger restore`"))
     if data.published.exists():
         lost = run_log.lost(data, history.published_runs(data.published.resolve()))
         if lost:
-            seen_lost = Message("doctor.nights_lost", nights=run_log.named(lost))
-            yield Check("runs", "failure", seen_lost, Message("doctor.run_gpuledger_replay"))
+            seen_lost = Message("published nights are lost: {nights}", nights=run_log.named(lost))
+            yield Check(
+                "runs", "failure", seen_lost,
+                Message("run `gpuledger replay`: the archive holds the runs that were published"),
+            )  # fmt: skip
     for file in [*publish.versions(data), *([data.baseline] if data.baseline.exists() else [])]:
         whole = integrity.is_whole(data, file)
         if whole is None:
             yield Check(
-                "sums", "warning", Message("doctor.no_sum_record", file=file), Message("doctor.nothing_next_versions")
-            )
+                "sums", "warning", Message("{file} has no sum on record", file=file),
+                Message("nothing: the next versions have one"),
+            )  # fmt: skip
         elif not whole:
             action = (
-                Message("doctor.gpuledger_restore") if file != data.baseline else Message("doctor.restore_file_backup")
+                Message("`gpuledger restore`") if file != data.baseline else Message("restore the file from a backup")
             )
-            yield Check("sums", "failure", Message("doctor.not_written_2", file=file), action)
+            yield Check("sums", "failure", Message("{file} is not what was written", file=file), action)
     if sums:
-        yield Check("sums", "ok", Message("doctor.versions_base_were_read", count=len(publish.versions(data))))
+        yield Check("sums", "ok", Message("{count} versions and the base were read", count=len(publish.versions(data))))
     damaged = Archive.at(data.snapshots, data.store).verify() if data.snapshots.exists() else []
     for error in damaged:
         yield Check("archive", "failure", f"{error.url}: {error.seen}", error.action)
     if not damaged:
-        yield Check("archive", "ok", Message("doctor.every_page_every_line_logs"))
+        yield Check("archive", "ok", Message("every page and every line of its logs is as it was written"))
 
 
 def _robots(context: Context) -> Iterator[Check]:
@@ -402,8 +441,8 @@ def _robots(context: Context) -> Iterator[Check]:
         try:
             reader.client.ask_robots(url)
         except ExtractError as error:
-            return Check(Message("doctor.robots_of", source=name), "failure", error.seen, error.action)
-        return Check(Message("doctor.robots_of", source=name), "ok", Message("doctor.allows"))
+            return Check(Message("robots of {source}", source=name), "failure", error.seen, error.action)
+        return Check(Message("robots of {source}", source=name), "ok", Message("allows it"))
 
     with gather.reader(context) as reader, ThreadPoolExecutor(context.settings.parallel_sources) as threads:
         yield from threads.map(lambda reading: ask(reading.source.name, reading.starts[0]), readings)

@@ -203,7 +203,12 @@ def remove(id_: str, undo: bool, data_dir: str | None) -> int:
         count = measure.remove(data_of(data_dir), id_, undo=undo)
     except measure.NotTaken as error:
         raise click.UsageError(say(error.problems[0])) from None
-    click.echo(say(Message("measure.counts_again" if undo else "measure.no_longer_counts", count=count, id=id_)))
+    click.echo(say(Message(
+        "figures of import {id} that count again from the next `gpuledger refresh` on: {count}" if undo
+        else "figures of import {id} that no longer count from the next `gpuledger refresh` on: {count}; `gpuledger "
+        "measure remove {id} --undo` takes it back",
+        count=count, id=id_,
+    )))  # fmt: skip
     return 0
 
 
@@ -229,7 +234,10 @@ def _store_and_report(store: Callable[[], Stored]) -> int:
         )
     unnamed = (f for f in stored.kept if not f.model) if stored.new_workloads else ()
     if any(unnamed) or any(new.unit == "tokens/s" and not new.precision for new in stored.new_workloads):
-        click.echo(say(Message("measure.without_model")))
+        click.echo(say(Message(
+            "model or number format are not named, so these figures teach no speeds: the same import with --model "
+            "and --precision takes their place",
+        )))  # fmt: skip
     message = gettext(
         "figures kept in {path}: {count}; the next `gpuledger refresh` takes them in (with `--only measurements` it reads "
         "nothing else)"

@@ -43,7 +43,10 @@ def add(what: str, model_id: str | None, data_dir: str | None) -> None:
             model_id = model_id or catalogue.slug(catalogue.without_address(what))
             kept = own_model(data.models, model_id)
             if kept is None:
-                raise click.UsageError(say(Message("model.nothing_to_add", what=what)))
+                raise click.UsageError(say(Message(
+                    "{what!r} is no file, and no name of a model that is yet to be added: `gpuledger size {what}` "
+                    "says whether it is known", what=what,
+                )))  # fmt: skip
             path, model_config = data.models / f"{model_id}.json", dict(kept.config)
         else:
             model_config = described(Path(what))

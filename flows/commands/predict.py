@@ -49,7 +49,7 @@ def command(question: CardQuestion, explain: bool, how_to_measure: bool, data_di
     from gpuledger.transform.sizing.named import shape_of, usual_precision
     from gpuledger.transform.speed import explained, pieces
     from gpuledger.transform.speed.engines import default_engine, engine_of
-    from gpuledger.transform.speed.predict import with_draft
+    from gpuledger.transform.speed.predict import WITHOUT_DRAFT, with_draft
 
     data = read_from(data_dir)
     count, card_name, cards = _cards(data, question.gpu, question.count)
@@ -74,16 +74,31 @@ def command(question: CardQuestion, explain: bool, how_to_measure: bool, data_di
     if question.draft:
         with as_wrong_use(SizingError):
             prediction = with_draft(prediction)
-        notes = [note for note in notes if note.code != "speed.without_draft"]
+        notes = [note for note in notes if note.template != WITHOUT_DRAFT]
     if how_to_measure:
         is_heard = pieces.heard(prediction.plan.gpu, shape)
-        lines = [say(Message("speed.time_speech"))] if is_heard else list(commands(prediction, model_id, loaded))
-        click.echo("\n".join(lines or [say(Message("speed.no_benchmark_program", engine=program.name))]))
+        lines = [say(Message(
+            "Write ten minutes of speech down with faster-whisper (float16, beam of 5), a second time, and divide "
+            "600 by the seconds.",
+        ))] if is_heard else list(commands(prediction, model_id, loaded))  # fmt: skip
+        click.echo(
+            "\n".join(
+                lines
+                or [
+                    say(
+                        Message(
+                            "no program that measures {engine} writes a file that `gpuledger measure import` reads",
+                            engine=program.name,
+                        )
+                    )
+                ]
+            )
+        )
         return
     if engine is None and not question.draft:
         rate, url = predicting.measured(data, prediction, model_id, precision)
         if rate != prediction.decode:
-            notes.insert(0, Message("speed.measured_other_software_rests", url=url))
+            notes.insert(0, Message("measured with other software, which this rests on: {url}", url=url))
         prediction = prediction._replace(decode=rate)
     served, near = predicting.served(data, prediction, model_id, engine, explain=explain)
     if served is not None:
@@ -129,7 +144,10 @@ def _show_whole(
     check_node(gpu, count, need.engine.name, need.precision)
     if how_to_measure:
         model = need.diffusion
-        lines = of_pictures(model, need.precision, gpu) if model else [say(Message("speed.time_training"))]
+        lines = of_pictures(model, need.precision, gpu) if model else [say(Message(
+            "Train a hundred steps with torchtune or PEFT and read the tokens a second after the first ten; both "
+            "print them (tokens_per_second_per_gpu, train_tokens_per_second).",
+        ))]  # fmt: skip
         click.echo("\n".join(lines))
         return
     whole = predicting.whole(need, gpu, count, data, tokens)

@@ -45,11 +45,13 @@ def _read(table: Mapping[str, Any]) -> Correction:
     entry = records.typed(_Entry)(table)
     old, new = (_text(name, getattr(entry, name)) for name in ("old", "new"))
     if old == new:
-        raise ValueError(Message("settings.old_new_same"))
+        raise ValueError(
+            Message("old and new are the same; write what the source says in old, and what is right in new")
+        )
     if type(entry.date) is not date and not (isinstance(entry.date, datetime) and entry.date.tzinfo):
-        raise ValueError(Message("settings.date_day_such_2026_11"))
+        raise ValueError(Message("date must be a day such as 2026-11-20, or a time with its offset, without quotes"))
     if not (entry.key and entry.field and entry.reason):
-        raise ValueError(Message("settings.correction_needs_texts"))
+        raise ValueError(Message("key, field and reason must not be empty"))
     return Correction(
         source=known_source(entry.source), key=entry.key, field=entry.field, old=old, new=new, reason=entry.reason,
         decided=entry.date,
@@ -59,9 +61,12 @@ def _read(table: Mapping[str, Any]) -> Correction:
 def _text(name: str, value: object) -> str | None:
     if isinstance(value, float):
         # TOML reads 1299.90 as a binary fraction, which does not keep its last zero.
-        raise ValueError(Message("settings.stand_quotes", name=name, value=value, decimal=Decimal(repr(value))))
+        raise ValueError(Message(
+            '{name} = {value} must stand in quotes: "{decimal:f}"', name=name, value=value,
+            decimal=Decimal(repr(value)),
+        ))  # fmt: skip
     if isinstance(value, list | dict):
-        raise ValueError(Message("settings.value_quotes", name=name))
+        raise ValueError(Message("{name} is one value, in quotes", name=name))
     return as_text(value)
 
 

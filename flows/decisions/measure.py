@@ -115,15 +115,17 @@ def take(
             left_out.append(f"{figure.where}: {error}")
             continue
         except NotTaken as error:
-            problems += [Message("measure.at", where=where, problem=problem) for problem in error.problems]
+            problems += [Message("{where}: {problem}", where=where, problem=problem) for problem in error.problems]
             continue
         except BadWorkload as error:
-            problems.append(Message("measure.at", where=where, problem=str(error)))
+            problems.append(Message("{where}: {problem}", where=where, problem=str(error)))
             continue
         row = _kept(figure, details, (card, count), workload, today)
         row = replace(row, claim=details.claim or figure.claim or figures_read.claim, origin=name, origin_sha256=sha256)
         if (twin := elsewhere.get(_content(row))) is not None:
-            left_out.append(Message("measure.kept_before", where=figure.where, id=twin.stem[:ID_LENGTH]))
+            left_out.append(Message(
+                "{where}: the same figure is kept already (import {id})", where=figure.where, id=twin.stem[:ID_LENGTH],
+            ))  # fmt: skip
             continue
         if workload.workload_id not in known:
             new[workload.workload_id] = workload
@@ -133,7 +135,11 @@ def take(
         raise NotTaken(list(dict.fromkeys(problems)))
     if not rows:
         is_kept = any(isinstance(line, Message) for line in left_out)
-        nothing = Message("measure.nothing_new" if is_kept else "measure.no_known_card", file=name)
+        nothing = Message(
+            "{file}: no figure in it that is new" if is_kept
+            else "{file}: no figure of a card that is known; `gpuledger gpu add` adds one",
+            file=name,
+        )  # fmt: skip
         raise NotTaken([nothing, *left_out])
     to_store = Stored(path, figures_read.format, tuple(rows.values()), tuple(new.values()), tuple(left_out), True)
     return _store(data, to_store, (name, sha256, content))
@@ -147,8 +153,13 @@ def _impossible(figure: Figure, name: str) -> Iterator[Message]:
     ):  # fmt: skip
         value = getattr(figure, column)
         if value is not None and not low <= value <= most:
-            problem = Message("measure.impossible", column=column, low=low, most=most, value=f"{value:.4g}")
-            yield Message("measure.at", where=f"{name}{f', {figure.where}' if figure.where else ''}", problem=problem)
+            problem = Message(
+                "{column} is {value}, and a figure from {low} to {most:,} is believed: correct it", column=column,
+                low=low, most=most, value=f"{value:.4g}",
+            )  # fmt: skip
+            yield Message(
+                "{where}: {problem}", where=f"{name}{f', {figure.where}' if figure.where else ''}", problem=problem
+            )
 
 
 def _content(row: StoredFigure) -> tuple[object, ...]:
@@ -180,7 +191,9 @@ def remove(data: DataDir, import_id: str, *, undo: bool = False) -> int:
     matching = [path for path in source.glob("*.csv") if import_id and path.stem.startswith(import_id)]
     if len(matching) != 1:
         known = [path.stem[:ID_LENGTH] for path in sorted(source.glob("*.csv"))]
-        raise NotTaken([Message("measure.no_such_import", id=import_id, known=tuple(known) or ("–",))])
+        raise NotTaken(
+            [Message("no import begins with {id}; there are: {known:, }", id=import_id, known=tuple(known) or ("–",))]
+        )
     count = len(plain.read_stored(matching[0].read_bytes()))
     target.mkdir(exist_ok=True)
     matching[0].replace(target / matching[0].name)
@@ -233,8 +246,10 @@ def _card(figure: Figure, details: UserDetails, resolver: Resolver) -> tuple[str
     if count is None:
         missing.append("the file does not say how many GPUs ran: give it with --gpu-count")
     if missing and figure.workload and not figure.model and not details.workload:
-        missing.append(Message("measure.name_the_model"))
-    missing += [Message("measure.not_in_file", option=option) for option in figure.missing]
+        missing.append(
+            Message("nor the model: give it with --model (and --precision), else these figures teach no speeds")
+        )
+    missing += [Message("the file does not say it: give {option}", option=option) for option in figure.missing]
     if missing:
         raise NotTaken(missing)
     assert count is not None, "a missing count was asked for"

@@ -60,9 +60,14 @@ def rows_of(data: DataDir) -> list[list[str]]:
             csv.reader(io.StringIO(local_files.read_bytes(path, follow=False).decode("utf-8-sig")), strict=True)
         )
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadRates(Message("settings.cannot_read", path=path, error=error)) from None
+        raise BadRates(Message(
+            "{path} cannot be read ({error}); correct it, or remove it and add the rates again", path=path, error=error,
+        )) from None  # fmt: skip
     if not rows or tuple(rows[0]) != COLUMNS or any(len(row) != len(COLUMNS) for row in rows[1:]):
-        raise BadRates(Message("settings.columns_correct_remove_add_rates", path=path, columns=tuple(COLUMNS)))
+        raise BadRates(Message(
+            "{path} must have the columns {columns}; correct it, or remove it and add the rates again", path=path,
+            columns=tuple(COLUMNS),
+        ))  # fmt: skip
     return rows[1:]
 
 
@@ -78,7 +83,10 @@ def remove(data: DataDir, number: int) -> list[str]:
     """Remove the rate of that number, counted from 1, and return its row. Raises BadRates if there is none."""
     rows = rows_of(data)
     if not 1 <= number <= len(rows):
-        raise BadRates(Message("settings.no_rate", number=number, rates_file=data.rates_file, count=len(rows)))
+        raise BadRates(Message(
+            "there is no rate {number}: {rates_file} has {count}", number=number, rates_file=data.rates_file,
+            count=len(rows),
+        ))  # fmt: skip
     removed = rows.pop(number - 1)
     _write(data, rows)
     return removed

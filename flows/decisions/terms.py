@@ -44,7 +44,7 @@ class Terms:
     def __post_init__(self) -> None:
         known_source(self.source)
         if not self.page.startswith(("https://", "http://")):
-            raise ValueError(Message("settings.page_address_terms_quotes", name=self.source))
+            raise ValueError(Message("[{name}] page must be the address of the terms, in quotes", name=self.source))
 
 
 def known_source(name: str) -> str:
@@ -52,7 +52,7 @@ def known_source(name: str) -> str:
     if name not in sources.names():
         close = names_like(name, sources.names())
         meant = f"did you mean {close[0]}" if close else "`gpuledger sources` lists all"
-        raise ValueError(Message("settings.no_source_called_2", name=name, meant=meant))
+        raise ValueError(Message("no source is called {name!r}; {meant}", name=name, meant=meant))
     return name
 
 

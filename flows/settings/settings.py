@@ -51,18 +51,21 @@ def set_assumptions(table: object, place: str, environment: Mapping[str, str]) -
     values: dict[str, SetAssumption] = {}
     if table is not None:
         if not isinstance(table, Mapping):
-            raise ImpossibleAssumption("settings.table_not", place=place, table=ASSUMPTIONS, table2=table)
+            raise ImpossibleAssumption(
+                "{place}: {table} must be a table ([{table}]), not {table2!r}", place=place, table=ASSUMPTIONS,
+                table2=table,
+            )  # fmt: skip
         values |= {name: SetAssumption(str(value), f"{place} [{ASSUMPTIONS}]") for name, value in table.items()}
     for variable, text in environment.items():
         if variable.startswith(ASSUMPTION_PREFIX):
             values[variable.removeprefix(ASSUMPTION_PREFIX).lower()] = SetAssumption(
-                text, Message("settings.environment_variable", variable=variable)
+                text, Message("the environment variable {variable}", variable=variable)
             )
     for name, assumption in values.items():
         try:
             Assumptions().with_text({name: assumption.text})
         except ImpossibleAssumption as error:
-            raise ImpossibleAssumption("settings.at_place", place=assumption.place, error=error) from None
+            raise ImpossibleAssumption("{place}: {error}", place=assumption.place, error=error) from None
     return values
 
 
@@ -286,34 +289,52 @@ class Settings:
         for f in dataclasses.fields(self):
             value = getattr(self, f.name)
             if isinstance(value, int | float) and not (math.isfinite(value) and value >= 0):
-                raise SettingsError(Message("settings.number_not_negative_not", f=f.name, value=value))
+                raise SettingsError(
+                    Message("{f} must be a number that is not negative, not {value}", f=f.name, value=value)
+                )
         for name in ("fetch_deadline_s", "max_body_mb", "page_timeout_s", "page_memory_mb", "browser_deadline_s"):
             if getattr(self, name) == 0:
-                raise SettingsError(Message("settings.above_zero", name=name))
+                raise SettingsError(Message("{name} must be above zero: nothing could be read", name=name))
         self._check_stores()
         if not (self.contact.isascii() and self.contact.isprintable()):
-            raise SettingsError(Message("settings.contact_printable_ascii_goes_header", contact=self.contact))
+            raise SettingsError(Message(
+                "contact must be printable ASCII, as it goes into a header, not {contact!r}", contact=self.contact,
+            ))  # fmt: skip
         for name in ("memory_limit", "sql_memory_limit"):
             size = getattr(self, name)
             if not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B|%)", size):
-                raise SettingsError(Message("settings.size_such_2gb_500mib_not", name=name, size=size))
+                raise SettingsError(
+                    Message("{name} must be a size such as 2GB or 500MiB, not {size!r}", name=name, size=size)
+                )
         if self.lang not in LANGUAGES:
-            raise SettingsError(Message("settings.lang_not", languages=tuple(LANGUAGES), lang=self.lang))
+            raise SettingsError(
+                Message("lang must be one of {languages}, not {lang!r}", languages=tuple(LANGUAGES), lang=self.lang)
+            )
         for name in ("country", "market"):
             if not re.fullmatch(r"([A-Za-z]{2})?|[Aa][Ll][Ll]", getattr(self, name)):
-                raise SettingsError(Message("settings.country_code_such_us_kr", name=name, getattr=getattr(self, name)))
+                raise SettingsError(Message(
+                    "{name} must be a country's code such as us, kr or de, or eu, not {getattr!r}", name=name,
+                    getattr=getattr(self, name),
+                ))  # fmt: skip
         if self.log_format not in ("text", "json"):
-            raise SettingsError(Message("settings.log_format_text_json_not", log_format=self.log_format))
-        if self.log_level not in _LEVELS:
-            raise SettingsError(Message("settings.log_level_not", levels=tuple(_LEVELS), log_level=self.log_level))
-        if self.street_price_min_msrp_ratio >= self.street_price_max_msrp_ratio:
-            raise SettingsError(Message("settings.street_price_min_msrp_ratio"))
-        if self.keep_versions < 2:
-            raise SettingsError(Message("settings.keep_versions_least_2_not", keep_versions=self.keep_versions))
-        if self.parallel_sources < 1:
             raise SettingsError(
-                Message("settings.parallel_sources_least_1_not", parallel_sources=self.parallel_sources)
+                Message("log_format must be text or json, not {log_format!r}", log_format=self.log_format)
             )
+        if self.log_level not in _LEVELS:
+            raise SettingsError(Message(
+                "log_level must be one of {levels}, not {log_level!r}", levels=tuple(_LEVELS), log_level=self.log_level,
+            ))  # fmt: skip
+        if self.street_price_min_msrp_ratio >= self.street_price_max_msrp_ratio:
+            raise SettingsError(Message("street_price_min_msrp_ratio must be below street_price_max_msrp_ratio"))
+        if self.keep_versions < 2:
+            raise SettingsError(Message(
+                "keep_versions must be at least 2, not {keep_versions}: a reader may be about to open the one before",
+                keep_versions=self.keep_versions,
+            ))  # fmt: skip
+        if self.parallel_sources < 1:
+            raise SettingsError(Message(
+                "parallel_sources must be at least 1, not {parallel_sources}", parallel_sources=self.parallel_sources,
+            ))  # fmt: skip
 
     def _check_stores(self) -> None:
         addresses = {name: address for name in ("store", "warehouse") if (address := getattr(self, name))}
@@ -325,7 +346,7 @@ class Settings:
             try:
                 (web.check if address.startswith("http") and name == "warehouse" else objects.check)(address)
             except objects.BadAddress as error:
-                raise SettingsError(Message("settings.at_place", place=name, error=error)) from None
+                raise SettingsError(Message("{place}: {error}", place=name, error=error)) from None
         if len(self.warehouse_keys) > 2:
             raise SettingsError("warehouse_keys: at most two keys are pinned, so that one can be changed")
 
@@ -369,7 +390,10 @@ def file_of(environment: Mapping[str, str] = os.environ) -> Path:
     file_name = environment.get(FILE_VARIABLE)
     file = Path(environment.get(_FOLDER_VARIABLE, ""), file_name or _NAME)
     if file_name and not file.exists():
-        raise SettingsError(Message("settings.names_not", file_variable=FILE_VARIABLE, file_name=file_name))
+        raise SettingsError(Message(
+            "{file_variable} names {file_name}, which is not there: make it, or unset the variable",
+            file_variable=FILE_VARIABLE, file_name=file_name,
+        ))  # fmt: skip
     return file
 
 
@@ -447,7 +471,7 @@ def _table(file: Path) -> dict[str, Any]:
     try:
         return local_files.read_toml(file, follow=True)
     except (OSError, ValueError) as error:
-        raise SettingsError(Message("settings.at_place", place=file, error=error)) from None
+        raise SettingsError(Message("{place}: {error}", place=file, error=error)) from None
 
 
 def _settings(
@@ -485,7 +509,7 @@ def explain(environment: Mapping[str, str] = os.environ, file: Path | None = Non
         rows.append(Origin(f.name, visible_value, f.metadata["unit"], place, f.metadata["meaning"]))
     for item in settings.assumptions.describe():
         set_assumption = settings.assumptions_given.get(item.name)
-        place = set_assumption.place if set_assumption else Message("settings.default", source=item.setting.source)
+        place = set_assumption.place if set_assumption else Message("default ({source})", source=item.setting.source)
         rows.append(Origin(f"assumptions.{item.name}", str(item.value), item.setting.unit, place, item.setting.meaning))
     return rows
 
@@ -512,7 +536,7 @@ def _set_values(
             continue
         if variable.startswith("GPULEDGER_"):
             name = variable.removeprefix("GPULEDGER_").lower()
-            place = Message("settings.environment_variable", variable=variable)
+            place = Message("the environment variable {variable}", variable=variable)
             if _is_gone(name, place):
                 continue
             values[name] = (_converted(name, text, place), place)
@@ -532,9 +556,10 @@ def _is_gone(name: str, place: object) -> bool:
 def _refuse_secret(name: str, place: Message | str) -> None:
     """Raise SettingsError for a secret in a file, as a file ends up in a backup or a repository."""
     if any(f.name == name and f.metadata["secret"] for f in dataclasses.fields(Settings)):
-        raise SettingsError(
-            Message("settings.secret_set_gpuledger_environment_name", place=place, name=name, upper=name.upper())
-        )
+        raise SettingsError(Message(
+            "{place}: {name} is a secret: set it as GPULEDGER_{upper} in the environment, or name a Prefect block",
+            place=place, name=name, upper=name.upper(),
+        ))  # fmt: skip
 
 
 #: Whole numbers must be smaller than this. Python takes any size, and no setting needs one so large.
@@ -545,7 +570,10 @@ _TRUTH = {"true": True, "false": False}
 def _converted(name: str, value: Any, place: Message | str) -> Any:
     known = {name: kind for name, kind in get_type_hints(Settings).items() if not name.startswith("assumptions")}
     if name not in known:
-        raise SettingsError(Message("settings.no_setting_known", place=place, name=name, known=tuple(sorted(known))))
+        raise SettingsError(Message(
+            "{place}: there is no setting {name!r}; known are {known}", place=place, name=name,
+            known=tuple(sorted(known)),
+        ))  # fmt: skip
     kind = known[name]
     try:
         if kind is bool:
@@ -559,8 +587,14 @@ def _converted(name: str, value: Any, place: Message | str) -> Any:
             return str(value)
         parts = [part for part in value.split("|") if part] if isinstance(value, str) else value
         if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
-            raise SettingsError(Message("settings.list_texts_two_not", place=place, name=name, value=value))
+            raise SettingsError(Message(
+                '{place}: {name} is a list of texts, as in ["one", "two"], and not {value!r:.200}', place=place,
+                name=name, value=value,
+            ))  # fmt: skip
         return tuple(parts)
     except (TypeError, ValueError, KeyError, OverflowError):
-        message = Message("settings.cannot_type", place=place, name=name, value=value, kind=kind.__name__)
+        message = Message(
+            "{place}: {name} cannot be {value!r:.200}; it must be of the type {kind}", place=place, name=name,
+            value=value, kind=kind.__name__,
+        )  # fmt: skip
         raise SettingsError(message) from None

@@ -153,11 +153,7 @@ def table_of(
 
 def in_english(value: Any, answer: Answer) -> Any:
     """The value, a message as its English sentence, which has its sums in the currency of the answer."""
-    return (
-        said(value, "en", Words(cast("Money", answer.stock.place.currency).sum))
-        if isinstance(value, Message)
-        else value
-    )
+    return said(value, Words(cast("Money", answer.stock.place.currency).sum)) if isinstance(value, Message) else value
 
 
 def _origin(sha256: str, data: DataDir) -> str | None:

@@ -47,7 +47,10 @@ def commands(prediction: Prediction, model_id: str, precision: str) -> Iterator[
 def of_pictures(model: DiffusionModel, precision: str, gpu: Gpu) -> Iterator[str]:
     """How to measure a model of pictures or clips, for which there is no common benchmark program."""
     name = f"own-{model.model_id}-{precision}"
-    yield say(Message("speed.time_pictures", repository=model.repository, steps=model.steps))
+    yield say(Message(
+        "Time the steps of {repository} with diffusers or ComfyUI at the makers' size ({steps} steps, after the "
+        "first picture); STEPS_PER_S is the it/s that both print.", repository=model.repository, steps=model.steps,
+    ))  # fmt: skip
     named = ["--name", name, "--unit", "it/s", "--description", model.repository, "--output", "image"]
     words = ["--model", model.model_id, "--precision", precision, "--iterations", str(model.steps)]
     yield shlex.join(["gpuledger", "workload", "add", name, *named, *words])

@@ -57,13 +57,13 @@ class Watch:
 
     def __post_init__(self) -> None:
         if not re.fullmatch("[A-Z]{3}", self.currency):
-            raise ValueError(Message("settings.no_currency_code_such_eur", currency=self.currency))
+            raise ValueError(Message("{currency!r} is no currency's code such as EUR", currency=self.currency))
         if self.below is not None and not (self.below.is_finite() and self.below > 0):
-            raise ValueError(Message("settings.below_amount_above_zero_not", below=self.below))
+            raise ValueError(Message("below is an amount above zero, and not {below}", below=self.below))
         if below_zero := [name for name in ("id", "rank", "days", "context_tokens") if (getattr(self, name) or 0) < 0]:
-            raise ValueError(Message("settings.watch_below_zero", names=tuple(below_zero)))
+            raise ValueError(Message("{names} must not be below zero", names=tuple(below_zero)))
         if missing := [name for name in _NEEDED[self.rule] if getattr(self, name) is None]:
-            raise ValueError(Message("settings.rule_needs", rule=self.rule, missing=tuple(missing)))
+            raise ValueError(Message("the rule {rule} needs {missing}", rule=self.rule, missing=tuple(missing)))
 
     def amount(self, money: Decimal | None) -> str:
         """An amount in the currency of this watch, as people write it."""
@@ -101,7 +101,9 @@ def add(data: DataDir, watch: Watch) -> Watch:
     known = WATCHES.all(data.root)
     for stored in known:
         if replace(stored, id=0, added_on=None) == replace(watch, id=0, added_on=None):
-            raise SettingsError(Message("settings.watch_same", id=stored.id, waits_for=stored.waits_for))
+            raise SettingsError(
+                Message("watch {id} is the same: {waits_for}", id=stored.id, waits_for=stored.waits_for)
+            )
     added = replace(watch, id=max((stored.id for stored in known), default=0) + 1)
     WATCHES.put(data.root, added)
     return added
@@ -112,7 +114,7 @@ def remove(data: DataDir, number: int) -> Watch:
     removed = WATCHES.remove(data.root, number)
     if removed is None:
         ids = ", ".join(str(watch.id) for watch in WATCHES.all(data.root)) or "none"
-        raise SettingsError(Message("settings.no_watch", number=number, ids=ids))
+        raise SettingsError(Message("there is no watch {number}; there are: {ids}", number=number, ids=ids))
     return removed
 
 

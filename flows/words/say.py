@@ -23,7 +23,7 @@ def say(what: object, money: Callable[[Sum], Sum] = lambda amount: amount) -> st
     if what is None:
         return ""
     if message_of(what) is not None:
-        return said(what, current(), Words(money, label))
+        return said(what, Words(money, label, gettext))
     return label(str(what))
 
 

@@ -137,4 +137,4 @@ def test_a_rented_node_is_an_option_without_a_speed(users: int, precision: str, 
     assert (option.speed, option.usd_per_million_tokens, option.host) == (None, None, None)
     assert tuple(map(str, option.against)) == against
     (fast,) = options(asked, rented, Limits(min_tokens_per_s=1))
-    assert Message("buy.speed_unknown") in fast.against
+    assert Message("its speed is not known") in fast.against

@@ -11,7 +11,7 @@ import pytest
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.answer import Answer, ask
-from gpuledger.transform.buying.choosing.comfort import GRAVITY, experiments, uses, with_reasons
+from gpuledger.transform.buying.choosing.comfort import GRAVITY, SLOW, SMALL_CARD, experiments, uses, with_reasons
 from gpuledger.transform.buying.choosing.picks import Choice, Picks
 from gpuledger.transform.buying.options import Limits, options_of
 from gpuledger.transform.buying.question import Question, Usage
@@ -64,11 +64,13 @@ def test_with_a_budget_the_best_comfortable_one_and_without_one_the_cheapest() -
 
 def test_what_misses_a_rule_is_listed_behind_with_the_reason() -> None:
     _, listed = picked(5000)
-    behind = {option.what: [reason.code for reason in option.behind] for option in listed if option.gpu_count == 1}
-    assert behind["NVIDIA GeForce RTX 5060"] == ["buy.small_card"]
-    assert behind["NVIDIA Tesla P40"] == ["buy.support_ended"]
-    assert behind["Intel Arc B580"] == ["buy.support_of_intel"]
-    assert {code for option in listed for reason in option.behind if (code := reason.code)} <= {*GRAVITY}
+    behind = {option.what: [reason.template for reason in option.behind] for option in listed if option.gpu_count == 1}
+    assert behind["NVIDIA GeForce RTX 5060"] == [SMALL_CARD]
+    assert behind["NVIDIA Tesla P40"] == ["NVIDIA ended its support in CUDA 13"]
+    assert behind["Intel Arc B580"] == [
+        "Intel archived its own software for language models, and few programs know oneAPI"
+    ]
+    assert {reason.template for option in listed for reason in option.behind} <= {*GRAVITY}
     places = [bool(option.behind) for option in listed]
     assert places == sorted(places), "what is comfortable comes first"
 
@@ -89,7 +91,7 @@ def test_each_rule_can_be_switched_off(assumed: dict[str, str], card: str) -> No
 def test_where_nothing_is_comfortable_the_nearest_comes_first() -> None:
     best, _ = picked(260, comfortable_tokens_per_s="60", large_model_parameters="1000")
     assert named(best.first) == "3060 12GB, used"
-    assert [reason.code for reason in best.first.behind] == ["buy.slow"]
+    assert [reason.template for reason in best.first.behind] == [SLOW]
 
 
 def test_a_step_up_must_gain_what_it_costs() -> None:
@@ -112,7 +114,7 @@ def test_the_tables_of_support_and_uses_name_what_exists() -> None:
     for row in experiments():
         assert row.architectures <= known
         assert row.engines <= engines().keys()
-        assert row.reason.code in GRAVITY
+        assert row.reason.template in GRAVITY
     for use in uses().values():
         Assumptions().with_text(use.get("assume", {}))
 

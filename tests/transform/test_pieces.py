@@ -7,7 +7,7 @@ import statistics
 import pytest
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.need import Need, need_of
+from gpuledger.transform.buying.need import WITHOUT_BF16, Need, need_of
 from gpuledger.transform.buying.question import Usage
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
@@ -42,7 +42,7 @@ def test_a_card_that_was_measured_with_the_model_has_a_narrower_range() -> None:
 def test_who_does_not_multiply_bf16_is_out_with_that_reason(model: str, card: str, runs: bool) -> None:
     reason = need(model, "fp8").against(by_id()[card])
     assert (reason is None) == runs
-    assert runs or (reason is not None and reason.code == "speed.no_bf16")
+    assert runs or (reason is not None and reason.template == WITHOUT_BF16)
 
 
 def test_a_picture_or_a_clip_may_be_asked_with_other_pixels_frames_and_steps() -> None:

@@ -64,7 +64,9 @@ def test_a_reservation_is_paid_around_the_clock_in_training_too(
     )  # fmt: skip
     usage = Usage(train="lora", train_tokens=20_000_000)
     said = sentences(ask(Question(model="llama-3.1-8b", usage=usage), stock, tmp_path))
-    hours = next(one for one in said if one.code == "speed.trains_about").values["hours"]
-    (cost,) = (one.values["cost"] for one in said if one.code == "headline.training_rented")
+    hours = next(one for one in said if one.template.startswith("Trains about {speed")).values["hours"]
+    (cost,) = (
+        one.values["cost"] for one in said if one.template == "Those hours cost {cost} of rent ({least} to {most})."
+    )
     assert isinstance(cost, Sum)
     assert float(cost.amount) == pytest.approx(hours * paid_per_used, rel=1e-6)

@@ -64,8 +64,10 @@ def market(data: DataDir, name: str | None, day: date | None = None) -> Market:
             (by_name[full_name] for full_name in names_like(name, by_name, most=1)), None
         )
         if code in known:
-            raise BadQuery(Message("question.no_market_called_2", name=name, code=code, known=known[code]))
-        raise BadQuery(Message("question.no_market_called", name=name, known=(*known, ALL)))
+            raise BadQuery(Message(
+                "no market is called {name!r}; did you mean {code} ({known})?", name=name, code=code, known=known[code],
+            ))  # fmt: skip
+        raise BadQuery(Message("no market is called {name!r}; known are {known}", name=name, known=(*known, ALL)))
     return Market(*rows[0])
 
 

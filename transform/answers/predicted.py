@@ -122,11 +122,10 @@ def _workload_facts(data: DataDir, workload_id: str) -> Mapping[str, Any]:
     facts: dict[str, Any] = dict(zip(names, rows[0], strict=True))
     if facts["output"] != "token" or facts["unit"] not in _UNITS or not facts["model_id"] or not facts["precision"]:
         raise NotPredictable(
-            "question.nothing_predicts",
-            workload_id=workload_id,
-            unit=facts["unit"],
-            what=facts["model_id"] or "no stated model",
-        )
+            "nothing predicts {workload_id}: only the tokens a second of a stated model of text at a stated "
+            "precision can be predicted, and this is {unit} of {what}; leave --predicted out", workload_id=workload_id,
+            unit=facts["unit"], what=facts["model_id"] or "no stated model",
+        )  # fmt: skip
     return facts
 
 
@@ -139,7 +138,7 @@ def _job(workload: Mapping[str, Any], request: PredictionRequest) -> tuple[Job, 
         engine = engine_of(workload["software"]) if is_known else default_engine(workload["precision"], 1)
         job = job_of(shape, workload["precision"], load, request.assumptions)
     except SizingError as error:
-        raise NotPredictable("question.nothing_predicts_2", workload=request.workload, error=error) from None
+        raise NotPredictable("nothing predicts {workload}: {error}", workload=request.workload, error=error) from None
     return job, Plan(
         gpu=Gpu(gpu_id="", vendor="", name=""), count=workload["gpu_count"], engine=engine, split=engine.split
     )

@@ -50,7 +50,7 @@ def quantities(
     """The parameters, memory and operations of a model of either kind. Raises SizingError."""
     if isinstance(shape, DiffusionModel):
         if context is not None:
-            raise SizingError("speed.image_model_no_context")
+            raise SizingError("an image model has no context; leave --context out")
         return list(image_sizes(shape, precision, batch, assumptions))
     length = min(USUAL_CONTEXT, shape.context) if context is None else context
     return list(sizes(shape, precision, length, batch, assumptions))
@@ -66,88 +66,89 @@ def sizes(
     count = count_parameters(shape)
     stored = weights(shape, precision)
     memory = inference_memory(shape, precision, context, batch, assumptions)
-    exact, unread = Message("speed.exact_counted_shape"), shape.estimated
-    how = Message("speed.estimated_without", key=unread) if unread else exact
+    exact, unread = Message("exact, counted from the shape"), shape.estimated
+    how = Message(
+        "estimated: {key} is not understood; give the folder with its safetensors files for the exact count",
+        key=unread,
+    ) if unread else exact  # fmt: skip
     yield Quantity("parameters", count.total, "weights", how)
     if count.active != count.total:
-        yield Quantity("active parameters", count.active, "weights", Message("speed.that_one_token_uses"))
+        yield Quantity("active parameters", count.active, "weights", Message("that one token uses"))
     yield Quantity("longest context", shape.context, "tokens")
     yield Quantity(
-        "weights",
-        stored.total,
-        "bytes",
-        Message("speed.bits_weight", precision=stored.precision, bits_per_weight=stored.bits_per_weight),
-    )
+        "weights", stored.total, "bytes",
+        Message(
+            "at {precision}, {bits_per_weight:.3f} bits a weight", precision=stored.precision,
+            bits_per_weight=stored.bits_per_weight,
+        ),
+    )  # fmt: skip
     per_token = kv_bytes_per_token(shape, assumptions.kv_cache_bits)
     yield Quantity(
-        "key-value cache per token",
-        per_token,
-        "bytes",
-        Message("speed.at_bits", kv_cache_bits=assumptions.kv_cache_bits),
-    )
+        "key-value cache per token", per_token, "bytes",
+        Message("at {kv_cache_bits:g} bits", kv_cache_bits=assumptions.kv_cache_bits),
+    )  # fmt: skip
     if state_bytes(shape):
-        yield Quantity("state per sequence", state_bytes(shape), "bytes", Message("speed.however_long_sequence"))
-    tokens = Message("speed.tokens_times_batch", context=context, batch=batch)
+        yield Quantity("state per sequence", state_bytes(shape), "bytes", Message("however long the sequence is"))
+    tokens = Message("{context} tokens × {batch}", context=context, batch=batch)
     if shape.bound:
-        tokens = Message("speed.at_most_without", tokens=tokens, key=shape.bound)
+        tokens = Message("{tokens}; bound, at most: {key} is not understood", tokens=tokens, key=shape.bound)
     yield Quantity("key-value cache", memory.kv_cache, "bytes", tokens)
-    yield Quantity("activations", memory.activations, "bytes", Message("speed.estimate_each_card"))
-    yield Quantity("memory to run", memory.total / _GB, "GB", Message("speed.10_9_bytes"))
+    yield Quantity("activations", memory.activations, "bytes", Message("an estimate, on each card"))
+    yield Quantity("memory to run", memory.total / _GB, "GB", Message("of 10^9 bytes; driver and runtime take more"))
     for optimizer in OPTIMIZER_STATE_BYTES:
         training = training_memory(shape, Training(optimizer, context, batch))
         yield Quantity(
-            Message("speed.memory_train", optimizer=optimizer),
-            training.total / _GB,
-            "GB",
-            Message("speed.16_bit_mixed_precision"),
-        )
+            Message("memory to train with {optimizer}", optimizer=optimizer), training.total / _GB, "GB",
+            Message("16-bit mixed precision"),
+        )  # fmt: skip
     roles = {tensor.role for tensor in shape.tensors}
     if set(LORA_DEFAULT_TARGETS) <= roles:
         adapted = lora_memory(shape, Adapter(_LORA_RANK), Training("adamw", context, batch))
         yield Quantity(
-            Message("speed.memory_train", optimizer="LoRA"),
-            adapted.total / _GB,
-            "GB",
-            Message("speed.rank_16_bit_weights_adamw", lora_rank=_LORA_RANK),
-        )
+            Message("memory to train with {optimizer}", optimizer="LoRA"), adapted.total / _GB, "GB",
+            Message("rank {lora_rank}, 16-bit weights, adamw", lora_rank=_LORA_RANK),
+        )  # fmt: skip
     if shape.kind != "encoder_decoder":
         yield from _operations(shape, context, batch)
 
 
 def image_sizes(model: DiffusionModel, precision: str, batch: int, assumptions: Assumptions) -> Iterator[Quantity]:
     """The parts of an image model, and the memory that they need together. Raises UnknownPrecision."""
-    yield Quantity("parameters", model.parameters, "weights", Message("speed.of_all_parts"))
+    yield Quantity("parameters", model.parameters, "weights", Message("of all parts"))
     for part in model.parts:
         yield Quantity(
-            Message("speed.parameters", part=part.name),
-            part.parameters,
-            "weights",
-            Message("list.sentences", all=(Label(part.role), part.source)),
-        )
+            Message("parameters of {part}", part=part.name), part.parameters, "weights",
+            Message("{all:; }", all=(Label(part.role), part.source)),
+        )  # fmt: skip
     yield Quantity("weights", weights_bytes(model, precision), "bytes", f"at {precision}")
     memory = image_memory(model, precision, batch, assumptions)
     origin = "estimated" if model.clip else "assumed"
-    yield Quantity("weights of the largest stage", memory.weights, "bytes", Message("speed.one_after_the_other"))
+    yield Quantity(
+        "weights of the largest stage", memory.weights, "bytes",
+        Message("encoders, denoiser and decoder work one after the other and leave the card"),
+    )  # fmt: skip
     yield Quantity("activations", memory.activations, "bytes", f"{origin} for {batch} {model.makes}")
-    yield Quantity("memory to run", memory.needed / _GB, "GB", Message("speed.10_9_bytes"))
-    yield Quantity("memory with all on the card", memory.all_resident / _GB, "GB", Message("speed.10_9_bytes"))
+    yield Quantity("memory to run", memory.needed / _GB, "GB", Message("of 10^9 bytes; driver and runtime take more"))
+    yield Quantity(
+        "memory with all on the card", memory.all_resident / _GB, "GB",
+        Message("of 10^9 bytes; driver and runtime take more"),
+    )  # fmt: skip
 
 
 def _operations(shape: Architecture, tokens: int, batch: int) -> Iterator[Quantity]:
     """The exact count, and the count by the method of the second source document, with each step between the two."""
     exact = prefill_flops(shape, tokens, batch)
     yield Quantity(
-        "operations to read the prompt", exact.total, "FLOP", Message("speed.tokens_exact", tokens=tokens, batch=batch)
-    )
-    yield Quantity("the same by 2 × parameters × tokens", exact.rule_of_thumb, "FLOP", Message("speed.rule_of_thumb"))
+        "operations to read the prompt", exact.total, "FLOP",
+        Message("{tokens} tokens × {batch}, exact", tokens=tokens, batch=batch),
+    )  # fmt: skip
+    yield Quantity("the same by 2 × parameters × tokens", exact.rule_of_thumb, "FLOP", Message("rule of thumb"))
     if shape.kind == "decoder":
         decoding = decode_flops(shape, tokens, batch)
         yield Quantity(
-            "operations to write a token",
-            decoding.total,
-            "FLOP",
-            Message("speed.after_tokens_exact", tokens=tokens, batch=batch),
-        )
+            "operations to write a token", decoding.total, "FLOP",
+            Message("after {tokens} tokens × {batch}, exact", tokens=tokens, batch=batch),
+        )  # fmt: skip
     if state_bytes(shape):
         return  # the published method covers only attention
     inner, heads = shape.ffn, shape.attention[0].heads
@@ -155,12 +156,15 @@ def _operations(shape: Architecture, tokens: int, batch: int) -> Iterator[Quanti
         tokens=tokens, hidden=shape.hidden, inner=inner, layers=shape.layers, heads=heads
     )
     name = "published method (Park 2023)"
-    yield Quantity(name, published.total, "FLOP", Message("speed.attention_heads_ffn_two_matrices", tokens=tokens))
+    yield Quantity(
+        name, published.total, "FLOP", Message("attention × heads, FFN of two matrices; {tokens} tokens", tokens=tokens)
+    )
     yield Quantity(f"{name}, per token", published.per_token, "FLOP")
     for step in difference(shape, tokens, inner=inner, heads=heads):
         if step.flops:
             yield Quantity("difference to the exact count", step.flops, "FLOP", step.reason)
     full = prefill_flops(shape, tokens, causal=False, logits="all").total
     yield Quantity(
-        "exact count as that method counts positions", full, "FLOP", Message("speed.all_pairs_tokens_scores_all")
-    )
+        "exact count as that method counts positions", full, "FLOP",
+        Message("all pairs of tokens, scores of all positions"),
+    )  # fmt: skip

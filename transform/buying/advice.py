@@ -6,20 +6,19 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
-from gpuledger.extract.message import Message, Sum
+from gpuledger.extract.message import Label, Message, Sum
 from gpuledger.transform.buying.hosts import host_for
-from gpuledger.transform.buying.need import Need
-from gpuledger.transform.buying.options import NODES, Limits, Option
+from gpuledger.transform.buying.need import WITHOUT_BF16, Need
+from gpuledger.transform.buying.options import HEADS_NOT_DIVIDED, NO_PLACE, NODES, SLOW, Limits, Option
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.named import SERVED_FILE
+from gpuledger.transform.speed.engines import NOT_KNOWN_TO_RUN
 
-#: The reasons against an option whose speed is too low or not known.
-_SLOW = {"buy.speed_unknown", "buy.too_slow", "buy.too_slow_as_measured"}
 #: Precisions that may be suggested instead, as files of them are published, the one with most bits first: for programs that
 #: load GGUF, for pictures and training, and for servers.
 _FILES, _UNIFORM, _SERVED = ("fp16", "Q8_0", "Q4_K_M", "Q3_K_M"), ("fp16", "int8", "int4"), ("fp16", "fp8", SERVED_FILE)
 #: The reasons against an option that does not run the model, whatever it costs.
-CANNOT_RUN = ("speed.not_known_to_run", "speed.no_bf16", "buy.heads_not_divided")
+CANNOT_RUN = (NOT_KNOWN_TO_RUN, WITHOUT_BF16, HEADS_NOT_DIVIDED)
 
 
 def cheaper_ruled_out(options: Sequence[Option]) -> dict[int, Message | None]:
@@ -45,10 +44,10 @@ def _verdict(option: Option) -> Message:
     what: Message | str = option.what
     way = option.condition if option.way == "buy" else option.way
     if way not in ("new", None):
-        what = Message("buy.in_way", what=what, way=Message(f"word.{way}"))
+        what = Message("{what} ({way})", what=what, way=Label(way.replace("_", " ")))
     if option.total_usd is not None:
-        what = Message("buy.for_total", what=what, total=Sum(option.total_usd))
-    return Message("buy.ruled_out", what=what, against=option.against)
+        what = Message("{what} for {total}", what=what, total=Sum(option.total_usd))
+    return Message("{what}: {against:; }", what=what, against=option.against)
 
 
 def smaller(need: Need) -> tuple[str, ...]:
@@ -58,9 +57,9 @@ def smaller(need: Need) -> tuple[str, ...]:
     return _FILES if "gguf" in need.engine.loads else _SERVED
 
 
-def is_against(option: Option, *codes: str) -> bool:
-    """Whether one of the reasons with these codes speaks against an option."""
-    return any(reason.code in codes for reason in option.against)
+def is_against(option: Option, *templates: str) -> bool:
+    """Whether one of the reasons with these templates speaks against an option."""
+    return any(reason.template in templates for reason in option.against)
 
 
 def what_would(
@@ -76,32 +75,39 @@ def what_would(
     without a price, the smallest first.
     """
     holding = [option for option in options if option.fits]
-    fitting = [option for option in holding if not is_against(option, "speed.not_known_to_run")]
+    fitting = [option for option in holding if not is_against(option, NOT_KNOWN_TO_RUN)]
     if holding and not fitting:
         yield Message(
-            "buy.not_known_to_run_there", what=holding[0].what, engine=need.engine.name, precision=need.precision
-        )
+            "{what} would hold it, but {engine} is not known to run {precision} there", what=holding[0].what,
+            engine=need.engine.name, precision=need.precision,
+        )  # fmt: skip
     # Without a price nobody can say that a machine is within a budget.
     candidates = [option for option in fitting if option.price_usd is not None or limits.budget is None]
     if not candidates:
         yield from _what_would_fit(options, need, at)
         if fitting:
-            yield Message("buy.would_hold_without_price", what=fitting[0].what)
+            yield Message("{what} would hold it as asked, and has no price here", what=fitting[0].what)
         else:
             yield from _what_would_hold(need, known)
         return
-    in_machine = [option for option in fitting if not is_against(option, "buy.no_machine", "buy.too_few_slots")]
-    fast_enough = [option for option in in_machine if not is_against(option, *_SLOW)]
+    in_machine = [option for option in fitting if not is_against(option, *NO_PLACE)]
+    fast_enough = [option for option in in_machine if not is_against(option, *SLOW)]
     if limits.min_tokens_per_s is not None and not fast_enough:
         best = max((o for o in in_machine if o.speed), key=lambda o: o.speed.each if o.speed else 0, default=None)
         if best is not None and best.speed is not None:
-            yield Message("buy.fastest_that_fits", what=best.what, speed=best.speed.each)
+            yield Message(
+                "the fastest that fits is {what}, at {speed:.1f} tokens/s: ask for that, or for a precision of fewer "
+                "bits", what=best.what, speed=best.speed.each,
+            )  # fmt: skip
         return
     if limits.budget is not None:
         priced = [option for option in fast_enough or in_machine or fitting if option.outlay_usd is not None]
         cheapest = min(priced, key=lambda option: option.outlay_usd or 0, default=None)
         if cheapest is not None and cheapest.outlay_usd is not None:
-            yield Message("buy.raise_budget", what=cheapest.what, budget=_enough(cheapest.outlay_usd, limits))
+            yield Message(
+                "the cheapest that does it is {what}: raise the budget to {budget}", what=cheapest.what,
+                budget=_enough(cheapest.outlay_usd, limits),
+            )  # fmt: skip
 
 
 def _enough(outlay_usd: Decimal, limits: Limits) -> str:
@@ -114,7 +120,10 @@ def _enough(outlay_usd: Decimal, limits: Limits) -> str:
 def without_prices(options: Sequence[Option]) -> Iterator[Message]:
     """Says that nothing has a price, if that is so. After weeks without a night no price of a shop counts any more."""
     if all(option.price_usd is None for option in options):
-        yield Message("buy.nothing_has_price")
+        yield Message(
+            "nothing has a price that counts today: run `gpuledger refresh`; `gpuledger status` says how old each "
+            "source is"
+        )
 
 
 def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], Need | None]) -> Iterator[Message]:
@@ -124,7 +133,10 @@ def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], N
     if largest is None:
         yield from without_prices(options)
         return
-    yield Message("buy.largest_with_price", needed=needed_gb, what=largest.what, available=largest.available_gb)
+    yield Message(
+        "it needs {needed:.1f} GB on one card; the most that has a price here is {what} with {available:.1f} GB for it",
+        needed=needed_gb, what=largest.what, available=largest.available_gb,
+    )  # fmt: skip
     for precision in smaller(need):
         other = at(precision)
         if other is None or other.needed_bytes(1) >= need.needed_bytes(1):
@@ -134,11 +146,17 @@ def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], N
             cheapest = min(room, key=lambda option: option.total_usd or 0)
             needed = other.needed_bytes(1) / 1e9
             if other.tuning is None:
-                yield Message("buy.fits_at_precision", precision=precision, needed=needed, what=cheapest.what)
+                yield Message(
+                    "at {precision} it needs {needed:.1f} GB and fits on {what}", precision=precision, needed=needed,
+                    what=cheapest.what,
+                )  # fmt: skip
             else:
-                yield Message("buy.fits_trained_with", way=other.tuning.way, needed=needed, what=cheapest.what)
+                yield Message(
+                    "trained with {way} it needs {needed:.1f} GB and fits on {what}", way=other.tuning.way,
+                    needed=needed, what=cheapest.what,
+                )  # fmt: skip
             return
-    yield Message("buy.no_smaller_precision")
+    yield Message("no smaller precision fits either: take a smaller model or a shorter context")
 
 
 def _holds(need: Need, option: Option) -> bool:
@@ -158,6 +176,6 @@ def _what_would_hold(need: Need, known: Sequence[Gpu]) -> Iterator[Message]:
         card = next(holds, None)
         if card is not None:
             node = card.display_name if count == 1 else f"{count} × {card.display_name}"
-            yield Message("buy.would_hold_without_price", what=node)
+            yield Message("{what} would hold it as asked, and has no price here", what=node)
             return
-    yield Message("buy.no_node_holds_it")
+    yield Message("no node of up to 8 cards of one kind would hold it as asked")

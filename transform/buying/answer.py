@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gpuledger.extract.message import Message, Mistake
+from gpuledger.extract.message import Label, Message, Mistake
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import CANNOT_RUN, cheaper_ruled_out, is_against, smaller, what_would
 from gpuledger.transform.buying.choosing.comfort import least_speed, uses, with_reasons
@@ -89,9 +89,12 @@ class _Asker:
         self.usage = _usage(question, self.shape)
         shops = tuple(sorted({name.lower() for name in question.shops})) or None
         if shops and not stock.shops():
-            raise ImpossibleQuestion("headline.no_shop_read")
+            raise ImpossibleQuestion("no shop was read yet: run `gpuledger refresh` first, or leave --shop out")
         if shops and (unknown := [name for name in shops if name not in {known.lower() for known in stock.shops()}]):
-            raise ImpossibleQuestion("headline.no_such_shop", shop=unknown[0], known=tuple(stock.shops()))
+            raise ImpossibleQuestion(
+                "nobody called {shop} sells anything here; known are {known:, }", shop=unknown[0],
+                known=tuple(stock.shops()),
+            )  # fmt: skip
         self.shops = shops
 
     def need(self, precision: str, usage: Usage) -> Need:
@@ -150,7 +153,9 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
     precision = question.precision or usual_precision(asker.shape, question.model, asker.usage.users)
     need, limits = asker.need(precision, asker.usage), asker.limits()
     if question.min_tokens_per_s is not None and not need.writes and need.tuning is None:
-        raise ImpossibleQuestion("headline.no_tokens", model=question.model)
+        raise ImpossibleQuestion(
+            "{model} does not write token by token: leave --min-tokens-per-s out", model=question.model
+        )
     answer = asker.answer(need, limits, question.condition)
     if answer.ranking:
         return answer if question.precision else replace(answer, more_bits=_more_bits(asker, answer))
@@ -189,8 +194,9 @@ def _usage(question: Question, shape: Architecture | DiffusionModel) -> Usage:
     makes = pieces_of(shape)
     if use.get("kind", "text") != makes:
         raise ImpossibleQuestion(
-            "buy.not_its_use", model=question.model, use=question.use, makes=Message(f"word.{makes}")
-        )
+            "{model} makes {makes}: leave --for {use} out", model=question.model, use=question.use,
+            makes=Label("text of speech" if makes == "speech" else makes),
+        )  # fmt: skip
     filled: dict[str, Any] = {
         name: use[name]
         for name in ("context", "prompt", "answer", "train")
@@ -213,16 +219,24 @@ def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
     condition, at_home = asker.question.condition, replace(limits, has_host=True)
     has_machine = limits.has_host or limits.for_cards or limits.budget is None
     if not has_machine:
-        yield replace(asker.answer(need, at_home, condition), instead=Message("buy.instead_at_home"))
+        yield replace(
+            asker.answer(need, at_home, condition),
+            instead=Message("The budget does not reach a whole machine. With one that is there (--host own):"),
+        )
     for precision in smaller(need):
         other = asker.at(precision)
         if other is None or other.needed_bytes(1) >= need.needed_bytes(1):
             continue
         model, asked = need.model_id, need.precision
-        at_precision = Message("buy.instead_at_precision", model=model, asked=asked, precision=precision)
+        at_precision = Message(
+            "Nothing runs {model} at {asked} as asked. At {precision}:", model=model, asked=asked, precision=precision
+        )
         yield replace(asker.answer(other, limits, condition), instead=at_precision)
         if not has_machine:
-            both = Message("buy.instead_both", model=model, asked=asked, precision=precision)
+            both = Message(
+                "Nothing runs {model} at {asked} as asked. At {precision}, with a machine that is there (--host own):",
+                model=model, asked=asked, precision=precision,
+            )  # fmt: skip
             yield replace(asker.answer(other, at_home, condition), instead=both)
 
 

@@ -133,7 +133,10 @@ def energy(gpu: Gpu, count: int, each_a_second: float | None, assumptions: Assum
     if gpu.tdp_w is None or not each_a_second:
         return ()
     watts = wall_watts(round(gpu.tdp_w), max(1, count // gpu.gpus_on_board), assumptions, busy=True)
-    return (Message("speed.energy", joules=float(watts) / each_a_second, watts=watts),)
+    return (Message(
+        "about {joules:,.2f} J each: {watts:,.0f} W at the wall by the board's power (load_power_share), nobody "
+        "measured it", joules=float(watts) / each_a_second, watts=watts,
+    ),)  # fmt: skip
 
 
 def resale_usd(price_usd: Decimal, years: Decimal, assumptions: Assumptions) -> Decimal:
@@ -158,7 +161,10 @@ def ownership(
     if bought:
         _check(price_usd, "a price")
     if tdp_w < 0 or count < 1:
-        raise ImpossibleCost("model.card_power_not_negative_least", tdp_w=tdp_w, count=count)
+        raise ImpossibleCost(
+            "a card's power must not be negative and there must be one at least, not {tdp_w} W × {count}", tdp_w=tdp_w,
+            count=count,
+        )  # fmt: skip
     hours = hours_of(assumptions)
     busy_hours = hours * assumptions.utilisation
     machine = machine or Machine(assumptions.host_usd, assumptions.host_power_w, assumptions.host_share)
@@ -197,7 +203,10 @@ def rent_per_used_hour(hour_usd: Decimal, pricing_model: str, assumptions: Assum
     """
     _check(hour_usd, "a rent")
     if pricing_model not in TERM_YEARS:
-        raise ImpossibleCost("model.pricing_model_not_known", pricing_model=pricing_model, term_years=tuple(TERM_YEARS))
+        raise ImpossibleCost(
+            "pricing model {pricing_model!r} is not known; known are {term_years}", pricing_model=pricing_model,
+            term_years=tuple(TERM_YEARS),
+        )  # fmt: skip
     years = TERM_YEARS[pricing_model]
     monthly = assumptions.storage_usd_per_month + assumptions.egress_usd_per_month
     monthly_per_hour = monthly * 12 / (assumptions.hours_per_day * DAYS_A_YEAR)
@@ -237,7 +246,10 @@ def cost_per_units(total_usd: Decimal, busy_hours: Decimal, units_per_s: float, 
     Raises ImpossibleCost if it makes nothing.
     """
     if units_per_s <= 0 or busy_hours <= 0:
-        raise ImpossibleCost("model.nothing_produced_busy_hours_second", busy_hours=busy_hours, units_per_s=units_per_s)
+        raise ImpossibleCost(
+            "nothing is produced in {busy_hours} busy hours at {units_per_s} a second", busy_hours=busy_hours,
+            units_per_s=units_per_s,
+        )  # fmt: skip
     produced = Decimal(str(units_per_s)) * SECONDS_AN_HOUR * busy_hours
     return total_usd / produced * units
 
@@ -254,4 +266,4 @@ def cost_per_thousand_images(total_usd: Decimal, busy_hours: Decimal, images_per
 
 def _check(amount: Decimal, what: str) -> None:
     if not amount.is_finite() or amount <= 0:
-        raise ImpossibleCost("model.above_zero_not", what=what, amount=amount)
+        raise ImpossibleCost("{what} must be above zero, not {amount}", what=what, amount=amount)

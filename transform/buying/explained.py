@@ -28,8 +28,10 @@ def steps(option: Option, need: Need, country: str | None = None) -> Iterator[St
     if need.tuning is not None:
         yield from tuning_steps(need.tuning, option.gpu_count)
     elif prediction is None:
-        yield Step("needed", number(option.needed_gb), option.needed_gb, "GB",
-                   Message("speed.weights_activations"))  # fmt: skip
+        yield Step(
+            "needed", number(option.needed_gb), option.needed_gb, "GB",
+            Message("weights and activations: `gpuledger size` names both"),
+        )  # fmt: skip
     else:
         yield from explained.memory_steps(prediction)
         if speed is not None:
@@ -56,13 +58,20 @@ def _energy_steps(option: Option, need: Need, country: str | None) -> Iterator[S
     served = option.speed and option.speed.serving
     rate = served.all_tokens_per_s if served else option.speed.expected if option.speed else option.each_a_second
     if rate:
-        yield Step("energy of each", f"{number(watts)} ÷ {number(rate)}", float(watts) / rate, "J",
-                   Message("speed.energy_of_boards"))  # fmt: skip
+        yield Step(
+            "energy of each", f"{number(watts)} ÷ {number(rate)}", float(watts) / rate, "J",
+            Message("watts while busy ÷ pieces a second, by the power of the boards; nobody measured it"),
+        )  # fmt: skip
     grid = costs.electricity_prices().get((country or "").upper())
     kwh = float(own.electricity / need.assumptions.electricity_usd_per_kwh)
     if grid is not None and grid.carbon_g is not None:
-        yield Step("carbon", f"{number(kwh)} × {number(grid.carbon_g)} ÷ 1000", kwh * float(grid.carbon_g) / 1000, "kg",
-                   Message("speed.carbon_of_grid", country=grid.country))  # fmt: skip
+        yield Step(
+            "carbon", f"{number(kwh)} × {number(grid.carbon_g)} ÷ 1000", kwh * float(grid.carbon_g) / 1000, "kg",
+            Message(
+                "kWh of all hours × grams of CO2 of the grid of {country} in 2023 (Ember, by Our World in Data)",
+                country=grid.country,
+            ),
+        )  # fmt: skip
 
 
 def _copies_steps(option: Option, prediction: Prediction, need: Need) -> Iterator[Step]:
@@ -80,21 +89,25 @@ def tuning_steps(trained: Tuning, count: int) -> Iterator[Step]:
     """The memory for training on `count` cards."""
     memory = trained.memory
     parts = (
-        ("weights", memory.weights, Message("speed.model_trained_beside")),
-        ("gradients", memory.gradients, Message("speed.2_bytes_each_trained_weight")),
-        ("32-bit copies", memory.master, Message("speed.4_bytes_each_trained_weight")),
-        ("optimizer", memory.optimizer, Message("speed.8_bytes_each_trained_weight")),
+        ("weights", memory.weights, Message("of the model and of what is trained beside it")),
+        ("gradients", memory.gradients, Message("2 bytes of each trained weight")),
+        ("32-bit copies", memory.master, Message("4 bytes of each trained weight (mixed precision)")),
+        ("optimizer", memory.optimizer, Message("8 bytes of each trained weight (AdamW; Rajbhandari et al. 2020)")),
     )
     for name, size, source in parts:
         yield Step(name, f"{size:,} ÷ 10^9", size / 1e9, "GB", source)
     yield Step(
         "activations of each card", f"({memory.activations:,} + {trained.scores:,}) ÷ 10^9", trained.each / 1e9, "GB",
-        both(Message("speed.training_activations"), trained.description),
+        both(
+            Message("2 bytes × tokens × hidden × layers, 8 bytes × tokens × vocabulary for scores and their gradient"),
+            trained.description,
+        ),
     )  # fmt: skip
     sums = " + ".join(number(size / 1e9) for _, size, _ in parts)
-    yield Step("needed", f"{sums} + {count} × {number(trained.each / 1e9)}",
-               (trained.shared + count * trained.each) / 1e9, "GB",
-               Message("speed.first_four_divided_among_cards"))  # fmt: skip
+    yield Step(
+        "needed", f"{sums} + {count} × {number(trained.each / 1e9)}", (trained.shared + count * trained.each) / 1e9,
+        "GB", Message("the first four are divided among the cards"),
+    )  # fmt: skip
 
 
 def money_steps(option: Option, need: Need) -> Iterator[Step]:
@@ -120,7 +133,7 @@ def _rent(option: Option, assumptions: Assumptions) -> Iterator[Step]:
     assert option.total_usd is not None
     years = costs.TERM_YEARS[option.way]
     where = (
-        Message("speed.offer_below")
+        Message("the offer below")
         if option.evidence is None
         else f"{option.evidence.source}, {option.evidence.price_since:%Y-%m-%d}"
     )
@@ -128,42 +141,61 @@ def _rent(option: Option, assumptions: Assumptions) -> Iterator[Step]:
     months = f" + {number(monthly_usd)} × 12 × {number(assumptions.horizon_years)}" if monthly_usd else ""
     if years is None:
         hours = f"{number(assumptions.hours_per_day)} × {costs.DAYS_A_YEAR} × {number(assumptions.horizon_years)}"
-        sum_, why = f"{number(option.price_usd)} × {hours}", Message("speed.hours_of_use", where=where)
+        sum_, why = (
+            f"{number(option.price_usd)} × {hours}", Message("the hours of use, at the price of {where}", where=where),
+        )  # fmt: skip
     else:
         terms = -(-assumptions.horizon_years // years)
         sum_ = f"{number(option.price_usd)} × 24 × {costs.DAYS_A_YEAR} × {number(terms * years)}"
-        why = Message("speed.hours_of_terms", where=where)
+        why = Message("every hour of whole terms, used or not, at the price of {where}", where=where)
     yield Step("total", sum_ + months, float(option.total_usd), "USD", why)
 
 
 def _owning(option: Option, own: costs.Ownership, assumptions: Assumptions) -> Iterator[Step]:
     price, host = option.price_usd, option.host
     assert price is not None
-    offered = Message("speed.price_as_offered")
+    offered = Message("the price as it is offered")
     if option.evidence is not None:
-        offered = Message("speed.price_of", source=option.evidence.source, day=option.evidence.price_since)
+        offered = Message(
+            "the price as it is offered: {source}, {day:%Y-%m-%d}", source=option.evidence.source,
+            day=option.evidence.price_since,
+        )  # fmt: skip
     yield Step("cards", number(price), float(own.purchase), "USD", offered)
     yield _machine(own, host, assumptions)
     yield from _electricity(option, own, assumptions)
     if own.resale:
         kept = own.resale / own.purchase / (1 - assumptions.selling_cost_share)
         yield Step(
-            "sold at the end", f"{number(own.purchase)} × {kept:.9g} × (1 − {number(assumptions.selling_cost_share)})",
-            float(own.resale), "USD",
+            "sold at the end",
+            f"{number(own.purchase)} × {kept:.9g} × (1 − {number(assumptions.selling_cost_share)})",
+            float(own.resale),
+            "USD",
             both(
-                Message("headline.kept_over_years", years=number(assumptions.horizon_years)),
+                Message(
+                    "price × part that is kept over {years} years, of this card's own price history where that is "
+                    "long enough, and less for a new card",
+                    years=number(assumptions.horizon_years),
+                ),
                 assumed(assumptions, "value_kept_per_year", "first_drop_share", "selling_cost_share"),
             ),
-        )  # fmt: skip
+        )
     if own.other:
         yield Step("what else", number(own.other), float(own.other), "USD", assumed(assumptions, *_OTHER))
     yield Step(
-        "total", f"{number(own.purchase)} + {number(own.host)} + {number(own.electricity)} + {number(own.other)} "
-        f"− {number(own.resale)}", float(own.total), "USD", Message("speed.cards_machine_electricity_else_bring"),
-    )  # fmt: skip
+        "total",
+        f"{number(own.purchase)} + {number(own.host)} + {number(own.electricity)} + {number(own.other)} "
+        f"− {number(own.resale)}",
+        float(own.total),
+        "USD",
+        Message("cards + machine + electricity + what else − what they bring"),
+    )
     yield Step(
-        "paid on day one", f"{number(own.total)} + {number(own.kept)} − {number(own.running)}", float(own.day_one), "USD",
-        Message("headline.day_one_is"),
+        "paid on day one", f"{number(own.total)} + {number(own.kept)} − {number(own.running)}", float(own.day_one),
+        "USD",
+        Message(
+            "total + what is left at the end − what is paid later; the whole machine counts, with tax where it is "
+            "known",
+        ),
     )  # fmt: skip
 
 
@@ -174,7 +206,7 @@ def _machine(own: costs.Ownership, host: Host | None, assumptions: Assumptions) 
             both(f"a {host.name}: {host.source}", assumed(assumptions, "host_usd", "host_share")),
         )  # fmt: skip
     source = (
-        Message("speed.in_the_price") if host is None else f"{host.name}: {host.source} (transform/buying/hosts.toml)"
+        Message("it is in the price") if host is None else f"{host.name}: {host.source} (transform/buying/hosts.toml)"
     )
     return Step("machine", number(own.host), float(own.host), "USD", source)
 
@@ -192,21 +224,25 @@ def _electricity(option: Option, own: costs.Ownership, assumptions: Assumptions)
         yield Step(
             f"power while {when}",
             f"({power.tdp_w} × {number(share)} × {power.boards} + {number(power.host_w)}) ÷ {supply}",
-            float(value), "W", both(
-                Message("speed.power"),
+            float(value),
+            "W",
+            both(
+                Message("power limit of the card × share × cards + machine, through the supply"),
                 assumed(assumptions, "load_power_share" if when == "busy" else "idle_power_share", "supply_efficiency"),
             ),
-        )  # fmt: skip
+        )
     busy, idle = own.busy_hours, own.hours - own.busy_hours
     yield Step(
         "electricity",
         f"({number(busy)} × {number(watts[0])} + {number(idle)} × {number(watts[1])}) ÷ 1000 "
         f"× (1 + {number(assumptions.building_overhead)}) × {number(assumptions.electricity_usd_per_kwh)}",
-        float(own.electricity), "USD",
+        float(own.electricity),
+        "USD",
         Message(
-            "speed.or_country", words=assumed(assumptions, "utilisation", "electricity_usd_per_kwh", "building_overhead")
+            "{words}, or --country",
+            words=assumed(assumptions, "utilisation", "electricity_usd_per_kwh", "building_overhead"),
         ),
-    )  # fmt: skip
+    )
 
 
 def _per_million(option: Option, need: Need, hours: Decimal) -> Iterator[Step]:
@@ -214,11 +250,13 @@ def _per_million(option: Option, need: Need, hours: Decimal) -> Iterator[Step]:
     if speed is None or cost is None or total is None:
         return
     busy = hours * need.assumptions.utilisation
-    rate, writing_usd, description = speed.expected, total, Message("speed.all_on_writing")
+    rate, writing_usd, description = speed.expected, total, Message("all of it is put on what is written, for one user")
     if need.users > 1 and speed.serving is not None:
         rate = speed.serving.all_tokens_per_s
         writing_usd = total * (1 - Decimal(str(speed.serving.read_share)))
-        description = Message("speed.share_of_time_written", read_share=1 - speed.serving.read_share)
+        description = Message(
+            "the part of the time in which is written ({read_share:.1%})", read_share=1 - speed.serving.read_share
+        )
     yield Step(
         "a million tokens written", f"{number(writing_usd)} ÷ ({number(rate)} × 3600 × {number(busy)}) × 10^6", float(cost),
         "USD", both(description, assumed(need.assumptions, "utilisation")),

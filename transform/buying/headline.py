@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from gpuledger.extract.message import Message, Sum
+from gpuledger.extract.message import Label, Message, Sum
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.advice import without_prices
 from gpuledger.transform.buying.answer import Answer
@@ -18,8 +17,12 @@ from gpuledger.transform.buying.market import Evidence, Hosted
 from gpuledger.transform.buying.options import OWNED, Option
 from gpuledger.transform.buying.rows import machine_usd, mark_of, supply_of
 from gpuledger.transform.sizing.diffusion import DiffusionModel
+from gpuledger.transform.speed.pieces import HEARD
 from gpuledger.transform.speed.rules import Rate
 
+_NO_SHOP = (
+    "No shop of market {market} has a price that counts today, so nothing can be bought there: ask another --market."
+)
 #: Seconds up to which a time is shown in seconds.
 _SHORT = 900
 
@@ -96,7 +99,7 @@ def rent_curve(answer: Answer) -> RentCurve | None:
 
 
 def _heard(option: Option) -> Message | None:
-    return next((note for note in option.notes if note.code == "speed.real_time"), None)
+    return next((note for note in option.notes if note.template == HEARD), None)
 
 
 def _interface(first: Option, answer: Answer) -> tuple[Hosted | None, Decimal | None]:
@@ -174,7 +177,10 @@ def paragraphs(answer: Answer) -> list[list[Message]]:
         parts = (said.first(), said.for_less(), said.other(), said.cheaper(), said.rented(), said.marks())
         return [part for part in map(list, parts) if part]
     is_unknown = answer.need.is_by_rate and any(not option.is_known for option, _ in answer.ranked(1))
-    return [[Message("headline.pictures_unknown", model=answer.need.model_id)]] if is_unknown else []
+    return [[Message(
+        "Nobody knows how fast any of these makes anything with {model}, so none is recommended. They hold it:",
+        model=answer.need.model_id,
+    )]] if is_unknown else []  # fmt: skip
 
 
 def sentences(answer: Answer) -> list[Message]:
@@ -190,7 +196,7 @@ def named(option: Option) -> Message | str:
 def _in_condition(what: str, option: Option) -> Message | str:
     if option.condition in (None, "new", OWNED):
         return what
-    return Message("buy.in_way", what=what, way=Message(f"word.{option.condition}"))
+    return Message("{what} ({way})", what=what, way=Label(option.condition.replace("_", " ")))
 
 
 def _bought(option: Option, answer: Answer) -> Message | str:
@@ -198,21 +204,28 @@ def _bought(option: Option, answer: Answer) -> Message | str:
     there = dict(answer.limits.owned).get(option.gpu_id or "", 0)
     if not there or option.power is None:
         return named(option)
-    return Message("headline.more", count=option.power.boards - there, what=_in_condition(option.gpu, option))
+    return Message("{count} more {what}", count=option.power.boards - there, what=_in_condition(option.gpu, option))
 
 
 def made_in(model: DiffusionModel, rate: Rate, steps: int | None = None) -> Message:
     """How long a picture or a clip takes on one GPU. Each makes its own."""
     clip = model.clip
     if clip is None:
-        made = Message("headline.a_picture", width=model.side, height=model.height or model.side)
+        made = Message("A picture of {width} × {height}", width=model.side, height=model.height or model.side)
     else:
-        made = Message("headline.a_clip", frames=clip.frames, width=clip.width, height=clip.height)
+        made = Message(
+            "A clip of {frames} frames, {width} × {height},", frames=clip.frames, width=clip.width, height=clip.height
+        )
     time, low, high = (_time(1 / per_s) if per_s else "?" for per_s in (rate.expected, rate.high, rate.low))
     return Message(
-        "headline.pictures_about", made=made, steps=steps or model.steps, time=time, low=low, high=high,
-        basis=Message(f"headline.basis_{rate.basis}"),
+        "{made} with {steps} steps takes {time} ({low} to {high}, {basis}).", made=made, steps=steps or model.steps,
+        time=time, low=low, high=high, basis=_basis(rate),
     )  # fmt: skip
+
+
+def _basis(rate: Rate) -> Message | Label:
+    """What the speed rests on."""
+    return Message("a share of the bound, nobody measured it") if rate.basis == "bound" else Label(rate.basis)
 
 
 def _time(seconds: float) -> str:
@@ -227,15 +240,18 @@ def _speed(each: float) -> str:
 def _where(evidence: Evidence | None) -> Message:
     """Who asks the price: `at newegg`, `at the launch price of 2025-04-16,`, `at the street price of 2026-10, GPU Poet,`."""
     if evidence is None:
-        return Message("headline.have_it")
+        return Message("that you have,")
     if _is_of_street(evidence):
-        return Message("headline.at_street", month=f"{evidence.price_since:%Y-%m}", source=evidence.source)
+        return Message(
+            "at the street price of {month}, {source},", month=f"{evidence.price_since:%Y-%m}", source=evidence.source
+        )
     if evidence.source in (LAUNCH_PRICE, LIST_PRICE):
         return Message(
-            "headline.at_launch" if evidence.source == LAUNCH_PRICE else "headline.at_list",
+            "at the launch price of {day}," if evidence.source == LAUNCH_PRICE
+            else "at the list price of its maker since {day},",
             day=f"{evidence.price_since:%Y-%m-%d}",
-        )
-    return Message("headline.at_shop", shop=evidence.shop)
+        )  # fmt: skip
+    return Message("at {shop}", shop=evidence.shop)
 
 
 def _is_of_street(evidence: Evidence) -> bool:
@@ -250,7 +266,7 @@ def _paid(usd: Decimal | None) -> Sum:
 def _outlay(option: Option) -> Message:
     """`2,798.00 USD on day one`, `183.68 USD of rent`."""
     return Message(
-        "headline.on_day_one" if option.way == "buy" else "headline.of_rent", outlay=_paid(option.outlay_usd)
+        "{outlay} on day one" if option.way == "buy" else "{outlay} of rent", outlay=_paid(option.outlay_usd)
     )
 
 
@@ -258,8 +274,8 @@ def horizon(answer: Answer) -> Message:
     """`3 years`, `14 days`."""
     years = answer.assumptions.horizon_years
     if years < 1:
-        return Message("headline.days", count=round(years * costs.DAYS_A_YEAR))
-    return Message("headline.years", count=f"{years.normalize():f}")
+        return Message("{count} days", count=round(years * costs.DAYS_A_YEAR))
+    return Message("{count} years", count=f"{years.normalize():f}")
 
 
 class _Said(NamedTuple):
@@ -274,14 +290,19 @@ class _Said(NamedTuple):
         if answer.instead is not None:
             yield answer.instead
         if option.behind:
-            yield Message("headline.nothing_comfortable", why=option.behind)
+            yield Message("Nothing here is comfortable; this comes nearest, but {why:; }.", why=option.behind)
         yield self._what_to_do()
         yield from self._speed()
         if option.prediction is not None and option.prediction.verdict == "tight":
-            yield Message("headline.tight", needed=option.needed_gb, available=option.available_gb)
+            yield Message(
+                "Its memory is just enough: {needed:.1f} of {available:.1f} GB.", needed=option.needed_gb,
+                available=option.available_gb,
+            )  # fmt: skip
         if answer.more_bits is not None:
             precision, rate = answer.more_bits
-            yield Message("headline.more_bits", precision=precision, speed=_speed(rate))
+            yield Message(
+                "It holds {precision} comfortably too, at {speed} tokens/s.", precision=precision, speed=_speed(rate)
+            )
         if option.total_usd is not None:
             yield self._in_all()
         yield from self._with_owned()
@@ -292,54 +313,70 @@ class _Said(NamedTuple):
         option = self.answer.picks and self.answer.picks.for_less
         if option:
             saved = (self.found.option.outlay_usd or Decimal(0)) - (option.outlay_usd or Decimal(0))
-            yield Message("headline.for_less", what=self._beside(option), saved=_paid(saved), pace=self._pace(option))
+            yield Message(
+                "For less: {what}, {saved} less; {pace}.", what=self._beside(option), saved=_paid(saved),
+                pace=self._pace(option),
+            )  # fmt: skip
 
     def other(self) -> Iterator[Message]:
         """The pick in the other condition."""
         option = self.answer.picks and self.answer.picks.other
         if option:
             yield Message(
-                "headline.new_instead" if option.condition == "new" else "headline.used_instead",
+                "New, with its warranty: {what}; {pace}." if option.condition == "new"
+                else "Used, for less: {what}; {pace}.",
                 what=self._beside(option), pace=self._pace(option),
             )  # fmt: skip
         if any(pick.condition in ("used", "refurbished", "open_box") for pick in self.answer.picks or () if pick):
-            yield Message("headline.used_risk")
+            yield Message("A used card has no warranty: run it under load before the days to return it are over.")
 
     def cheaper(self) -> Iterator[Message]:
         """What is cheaper still and runs."""
         option = self.found.cheaper
         if option is not None:
-            why = option.behind or (Message("headline.more_memory_than_needed"),)
-            yield Message("headline.cheaper", what=self._beside(option), pace=self._pace(option), why=why)
+            why = option.behind or (Message("more memory than this needs"),)
+            yield Message(
+                "Cheaper still, and it runs: {what}; {pace}, but {why:; }.", what=self._beside(option),
+                pace=self._pace(option), why=why,
+            )  # fmt: skip
 
     def _beside(self, option: Option) -> Message:
         """An option beside the first, where its price is from, and what it costs on day one."""
         what, where = _bought(option, self.answer), _where(option.evidence)
-        return Message("headline.beside", what=what, where=where, paid=_outlay(option))
+        return Message("{what} {where} for {paid}", what=what, where=where, paid=_outlay(option))
 
     def _pace(self, option: Option) -> Message:
         """How fast another option is, in what it makes."""
         first, each = self.found.option.each_a_second, option.each_a_second
-        times = Message("headline.times_as_fast", times=f"{each / first:.2g}" if first else "?")
+        times = Message("{times} times as fast", times=f"{each / first:.2g}" if first else "?")
         if option.pictures is not None:
-            return Message("headline.pace_of_pictures", time=_time(1 / option.pictures.per_s), times=times)
+            return Message("{time} for each, {times}", time=_time(1 / option.pictures.per_s), times=times)
         if (heard := _heard(option)) is not None:
-            return Message("headline.pace_of_speech", times=heard.values["times"])
+            return Message("speech {times:.3g} times as fast as it is spoken", times=heard.values["times"])
         if option.speed is None:
-            return Message("headline.pace_unknown")
-        return Message("headline.pace", speed=_speed(each), times=times)
+            return Message("nobody knows how fast")
+        return Message("{speed} tokens/s, {times}", speed=_speed(each), times=times)
 
     def _what_to_do(self) -> Message:
         option = self.found.option
         evidence, price, outlay = option.evidence, _paid(option.price_usd), _paid(option.outlay_usd)
         if option.way != "buy":
-            return Message("headline.rent", what=option.what, way=Message(f"word.{option.way}"), price=price)
+            return Message(
+                "Rent {what} ({way}) for {price} an hour.", what=option.what, way=Label(option.way.replace("_", " ")),
+                price=price,
+            )  # fmt: skip
         if evidence is None:
-            return Message("headline.use_own", what=option.what, outlay=outlay)
+            return Message("Use {what}, which you have; {outlay} on day one.", what=option.what, outlay=outlay)
         return Message(
-            "headline.buy_with_machine" if machine_usd(option, self.answer) else "headline.buy",
-            what=_bought(option, self.answer), where=_where(evidence), price=price, outlay=outlay, missing=self._missing(),
-        )  # fmt: skip
+            "Buy {what} {where} for {price}; with the machine {outlay} on day one ({missing})."
+            if machine_usd(option, self.answer)
+            else "Buy {what} {where} for {price}; {outlay} on day one ({missing}).",
+            what=_bought(option, self.answer),
+            where=_where(evidence),
+            price=price,
+            outlay=outlay,
+            missing=self._missing(),
+        )
 
     def _with_owned(self) -> Iterator[Message]:
         """The best way with each card that the user has, where the first answer is another one."""
@@ -351,14 +388,18 @@ class _Said(NamedTuple):
             best = min(answers or ways, key=lambda one: (not one.fits, one.condition != OWNED, one.total_usd or 0))
             yours = best.gpu if count == 1 else f"{count} × {best.gpu}"
             if not answers:
-                yield Message("headline.not_with_yours", yours=yours, what=named(best), why=best.against)
+                yield Message(
+                    "Not with your {yours}: {what} {why:; }.", yours=yours, what=named(best), why=best.against
+                )
             elif best.price_usd is None:
                 yield Message(
-                    "headline.yours_without_price", yours=yours, what=best.what, speed=_speed(best.each_a_second)
-                )
+                    "Your {yours} alone does not do it; {what} would, {speed} tokens/s, but no price of another one "
+                    "counts today.", yours=yours, what=best.what, speed=_speed(best.each_a_second),
+                )  # fmt: skip
             else:
                 yield Message(
-                    "headline.with_yours", yours=yours, what=named(best), price=_paid(best.price_usd),
+                    "With your {yours}: {what}, {price} for what is added; {outlay} on day one, {speed} tokens/s, "
+                    "{total} in all.", yours=yours, what=named(best), price=_paid(best.price_usd),
                     outlay=_paid(best.outlay_usd), total=_paid(best.total_usd), speed=_speed(best.each_a_second),
                 )  # fmt: skip
 
@@ -366,15 +407,15 @@ class _Said(NamedTuple):
         """What the amount of day one does not include."""
         tax = self.answer.stock.place.tax_missing
         if tax and not self.answer.assumptions.sales_tax_share:
-            return Message("headline.tax_missing", tax=Message("headline.sales_tax") if tax == "sales tax" else tax)
-        return Message("headline.shipping_missing")
+            return Message("shipping and {tax} not included", tax=Message("sales tax") if tax == "sales tax" else tax)
+        return Message("shipping not included")
 
     def _speed(self) -> Iterator[Message]:
         option, users = self.found.option, self.answer.need.users
         if option.pictures is not None:
             made, model = option.pictures, self.answer.need.diffusion
             if model is None or made.basis == "measured":
-                yield Message("headline.pictures", rate=f"{made.per_s * option.gpu_count * 60:.3g}")
+                yield Message("{rate} pictures a minute, measured.", rate=f"{made.per_s * option.gpu_count * 60:.3g}")
             else:
                 yield made_in(model, Rate(made.per_s, made.low, made.high, None, made.basis), made.iterations)
         if (heard := _heard(option)) is not None:
@@ -386,13 +427,16 @@ class _Said(NamedTuple):
             yield from self._training(rate)
             return
         if rate.basis == "measured":
-            yield Message("headline.measured", speed=_speed(each))
+            yield Message("{speed} tokens/s, measured.", speed=_speed(each))
             return
         share = each / option.speed.expected if option.speed.expected else 1.0
         low, high = (_speed((figure or 0) * share) for figure in (rate.low, rate.high))
-        whom = Message("headline.you") if users == 1 else Message("headline.each_of", users=users)
-        basis = Message(f"headline.basis_{rate.basis}")
-        yield Message("headline.speed", speed=_speed(each), whom=whom, low=low, high=high, basis=basis)
+        whom = Message("you") if users == 1 else Message("each of {users}", users=users)
+        basis = _basis(rate)
+        yield Message(
+            "{speed} tokens/s for {whom} ({low} to {high}, {basis}).", speed=_speed(each), whom=whom, low=low,
+            high=high, basis=basis,
+        )  # fmt: skip
 
     def _training(self, rate: Rate) -> Iterator[Message]:
         """How long the training takes, and what those hours cost if somebody says how many tokens it has."""
@@ -411,30 +455,37 @@ class _Said(NamedTuple):
             return _paid(hour * Decimal(tokens / each / costs.SECONDS_AN_HOUR)) if each else None
 
         yield Message(
-            "headline.training_rented" if option.own is None else "headline.training_owned", cost=paid(rate.expected),
-            least=paid(rate.high), most=paid(rate.low),
+            "Those hours cost {cost} of rent ({least} to {most})." if option.own is None
+            else "Those hours cost {cost} of electricity ({least} to {most}).",
+            cost=paid(rate.expected), least=paid(rate.high), most=paid(rate.low),
         )  # fmt: skip
 
     def _in_all(self) -> Message:
         option, time = self.found.option, horizon(self.answer)
         if option.own is None:
             hours = f"{self.answer.assumptions.hours_per_day.normalize():f}"
-            return Message("headline.rent_in_all", time=time, total=_paid(option.total_usd), hours=hours)
+            return Message(
+                "After {time} {total} in all, at {hours} hours a day.", time=time, total=_paid(option.total_usd),
+                hours=hours,
+            )  # fmt: skip
         own = option.own
         return Message(
-            "headline.in_all", time=time, total=_paid(own.total), running=_paid(own.running),
-            kept=_paid(own.kept),
+            "After {time} {total} in all: {running} to run it, less {kept} that is left.", time=time,
+            total=_paid(own.total), running=_paid(own.running), kept=_paid(own.kept),
         )  # fmt: skip
 
     def rented(self) -> Iterator[Message]:
         """Below what use it is cheaper to rent, or to ask an interface."""
         found, rental = self.found, self.found.rental
         if rental is not None:
-            what = Message("headline.rental", what=rental.what, price=_paid(rental.price_usd))
+            what = Message("{what}, {price} an hour", what=rental.what, price=_paid(rental.price_usd))
             if found.rent_below is None:
-                yield Message("headline.rent_always", rental=what)
+                yield Message("Renting is cheaper at any number of hours ({rental}).", rental=what)
             elif found.rent_below > 0:
-                yield Message("headline.rent_below", hours=f"{found.rent_below:,.0f}", rental=what)
+                yield Message(
+                    "Renting is cheaper below {hours} hours a month ({rental}).", hours=f"{found.rent_below:,.0f}",
+                    rental=what,
+                )  # fmt: skip
         yield from self._interface()
 
     def _interface(self) -> Iterator[Message]:
@@ -445,15 +496,28 @@ class _Said(NamedTuple):
         asked = requested(self.answer)
         prompt = asked.read + asked.again
         what = Message(
-            "headline.api_again" if asked.again else "headline.api", name=api.hosted_name, provider=api.provider,
-            read=_paid(api.usd("input", prompt)), again=_paid(api.usd("cache read", prompt)), before=f"{asked.again:,}",
-            written=_paid(api.usd("output", prompt)), day=f"{api.seen_on:%Y-%m-%d}",
-        )  # fmt: skip
+            "{name} at {provider}, {read} for a million tokens read, {again} read again and {written} written, seen "
+            "on {day}; with each answer it reads {before} tokens of the context again (reread_share)"
+            if asked.again
+            else "{name} at {provider}, {read} for a million tokens read and {written} written, seen on {day}",
+            name=api.hosted_name,
+            provider=api.provider,
+            read=_paid(api.usd("input", prompt)),
+            again=_paid(api.usd("cache read", prompt)),
+            before=f"{asked.again:,}",
+            written=_paid(api.usd("output", prompt)),
+            day=f"{api.seen_on:%Y-%m-%d}",
+        )
         if below is None:
-            yield Message("headline.api_always", api=what)
+            yield Message(
+                "If your data may leave the house, an API is cheaper than all that this can write ({api}).", api=what
+            )
         else:
             share = f"{prompt / asked.tokens:.0%}"
-            yield Message("headline.api_below", millions=f"{below / 1_000_000:,.3g}", share=share, api=what)
+            yield Message(
+                "If your data may leave the house, an API is cheaper below {millions} million tokens a month, "
+                "{share} of them read ({api}).", millions=f"{below / 1_000_000:,.3g}", share=share, api=what,
+            )  # fmt: skip
 
     def _machine(self) -> Iterator[Message]:
         """What the cards go into, and how much of its price is our estimate."""
@@ -462,18 +526,20 @@ class _Said(NamedTuple):
         if host is None or supply is None or option.power is None:
             return
         needs = Message(
-            "headline.needs_airflow" if host.airflow else "headline.needs", boards=option.power.boards,
-            watts=f"{supply:,}",
+            "{boards} × double-width slot, a supply of {watts} W, fans for cards that have none" if host.airflow
+            else "{boards} × double-width slot, a supply of {watts} W",
+            boards=option.power.boards, watts=f"{supply:,}",
         )  # fmt: skip
         machine = machine_usd(option, answer)
         if machine is None:
-            yield Message("headline.your_machine", needs=needs)
+            yield Message("Your machine needs {needs}.", needs=needs)
             return
         factor = 1 + answer.limits.machine_tax
         low, high = (_paid((usd or 0) * factor) for usd in (host.low_usd, host.high_usd))
         yield Message(
-            "headline.machine", kind=Message(f"headline.host_{re.sub(r'[ -]', '_', host.name)}"), needs=needs,
-            price=_paid(machine), low=low, high=high, day=f"{estimated_on():%Y-%m}",
+            "Machine: {kind} with {needs}; {price} is our estimate of {day} ({low} to {high}).",
+            kind=Label(host.name), needs=needs, price=_paid(machine),
+            low=low, high=high, day=f"{estimated_on():%Y-%m}",
         )  # fmt: skip
 
     def marks(self) -> Iterator[Message]:
@@ -484,19 +550,29 @@ class _Said(NamedTuple):
         brought = [one for one in brought if _is_of_street(one) or one.source in (LAUNCH_PRICE, LIST_PRICE)]
         if "stale" in mark and evidence is not None:
             if evidence in brought:
-                yield Message("headline.stale_day", days=(self.answer.stock.now - evidence.price_since).days)
+                yield Message(
+                    "The price is stale: it is {days} days old.",
+                    days=(self.answer.stock.now - evidence.price_since).days,
+                )
             else:
-                yield Message("headline.stale", shop=evidence.shop)
+                yield Message("The price is stale: {shop} could not be read last time.", shop=evidence.shop)
         if "invented" in mark:
-            yield Message("headline.invented")
+            yield Message("The price is invented: it is of the sample.")
         if not self.answer.stock.from_wheel and not _is_sold(self.answer.options):
-            yield Message("headline.no_shop", market=self.answer.stock.place.market)
+            yield Message(_NO_SHOP, market=self.answer.stock.place.market)
         of_all = [one.evidence for one in self.answer.options if one.evidence and _is_of_street(one.evidence)]
         months = sorted(f"{one.price_since:%Y-%m}" for one in [one for one in brought if _is_of_street(one)] or of_all)
         if brought and months:
-            yield Message("headline.street_prices", months="–".join(dict.fromkeys((months[0], months[-1]))))
+            yield Message(
+                "Street prices are what others published in {months}; where none was found, the maker's price stands: "
+                "`gpuledger refresh` reads those of today.",
+                months="–".join(dict.fromkeys((months[0], months[-1]))),
+            )
         elif brought:
-            yield Message("headline.launch_prices")
+            yield Message(
+                "These are prices of the makers, mostly of the day on which a card came out: `gpuledger refresh` "
+                "reads those of today."
+            )
 
 
 def _is_sold(options: Sequence[Option]) -> bool:
@@ -507,13 +583,16 @@ def _is_sold(options: Sequence[Option]) -> bool:
 def why_nothing(answer: Answer) -> list[Message]:
     """Why no option is an answer, the argument that rules out most, and what would give an answer."""
     need = answer.need
-    why = [Message("buy.nothing_runs", model=need.model_id, precision=need.precision)]
+    why = [Message("nothing runs {model} at {precision} as asked", model=need.model_id, precision=need.precision)]
     if not answer.stock.from_wheel and not _is_sold(answer.options):
         # After weeks without a night no price counts in any market.
         too_old = list(without_prices(answer.options))
-        return [*why, *(too_old or [Message("headline.no_shop", market=answer.stock.place.market)])]
+        return [*why, *(too_old or [Message(_NO_SHOP, market=answer.stock.place.market)])]
     for number, (argument, count, first) in enumerate(answer.blocked):
         price = _paid(first.outlay_usd or first.price_usd)
         if number == 0 or argument.startswith("--condition"):
-            why.append(Message("headline.without", argument=argument, count=count, what=named(first), price=price))
+            why.append(Message(
+                "without {argument} there are {count} answers, the first: {what}, {price}", argument=argument,
+                count=count, what=named(first), price=price,
+            ))  # fmt: skip
     return [*why, *answer.way_outs]

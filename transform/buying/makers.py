@@ -120,11 +120,14 @@ def left_out() -> Mapping[str, Message]:
         end = _ended().get(gpu.gpu_id)
         if end is not None:
             successor = catalogue.by_id()[end["successor"]].display_name
-            reasons[gpu.gpu_id] = Message("buy.no_longer_sold", day=end["sold_until"], successor=successor)
+            reasons[gpu.gpu_id] = Message(
+                "no longer sold since {day}, when {successor} came: only a price that somebody asks today counts, "
+                "and none is known here", day=end["sold_until"], successor=successor,
+            )  # fmt: skip
         elif gpu.msrp_usd is not None:
-            reasons[gpu.gpu_id] = Message("buy.no_day_of_its_price")
+            reasons[gpu.gpu_id] = Message("the day of its price is not known")
         elif gpu.released_on is not None and newest - gpu.released_on.year <= _YEARS:
-            reasons[gpu.gpu_id] = Message("buy.no_price_of_its_maker")
+            reasons[gpu.gpu_id] = Message("no price of its maker is known: a quote in the inbox gives it one")
     return reasons
 
 

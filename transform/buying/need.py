@@ -25,13 +25,15 @@ from gpuledger.transform.sizing.named import shape_of
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
 from gpuledger.transform.speed import memory, pieces
-from gpuledger.transform.speed.engines import Engine, default_engine, embedding_of, engines, loaded_as
+from gpuledger.transform.speed.engines import NOT_KNOWN_TO_RUN, Engine, default_engine, embedding_of, engines, loaded_as
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.transform.speed.links import is_module
 from gpuledger.transform.speed.memory import HostMemory, Offload, check_offload
 from gpuledger.transform.speed.predict import Prediction, job_of, load_of, predict
 from gpuledger.transform.speed.rules import Job, Plan, Rate
 
+#: Why a model does not run on a card that its program runs on.
+WITHOUT_BF16 = "{card} does not multiply bf16, which {model} needs"
 # Training is loaded where it is asked for: most questions are about answers.
 if TYPE_CHECKING:
     from gpuledger.transform.sizing.tuning import Tuning, Way
@@ -134,11 +136,9 @@ class Need:
     def against(self, gpu: Gpu) -> Message | None:
         """Why the model does not run on a card, None if it does or if nothing is known about that."""
         if not self.engine.runs_on(gpu, self.precision):
-            return Message(
-                "speed.not_known_to_run", engine=self.engine.name, precision=self.precision, card=gpu.display_name
-            )
+            return Message(NOT_KNOWN_TO_RUN, engine=self.engine.name, precision=self.precision, card=gpu.display_name)
         if self.diffusion is not None and self.diffusion.bf16 and gpu.architecture in pieces.WITHOUT_BF16:
-            return Message("speed.no_bf16", card=gpu.display_name, model=self.model_id)
+            return Message(WITHOUT_BF16, card=gpu.display_name, model=self.model_id)
         return None
 
     def bound_of_empty_cache(self, bandwidth_gb_s: float) -> float:
@@ -152,7 +152,10 @@ def text_shape(model_id: str, own: Path) -> Architecture:
     shape = shape_of(model_id, own)
     if isinstance(shape, DiffusionModel):
         makes = "pictures" if shape.clip is None else "video"
-        raise SizingError("model.makes_no_text", model_id=model_id, makes=makes)
+        raise SizingError(
+            "{model_id} makes {makes}, and no text: `gpuledger buy --model {model_id}` says what holds it, and how "
+            "fast it was measured if anybody did", model_id=model_id, makes=makes,
+        )  # fmt: skip
     return shape
 
 
@@ -162,11 +165,11 @@ def need_of(
     """What the model needs. Raises SizingError if the precision is not known, or if the model does not allow the load."""
     if isinstance(shape, DiffusionModel):
         if usage.context is not None:
-            raise SizingError("model.model_images_video_no_context")
+            raise SizingError("a model of images or video has no context; leave it out")
         if usage.train is not None:
-            raise SizingError("model.training_image_model_needs_not")
+            raise SizingError("what training of an image model needs is not known here")
         if usage.offload != "none" or usage.embedding is not None:
-            raise SizingError("model.image_model_stays_processor_not")
+            raise SizingError("what of an image model stays with the processor is not known; leave it out")
         shape = shape.asked(usage.size, usage.frames, usage.steps)
         return Need(
             model_id=model_id,
@@ -177,7 +180,7 @@ def need_of(
             diffusion=shape,
         )
     if usage.is_of_a_picture:
-        raise SizingError("model.text_has_no_size", model_id=model_id)
+        raise SizingError("{model_id} makes no pictures; leave --size, --frames and --steps out", model_id=model_id)
     if usage.train is not None:
         return _training(model_id, shape, usage.train, usage, assumptions)
     name = normalise_precision(precision)
@@ -202,7 +205,7 @@ def need_of(
 
 def _training(model_id: str, shape: Architecture, way: Way, usage: Usage, assumptions: Assumptions) -> Need:
     if usage.offload != "none" or usage.embedding is not None or usage.users > 1:
-        raise SizingError("model.trains_serves_nobody")
+        raise SizingError("who trains serves nobody: leave --users, --offload and --embedding out")
     from gpuledger.transform.sizing.tuning import PRECISIONS, tuning
 
     tokens = min(_TRAINED_TOKENS, shape.context) if usage.context is None else usage.context

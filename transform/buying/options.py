@@ -24,6 +24,16 @@ from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 NODES = (1, 2, 3, 4, 6, 8)
 #: The condition of a card that the user has.
 OWNED = "owned"
+NO_MACHINE = "no machine of hosts.toml holds {boards} of it ({watts:,} W)"
+TOO_FEW_SLOTS = "needs {boards} slots of double width, and your machine counts as one with {slots} (--slots)"
+#: The reasons against an option that no machine takes.
+NO_PLACE = (NO_MACHINE, TOO_FEW_SLOTS)
+HEADS_NOT_DIVIDED = "{engine} does not divide the model's heads among {cards} cards"
+SPEED_UNKNOWN = "its speed is not known"
+TOO_SLOW = "{speed:.1f} tokens/s (expected of a bound of {bound:.1f}), under {least:g}"
+TOO_SLOW_AS_MEASURED = "{speed:.1f} tokens/s (as measured), under {least:g}"
+#: The reasons against an option whose speed is too low or not known.
+SLOW = (SPEED_UNKNOWN, TOO_SLOW, TOO_SLOW_AS_MEASURED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +179,7 @@ class Option(NamedTuple):
     @property
     def is_known(self) -> bool:
         """Whether there is a speed of what does not write token by token: pictures, clips, speech, training."""
-        return bool(self.pictures or self.speed) or any(note.code == "speed.real_time" for note in self.notes)
+        return bool(self.pictures or self.speed) or any(note.template == pieces.HEARD for note in self.notes)
 
     @property
     def each_a_second(self) -> float:
@@ -318,9 +328,9 @@ class _Question:
         watts = (card.tdp_w or 0) * boards
         no_place: tuple[Message, ...] = ()
         if host is None:
-            no_place = (Message("buy.no_machine", boards=boards, watts=watts),)
+            no_place = (Message(NO_MACHINE, boards=boards, watts=watts),)
         elif self.limits.has_host and boards > self.limits.slots and host.lanes:
-            no_place = (Message("buy.too_few_slots", boards=boards, slots=self.limits.slots),)
+            no_place = (Message(TOO_FEW_SLOTS, boards=boards, slots=self.limits.slots),)
         is_machine = host is not None and host.slot is None  # its price is all that is paid on day one
         unknown = () if is_machine else _without_power(own)
         return Setup(host, own, power, (*unknown, *no_place), self._power(card, boards, host))
@@ -331,7 +341,9 @@ class _Question:
             return ()
         watts = costs.wall_watts(card.tdp_w, boards, self.assumptions, busy=True, host_w=host.power_w(self.assumptions))
         outlet = outlet_watts(self.limits.country)
-        return (Message("buy.above_outlet", watts=watts, outlet=outlet),) if watts > outlet else ()
+        return (Message(
+            "draws {watts:,.0f} W; an ordinary outlet gives {outlet:,} W", watts=watts, outlet=outlet,
+        ),) if watts > outlet else ()  # fmt: skip
 
     def offered(self) -> Iterator[Option]:
         """Servers, laptops and lots as shops offer them. The price is for the whole, for a machine with its host."""
@@ -384,9 +396,14 @@ class _Question:
             speed = self.speed(prediction, gpu, gpus, gpu.memory_bandwidth_gb_s)
             if speed is None:
                 continue  # a name with neither price nor speed helps nobody to choose
-            note = self.market.unpriced.get(gpu.gpu_id) or Message("buy.no_shop_price")
+            note = self.market.unpriced.get(gpu.gpu_id) or Message(
+                "no shop's price is known here: a quote in the inbox gives it one"
+            )
             if gpu.gpu_id not in self.market.unpriced and gpu.msrp_usd is not None and boards == 1:
-                note = Message("buy.no_shop_price_but_launch_price", price=Sum(gpu.msrp_usd))
+                note = Message(
+                    "no shop's price is known here: a quote in the inbox gives it one; its maker asked {price} when "
+                    "it came out", price=Sum(gpu.msrp_usd),
+                )  # fmt: skip
             option = Option(
                 way="buy", what=gpu.display_name if boards == 1 else f"{boards} × {gpu.display_name}", gpu_id=gpu.gpu_id,
                 gpu=gpu.display_name, gpu_count=gpus, prediction=prediction, host=host_for(gpu, boards, gpu.tdp_w),
@@ -437,7 +454,7 @@ class _Question:
             return ()
         if prediction.split == prediction.plan.engine.split:
             return ()
-        return (Message("buy.heads_not_divided", engine=prediction.plan.engine.name, cards=prediction.plan.count),)
+        return (Message(HEADS_NOT_DIVIDED, engine=prediction.plan.engine.name, cards=prediction.plan.count),)
 
     def speed(self, prediction: Prediction | None, gpu: Gpu, count: int, bandwidth: float | None) -> Speed | None:
         """The speed of an option. None if the model does not write token by token, or if the bandwidth is not known."""
@@ -476,20 +493,18 @@ class _Question:
         """The reasons against the memory and the price. `cards` is the price of the cards alone."""
         limits, reasons = self.limits, []
         if needed > available:
-            reasons.append(Message("buy.needs_memory", needed=needed, available=available))
+            reasons.append(Message("needs {needed:.1f} GB and has {available:.1f}", needed=needed, available=available))
         paid = cards if limits.for_cards and cards is not None else outlay
         if limits.budget is not None and paid is None:
-            reasons.append(Message("buy.price_unknown_for_budget"))
+            reasons.append(Message("its price is not known, so whether the budget buys it is not"))
         elif limits.budget is not None and paid is not None and limits.currency.of(paid) > limits.budget:
             budget = Sum(limits.budget * Decimal(limits.currency.usd))
             is_day_one = cards is not None and not limits.for_cards
-            reasons.append(
-                Message(
-                    "headline.over_budget_on_day_one" if is_day_one else "buy.over_budget",
-                    price=Sum(paid),
-                    budget=budget,
-                )
-            )
+            reasons.append(Message(
+                "costs {price} on day one, over the budget of {budget}" if is_day_one
+                else "costs {price}, over the budget of {budget}",
+                price=Sum(paid), budget=budget,
+            ))  # fmt: skip
         return tuple(reasons)
 
     def too_slow(self, speed: Speed | None) -> tuple[Message, ...]:
@@ -498,12 +513,12 @@ class _Question:
         if least is None:
             return ()
         if speed is None:
-            return (Message("buy.speed_unknown"),)
+            return (Message(SPEED_UNKNOWN),)
         if speed.each >= least:
             return ()
         if speed.rate.basis == "measured":
-            return (Message("buy.too_slow_as_measured", speed=speed.each, least=least),)
-        return (Message("buy.too_slow", speed=speed.each, bound=speed.bound, least=least),)
+            return (Message(TOO_SLOW_AS_MEASURED, speed=speed.each, least=least),)
+        return (Message(TOO_SLOW, speed=speed.each, bound=speed.bound, least=least),)
 
 
 class _Boards(NamedTuple):
@@ -578,11 +593,17 @@ class _Boards(NamedTuple):
         what = card.gpu if self.boards == 1 else f"{self.boards} × {card.gpu}"
         notes = _offloaded(prediction)
         if 0 < self.there < self.boards:
-            notes = (Message("headline.have", count=self.there), *notes)
+            notes = (Message("{count} of them you have", count=self.there), *notes)
         if copies > 1:
             each, users = gpus // copies, question.copies.of(copies).users
             what = f"{self.boards} × {card.gpu} ({copies} × {each})"
-            notes = (*notes, Message("buy.copies", copies=copies, cards=each, users=users))
+            notes = (
+                *notes,
+                Message(
+                    "{copies} copies of the model, each on {cards} of the GPUs and for {users} at once", copies=copies,
+                    cards=each, users=users,
+                ),
+            )  # fmt: skip
         heard = pieces.heard(self.gpu, question.need.job.shape) if question.need.job else ()
         option = Option(
             way="buy", condition=card.condition, what=what, gpu_id=card.gpu_id, gpu=card.gpu, gpu_count=gpus,
@@ -631,10 +652,13 @@ def _offloaded(prediction: Prediction | None) -> tuple[Message, ...]:
     if prediction is None or prediction.moved is None:
         return ()
     moved = prediction.moved
-    return (
-        Message(f"buy.{moved.what}_with_processor", layers=moved.layers, all=moved.of_layers, size=moved.size / 1e9),
-    )
+    return (Message(
+        "the experts of {layers} of {all} layers, {size:.1f} GB, stay with the processor: nobody measured how fast it "
+        "reads them" if moved.what == "experts"
+        else "{layers} of {all} layers, {size:.1f} GB, stay with the processor: nobody measured how fast it reads them",
+        layers=moved.layers, all=moved.of_layers, size=moved.size / 1e9,
+    ),)  # fmt: skip
 
 
 def _without_power(own: costs.Ownership | None) -> tuple[Message, ...]:
-    return (Message("buy.power_unknown"),) if own is None else ()
+    return (Message("its power is not known, so its cost is not"),) if own is None else ()

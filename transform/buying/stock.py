@@ -205,7 +205,10 @@ def currency(code: str) -> Currency:
     if code == "USD":
         return DOLLARS
     if code not in rates:
-        raise LookupError(Message("headline.no_rate", currency=code, known=tuple(sorted(rates))))
+        raise LookupError(Message(
+            "no exchange rate for {currency} comes with the program; known are {known:, }", currency=code,
+            known=tuple(sorted(rates)),
+        ))  # fmt: skip
     return Currency(code, rates[code], day)
 
 
@@ -213,7 +216,9 @@ def electricity_usd(country: str) -> Decimal:
     """Dollars for a kilowatt-hour. Raises LookupError, with the known countries, for an unknown country."""
     prices = electricity_prices()
     if country.upper() not in prices:
-        raise LookupError(Message("headline.no_electricity", country=country, known=tuple(prices)))
+        raise LookupError(Message(
+            "no electricity price is known for {country}; known are {known:, }", country=country, known=tuple(prices),
+        ))  # fmt: skip
     price = prices[country.upper()]
     return round(price.price * Decimal(str(currency(price.currency).usd)), 6)
 

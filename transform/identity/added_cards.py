@@ -55,9 +55,9 @@ def new_gpu(vendor: str, name: str, like: Gpu | None, stated: Mapping[str, str])
     Raises BadGpu for an unknown column, for an impossible figure, and if memory or bandwidth is missing.
     """
     if not re.search(r"[a-z0-9]", name.lower()):
-        raise BadGpu("question.no_name_card", name=name)
+        raise BadGpu("{name!r} is no name of a card", name=name)
     if unknown := sorted(set(stated) - set(STATED)):
-        raise BadGpu("question.card_no", unknown=tuple(unknown), stated=tuple(STATED))
+        raise BadGpu("a card has no {unknown}; it has {stated}", unknown=tuple(unknown), stated=tuple(STATED))
     values = {} if like is None else {field.name: getattr(like, field.name) for field in dataclasses.fields(Gpu)}
     if like is not None:  # prices and data sheets of that card do not apply to the new one
         values |= {"catalogue_key": None, "msrp_usd": None, "msrp_source": None, "released_on": None}
@@ -66,7 +66,10 @@ def new_gpu(vendor: str, name: str, like: Gpu | None, stated: Mapping[str, str])
     gpu = Gpu(**values)
     for column, figure in (("memory_gb", "memory"), ("memory_bandwidth_gb_s", "bandwidth")):
         if not getattr(gpu, column):
-            raise BadGpu("question.needs_state_card_like", display_name=gpu.display_name, figure=figure, column=column)
+            raise BadGpu(
+                "{display_name} needs its {figure}: state {column}=…, or a card that it is --like",
+                display_name=gpu.display_name, figure=figure, column=column,
+            )  # fmt: skip
     return gpu
 
 
@@ -74,14 +77,14 @@ def _figure(column: str, text: str) -> object:
     try:
         value = parse(column, text)
     except (ValueError, ArithmeticError):
-        raise BadGpu("question.cannot", column=column, text=text) from None
+        raise BadGpu("{column} cannot be {text!r}", column=column, text=text) from None
     if column == "segment" and value not in SEGMENTS:
-        raise BadGpu("question.segment_not", segments=tuple(SEGMENTS), text=text)
+        raise BadGpu("segment must be one of {segments}, not {text!r}", segments=tuple(SEGMENTS), text=text)
     if isinstance(value, str) or value is None or isinstance(value, date):
         return value
     most = _MOST.get(column, _MOST_TERA)
     if not 0 < value <= most:
-        raise BadGpu("question.above_0_most_not", column=column, most=most, text=text)
+        raise BadGpu("{column} must be above 0 and at most {most:,}, not {text}", column=column, most=most, text=text)
     return value
 
 
@@ -128,7 +131,7 @@ def _read(path: Path, check: Callable[[OwnGpu], None] | None) -> OwnGpu:
         values = {column: parse(column, str(text)) for column, text in texts.items()}
         own = OwnGpu(Gpu(**values), date.fromisoformat(stored["added_on"]), str(stored["source"]))
         if own.gpu.gpu_id != path.stem:
-            raise BadGpu("question.gpu_id_file_called", stem=path.stem)
+            raise BadGpu("the gpu_id must be {stem!r}, as the file is called", stem=path.stem)
         for column, text in texts.items():
             if column in STATED:
                 _figure(column, str(text))
@@ -136,18 +139,23 @@ def _read(path: Path, check: Callable[[OwnGpu], None] | None) -> OwnGpu:
         if check is not None:
             check(own)
     except Exception as error:  # noqa: BLE001  no error in one file may stop the others
-        raise BadGpu("question.remove_file_add_card_gpuledger", path=path, error=error) from None
+        raise BadGpu(
+            "{path}: {error}; remove the file and add the card with `gpuledger gpu add`", path=path, error=error
+        ) from None
     return own
 
 
 def _check(own: OwnGpu) -> None:
     if own.gpu.gpu_id in catalogue.by_id():
-        raise BadGpu("question.catalogue_already", gpu_id=own.gpu.gpu_id)
+        raise BadGpu(
+            "the catalogue already has {gpu_id!r}: give yours another name, with its memory for example",
+            gpu_id=own.gpu.gpu_id,
+        )
     for name in (own.gpu.vendor, own.gpu.name):
         if not re.search(r"[a-z0-9]", (name or "").lower()):
-            raise BadGpu("question.no_name_card", name=name)
+            raise BadGpu("{name!r} is no name of a card", name=name)
     if not own.source.strip():
-        raise BadGpu("question.say_where_figures", display_name=own.gpu.display_name)
+        raise BadGpu("say where the figures of {display_name} are from", display_name=own.gpu.display_name)
 
 
 #: A memory size in a title.

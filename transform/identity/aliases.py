@@ -58,10 +58,16 @@ class Aliases:
         for (source, name), alias in self.by_key.items():
             where = f"aliases.toml: {name!r} of {source or 'no source'}"
             if alias.gpu_id not in catalogue.by_id():
-                raise AliasError("question.means_not_catalogue", where=where, gpu_id=alias.gpu_id)
+                raise AliasError(
+                    "{where} means {gpu_id!r}, which is not in the catalogue; correct it", where=where,
+                    gpu_id=alias.gpu_id,
+                )  # fmt: skip
             meant = meant_by(name)
             if meant and alias.gpu_id not in meant:
-                raise AliasError("question.means_but_words_say", where=where, gpu_id=alias.gpu_id, meant=sorted(meant))
+                raise AliasError(
+                    "{where} means {gpu_id}, but its words say {meant}; correct it", where=where, gpu_id=alias.gpu_id,
+                    meant=sorted(meant),
+                )  # fmt: skip
 
     def context(self, source: str | None) -> Context | None:
         """The kind of titles of `source`; None without a source. An unknown source counts as a shop, the strictest kind."""
@@ -98,8 +104,9 @@ def load() -> Aliases:
                 if place in by_key:
                     where = f"source {source!r}" if source else "no source"
                     raise AliasError(
-                        "question.aliases_toml", name=name, gpu_id=by_key[place].gpu_id, gpu_id2=gpu_id, where=where
-                    )
+                        "aliases.toml: {name!r} means {gpu_id} and {gpu_id2} for {where}; keep one", name=name,
+                        gpu_id=by_key[place].gpu_id, gpu_id2=gpu_id, where=where,
+                    )  # fmt: skip
                 by_key[place] = Alias(gpu_id, group["reason"])
     return Aliases(by_key, raw["sources"])
 

@@ -36,13 +36,16 @@ class Pin:
 
     def __post_init__(self) -> None:
         if not self.title.strip():
-            raise PinError("question.pin_needs_title")
+            raise PinError("a pin needs a title")
         if not self.reason.strip():
-            raise PinError("question.pin_needs_reason", title=self.title)
+            raise PinError(
+                "the pin of {title!r} needs a reason: whoever reads it later must know why", title=self.title
+            )
         if self.gpu_id != NOT_A_GPU and self.gpu_id not in catalogue.by_id():
             raise PinError(
-                "question.pinned_no_gpu_id_catalogue", gpu_id=self.gpu_id, title=self.title, not_a_gpu=NOT_A_GPU
-            )
+                "{gpu_id!r}, pinned for {title!r}, is no gpu_id of the catalogue and not {not_a_gpu!r}",
+                gpu_id=self.gpu_id, title=self.title, not_a_gpu=NOT_A_GPU,
+            )  # fmt: skip
 
     @property
     def place(self) -> tuple[str, str]:

@@ -61,7 +61,7 @@ def contents(
     with reader(data) as con:
         run = _rows(con, "run")
         if not run:
-            raise WarehouseError(Message("question.no_run_warehouse_published_nothing"))
+            raise WarehouseError(Message("no run of this warehouse was published, so there is nothing to report"))
         return _Contents(con, data, run[0], origin).all(set_here, clock, on_model)
 
 

@@ -43,13 +43,19 @@ def save(folder: Path, model_id: str, config: Mapping[str, object], day: date) -
     config cannot be counted.
     """
     if not _ID.fullmatch(model_id):
-        raise BadModelFile("model.id_small_letters_digits_dots", model_id=model_id)
+        raise BadModelFile(
+            "the id {model_id!r} must be small letters, digits, dots and dashes, as in qwen3-8b", model_id=model_id
+        )
     if _is_in_catalogue(model_id):
-        raise BadModelFile("model.catalogue_already_model", model_id=model_id)
+        raise BadModelFile(
+            "the catalogue already has a model {model_id!r}: give yours another name with --id", model_id=model_id
+        )
     _refuse_uncountable(config)
     path = folder / f"{model_id}.json"
     if path.exists() and _own_model_in(path).config != config:
-        raise BadModelFile("model.another_model_name", path=path)
+        raise BadModelFile(
+            "{path} is another model of that name: remove the file, or give yours another with --id", path=path
+        )
     stored = {"model_id": model_id, "added_on": day.isoformat(), "config": dict(config)}
     local_files.write_text(path, json.dumps(stored, ensure_ascii=False, indent=1))
     return path
@@ -103,7 +109,9 @@ def _own_model_in(path: Path, check: Callable[[OwnModel], None] | None = None) -
     try:
         model = OwnModel(str(stored["model_id"]), date.fromisoformat(str(stored["added_on"])), dict(config))  # type: ignore[call-overload]
         if model.model_id != path.stem or _is_in_catalogue(model.model_id):
-            raise BadModelFile("model.model_id_none_catalogue", path=path, stem=path.stem)
+            raise BadModelFile(
+                "{path}: its model_id must be {stem!r}, and none of the catalogue's", path=path, stem=path.stem
+            )
         _refuse_uncountable(model.config)
         if check is not None:
             check(model)
@@ -111,6 +119,7 @@ def _own_model_in(path: Path, check: Callable[[OwnModel], None] | None = None) -
         raise
     except Exception as error:  # noqa: BLE001  one bad file must not stop the others
         raise BadModelFile(
-            "model.remove_file_add_model_gpuledger", path=path, error=type(error).__name__, error2=error
-        ) from None
+            "{path}: {error}: {error2}; remove the file and add the model with `gpuledger model add`", path=path,
+            error=type(error).__name__, error2=error,
+        ) from None  # fmt: skip
     return model

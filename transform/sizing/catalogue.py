@@ -173,12 +173,25 @@ def unknown(name: str, known: Iterable[str]) -> UnknownModel:
     similar = tuple(dict.fromkeys(ids_by_name[one] for one in close))[:3]
     meant = _of_size(name, ids_by_name.values()) or _of_line(name, ids_by_name.values())
     if meant is None and similar:
-        meant = Message("model.did_you_mean", close=similar)
-    by_name = Message("model.fetch_folder") if "/" in name else Message("model.fetch_by_name")
-    fetch = Message("model.fetch_gguf") if ":" in name and "/" not in name else by_name
+        meant = Message("did you mean {close: or }?", close=similar)
+    by_name = (
+        Message(
+            "Fetch its config.json, and its safetensors or GGUF files if you have them, into a folder, and give the "
+            "folder: `gpuledger size ./FOLDER`, or `gpuledger model add ./FOLDER` to keep it"
+        )
+        if "/" in name
+        else Message(
+            "`gpuledger model list` lists all. For any other, give its name on the model hub (`gpuledger size "
+            "OWNER/NAME`), or a folder into which you fetched its config.json (`gpuledger size ./FOLDER`)"
+        )
+    )
+    fetch = Message(
+        "Fetch its GGUF file, and give the file: `gpuledger size ./FILE.gguf`, or `gpuledger model add ./FILE.gguf` "
+        "to keep it",
+    ) if ":" in name and "/" not in name else by_name  # fmt: skip
     if meant is None:
-        return UnknownModel("model.no_model_called", name=name, fetch=fetch)
-    return UnknownModel("model.no_model_like", name=name, meant=meant, fetch=fetch)
+        return UnknownModel("no model is called {name!r}. {fetch}", name=name, fetch=fetch)
+    return UnknownModel("no model is called {name!r}; {meant} {fetch}", name=name, meant=meant, fetch=fetch)
 
 
 def _of_size(name: str, known: Iterable[str]) -> Message | None:
@@ -189,9 +202,9 @@ def _of_size(name: str, known: Iterable[str]) -> Message | None:
     sizes = {model_id: float(match[1]) for model_id in sorted(set(known)) if (match := _SIZE_IN_NAME.search(model_id))}
     same_size = [model_id for model_id, size in sizes.items() if size == float(size_match[1])]
     if same_size:
-        return Message("model.size", listed=_listed(same_size))
+        return Message("of that size are {listed}.", listed=_listed(same_size))
     by_distance = sorted(sizes, key=lambda model_id: (abs(sizes[model_id] - float(size_match[1])), model_id))
-    return Message("model.none_size_next_ones", listed=_listed(by_distance[:_NEXT]))
+    return Message("none has that size, the next ones are {listed}.", listed=_listed(by_distance[:_NEXT]))
 
 
 def _of_line(name: str, known: Iterable[str]) -> Message | None:
@@ -199,7 +212,7 @@ def _of_line(name: str, known: Iterable[str]) -> Message | None:
     plain_name = plain(name)
     first = [model for model in sorted(set(known)) if plain(model).startswith(plain_name)]
     listed = [*first, *(model for model in sorted(set(known)) if model not in first and plain_name in model.split("-"))]
-    return Message("model.names", listed=_listed(listed)) if plain_name and listed else None
+    return Message("names that have it are {listed}.", listed=_listed(listed)) if plain_name and listed else None
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -24,11 +24,13 @@ def read_json(path: Path, *, follow: bool = True) -> Mapping[str, object]:
     try:
         content = local_files.loads(local_files.read_bytes(path, follow=follow))
     except OSError as error:
-        raise BadModelFile("model.cannot_read_2", path=path, why=local_files.why(error)) from None
+        raise BadModelFile("{path} cannot be read ({why})", path=path, why=local_files.why(error)) from None
     except ValueError as error:
-        raise BadModelFile("model.not_json", path=path, error=error) from None
+        raise BadModelFile(
+            "{path} is not JSON ({error}); use the config.json that stands beside the weights", path=path, error=error
+        ) from None
     if not isinstance(content, dict):
-        raise BadModelFile("model.holds_no_json_object", path=path)
+        raise BadModelFile("{path} holds no JSON object; use the config.json that stands beside the weights", path=path)
     return content
 
 
@@ -48,7 +50,10 @@ class Config:
         if value is not None:
             return value
         if default is None:
-            raise BadConfig("model.config_model_type_no", model_type=self.model_type, names=tuple(names))
+            raise BadConfig(
+                "the config of model_type {model_type!r} has no {names: or }; use the config.json that stands beside "
+                "the weights", model_type=self.model_type, names=tuple(names),
+            )  # fmt: skip
         return default
 
     def optional_whole(self, *names: str) -> int | None:
@@ -59,13 +64,15 @@ class Config:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
                 raise BadConfig(
-                    "model.model_type_whole_number_above", name=name, model_type=self.model_type, value=value
-                )
+                    "{name} of model_type {model_type!r} must be a whole number above 0, not {value!r}", name=name,
+                    model_type=self.model_type, value=value,
+                )  # fmt: skip
             most = _MOST_REPEATED if name.endswith(_REPEATED) else _MOST
             if value > most:
                 raise BadConfig(
-                    "model.model_type_no_model_over", name=name, model_type=self.model_type, value=value, most=most
-                )
+                    "{name} of model_type {model_type!r} is {value:,}, and no model has over {most:,}", name=name,
+                    model_type=self.model_type, value=value, most=most,
+                )  # fmt: skip
             return value
         return None
 
@@ -75,7 +82,10 @@ class Config:
         if value is None:
             return default
         if not isinstance(value, bool):
-            raise BadConfig("model.model_type_true_false_not", name=name, model_type=self.model_type, value=value)
+            raise BadConfig(
+                "{name} of model_type {model_type!r} must be true or false, not {value!r}", name=name,
+                model_type=self.model_type, value=value,
+            )  # fmt: skip
         return value
 
     def text(self, name: str, *, default: str) -> str:
@@ -84,7 +94,10 @@ class Config:
         if value is None:
             return default
         if not isinstance(value, str):
-            raise BadConfig("model.model_type_text_not", name=name, model_type=self.model_type, value=value)
+            raise BadConfig(
+                "{name} of model_type {model_type!r} must be text, not {value!r}", name=name,
+                model_type=self.model_type, value=value,
+            )  # fmt: skip
         return value
 
     def sequence(self, name: str) -> list[object] | None:
@@ -93,19 +106,19 @@ class Config:
         if value is None:
             return None
         if not isinstance(value, list | tuple):
-            raise BadConfig("model.model_type_list_not", name=name, model_type=self.model_type, value=value)
+            raise BadConfig(
+                "{name} of model_type {model_type!r} must be a list, not {value!r}", name=name,
+                model_type=self.model_type, value=value,
+            )  # fmt: skip
         return self.bounded(name, list(value))
 
     def bounded(self, name: str, entries: list[object]) -> list[object]:
         """The entries of a list. Raises BadConfig if they are more than a model has layers."""
         if len(entries) > _MOST_REPEATED and name != "tensors":
             raise BadConfig(
-                "model.model_type_no_model_over",
-                name=name,
-                model_type=self.model_type,
-                value=len(entries),
-                most=_MOST_REPEATED,
-            )
+                "{name} of model_type {model_type!r} is {value:,}, and no model has over {most:,}", name=name,
+                model_type=self.model_type, value=len(entries), most=_MOST_REPEATED,
+            )  # fmt: skip
         return entries
 
     def part(self, name: str) -> Config | None:
@@ -114,7 +127,10 @@ class Config:
         if value is None:
             return None
         if not isinstance(value, Mapping):
-            raise BadConfig("model.model_type_object_not", name=name, model_type=self.model_type, value=value)
+            raise BadConfig(
+                "{name} of model_type {model_type!r} must be an object, not {value!r}", name=name,
+                model_type=self.model_type, value=value,
+            )  # fmt: skip
         return Config(value, self.model_type)
 
     def head_dim(self, hidden: int, heads: int) -> int:
@@ -123,5 +139,8 @@ class Config:
         if stated is not None:
             return stated
         if hidden % heads:
-            raise BadConfig("model.hidden_size_model_type_not", hidden=hidden, model_type=self.model_type, heads=heads)
+            raise BadConfig(
+                "hidden size {hidden} of model_type {model_type!r} is not divisible by {heads} heads", hidden=hidden,
+                model_type=self.model_type, heads=heads,
+            )  # fmt: skip
         return hidden // heads

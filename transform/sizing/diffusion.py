@@ -148,7 +148,9 @@ class DiffusionModel:
         if not (size or frames or steps):
             return self
         if frames and self.clip is None:
-            raise SizingError("model.picture_has_no_frames", model_id=self.model_id)
+            raise SizingError(
+                "{model_id} makes pictures, which have no frames; leave --frames out", model_id=self.model_id
+            )
         width, height = _pixels(size) if size else (None, None)
         clip, side, upright = self.clip, self.side, self.height
         if clip is not None:
@@ -227,7 +229,10 @@ def shape_in(config: Mapping[str, object]) -> Architecture | DiffusionModel:
         shape = of_parts(config) if config.get("model_type") == MODEL_TYPE else read_config(config)
         for quantity, value, most in _extents(shape):
             if value > most:
-                raise BadConfig("model.impossible", what=what, quantity=quantity, value=value, most=most)
+                raise BadConfig(
+                    "{what}: {quantity}: {value:.3g}, and no model has over {most:g}: fetch its files again, or "
+                    "correct them", what=what, quantity=quantity, value=value, most=most,
+                )  # fmt: skip
         return shape
 
 
@@ -243,7 +248,7 @@ def _extents(shape: Architecture | DiffusionModel) -> Iterator[tuple[str, float,
         return
     count, tensors = count_parameters(shape).total, shape.tensors + shape.extra
     if not count:
-        raise BadConfig("model.no_weights")
+        raise BadConfig("no weights are listed for this model: fetch its files again")
     yield "parameters", count, _MOST_PARAMETERS
     yield "bits of a weight in its files", sum(tensor.stored_bits for tensor in tensors) / max(count, 1), 80
     yield "context", shape.context, 1e9
@@ -261,7 +266,7 @@ def of_parts(config: Mapping[str, object]) -> DiffusionModel:
     listed = msgspec.convert(whole.sequence("parts") or [], list[tuple[Role, str, int, str]])
     parts = tuple(Part(*part) for part in listed if part[2] > 0)
     if not any(part.role == "denoiser" for part in parts):
-        raise BadConfig("model.no_denoiser")
+        raise BadConfig("the model_index.json names no transformer and no U-Net with weights")
     denoiser = whole.part("denoiser") or Config({}, MODEL_TYPE)
     side = None if clip else 8 * denoiser.whole("sample_size", default=_USUAL_SIDE // 8)
     return DiffusionModel(name, name, None, side, parts, None, clip=Clip(**clip) if clip else None)
@@ -306,7 +311,9 @@ def get(model_id: str) -> DiffusionModel:
     """The image model called `model_id`. Raises UnknownModel, with the known ids, if there is none."""
     known = diffusion_models()
     if model_id not in known:
-        raise UnknownModel("model.no_image_model_called", model_id=model_id, known=tuple(known))
+        raise UnknownModel(
+            "no image model is called {model_id!r}; known are {known}", model_id=model_id, known=tuple(known)
+        )
     return known[model_id]
 
 
@@ -342,8 +349,9 @@ def _bits(precision: str) -> int:
     bits = UNIFORM_BITS.get(precision.lower())
     if bits is None:
         raise UnknownPrecision(
-            "model.precision_not_known_image_models", precision=precision, uniform_bits=tuple(UNIFORM_BITS)
-        )
+            "precision {precision!r} is not known for image models; known are {uniform_bits}", precision=precision,
+            uniform_bits=tuple(UNIFORM_BITS),
+        )  # fmt: skip
     return bits
 
 
@@ -352,7 +360,10 @@ def _pixels(size: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d{2,4})\s*[x×*]\s*(\d{2,4})", size.strip().lower())
     width, height = (int(match[1]), int(match[2])) if match else (0, 0)
     if not (64 <= width <= 8192 and 64 <= height <= 8192):
-        raise SizingError("model.no_size_of_picture", size=size)
+        raise SizingError(
+            "{size!r} is no size of a picture; give width and height from 64 to 8192 pixels, such as 1280x720",
+            size=size,
+        )
     return width, height
 
 

@@ -43,7 +43,7 @@ def of_a_stranger(what: object) -> Iterator[None]:
     except SizingError:
         raise
     except OSError as error:
-        raise BadModelFile("model.cannot_read_2", path=what, why=local_files.why(error)) from None
+        raise BadModelFile("{path} cannot be read ({why})", path=what, why=local_files.why(error)) from None
     except (
         ArithmeticError,
         AttributeError,
@@ -54,4 +54,7 @@ def of_a_stranger(what: object) -> Iterator[None]:
         msgspec.ValidationError,
     ) as error:
         why = f"{type(error).__name__}: {error}"[:200]
-        raise BadModelFile("model.does_not_add_up", what=what, why=why) from None
+        raise BadModelFile(
+            "{what} does not add up to a model ({why}): fetch its files again, or ask for a model like it", what=what,
+            why=why,
+        ) from None  # fmt: skip

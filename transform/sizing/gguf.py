@@ -266,7 +266,9 @@ def surroundings(architecture: Architecture) -> Surroundings:
 def bytes_of(tensor: Tensor, file_type: str, around: Surroundings) -> int:
     """Bytes of one tensor in a file of `file_type`. Raises UnknownPrecision for a file type that is not known."""
     if file_type not in BASE:
-        raise UnknownPrecision("model.gguf_type_not_known", file_type=file_type, base=tuple(BASE))
+        raise UnknownPrecision(
+            "GGUF type {file_type!r} is not known; known are {base}", file_type=file_type, base=tuple(BASE)
+        )
     packed = tensor.kind != "vector" and tensor.role not in _NEVER_PACKED
     chosen = block_type(file_type, tensor, around) if packed else "F32"
     if tensor.cols % BLOCKS[chosen][0]:

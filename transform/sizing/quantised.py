@@ -68,7 +68,10 @@ def packing(config: Mapping[str, object]) -> Packing | None:
         widest = max(layers.values(), key=lambda precision: 8 if precision in ("fp8", "int8") else 4)
         return Packing(widest, bits, None, left, layers=layers)
     if name is None:
-        raise BadConfig("model.quant_method_not_known", method=method)
+        raise BadConfig(
+            "the quantization_config has quant_method {method!r}, whose size is not known: give the folder with its "
+            "safetensors files", method=method,
+        )  # fmt: skip
     experts = config.get("expert_dtype") or (text.get("expert_dtype") if isinstance(text, Mapping) else None)
     if str(experts) in ("fp4", "mxfp4"):
         return Packing(name, bits, None, left, experts="mxfp4")
@@ -88,7 +91,10 @@ def _of_algorithm(how: Any) -> str:
     words = {"NVFP4": "nvfp4", "MXFP4": "mxfp4", "AWQ": "awq-int4-g128", "FP8": "fp8", "INT8": "int8", "W8A8": "int8"}
     name = next((precision for word, precision in words.items() if word in algorithm), None)
     if name is None:
-        raise BadConfig("model.quant_method_not_known", method=algorithm)
+        raise BadConfig(
+            "the quantization_config has quant_method {method!r}, whose size is not known: give the folder with its "
+            "safetensors files", method=algorithm,
+        )  # fmt: skip
     return name
 
 

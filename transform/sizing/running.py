@@ -41,14 +41,13 @@ class InferenceMemory:
 def check_context(architecture: Architecture, context: int) -> None:
     """Raises ContextTooLong if the model was trained for fewer than `context` tokens, SizingError if that is below 1."""
     if context < 1:
-        raise SizingError("model.context_least_1_token_not", context=context)
+        raise SizingError("a context must have at least 1 token, not {context}", context=context)
     if context > architecture.context:
         raise ContextTooLong(
-            "model.context_tokens_beyond_model_trained",
-            context=context,
-            context2=architecture.context,
-            model_type=architecture.model_type,
-        )
+            "a context of {context} tokens is beyond the {context2} that this {model_type} model was trained for; "
+            "ask for {context2} or fewer, or take a model with a longer context", context=context,
+            context2=architecture.context, model_type=architecture.model_type,
+        )  # fmt: skip
 
 
 def kv_bytes_per_token(architecture: Architecture, bits: float = 16) -> int:
@@ -171,7 +170,10 @@ def decode_flops(architecture: Architecture, context: int, batch: int = 1) -> Fo
     _check_one_sequence(architecture)
     check_context(architecture, context)
     if architecture.kind != "decoder":
-        raise SizingError("model.model_not_write_token_token", model_type=architecture.model_type)
+        raise SizingError(
+            "a {model_type} model does not write token by token; ask for its prefill",
+            model_type=architecture.model_type,
+        )
     scores = values = 0
     for layer, count in architecture.attention_kinds.items():
         reach = count * (min(context, layer.window) if layer.window else context)
@@ -188,7 +190,10 @@ def decode_flops(architecture: Architecture, context: int, batch: int = 1) -> Fo
 
 def _check_one_sequence(architecture: Architecture) -> None:
     if architecture.kind == "encoder_decoder":
-        raise SizingError("model.model_reads_sequence_writes_another", model_type=architecture.model_type)
+        raise SizingError(
+            "a {model_type} model reads one sequence and writes another, so one length does not give its operations; "
+            "ask for its encoder or its decoder alone", model_type=architecture.model_type,
+        )  # fmt: skip
 
 
 def _pairs(tokens: int, layer: AttentionLayer, *, causal: bool) -> int:

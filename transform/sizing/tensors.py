@@ -217,8 +217,11 @@ def tensors_of(config: Config, used: int) -> tuple[Tensor, ...]:
                 [*row, 0] if isinstance(row, list) and len(row) == 6 else row, _Row
             )
         except msgspec.ValidationError as error:
-            raise BadConfig("model.tensors_model_type_gguf_role", why=str(error)) from None
+            raise BadConfig(
+                "the tensors of model_type 'gguf' must be role, layer, rows, columns, experts and kind: {why}",
+                why=str(error),
+            ) from None
         if used > experts > 1:
-            raise BadConfig("model.token_cannot_use_experts", used=used, experts=experts)
+            raise BadConfig("a token cannot use {used} of {experts} experts", used=used, experts=experts)
         tensors.append(Tensor(role, layer, rows, cols, kind, experts, used if experts > 1 else 1, bits))
     return tuple(tensors)

@@ -50,8 +50,9 @@ def optimizer_state_bytes(parameters: int, optimizer: str) -> int:
     """
     if optimizer not in OPTIMIZER_STATE_BYTES:
         raise SizingError(
-            "model.optimizer_not_known", optimizer=optimizer, optimizer_state_bytes=tuple(OPTIMIZER_STATE_BYTES)
-        )
+            "optimizer {optimizer!r} is not known; known are {optimizer_state_bytes}", optimizer=optimizer,
+            optimizer_state_bytes=tuple(OPTIMIZER_STATE_BYTES),
+        )  # fmt: skip
     return parameters * OPTIMIZER_STATE_BYTES[optimizer]
 
 
@@ -112,12 +113,14 @@ def lora_parameters(architecture: Architecture, rank: int, targets: tuple[str, .
     Source: Hu et al. 2021, section 4.1. Raises SizingError if this model has no matrix that a target names.
     """
     if rank < 1:
-        raise SizingError("model.lora_rank_least_1_not", rank=rank)
+        raise SizingError("a LoRA rank must be at least 1, not {rank}", rank=rank)
     matrices = [tensor for tensor in architecture.tensors if tensor.kind == "matrix" and tensor.layer is not None]
     known = sorted({tensor.role for tensor in matrices})
     unknown = [target for target in targets if target not in known]
     if unknown:
-        raise SizingError("model.model_no", unknown=tuple(unknown), known=tuple(known))
+        raise SizingError(
+            "this model has no {unknown}; its matrices are {known}", unknown=tuple(unknown), known=tuple(known)
+        )
     return sum(rank * (tensor.rows + tensor.cols) * tensor.experts for tensor in matrices if tensor.role in targets)
 
 
@@ -131,7 +134,9 @@ def lora_memory(architecture: Architecture, adapter: Adapter, training: Training
     Raises ContextTooLong, SizingError, UnknownPrecision.
     """
     if adapter.base_bits <= 0:
-        raise UnknownPrecision("model.frozen_weights_need_positive_number", base_bits=adapter.base_bits)
+        raise UnknownPrecision(
+            "frozen weights need a positive number of bits, not {base_bits}", base_bits=adapter.base_bits
+        )
     check_context(architecture, training.tokens)
     frozen = sum(tensor.parameters for tensor in architecture.tensors)
     trainable = lora_parameters(architecture, adapter.rank, adapter.targets)
@@ -188,17 +193,24 @@ class Tuning:
     def description(self) -> Message:
         """What the figures assume."""
         how = {
-            "full": Message("speed.all_weights_adamw_16_bit"),
-            "lora": Message("speed.adapter_over_weights_16_bits", targets=tuple(self.targets)),
-            "qlora": Message("speed.adapter_over_weights_nf4_adamw", targets=tuple(self.targets)),
+            "full": Message("all weights, AdamW in 16-bit mixed precision (16 bytes a weight)"),
+            "lora": Message("an adapter on {targets} over weights of 16 bits, AdamW", targets=tuple(self.targets)),
+            "qlora": Message("an adapter on {targets} over weights in NF4, AdamW", targets=tuple(self.targets)),
         }[self.way]
-        return Message("speed.training", how=how, trained=self.trained, batch=self.batch, tokens=self.tokens)
+        return Message(
+            "{how}; {trained:,} weights are trained; {batch} × {tokens:,} tokens in a step of each card, layers' "
+            "activations computed again; several cards divide weights, gradients and optimizer (ZeRO stage 3)", how=how,
+            trained=self.trained, batch=self.batch, tokens=self.tokens,
+        )  # fmt: skip
 
 
 def tuning(shape: Architecture, way: Way, tokens: int, batch: int, assumptions: Assumptions) -> Tuning:
     """What training in one of WAYS needs. Raises SizingError for a model of images or speech, and ContextTooLong."""
     if shape.kind != "decoder":
-        raise SizingError("model.model_not_write_token_token_2", model_type=shape.model_type)
+        raise SizingError(
+            "a {model_type} model does not write token by token, and its training is not known here",
+            model_type=shape.model_type,
+        )
     training = Training("adamw", tokens, batch)
     loaded, targets = weights(shape, PRECISIONS[way]).total, _targets(shape)
     parameters = sum(tensor.parameters for tensor in shape.tensors)

@@ -176,8 +176,11 @@ def normalise_precision(precision: str) -> str:
     if name is None:
         known = known_precisions()
         close = names_like(precision, known)
-        meant = Message("model.did_you_mean_known", close=tuple(close)) if close else Message("model.known")
-        raise UnknownPrecision("model.precision_not_known", precision=precision, meant=meant, known=tuple(known))
+        meant = Message("did you mean {close: or }? Known", close=tuple(close)) if close else Message("known")
+        raise UnknownPrecision(
+            "precision {precision!r} is not known; {meant} are {known}; exl2-4.25bpw and mlx-4bit with any bits",
+            precision=precision, meant=meant, known=tuple(known),
+        )  # fmt: skip
     return name
 
 

@@ -22,6 +22,8 @@ from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.gguf import gguf_types
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, is_exl2, is_mlx, normalise_precision
 
+#: Why a model does not run on a card.
+NOT_KNOWN_TO_RUN = "{engine} is not known to run {precision} on {card}"
 #: The precisions that every program for accelerators runs.
 _AT_16_BITS = frozenset(("fp16", "bf16"))
 
@@ -63,23 +65,20 @@ def check_node(gpu: Gpu, count: int, engine: str, precision: str) -> None:
         return
     if not accelerator.runs(engine, precision):
         able = (
-            Message("model.bf16", engines=tuple(accelerator.engines))
+            Message("{engines: or } at bf16 is", engines=tuple(accelerator.engines))
             if accelerator.engines
-            else Message("model.nothing_else_either")
+            else Message("nothing else is either")
         )
         raise SizingError(
-            "model.not_known_run",
-            engine=engine,
-            precision=precision,
-            display_name=gpu.display_name,
-            able=able,
-            source=accelerator.source,
-        )
+            "{engine} is not known to run {precision} on {display_name}; {able} ({source})", engine=engine,
+            precision=precision, display_name=gpu.display_name, able=able, source=accelerator.source,
+        )  # fmt: skip
     if count not in accelerator.nodes:
         numbers = " or ".join(map(str, accelerator.nodes))
         raise SizingError(
-            "model.bought_rented_machines_not", display_name=gpu.display_name, numbers=numbers, count=count
-        )
+            "{display_name} is bought or rented in machines of {numbers}, not of {count}: ask for those",
+            display_name=gpu.display_name, numbers=numbers, count=count,
+        )  # fmt: skip
 
 
 #: `layer`: each card holds some of the layers, and a sequence passes the cards one after another. The memory of the cards
@@ -168,8 +167,10 @@ def engine_of(name: str) -> Engine:
     engine = known.get(_ALSO.get(lower_name, lower_name))
     if engine is None:
         close = names_like(lower_name, known)
-        meant = Message("model.did_you_mean_known", close=tuple(close)) if close else Message("model.known")
-        raise UnknownEngine("model.no_engine_called", name=name, meant=meant, known=tuple(known))
+        meant = Message("did you mean {close: or }? Known", close=tuple(close)) if close else Message("known")
+        raise UnknownEngine(
+            "no engine is called {name!r}; {meant} are {known}", name=name, meant=meant, known=tuple(known)
+        )
     return engine
 
 
@@ -192,7 +193,10 @@ def embedding_of(engine: Engine, where: Embedding | None) -> Engine:
         return engine
     if where == "host":
         able = [candidate.name for candidate in engines().values() if candidate.embedding_on_host]
-        raise SizingError("model.keeps_token_embeddings_cards", engine=engine.name, able=tuple(able))
+        raise SizingError(
+            "{engine} keeps token embeddings on the cards; {able} leave them with the processor", engine=engine.name,
+            able=tuple(able),
+        )  # fmt: skip
     return replace(engine, embedding_on_host=False)
 
 
@@ -216,7 +220,9 @@ def check_loads(engine: Engine, precision: str) -> None:
     kind = _format_of(_of_hub(engine, normalise_precision(precision)))
     if kind not in engine.loads:
         able = [candidate.name for candidate in engines().values() if kind in candidate.loads]
-        raise SizingError("model.not_load", engine=engine.name, precision=precision, able=tuple(able))
+        raise SizingError(
+            "{engine} does not load {precision}; {able} do", engine=engine.name, precision=precision, able=tuple(able)
+        )
 
 
 def _format_of(precision: str) -> str:

@@ -44,12 +44,12 @@ def assumed(assumptions: Assumptions, *names: str) -> Message:
     known = settings()
     values: dict[str, float] = {name: getattr(assumptions, name) for name in names}
     each = tuple(f"{name} {value:g} {known[name].unit}: {known[name].source}" for name, value in values.items())
-    return Message("speed.assumed", each=each, name=names[0])
+    return Message("{each:; } (--assume {name}=…)", each=each, name=names[0])
 
 
 def both(*sources: Message | str) -> Message:
     """Several sources of one figure as one."""
-    return Message("list.sentences", all=sources)
+    return Message("{all:; }", all=sources)
 
 
 def steps(prediction: Prediction) -> Iterator[Step]:
@@ -65,13 +65,16 @@ def memory_steps(prediction: Prediction) -> Iterator[Step]:
     size, assumptions, count = job.size, job.assumptions, plan.count
     resident = size.on_cards if plan.engine.embedding_on_host else size.total
     yield Step(
-        "weights", f"{number(size.parameters)} × {size.total * 8 / size.parameters:.9g} ÷ 8 ÷ 10^9", size.total / 1e9, "GB",
-        Message("speed.weights_model_config_json_average", precision=size.precision),
+        "weights", f"{number(size.parameters)} × {size.total * 8 / size.parameters:.9g} ÷ 8 ÷ 10^9", size.total / 1e9,
+        "GB", Message("weights of the model's config.json × average bits of {precision}", precision=size.precision),
     )  # fmt: skip
     if resident != size.total:
         yield Step(
-            "weights on the cards", f"{number(size.total / 1e9)} − {number((size.total - resident) / 1e9)}", resident / 1e9,
-            "GB", Message("speed.token_embeddings_stay_processor", source=plan.engine.source),
+            "weights on the cards", f"{number(size.total / 1e9)} − {number((size.total - resident) / 1e9)}",
+            resident / 1e9, "GB",
+            Message(
+                "the token embeddings stay with the processor: {source} (--embedding cards)", source=plan.engine.source,
+            ),
         )  # fmt: skip
     yield from _cache(prediction)
     yield _activations(prediction)
@@ -80,30 +83,41 @@ def memory_steps(prediction: Prediction) -> Iterator[Step]:
     pictures, activations = job.tower_in(plan.engine), number(job.activations_in(plan.engine) / 1e9)
     each = f"({activations} + {number(pictures / 1e9)})" if pictures else activations
     parts = f"{number(resident / 1e9)} + {caches} + {count} × {each}"
-    sources = [Message("speed.weights_cache_activations_each_card")]
+    sources = [Message("weights, cache, and activations of each card")]
     if pictures:
-        sources.append(Message("speed.takes_for_pictures", engine=plan.engine.name, size=pictures / 1e9))
+        sources.append(Message(
+            "{engine} takes {size:g} GB on each card to try a model that sees pictures with pictures",
+            engine=plan.engine.name, size=pictures / 1e9,
+        ))  # fmt: skip
     if prediction.moved is not None:
         parts += f" − {number(prediction.moved.size / 1e9)}"
         moved = prediction.moved
-        sources.append(Message(f"speed.{moved.what}_stay_with_processor", layers=moved.layers, all=moved.of_layers))
+        sources.append(Message(
+            "{layers} of {all} layers' experts stay with the processor" if moved.what == "experts"
+            else "{layers} of {all} layers' layers stay with the processor", layers=moved.layers, all=moved.of_layers,
+        ))  # fmt: skip
     yield Step("needed", parts, prediction.needed / 1e9, "GB", both(*sources))
     driver = memory.driver_memory(plan.gpu)
     if driver is None:
         return
     overhead = memory.overhead_gb(plan.engine, count, assumptions)
     yield Step(
-        "usable", f"({number(driver.size / 1e9)} × {plan.engine.memory_share:g} − {overhead:g}) × {count}",
-        prediction.usable / 1e9, "GB",
+        "usable",
+        f"({number(driver.size / 1e9)} × {plan.engine.memory_share:g} − {overhead:g}) × {count}",
+        prediction.usable / 1e9,
+        "GB",
         both(
             driver.source,
             Message(
-                "speed.engine_takes", engine=plan.engine.name, share=plan.engine.memory_share, own=overhead,
+                "{engine} takes {share:.0%} of it and {own:g} GB of that for itself ({source})",
+                engine=plan.engine.name,
+                share=plan.engine.memory_share,
+                own=overhead,
                 source=plan.engine.source,
             ),
             assumed(assumptions, "device_overhead_gb"),
         ),
-    )  # fmt: skip
+    )
 
 
 def _activations(prediction: Prediction) -> Step:
@@ -115,9 +129,17 @@ def _activations(prediction: Prediction) -> Step:
     scores = f" + {users} × {job.shape.vocab:,} × 4" if logits else ""
     return Step(
         "activations on each card",
-        f"({users} × {tokens} × (2 × {job.shape.hidden:,} + {widest:,}) × 2{scores}) ÷ 10^9", activations / 1e9, "GB",
-        both(Message("speed.activations"), "" if engine.tried_tokens else assumed(job.assumptions, "prefill_chunk_tokens")),
-    )  # fmt: skip
+        f"({users} × {tokens} × (2 × {job.shape.hidden:,} + {widest:,}) × 2{scores}) ÷ 10^9",
+        activations / 1e9,
+        "GB",
+        both(
+            Message(
+                "users × tokens at once × (residual stream twice + the widest projection) × 2 bytes, and 4 bytes a "
+                "word of the vocabulary for the scores (Dao et al. 2022 keep no others)"
+            ),
+            "" if engine.tried_tokens else assumed(job.assumptions, "prefill_chunk_tokens"),
+        ),
+    )
 
 
 def _cache(prediction: Prediction) -> Iterator[Step]:
@@ -134,12 +156,20 @@ def _cache(prediction: Prediction) -> Iterator[Step]:
     states = f" + {state:,} × {users} ÷ 10^9" if state else ""
     whole = f"({joined}) × {bits:g} ÷ 8 × {users} ÷ 10^9{states}"
     yield Step(
-        "key-value cache", whole, job.cache_in(engine) / 1e9, "GB",
+        "key-value cache",
+        whole,
+        job.cache_in(engine) / 1e9,
+        "GB",
         both(
-            Message("speed.cache_and_state" if state else "speed.cache"),
-            Message("speed.or_kv_bits", words=assumed(job.assumptions, "kv_cache_bits")),
+            Message(
+                "layers × elements kept of a token × tokens, for each user (Pope et al. 2022), and what layers with a "
+                "state keep of each sequence"
+                if state
+                else "layers × elements kept of a token × tokens, for each user (Pope et al. 2022)"
+            ),
+            Message("{words}, or --kv-bits", words=assumed(job.assumptions, "kv_cache_bits")),
         ),
-    )  # fmt: skip
+    )
 
 
 def writing_steps(prediction: Prediction) -> Iterator[Step]:
@@ -149,9 +179,12 @@ def writing_steps(prediction: Prediction) -> Iterator[Step]:
         return
     users, bandwidth = job.load.users, plan.gpu.memory_bandwidth_gb_s or 0.0
     weights = job.size.read_bytes(users)
-    read = Message("speed.read_weights")
+    read = Message("weights, and the cache that is held on average")
     if job.size.experts > 1:
-        read = Message("speed.read_experts", used=job.size.used_experts, all=job.size.experts)
+        read = Message(
+            "weights, {used} of {all} experts a token, and the cache that is held on average",
+            used=job.size.used_experts, all=job.size.experts,
+        )  # fmt: skip
     away = f" − {number(timed.host_bytes / 1e9)}" if timed.host_bytes else ""
     yield Step(
         "read from the cards for a token of each",
@@ -163,18 +196,18 @@ def writing_steps(prediction: Prediction) -> Iterator[Step]:
         return
     if rate.basis == "measured":
         yield Step(
-            "written", number(rate.expected), rate.expected, "tokens/s", Message("speed.measured_card_published")
+            "written", number(rate.expected), rate.expected, "tokens/s", Message("measured on this card, as published")
         )
         yield from _range(rate, timed.deviation)
         return
     yield from _seconds(prediction, timed, bandwidth)
     expected = users / timed.seconds
-    what = Message("speed.for_several_users") if users > 1 else Message("speed.for_one_user")
+    what = Message("for several users together") if users > 1 else Message("for one user")
     yield Step("written", f"{users} ÷ {number(timed.seconds)}", expected, "tokens/s", what)
     if not math.isclose(expected, rate.expected, rel_tol=1e-9):
         yield Step(
             "written, as answered", number(rate.expected), rate.expected, "tokens/s",
-            Message("speed.never_above_bound_nor_above"),
+            Message("never above its bound, nor above what a card of more bandwidth was measured at"),
         )  # fmt: skip
     yield from _range(rate, timed.deviation)
 
@@ -184,7 +217,10 @@ def _bound(timed: Writing, bound: float, bandwidth: float) -> Iterator[Step]:
     parts = f"({number(slower)} + {number(timed.bound_host_s)})" if timed.bound_host_s else number(slower)
     yield Step(
         "bound", f"{timed.at_work} ÷ {parts}", bound, "tokens/s",
-        Message("speed.seconds_step_gb_matrix_rate", bandwidth=bandwidth),
+        Message(
+            "seconds of a step at {bandwidth:g} GB/s and at the matrix rate of the data sheet, the longer of them",
+            bandwidth=bandwidth,
+        ),
     )  # fmt: skip
 
 
@@ -201,41 +237,55 @@ def _seconds(prediction: Prediction, timed: Writing, bandwidth: float) -> Iterat
             f"{number(users * job.cache_written)} × {times.a_cached_byte * 1e9:.7g} ÷ 10^9",
             f"{layers} × {times.a_layer:.7g}", f"{handovers} × {times.a_handover:.7g}",
         ]  # fmt: skip
-        sources: list[Message | str] = [Message(
-            "speed.bytes_how_much_longer_data", measurements=fitted.measurements, cards=fitted.cards, source=fitted.source
-        )]  # fmt: skip
+        sources: list[Message | str] = [
+            Message(
+                "bytes × how much longer than the data sheet says + bytes of the cache × seconds a byte + layers × "
+                "seconds a layer + handovers between cards, fitted to {measurements} measurements of {cards} cards: "
+                "{source} (transform/speed/calibration.toml)",
+                measurements=fitted.measurements,
+                cards=fitted.cards,
+                source=fitted.source,
+            )
+        ]
     elif timed.step.parts and asked.served is not None:
         fitted = asked.served
         parts = [number(seconds) for seconds in timed.step.parts.values()]
         sources = [Message(
-            "speed.parts_of_step_of_server", measurements=fitted.measurements, cards=fitted.cards, source=fitted.source
+            "of each card: weights + cache + operations + exchange + layers + what every step takes, fitted to "
+            "{measurements} measurements of {cards} cards: {source} (transform/speed/served.py)",
+            measurements=fitted.measurements, cards=fitted.cards, source=fitted.source,
         )]  # fmt: skip
     else:
         share = job.assumptions.expected_utilisation
         parts = [f"{number(timed.card_bytes)} ÷ ({bandwidth:g} × 10^9 × {share:g})"]
-        sources = [Message("speed.nobody_measured", assumed=assumed(job.assumptions, "expected_utilisation"))]
+        sources = [Message("nobody measured this: {assumed}", assumed=assumed(job.assumptions, "expected_utilisation"))]
     if timed.step.computing_s:
         parts.append(number(timed.step.computing_s))
-        sources.append(Message("speed.computing_for_several_users"))
+        sources.append(Message("computing for several users at half of the 16-bit rate"))
     if timed.host_bytes and plan.host is not None:
         share = job.assumptions.host_memory_utilisation
         parts.append(f"{number(timed.host_bytes)} ÷ ({plan.host.gb_s:g} × 10^9 × {share:g})")
-        reads_at = Message("speed.processor_reads_at", words=assumed(job.assumptions, "host_memory_utilisation"))
+        reads_at = Message("the processor reads at {words}", words=assumed(job.assumptions, "host_memory_utilisation"))
         sources += [reads_at, plan.host.source]
     yield Step("time of a step", " + ".join(parts), timed.alone_s, "s", both(*sources))
     if timed.speedup != 1:
         p, count = job.assumptions.parallel_fraction, plan.count
         yield Step(
-            "times faster together", f"1 ÷ ((1 − {p:g}) + {p:g} ÷ {count} + {number(timed.exchange_s / timed.alone_s)})",
-            timed.speedup, "times",
+            "times faster together",
+            f"1 ÷ ((1 − {p:g}) + {p:g} ÷ {count} + {number(timed.exchange_s / timed.alone_s)})",
+            timed.speedup,
+            "times",
             both(
-                Message("speed.amdahl"), assumed(job.assumptions, "parallel_fraction"),
+                Message("Amdahl 1967 with exchanges in every layer"),
+                assumed(job.assumptions, "parallel_fraction"),
                 assumed(job.assumptions, "link_gb_s", "slot_share", "link_latency_us"),
             ),
-        )  # fmt: skip
+        )
         divided = timed.alone_s / timed.speedup
-        yield Step("time of a step, divided", f"{number(timed.alone_s)} ÷ {number(timed.speedup)}", divided, "s",
-                   Message("speed.cards_work_parts_every_layer"))  # fmt: skip
+        yield Step(
+            "time of a step, divided", f"{number(timed.alone_s)} ÷ {number(timed.speedup)}", divided, "s",
+            Message("the cards work on parts of every layer"),
+        )  # fmt: skip
     together = timed.alone_s / timed.speedup
     if timed.step.layers_s:
         each = job.assumptions.mixture_layer_us
@@ -243,12 +293,13 @@ def _seconds(prediction: Prediction, timed: Writing, bandwidth: float) -> Iterat
         yield Step(
             "time of a step with its experts", f"{number(together)} + {layers} × {each:g} ÷ 10^6",
             together + timed.step.layers_s, "s",
-            Message("speed.layers_mixture", assumed=assumed(job.assumptions, "mixture_layer_us")),
+            Message("layers of a mixture: {assumed}", assumed=assumed(job.assumptions, "mixture_layer_us")),
         )  # fmt: skip
     if timed.shift is not None:
         yield Step(
-            "time of a step, as measured here", f"{number(together + timed.step.layers_s)} ÷ {number(timed.shift.factor)}",
-            timed.seconds, "s", Message("speed.measurements_warehouse_say_program_beside"),
+            "time of a step, as measured here",
+            f"{number(together + timed.step.layers_s)} ÷ {number(timed.shift.factor)}", timed.seconds, "s",
+            Message("what the measurements of this warehouse say of the program beside that (core.calibration)"),
         )  # fmt: skip
 
 
@@ -258,22 +309,25 @@ def _range(rate: Rate, deviation: float) -> Iterator[Step]:
     spread = math.log(rate.expected / rate.low) / EIGHTY_PERCENT
     factor = math.exp(EIGHTY_PERCENT * spread)
     why = (
-        Message("speed.spread_held_out_measurements")
+        Message("the spread of held-out measurements")
         if rate.basis in ("calibrated", "estimated")
-        else Message("speed.own_choice_wide_purpose")
+        else Message("own choice, wide on purpose")
     )
     if rate.basis == "measured":
-        why = Message("speed.two_runs_benchmark_card")
+        why = Message("two runs of one benchmark on one card")
     yield Step(
         "low", f"{number(rate.expected)} ÷ {factor:.7g}", rate.low, "tokens/s",
-        Message("speed.eighty_percent", quantile=EIGHTY_PERCENT, spread=spread, why=why),
+        Message("80% of cases: e^({quantile} × {spread:.3g}), {why}", quantile=EIGHTY_PERCENT, spread=spread, why=why),
     )  # fmt: skip
     high = rate.expected * factor
     if rate.bound is not None and high > rate.bound:
-        yield Step("high", number(rate.bound), rate.high, "tokens/s", Message("speed.bound_lies_below_upper_end"))
+        yield Step(
+            "high", number(rate.bound), rate.high, "tokens/s",
+            Message("the bound, which lies below the upper end of the range"),
+        )  # fmt: skip
     else:
         yield Step(
-            "high", f"{number(rate.expected)} × {factor:.7g}", rate.high, "tokens/s", Message("speed.same_upwards")
+            "high", f"{number(rate.expected)} × {factor:.7g}", rate.high, "tokens/s", Message("the same upwards")
         )
 
 
@@ -285,16 +339,20 @@ def reading_steps(prediction: Prediction) -> Iterator[Step]:
     each = job.prefill_flops / job.load.prompt
     yield Step(
         "operations of a prompt token", f"{number(job.prefill_flops)} ÷ {job.load.prompt:,}", each, "FLOP",
-        Message("speed.every_matrix_attention_prompt_length"),
+        Message("every matrix and the attention of a prompt of that length, counted from the shape"),
     )  # fmt: skip
     reached = rate.expected * each / 1e12
     fitted = prediction.question.read_calibration or prediction.question.served
     if rate.basis in ("calibrated", "estimated") and fitted is not None:
         source = Message(
-            "speed.tera_operations_second_fit_measurements", measurements=fitted.measurements, source=fitted.source
-        )
+            "tera-operations a second by the fit to {measurements} measurements ({source})",
+            measurements=fitted.measurements, source=fitted.source,
+        )  # fmt: skip
     else:
-        source = Message("speed.half_16_bit_matrix_rate")
+        source = Message(
+            "half of the 16-bit matrix rate, divided by the cards or prompt after prompt through them, and the slot "
+            "for what stays with the processor"
+        )
     yield Step("reads", f"{number(reached)} × 10^12 ÷ {number(each)}", rate.expected, "tokens/s", source)
 
 
@@ -303,12 +361,20 @@ def serving_steps(prediction: Prediction, served: Serving, answer_tokens: int) -
     writing, reading = prediction.decode.expected or 0.0, prediction.prefill.expected or 0.0
     users, prompt = prediction.job.load.users, prediction.job.load.prompt
     read_s, step_s = prompt / reading, users / writing
-    yield Step("time until the first token", f"{prompt:,} ÷ {number(reading)} + {users} ÷ {number(writing)}",
-               served.first_token_s, "s", Message("speed.prompt_read_then_step_all"))  # fmt: skip
+    yield Step(
+        "time until the first token", f"{prompt:,} ÷ {number(reading)} + {users} ÷ {number(writing)}",
+        served.first_token_s, "s", Message("the prompt is read, then a step of all"),
+    )  # fmt: skip
     around = users * read_s + answer_tokens * step_s
-    yield Step("a round", f"{users} × {number(read_s)} + {answer_tokens:,} × {number(step_s)}", around, "s",
-               Message("speed.round"))  # fmt: skip
-    yield Step("each user sees", f"{answer_tokens:,} ÷ ({number(around)} − {number(read_s)})", served.each_tokens_per_s,
-               "tokens/s", Message("speed.answer_time_written"))  # fmt: skip
-    yield Step("all together", f"{users} × {answer_tokens:,} ÷ {number(around)}", served.all_tokens_per_s, "tokens/s",
-               Message("speed.answers_round_time"))  # fmt: skip
+    yield Step(
+        "a round", f"{users} × {number(read_s)} + {answer_tokens:,} × {number(step_s)}", around, "s",
+        Message("every user is answered once; while a prompt is read nobody writes"),
+    )  # fmt: skip
+    yield Step(
+        "each user sees", f"{answer_tokens:,} ÷ ({number(around)} − {number(read_s)})", served.each_tokens_per_s,
+        "tokens/s", Message("an answer by the time in which it is written"),
+    )  # fmt: skip
+    yield Step(
+        "all together", f"{users} × {answer_tokens:,} ÷ {number(around)}", served.all_tokens_per_s, "tokens/s",
+        Message("answers of a round by its time"),
+    )  # fmt: skip

@@ -74,18 +74,27 @@ def link_between(gpu: Gpu, assumptions: Assumptions, machine: Slot | None = None
     """
     fabric, share = fabric_gb_s(gpu), assumptions.slot_share
     if fabric is not None:
-        source = Message("speed.fabric_nodes", fabric_share=_FABRIC_SHARE)
+        source = Message(
+            "{fabric_share:.0%} of the fabric of its nodes (data sheet; nccl-tests)", fabric_share=_FABRIC_SHARE
+        )
         return Link(fabric, assumptions.link_latency_us, source)
     own, latency = slot_of(gpu), assumptions.link_latency_us
     if machine is not None and assumptions.link_gb_s == _ASSUMED_GB_S:
         both = machine if own is None else Slot(min(own.generation, machine.generation), min(own.lanes, machine.lanes))
-        source = Message("speed.slot_of_machine", generation=both.generation, lanes=both.lanes)
+        source = Message(
+            "slot_share of a slot of PCIe {generation}.0 with {lanes} lanes, which card and machine share",
+            generation=both.generation, lanes=both.lanes,
+        )  # fmt: skip
         return Link(both.gb_s * share, latency, source, is_ring=True)
     if own is not None and own.gb_s < assumptions.link_gb_s:
-        source = Message("speed.slot_share_slot", bus_interface=gpu.bus_interface)
+        source = Message("slot_share of its slot, {bus_interface}", bus_interface=gpu.bus_interface)
         return Link(own.gb_s * share, latency, source, is_ring=True)
     # A bridge can join boards of this form (two H100 NVL, two or four H200 NVL), but it is bought separately.
-    source = Message("speed.hosts_slots_without_bridge" if gpu.form_factor == "NVL" else "speed.hosts_slots")
+    source = Message(
+        "slot_share of link_gb_s, the host's slots, without the bridge that joins some of them"
+        if gpu.form_factor == "NVL"
+        else "slot_share of link_gb_s, the host's slots"
+    )
     return Link(assumptions.link_gb_s * share, latency, source, is_ring=True)
 
 

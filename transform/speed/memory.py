@@ -75,14 +75,20 @@ def driver_memory(gpu: Gpu) -> DriverMemory | None:
     sold = gpu.memory_gb * 2**30
     if memory_kind(gpu) == "shared":
         if gpu.vendor == "Apple" and gpu.memory_gb <= _SMALL_APPLE_GIB:
-            return DriverMemory(round(sold * _SMALL_APPLE_SHARE), Message("speed.two_thirds_memory_shared_processor"))
-        return DriverMemory(round(sold * _SHARED_SHARE), Message("speed.three_quarters_memory_shared_processor"))
+            return DriverMemory(
+                round(sold * _SMALL_APPLE_SHARE), Message("two thirds of a memory shared with the processor (Metal)")
+            )
+        return DriverMemory(
+            round(sold * _SHARED_SHARE), Message("three quarters of a memory shared with the processor")
+        )
     if has_ecc_on(gpu):
-        return DriverMemory(round(sold * (1 - _ECC_SHARE)), Message("speed.size_less_sixteenth_error_correction"))
+        return DriverMemory(
+            round(sold * (1 - _ECC_SHARE)), Message("its size less the sixteenth that error correction takes")
+        )
     # HBM of odd sizes is sold in decimal gigabytes (141 GB). Round sizes (80 GB) are in binary gigabytes.
     if memory_kind(gpu) == "hbm" and gpu.memory_gb % 8:
-        return DriverMemory(round(gpu.memory_gb * 1e9), Message("speed.size_decimal_gigabytes"))
-    return DriverMemory(round(sold * (1 - _DRIVER_SHARE)), Message("speed.size_less_drivers_keep"))
+        return DriverMemory(round(gpu.memory_gb * 1e9), Message("its size in decimal gigabytes"))
+    return DriverMemory(round(sold * (1 - _DRIVER_SHARE)), Message("its size less what drivers keep"))
 
 
 def usable_bytes(per_gpu: float, count: int, engine: Engine, assumptions: Assumptions) -> int:
@@ -146,9 +152,12 @@ def check_offload(offload: Offload, engine: Engine, shape: Architecture) -> Offl
     if offload == "none":
         return offload
     if engine.name not in OFFLOADING_PROGRAMS:
-        raise SizingError("model.leaves_no_weights_processor", engine=engine.name, programs=OFFLOADING_PROGRAMS)
+        raise SizingError(
+            "{engine} leaves no weights with the processor; {programs: and } do", engine=engine.name,
+            programs=OFFLOADING_PROGRAMS,
+        )  # fmt: skip
     if offload == "experts" and shape.experts == 1:
-        raise SizingError("model.model_no_experts")
+        raise SizingError("this model has no experts; --offload layers leaves whole layers with the processor")
     return offload
 
 

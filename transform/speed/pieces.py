@@ -21,6 +21,11 @@ from gpuledger.transform.speed.rules import Rate
 
 FILE = Path(__file__).with_name("pieces.toml")
 
+#: What is said of a model of speech.
+HEARD = (
+    "Writes speech down about {times:.3g} times as fast as it is spoken ({low:.2g} to {high:.2g}), one piece after "
+    "another; estimated from faster-whisper on three cards."
+)
 #: Architectures that do not multiply bf16. Programs then compute at 32 bits, or make black pictures.
 WITHOUT_BF16 = frozenset(
     {"Maxwell", "Maxwell 2.0", "Pascal", "Volta", "Turing", "Apple M1"}
@@ -111,7 +116,7 @@ def times_real_time(gpu: Gpu, shape: Architecture) -> Rate | None:
 def heard(gpu: Gpu, shape: Architecture) -> tuple[Message, ...]:
     """How fast a model of speech writes it down, in words. Nothing for other models."""
     rate = times_real_time(gpu, shape)
-    return () if rate is None else (Message("speed.real_time", times=rate.expected, low=rate.low, high=rate.high),)
+    return () if rate is None else (Message(HEARD, times=rate.expected, low=rate.low, high=rate.high),)
 
 
 def _of_vendor(gpu: Gpu, spread: float) -> float:

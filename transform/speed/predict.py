@@ -28,7 +28,7 @@ from gpuledger.transform.sizing.running import (
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import Weights, weights
 from gpuledger.transform.speed import memory
-from gpuledger.transform.speed.engines import Engine, Split, accelerator_of
+from gpuledger.transform.speed.engines import NOT_KNOWN_TO_RUN, Engine, Split, accelerator_of
 from gpuledger.transform.speed.memory import OFFLOADING_PROGRAMS, Held, Moved, layers_to_move
 from gpuledger.transform.speed.rules import Job, Load, Plan, Question, Rate, share_layers
 from gpuledger.transform.speed.work import work
@@ -43,6 +43,11 @@ _PROMPT = 1024
 #: How many times as fast one user is written to with a draft, and the programs that have it.
 #: Source: sudoingX/qwen38-mtp, August 2026, 51 of 53 settings of llama.cpp and vLLM.
 _DRAFTED, _DRAFTING = (1.33, 2.45), ("llama.cpp", "vllm", "sglang")
+#: What is said of that where no draft is asked for.
+WITHOUT_DRAFT = (
+    "speed and bound are without a draft: a draft head or model (--draft) wrote {low} to {high} times as fast in 51 of "
+    "53 public settings of August 2026, code faster than prose (sudoingX/qwen38-mtp)"
+)
 #: The standard deviation of a measurement: that of two runs of one benchmark on one card.
 _REPEATED = 0.05
 
@@ -93,15 +98,18 @@ class Prediction(NamedTuple):
             return
         enough = next((n for n in range(self.plan.count + 1, MOST_CARDS + 1) if holds(self.job, self.plan, n)), None)
         more = (
-            Message("speed.these_cards_not_hold_either", most_cards=MOST_CARDS)
+            Message("{most_cards} of these cards do not hold it either", most_cards=MOST_CARDS)
             if enough is None
-            else Message("speed.these_cards_hold", enough=enough)
+            else Message("{enough} of these cards hold it", enough=enough)
         )
         at_once, users = self.users_at_once, self.job.load.users
         if at_once:
-            yield Message("speed.others_wait", more=more, held=at_once, waiting=users - at_once)
+            yield Message(
+                "these hold {held} at once and {waiting} wait, so the speeds are of {held} at once; {more} all at once",
+                more=more, held=at_once, waiting=users - at_once,
+            )  # fmt: skip
         else:
-            yield Message("speed.of_cards_with_enough_memory", more=more)
+            yield Message("the speeds are those of cards with enough memory; {more}", more=more)
 
 
 def load_of(shape: Architecture, context: int, users: int, prompt: int | None, assumptions: Assumptions) -> Load:
@@ -111,12 +119,15 @@ def load_of(shape: Architecture, context: int, users: int, prompt: int | None, a
     """
     check_context(shape, context)
     if users < 1:
-        raise SizingError("model.least_1_user_not", users=users)
+        raise SizingError("there must be at least 1 user, not {users}", users=users)
     held = max(1, round(context * assumptions.context_read))
     if prompt is None:
         prompt = max(1, min(context, max(_PROMPT, held)))
     elif not 1 <= prompt <= context:
-        raise SizingError("model.prompt_between_1_token_context", context=context, prompt=prompt)
+        raise SizingError(
+            "a prompt must have between 1 token and the context's {context}, not {prompt}", context=context,
+            prompt=prompt,
+        )  # fmt: skip
     else:
         held = (prompt + context) // 2
     return Load(context=context, users=users, prompt=prompt, held=held)
@@ -145,7 +156,10 @@ def job_of(shape: Architecture, precision: str, load: Load, assumptions: Assumpt
 def predict(job: Job, plan: Plan) -> Prediction:
     """Whether the model fits, and how fast it writes and reads. Raises SizingError if no machine has so many cards."""
     if not 1 <= plan.count <= MOST_CARDS:
-        raise SizingError("model.between_1_cards_kind_asked", most_cards=MOST_CARDS, count=plan.count)
+        raise SizingError(
+            "between 1 and {most_cards} cards of a kind can be asked about, not {count}", most_cards=MOST_CARDS,
+            count=plan.count,
+        )  # fmt: skip
     driver = memory.driver_memory(plan.gpu)
     needed = needed_bytes(job, plan)
     usable = memory.usable_bytes(driver.size, plan.count, plan.engine, job.assumptions) if driver else 0
@@ -222,7 +236,10 @@ def with_draft(prediction: Prediction) -> Prediction:
     """
     plan, rate = prediction.plan, prediction.decode
     if plan.engine.name not in _DRAFTING or prediction.job.load.users > 1:
-        raise SizingError("model.no_draft", engine=plan.engine.name, able=tuple(_DRAFTING))
+        raise SizingError(
+            "drafts were measured for one user under {able:, }, and nothing is known of {engine} as asked; leave "
+            "--draft out", engine=plan.engine.name, able=tuple(_DRAFTING),
+        )  # fmt: skip
     if rate.expected is None or rate.low is None or rate.high is None:
         return prediction
     low, high = _DRAFTED
@@ -271,20 +288,20 @@ def serving(prediction: Prediction, answer_tokens: int) -> Serving | None:
 
 
 _SPLIT_WORDS = {
-    "layer": Message("speed.split_layer"),
-    "pipeline": Message("speed.split_pipeline"),
-    "tensor": Message("speed.split_tensor"),
+    "layer": Message("each card holds a share of the layers: memory adds up, one sequence is no faster"),
+    "pipeline": Message("each card holds a share of the layers and works on another sequence"),
+    "tensor": Message("each card holds a part of every layer (tensor parallel)"),
 }
-_MOVED_PARTS = {"experts": Message("speed.the_experts"), "layers": Message("speed.weights_and_cache")}
+_MOVED_PARTS = {"experts": Message("the experts"), "layers": Message("weights and cache")}
 _NEAREST = {
-    "card": Message("speed.card_among"),
-    "architecture": Message("speed.card_not_among_others_architecture"),
-    "none": Message("speed.no_card_architecture_among_range"),
+    "card": Message("this card is among them"),
+    "architecture": Message("this card is not among them, others of its architecture are"),
+    "none": Message("no card of its architecture is among them, so the range is wide"),
 }
 _LEVELS = {
-    "engine": Message("speed.of_none_of_its_architecture"),
-    "architecture": Message("speed.of_its_architecture"),
-    "card": Message("speed.of_this_card"),
+    "engine": Message("none of its architecture"),
+    "architecture": Message("others of its architecture"),
+    "card": Message("this card"),
 }
 
 
@@ -294,12 +311,15 @@ def notes(asked: Question) -> Iterator[Message]:
     yield from _of_memory(asked)
     yield from _of_measurements(asked)
     if _may_draft(asked):
-        yield Message("speed.without_draft", low=_DRAFTED[0], high=_DRAFTED[1])
+        yield Message(WITHOUT_DRAFT, low=_DRAFTED[0], high=_DRAFTED[1])
     if asked.split == "tensor" and asked.plan.count > 1 and not asked.is_accelerator:
         link = asked.link
-        yield Message("speed.gb_between_cards_exchange", gb_s=link.gb_s, latency_us=link.latency_us, source=link.source)
+        yield Message(
+            "{gb_s:g} GB/s between cards, {latency_us:g} µs an exchange: {source}", gb_s=link.gb_s,
+            latency_us=link.latency_us, source=link.source,
+        )  # fmt: skip
     if asked.tflops is None:
-        yield Message("speed.matrix_rate_card_precision_not")
+        yield Message("the matrix rate of this card at this precision is not known, so reading has no bound")
 
 
 def _may_draft(asked: Question) -> bool:
@@ -311,26 +331,38 @@ def _of_program(asked: Question) -> Iterator[Message]:
     """The program, what it holds where, its load, and what it cannot do."""
     job, plan, assumed = asked.job, asked.plan, asked.job.assumptions
     load, part = job.load, asked.moved
-    split = _SPLIT_WORDS[asked.split] if plan.count > 1 else Message("speed.one_card")
-    yield Message("speed.engine", engine=plan.engine.name, split=split)
+    split = _SPLIT_WORDS[asked.split] if plan.count > 1 else Message("one card")
+    yield Message("engine {engine}, {split}", engine=plan.engine.name, split=split)
     if part is not None and plan.host is not None:
         yield Message(
-            "speed.layers_gb_stay_processor_gb", moved_parts=_MOVED_PARTS[part.what], layers=part.layers,
-            of_layers=part.of_layers, size=part.size / 1e9, host_memory_utilisation=assumed.host_memory_utilisation,
-            gb_s=plan.host.gb_s, source=plan.host.source,
-        )  # fmt: skip
+            "{moved_parts} of {layers} of {of_layers} layers ({size:.1f} GB) stay with the processor, at "
+            "{host_memory_utilisation:.0%} of {gb_s:g} GB/s ({source}); nobody measured this, so the range is wide",
+            moved_parts=_MOVED_PARTS[part.what],
+            layers=part.layers,
+            of_layers=part.of_layers,
+            size=part.size / 1e9,
+            host_memory_utilisation=assumed.host_memory_utilisation,
+            gb_s=plan.host.gb_s,
+            source=plan.host.source,
+        )
     yield Message(
-        "speed.load", users=load.users, context=load.context, prompt=load.prompt, written_at=job.written_at,
+        "{users} at once, each with {context} tokens of context, of which {prompt} are read; speeds are of all "
+        "together, while {written_at} tokens are held (context_read {context_read:g})",
+        users=load.users,
+        context=load.context,
+        prompt=load.prompt,
+        written_at=job.written_at,
         context_read=assumed.context_read,
-    )  # fmt: skip
+    )
     if not asked.runs:
-        card_name = plan.gpu.display_name
-        yield Message("speed.not_known_to_run", engine=plan.engine.name, precision=job.size.precision, card=card_name)
+        yield Message(
+            NOT_KNOWN_TO_RUN, engine=plan.engine.name, precision=job.size.precision, card=plan.gpu.display_name
+        )
     if asked.split != plan.split:
         first = job.shape.attention[0] if job.shape.attention else None
         yield Message(
-            "speed.heads_cannot_divided_among_cards", heads=first.heads if first else 0,
-            kv_heads=first.kv_heads if first else 0, count=plan.count,
+            "{heads} heads with {kv_heads} key-value heads cannot be divided among {count} cards, so they share the "
+            "layers", heads=first.heads if first else 0, kv_heads=first.kv_heads if first else 0, count=plan.count,
         )  # fmt: skip
 
 
@@ -339,15 +371,26 @@ def _of_memory(asked: Question) -> Iterator[Message]:
     job, plan, assumed = asked.job, asked.plan, asked.job.assumptions
     if (driver := memory.driver_memory(plan.gpu)) is not None:
         yield Message(
-            "speed.memory_of_gpu", size=driver.size / 1e9, source=driver.source, memory_share=plan.engine.memory_share,
-            each=memory.overhead_gb(plan.engine, plan.count, assumed), source2=plan.engine.source,
-        )  # fmt: skip
+            "{size:.2f} GB a GPU: {source}; the engine takes at most {memory_share:.0%} of it, {each:.2g} GB of that "
+            "for itself ({source2})",
+            size=driver.size / 1e9,
+            source=driver.source,
+            memory_share=plan.engine.memory_share,
+            each=memory.overhead_gb(plan.engine, plan.count, assumed),
+            source2=plan.engine.source,
+        )
     if accelerator := accelerator_of(plan.gpu):
-        yield Message("speed.no_gpu", source=accelerator.source)
+        yield Message(
+            "no GPU: nobody here measured one of its kind, so of its speed only the bound is said, and its program "
+            "is taken to leave as much of its memory as on GPUs ({source})", source=accelerator.source,
+        )  # fmt: skip
     embedding = _embedding(job.size, plan.engine)
-    yield Message("speed.key_value_cache_bits", kv_cache_bits=assumed.kv_cache_bits, embedding=embedding)
+    yield Message(
+        "key-value cache at {kv_cache_bits:g} bits; {embedding}", kv_cache_bits=assumed.kv_cache_bits,
+        embedding=embedding,
+    )  # fmt: skip
     if job.state:
-        yield Message("speed.sequence_keeps_mb_however_long", state=job.state / 1e6)
+        yield Message("a sequence keeps {state:.0f} MB however long it is", state=job.state / 1e6)
 
 
 def _of_measurements(asked: Question) -> Iterator[Message]:
@@ -357,21 +400,29 @@ def _of_measurements(asked: Question) -> Iterator[Message]:
     if fitted is not None and card is not None:
         near = _NEAREST[fitted.nearest("decode" if asked.served is None else "served", card)]
         if not asked.is_covered:
-            near = Message("speed.no_such_model_among")
+            near = Message(
+                "no model of this kind, of this length or for so many users is among them on its architecture, so the "
+                "range is wide"
+            )
         yield Message(
-            "speed.calibrated_measurements_cards", measurements=fitted.measurements, cards=fitted.cards,
-            source=fitted.source, near=near,
+            "calibrated on {measurements} measurements of {cards} cards ({source}); {near}",
+            measurements=fitted.measurements, cards=fitted.cards, source=fitted.source, near=near,
         )  # fmt: skip
     elif card is not None and not asked.is_accelerator:
         yield Message(
-            "speed.nobody_measured_divided", engine=plan.engine.name, expected_utilisation=assumed.expected_utilisation,
-            compute_share=asked.COMPUTE_SHARE,
+            "nobody measured {engine} so divided: {expected_utilisation:.0%} of the memory's bandwidth and "
+            "{compute_share:.0%} of the matrix rate, and a wide range", engine=plan.engine.name,
+            expected_utilisation=assumed.expected_utilisation, compute_share=asked.COMPUTE_SHARE,
         )  # fmt: skip
         if asked.job.shape.experts > 1:
-            yield Message("speed.each_layer_mixture", mixture_layer_us=assumed.mixture_layer_us)
+            yield Message(
+                "{mixture_layer_us:g} µs for each layer of a mixture (mixture_layer_us)",
+                mixture_layer_us=assumed.mixture_layer_us,
+            )
     if (shift := asked.shift) is not None:
         yield Message(
-            "speed.measurements_warehouse", measurements=shift.nearest.measurements, engine=plan.engine.name,
+            "{measurements} measurements of {engine} in this warehouse ({levels}) put writing at {factor:.2f} times "
+            "that (core.calibration)", measurements=shift.nearest.measurements, engine=plan.engine.name,
             levels=_LEVELS[shift.nearest.level], factor=shift.factor,
         )  # fmt: skip
 
@@ -379,5 +430,5 @@ def _of_measurements(asked: Question) -> Iterator[Message]:
 def _embedding(size: Weights, engine: Engine) -> Message:
     on_host = (size.total - size.on_cards) / 1e9
     if engine.embedding_on_host and on_host > 0:
-        return Message("speed.token_embedding", on_host=on_host)
-    return Message("speed.all_weights_cards")
+        return Message("the token embedding ({on_host:.2f} GB) stays with the processor", on_host=on_host)
+    return Message("all weights on the cards")

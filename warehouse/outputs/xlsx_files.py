@@ -74,7 +74,10 @@ def export(
     grown = {name.partition(".")[2] for name in HISTORIES}
     for table, columns, rows in tables(data, without=() if history else tuple(grown), currency=currency):
         if len(rows) > MAX_ROWS:
-            raise ValueError(Message("warehouse.rows_sheet_holds", table=table, count=len(rows), max_rows=MAX_ROWS))
+            raise ValueError(Message(
+                "{table} has {count} rows, and a sheet holds {max_rows}: export it as csv or parquet", table=table,
+                count=len(rows), max_rows=MAX_ROWS,
+            ))  # fmt: skip
         _plain(book.create_sheet(table[:31]), columns, rows, currency)
     return [local_files.write(folder / "gpuledger.xlsx", _timeless(book))]
 

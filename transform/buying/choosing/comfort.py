@@ -12,23 +12,30 @@ from typing import Any, NamedTuple
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.need import Need
-from gpuledger.transform.buying.options import Limits, Option
+from gpuledger.transform.buying.options import SPEED_UNKNOWN, Limits, Option
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.tensors import count_parameters
 
+LITTLE_ROOM = "only {free:.0%} of its memory stays free, under {least:.0%}"
+SMALL_CARD = "{memory:g} GB leave no room for the next model ({least:g} GB do)"
+SMALL_CARDS = "several cards of {memory:g} GB each, where {least:g} GB make sense"
+SLOW = "{speed:.3g} tokens/s, {low:.3g} at the low end, under {least:g}"
+SLOW_PICTURE = "{seconds:,.0f} s for each, where {most:,.0f} are comfortable"
+LATE = "{seconds:.0f} s until the first token, over {most:g}"
+OLD_PRICE = "nobody confirmed its price of late"
+ONE_CARD_DOES = "one card does it ({what})"
+#: The reasons of support.toml.
+_SUPPORT = {
+    "ended": "NVIDIA ended its support in CUDA 13",
+    "not_listed": "ROCm 7 does not list it",
+    "of_intel": "Intel archived its own software for language models, and few programs know oneAPI",
+    "of_pictures": "programs for pictures call their support of Radeon experimental",
+}
 #: The reasons, the gravest first: experts let memory decide, then speed, then software, then price.
 GRAVITY = (
-    "buy.little_room", "buy.small_card", "buy.small_cards", "buy.speed_unknown", "buy.slow", "buy.slow_picture",
-    "buy.late", "buy.support_ended", "buy.support_not_listed", "buy.support_of_intel", "buy.support_of_pictures",
-    "buy.old_price", "buy.one_card_does",
+    LITTLE_ROOM, SMALL_CARD, SMALL_CARDS, SPEED_UNKNOWN, SLOW, SLOW_PICTURE, LATE, *_SUPPORT.values(), OLD_PRICE,
+    ONE_CARD_DOES,
 )  # fmt: skip
-
-
-#: The reasons of support.toml.
-_REASONS = {
-    "support_ended": Message("buy.support_ended"), "support_not_listed": Message("buy.support_not_listed"),
-    "support_of_intel": Message("buy.support_of_intel"), "support_of_pictures": Message("buy.support_of_pictures"),
-}  # fmt: skip
 
 
 class Experiment(NamedTuple):
@@ -43,7 +50,7 @@ class Experiment(NamedTuple):
 def experiments() -> tuple[Experiment, ...]:
     """All of support.toml."""
     return tuple(
-        Experiment(frozenset(row["architectures"]), frozenset(row["engines"]), _REASONS[row["reason"]])
+        Experiment(frozenset(row["architectures"]), frozenset(row["engines"]), Message(_SUPPORT[row["reason"]]))
         for row in _read("support.toml")["experiment"]
     )
 
@@ -82,7 +89,7 @@ def _beside(one: Option, option: Option, assumptions: Assumptions) -> Option:
     is_several = option.gpu_count > 1 and not option.against and option.outlay_usd is not None
     if not is_several or paid(one) >= paid(option) * Decimal(str(assumptions.step_cost)):
         return option
-    return option._replace(behind=(*option.behind, Message("buy.one_card_does", what=one.what)))
+    return option._replace(behind=(*option.behind, Message(ONE_CARD_DOES, what=one.what)))
 
 
 def paid(option: Option) -> Decimal:
@@ -92,12 +99,9 @@ def paid(option: Option) -> Decimal:
 
 def gravity(option: Option) -> tuple[bool, int, int]:
     """How much speaks against recommending it: an unknown speed, then the number of reasons, then the gravest of them."""
-    is_unknown = any(reason.code == "buy.speed_unknown" for reason in option.behind)
-    return (
-        is_unknown,
-        len(option.behind),
-        sum(1 << (len(GRAVITY) - GRAVITY.index(reason.code)) for reason in option.behind),
-    )
+    reasons = [GRAVITY.index(reason.template) for reason in option.behind]
+    is_unknown = any(reason.template == SPEED_UNKNOWN for reason in option.behind)
+    return is_unknown, len(reasons), sum(1 << (len(GRAVITY) - place) for place in reasons)
 
 
 class _Rules(NamedTuple):
@@ -112,20 +116,20 @@ class _Rules(NamedTuple):
             yield from self._support(option.chip)
         evidence = option.evidence
         if evidence is not None and evidence.is_older:
-            yield Message("buy.old_price")
+            yield Message(OLD_PRICE)
 
     def _memory(self, option: Option) -> Iterator[Message]:
         free = 1 - option.needed_gb / option.available_gb
         # Programs for pictures move out what they do not need at the moment.
         if self.need.diffusion is None and free < self.assumptions.free_memory_share:
-            yield Message("buy.little_room", free=free, least=self.assumptions.free_memory_share)
+            yield Message(LITTLE_ROOM, free=free, least=self.assumptions.free_memory_share)
         memory = option.chip.memory_gb if option.chip else None
         if memory is None:
             return
         if memory < self.assumptions.least_card_gb:
-            yield Message("buy.small_card", memory=memory, least=self.assumptions.least_card_gb)
+            yield Message(SMALL_CARD, memory=memory, least=self.assumptions.least_card_gb)
         elif option.gpu_count > 1 and memory < self.assumptions.least_card_gb_of_several:
-            yield Message("buy.small_cards", memory=memory, least=self.assumptions.least_card_gb_of_several)
+            yield Message(SMALL_CARDS, memory=memory, least=self.assumptions.least_card_gb_of_several)
 
     def _speed(self, option: Option) -> Iterator[Message]:
         if self.need.diffusion is not None:
@@ -134,22 +138,22 @@ class _Rules(NamedTuple):
             return
         speed = option.speed
         if speed is None:
-            yield Message("buy.speed_unknown")
+            yield Message(SPEED_UNKNOWN)
             return
         low = speed.each * (speed.rate.low or 0) / speed.expected if speed.expected else 0.0
         if low < self.least_speed:
-            yield Message("buy.slow", speed=speed.each, low=low, least=self.least_speed)
+            yield Message(SLOW, speed=speed.each, low=low, least=self.least_speed)
         longest = self.assumptions.comfortable_first_token_s
         if longest and speed.serving is not None and speed.serving.first_token_s > longest:
-            yield Message("buy.late", seconds=speed.serving.first_token_s, most=longest)
+            yield Message(LATE, seconds=speed.serving.first_token_s, most=longest)
 
     def _pictures(self, option: Option, *, is_clip: bool) -> Iterator[Message]:
         made, known = option.pictures, self.assumptions
         longest = known.comfortable_clip_minutes * 60 if is_clip else known.comfortable_picture_s
         if made is None:
-            yield Message("buy.speed_unknown")
+            yield Message(SPEED_UNKNOWN)
         elif longest and 1 / (made.low or made.per_s) > longest:
-            yield Message("buy.slow_picture", seconds=1 / made.per_s, most=longest)
+            yield Message(SLOW_PICTURE, seconds=1 / made.per_s, most=longest)
 
     def _support(self, chip: Gpu) -> Iterator[Message]:
         for row in experiments():

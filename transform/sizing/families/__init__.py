@@ -30,7 +30,7 @@ def read_config(config: Mapping[str, object]) -> Architecture:
     """
     model_type = config.get("model_type")
     if not isinstance(model_type, str):
-        raise BadConfig("model.config_no_model_type")
+        raise BadConfig("the config has no model_type; use the config.json that stands beside the weights")
     family = _FAMILIES.get(model_type)
     reader = import_module(f"gpuledger.transform.sizing.families.{family}") if family else decoder
     architecture: Architecture = reader.read(Config(config, model_type))

@@ -85,7 +85,10 @@ def _refuse(meaning: Meaning) -> None:
     given = meaning.config.values.get(rule["key"])
     if given is not None and given != (meaning.number("hidden") if rule["usual"] == "hidden" else rule["usual"]):
         model_type = meaning.config.model_type
-        raise BadConfig("model.member_of_family_not_counted", model_type=model_type, key=rule["key"], value=given)
+        raise BadConfig(
+            "this {model_type} model has {key} {value!r}, unlike the others of its family; give the folder with its "
+            "safetensors files", model_type=model_type, key=rule["key"], value=given,
+        )  # fmt: skip
 
 
 def _norms(meaning: Meaning, kind: LayerKind) -> tuple[str, ...]:
@@ -128,7 +131,7 @@ class _FeedForward:
             meaning.weights_note = meaning.weights_note or "num_experts_per_tok"
             self.used = self.experts
         if self.used > self.experts > 0:
-            raise BadConfig("model.token_cannot_use_experts", used=self.used, experts=self.experts)
+            raise BadConfig("a token cannot use {used} of {experts} experts", used=self.used, experts=self.experts)
         shared = meaning.maybe("shared") or meaning.family.get("shared", 0)
         self.shared = meaning.maybe("shared_inner") or shared * self.expert_inner
 

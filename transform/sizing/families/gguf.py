@@ -20,7 +20,7 @@ def read(config: Config) -> Architecture:
     tensors = tensors_of(config, meaning.maybe("used") or 1)
     table = next((tensor for tensor in tensors if tensor.role == "token_embd"), None)
     if table is None:
-        raise BadConfig("model.model_model_type_gguf_needs")
+        raise BadConfig("a model of model_type 'gguf' needs its token_embd among the tensors")
     inner = max(
         (t.rows * t.used_experts for t in tensors if t.role.startswith(("ffn_up", "ffn_gate_exps"))), default=hidden
     )

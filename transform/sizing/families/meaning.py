@@ -83,8 +83,9 @@ class Meaning:
                 numbers = [item for item in given if isinstance(item, int) and not isinstance(item, bool) and item >= 0]
                 if len(numbers) != len(given) or max(numbers) > 10**9:
                     raise BadConfig(
-                        "model.model_type_list_not", name=name, model_type=self.config.model_type, value=given
-                    )
+                        "{name} of model_type {model_type!r} must be a list, not {value!r}", name=name,
+                        model_type=self.config.model_type, value=given,
+                    )  # fmt: skip
                 return [*numbers, *[numbers[-1]] * layers][:layers]
         if default is None:
             return [self.number(meaning)] * layers
@@ -125,11 +126,9 @@ class Meaning:
                 words, named = words * times, named * times  # a pattern that repeats
             if len(words) < layers:
                 raise BadConfig(
-                    "model.layer_types_model_type_names",
-                    model_type=self.config.model_type,
-                    count=len(words),
-                    layers=layers,
-                )
+                    "layer_types of model_type {model_type!r} names {count} layers of {layers}",
+                    model_type=self.config.model_type, count=len(words), layers=layers,
+                )  # fmt: skip
             for word, kind in zip(words[:layers], named, strict=False):
                 if not kind:
                     self.cache_notes[f"layer type {word!r}"] = None

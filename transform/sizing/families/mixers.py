@@ -53,11 +53,9 @@ class Mixers:
         for heads, kv_heads in zip(self.heads, self.kv_heads, strict=True):
             if kv_heads and heads % kv_heads:
                 raise BadConfig(
-                    "model.heads_model_type_cannot_share",
-                    heads=heads,
-                    model_type=meaning.config.model_type,
-                    kv_heads=kv_heads,
-                )
+                    "{heads} heads of model_type {model_type!r} cannot share {kv_heads} key-value heads evenly",
+                    heads=heads, model_type=meaning.config.model_type, kv_heads=kv_heads,
+                )  # fmt: skip
 
     def _attention(self, layer: int, mixer: str) -> tuple[int, int, int, int]:
         """Heads, key-value heads, and the widths of a key and of a value in a layer."""

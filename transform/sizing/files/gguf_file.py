@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gpuledger.extract import local_files
-from gpuledger.extract.hub.weight_types import MOST_PARTS
+from gpuledger.extract.hub.weight_types import MOST_PARTS, TOO_MANY_PARTS
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.gguf import BLOCKS
 
@@ -82,10 +82,13 @@ def config_of(path: Path) -> dict[str, Any]:
     values = heads[0].values
     kind = values.get("general.architecture")
     if not isinstance(kind, str):
-        raise BadGguf("model.not_say_holds", path=path)
+        raise BadGguf("{path} does not say what it holds (general.architecture)", path=path)
     tensors = [tensor for head in heads for tensor in head.tensors]
     if kind == "clip" or not any(name == "token_embd.weight" for name, *_ in tensors):
-        raise BadGguf("model.holds_no_language_model", path=path, kind=kind)
+        raise BadGguf(
+            "{path} holds no language model (general.architecture {kind!r}): use the file with token_embd.weight",
+            path=path, kind=kind,
+        )  # fmt: skip
     for key in ("block_count", "embedding_length", "context_length"):
         _whole(values, f"{kind}.{key}", path)
     name = values.get("general.name") or _PART.sub("", path.name).removesuffix(".gguf")
@@ -132,13 +135,16 @@ def _parts(path: Path) -> list[Path]:
     if match is None:
         return [path]
     if int(match[2]) > MOST_PARTS:
-        raise BadGguf("model.too_many_parts", what=path, count=int(match[2]), most=MOST_PARTS)
+        raise BadGguf(TOO_MANY_PARTS, what=path, count=int(match[2]), most=MOST_PARTS)
     parts = [
         path.with_name(f"{path.name[: match.start()]}-{n:05}-of-{match[2]}.gguf") for n in range(1, int(match[2]) + 1)
     ]
     missing = [part.name for part in parts if not part.is_file()]
     if missing:
-        raise BadGguf("model.parts_not_beside", path=path, count=len(parts), missing=tuple(missing[:3]))
+        raise BadGguf(
+            "{path} is one of {count} parts, and {missing} is not beside it", path=path, count=len(parts),
+            missing=tuple(missing[:3]),
+        )  # fmt: skip
     return parts
 
 
@@ -148,7 +154,7 @@ def _whole(values: Mapping[str, Any], key: str, path: Path) -> int:
     if isinstance(value, list) and value:
         value = max(value)
     if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
-        raise BadGguf("model.whole_number_above_0_not", path=path, key=key, value=value)
+        raise BadGguf("{path}: {key} must be a whole number above 0, not {value!r}", path=path, key=key, value=value)
     return value
 
 
@@ -174,20 +180,25 @@ def _head_of(path: Path) -> Head:
         with local_files.opened(path, follow=True) as file:
             return _read_head(file, path)
     except OSError as error:
-        raise BadGguf("model.cannot_read", path=path, strerror=local_files.why(error)) from None
+        raise BadGguf("{path} cannot be read ({strerror})", path=path, strerror=local_files.why(error)) from None
     except (struct.error, UnicodeDecodeError, OverflowError, MemoryError):
-        raise BadGguf("model.damaged_not_downloaded_end", path=path) from None
+        raise BadGguf("{path} is damaged or was not downloaded to its end", path=path) from None
 
 
 def _read_head(file: BinaryIO, path: Path) -> Head:
     if file.read(4) != _MAGIC:
-        raise BadGguf("model.no_gguf_file", path=path)
+        raise BadGguf("{path} is no GGUF file", path=path)
     (version,) = struct.unpack("<I", file.read(4))
     if version not in (2, 3):
-        raise BadGguf("model.gguf_version_2_3_read", path=path, version=version)
+        raise BadGguf(
+            "{path} is GGUF of version {version}, and 2 and 3 are read: convert it anew", path=path, version=version
+        )
     tensors, values = struct.unpack("<QQ", file.read(16))
     if max(tensors, values) > _MOST_ENTRIES:
-        raise BadGguf("model.damaged_states_tensors_values", path=path, tensors=tensors, values=values)
+        raise BadGguf(
+            "{path} is damaged: it states {tensors:,} tensors and {values:,} values", path=path, tensors=tensors,
+            values=values,
+        )  # fmt: skip
     head = Head()
     for _ in range(values):
         key = _text(file)
@@ -197,7 +208,7 @@ def _read_head(file: BinaryIO, path: Path) -> Head:
         name = _text(file)
         (count,) = struct.unpack("<I", file.read(4))
         if not 1 <= count <= 4:
-            raise BadGguf("model.damaged_dimensions", path=path, name=name, count=count)
+            raise BadGguf("{path} is damaged: {name!r} has {count} dimensions", path=path, name=name, count=count)
         dims = struct.unpack(f"<{count}Q", file.read(8 * count))
         kind, _ = struct.unpack("<IQ", file.read(12))
         head.tensors.append((name, dims, kind))
@@ -221,7 +232,7 @@ def _value(file: BinaryIO, kind: int, path: Path) -> Any:
     if kind == _STRING:
         return _text(file)
     if kind != _ARRAY:
-        raise BadGguf("model.damaged_value_unknown_type", path=path, kind=kind)
+        raise BadGguf("{path} is damaged: it has a value of the unknown type {kind}", path=path, kind=kind)
     inner, length = struct.unpack("<IQ", file.read(12))
     # No program writes arrays of arrays, and a head that large would take minutes.
     if inner == _ARRAY or length > _MOST_ENTRIES * 4 or file.tell() > _LONGEST_HEAD:

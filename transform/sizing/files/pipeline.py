@@ -59,4 +59,7 @@ def _weights(folder: Path) -> tuple[int, str]:
         total = metadata.get("total_size") if isinstance(metadata, Mapping) else None
         if isinstance(total, int) and total > 0:
             return total // 2, "size of its files, at 16 bits a weight"
-    raise BadModelFile("model.part_without_weights", path=folder)
+    raise BadModelFile(
+        "{path} has no safetensors files: fetch those of this part, or their index (….safetensors.index.json), into it",
+        path=folder,
+    )

@@ -67,11 +67,13 @@ def head_of(path: Path) -> Mapping[str, Any]:
             raise ValueError
         head = json.loads(content)
     except OSError as error:
-        raise BadSafetensors("model.cannot_read_2", path=path, why=local_files.why(error)) from None
+        raise BadSafetensors("{path} cannot be read ({why})", path=path, why=local_files.why(error)) from None
     except (struct.error, ValueError, RecursionError):
-        raise BadSafetensors("model.no_safetensors", path=path) from None
+        raise BadSafetensors(
+            "{path} is no safetensors file, or was not downloaded to the end of its head", path=path
+        ) from None
     if not isinstance(head, dict):
-        raise BadSafetensors("model.no_safetensors", path=path)
+        raise BadSafetensors("{path} is no safetensors file, or was not downloaded to the end of its head", path=path)
     return {name: entry for name, entry in head.items() if name != "__metadata__"}
 
 
@@ -122,7 +124,10 @@ def _entry(name: str, entry: Any) -> tuple[str, list[int], int]:
     except (msgspec.ValidationError, KeyError):
         pass
     kind, shape = (entry.get("dtype"), entry.get("shape")) if isinstance(entry, dict) else (None, None)
-    raise BadSafetensors("model.tensor_not_understood", name=name[:80], kind=str(kind)[:20], shape=str(shape)[:80])
+    raise BadSafetensors(
+        "the tensor {name!r} has the type {kind} and the shape {shape}, which is not understood", name=name[:80],
+        kind=str(kind)[:20], shape=str(shape)[:80],
+    )  # fmt: skip
 
 
 def _unpacked(name: str, kind: str, shape: list[int], bits: int) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gpuledger.extract.hub.weight_types import MOST_PARTS
+from gpuledger.extract.hub.weight_types import MOST_PARTS, TOO_MANY_PARTS
 from gpuledger.transform.sizing.config import read_json
 from gpuledger.transform.sizing.errors import BadModelFile, of_a_stranger
 from gpuledger.transform.sizing.files.gguf_file import config_of, is_gguf
@@ -45,7 +45,9 @@ def _of_folder(folder: Path) -> dict[str, Any]:
         return _of_config(config)
     parts = sorted(part for part in folder.glob("*.gguf") if not part.name.startswith("mmproj"))
     if not parts:
-        raise BadModelFile("model.folder_without_model", path=folder)
+        raise BadModelFile(
+            "{path} has no config.json, model_index.json or GGUF file: fetch that of the model into it", path=folder
+        )
     return config_of(parts[0])
 
 
@@ -67,10 +69,13 @@ def _with_tensors(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     files = [folder / Path(name).name for name in names] or sorted(folder.glob("*.safetensors"))
     present = [file for file in files if file.exists()]
     if len(files) > MOST_PARTS:
-        raise BadModelFile("model.too_many_parts", what=folder, count=len(files), most=MOST_PARTS)
+        raise BadModelFile(TOO_MANY_PARTS, what=folder, count=len(files), most=MOST_PARTS)
     if present and len(present) < len(files):
         missing = next(file.name for file in files if not file.exists())
-        raise BadModelFile("model.parts_missing", path=folder, count=len(present), parts=len(files), missing=missing)
+        raise BadModelFile(
+            "{path} has {count} of {parts} safetensors files, and {missing} is not among them", path=folder,
+            count=len(present), parts=len(files), missing=missing,
+        )  # fmt: skip
     if present:
         return with_heads(config, [head_of(file) for file in present])
     metadata = stated.get("metadata")

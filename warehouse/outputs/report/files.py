@@ -65,8 +65,10 @@ def render(
         )
         | {
             "said": {
-                code: [said(message, code, Words(_Marked)) for message in contents.get("messages", ())]
-                for code in dict.fromkeys(["en", *translations])
+                code: [
+                    said(message, Words(_Marked, of.gettext, of.gettext)) for message in contents.get("messages", ())
+                ]
+                for code, of in {"en": gettext_module.NullTranslations(), **translations}.items()
             },
         },
         language=language,
