@@ -35,7 +35,7 @@ def is_stated_mark(amount: Decimal, currency: str | None = None) -> bool:
     """
     if 1 < amount < _CARDS_IN_NINES.get(currency or "", 0):
         return False
-    return _STATED.fullmatch(format(amount, "f")) is not None
+    return _STATED.fullmatch(format(amount.normalize(), "f")) is not None
 
 
 #: The most characters of a number. A float that is written in full has up to 25.

@@ -54,11 +54,8 @@ class Evidence(NamedTuple):
 
     @property
     def is_older(self) -> bool:
-        """Whether nobody has confirmed the price of late, where other prices may be fresh.
-
-        A published street price is never confirmed again: how old it is its mark says.
-        """
-        return self.is_behind or (self.mark is not None and "stale" in self.mark and "street" not in self.mark)
+        """Whether nobody has confirmed the price of late, where other prices may be fresh."""
+        return self.is_behind or (self.mark is not None and "stale" in self.mark)
 
     @property
     def shop(self) -> str:
