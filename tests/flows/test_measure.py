@@ -80,7 +80,8 @@ def test_files_of_three_programs_come_out_in_rank_and_value_with_their_provenanc
     words = ["--model", "llama-3-8b", "--precision", "Q4_K_M", "--limit", "500", "--format", "json"]
     bought = succeeds("buy", *words, data=data)
     speeds = {
-        (row["gpu_id"], row["gpu_count"]): (row["tokens_per_s"], row["speed_is"]) for row in json.loads(bought.out)
+        (row["gpu_id"], row["gpu_count"]): (row["tokens_per_s"], row["speed_is"])
+        for row in json.loads(bought.out)["options"]
     }
     assert speeds["nvidia-geforce-rtx-4090", 1] == (pytest.approx(150.2, abs=0.05), "measured")
 
