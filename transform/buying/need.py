@@ -114,11 +114,7 @@ class Need:
         if self.job is None:
             return self.image_bytes
         resident = self.job.size.on_cards if self.engine.embedding_on_host else self.job.size.total
-        return (
-            resident
-            + self.job.cache_in(self.engine)
-            + count * (self.job.activations_in(self.engine) + self.job.tower_in(self.engine))
-        )
+        return resident + self.job.cache_in(self.engine) + count * self.job.temporary_in(self.engine)
 
     def usable_bytes(self, gpu: Gpu, count: int) -> int:
         """Bytes that `count` GPUs have for the model."""

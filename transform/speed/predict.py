@@ -195,7 +195,7 @@ def needed_bytes(job: Job, plan: Plan) -> int:
     """Bytes on all cards together: weights, the cache of every user, and the activations of each card."""
     resident = job.size.on_cards if plan.engine.embedding_on_host else job.size.total
     cache = math.ceil(job.cache_in(plan.engine) * cache_copies(job, plan))
-    return resident + cache + plan.count * (job.activations_in(plan.engine) + job.tower_in(plan.engine))
+    return resident + cache + plan.count * job.temporary_in(plan.engine)
 
 
 def cache_copies(job: Job, plan: Plan) -> float:

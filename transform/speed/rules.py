@@ -152,6 +152,10 @@ class Job:
         """Bytes that a program takes on each card to try a model that sees pictures."""
         return round(engine.tower_overhead_gb * 1e9) if self.shape.extra else 0
 
+    def temporary_in(self, engine: Engine) -> int:
+        """Bytes that a program takes on each card beside weights and cache."""
+        return self.activations_in(engine) + self.tower_in(engine)
+
 
 class Step(NamedTuple):
     """The time of a step on one card, before the cards share it and the processor adds its part.

@@ -10,6 +10,16 @@ from datetime import date
 
 from gpuledger.extract.source import Publishing, Source, parser_in
 
+#: What the bank says of all that its site offers.
+PUBLISHING = Publishing(
+    allowed=True,
+    sentence="Users of this website may make free use of the information obtained directly from it, if the ECB is "
+    "cited as the source",
+    page="https://www.ecb.europa.eu/services/using-our-site/disclaimer/html/index.en.html",
+    read=date(2026, 11, 27),
+    licence="free use with the European Central Bank cited as the source",
+)
+
 SOURCE = Source(
     name="ecb_fx",
     title="European Central Bank euro reference rates",
@@ -22,12 +32,5 @@ SOURCE = Source(
     sample=("/stats/eurofxref/eurofxref-hist-90d.xml",),
     # The time from Friday's rates to Monday afternoon, or over the Easter days.
     freshness_hours=24 * 5,
-    publishing=Publishing(
-        allowed=True,
-        sentence="Users of this website may make free use of the information obtained directly from it, if the ECB is "
-        "cited as the source",
-        page="https://www.ecb.europa.eu/services/using-our-site/disclaimer/html/index.en.html",
-        read=date(2026, 11, 27),
-        licence="free use with the European Central Bank cited as the source",
-    ),
+    publishing=PUBLISHING,
 )

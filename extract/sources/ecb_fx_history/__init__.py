@@ -7,9 +7,8 @@ https://www.ecb.europa.eu/stats/policy_and_exchange_rates/euro_reference_exchang
 
 from __future__ import annotations
 
-from datetime import date
-
-from gpuledger.extract.source import Publishing, Source, parser_in
+from gpuledger.extract.source import Source, parser_in
+from gpuledger.extract.sources.ecb_fx import PUBLISHING
 
 SOURCE = Source(
     name="ecb_fx_history",
@@ -23,12 +22,5 @@ SOURCE = Source(
     keeps_parsed=False,
     # Its 220,000 rates take 2 s on a fast machine, and longer on others.
     pages_in_one=20,
-    publishing=Publishing(
-        allowed=True,
-        sentence="Users of this website may make free use of the information obtained directly from it, if the ECB is "
-        "cited as the source",
-        page="https://www.ecb.europa.eu/services/using-our-site/disclaimer/html/index.en.html",
-        read=date(2026, 11, 27),
-        licence="free use with the European Central Bank cited as the source",
-    ),
+    publishing=PUBLISHING,
 )
