@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Protocol
 
 from gpuledger.extract import local_files, selector_counts
-from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.errors import (
@@ -356,8 +355,6 @@ def parse_page(source: Source, page: Page) -> list[Parsed]:
     from gpuledger.extract.market import with_market
 
     try:
-        if page.headers.get("content-type") == passing.FACTS:
-            return passing.read_facts(page.content)
         blocks.detect(page.content, page.final_url, page.headers, page.status)
         with selector_counts.counted() as looked:
             items = [with_market(admitted(item), source.country) for item in source.parse(page)]

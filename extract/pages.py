@@ -8,13 +8,12 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from gpuledger.extract import local_files
-from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.errors import ExtractError, NotArchived
@@ -71,12 +70,10 @@ class Fetching:
     in_time: Callable[[str], None] = lambda url: None
 
     def fetch(self, source: Source, url: str) -> Snapshot:
-        """Fetch a page and archive it. If the server answers 304, this is the page in the archive. Raises ExtractError.
-
-        If a source's pages may be kept for some hours only, the archive gets the items that were read from the page.
-        """
+        """Fetch a page and archive it. If the server answers 304, this is the page in the archive. Raises ExtractError."""
         self.in_time(url)
-        return self._save(source, self.answer(url, self.archive.latest(source.name, url)))
+        answer = self.answer(url, self.archive.latest(source.name, url))
+        return self.archive.save(source.name, answer, self.now, self.run_id)
 
     def answer(self, url: str, last: Snapshot | None = None) -> Fetched:
         """The page as it comes, which is not archived. A server may answer that it is still as in `last` (304)."""
@@ -88,16 +85,6 @@ class Fetching:
         headers = last.headers if last else {}
         validators = {"etag": headers.get("etag"), "last_modified": headers.get("last-modified")}
         return self.client.fetch(url, site=self.site, **validators)
-
-    def _save(self, source: Source, fetched: Fetched) -> Snapshot:
-        if source.keep_hours is not None and not fetched.not_modified:
-            page = as_page(fetched, self.now)
-            pages = passing.Passing(self.archive.root, source.name, source.keep_hours)
-            pages.expire(self.now)
-            pages.save(page.sha256, page.content, self.now)
-            content = passing.facts(list(source.parse(page)))
-            fetched = replace(fetched, content=content, headers={"content-type": passing.FACTS})
-        return self.archive.save(source.name, fetched, self.now, self.run_id)
 
     def local(self, source: Source, file: LocalFile) -> Snapshot:
         """Archive a file of this machine as a page. Raises OSError or ExtractError if the file cannot be read."""

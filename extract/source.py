@@ -45,15 +45,13 @@ class Page:
 class Access:
     """What a source's interface requires. `credentials` names the settings with the credentials.
 
-    The source is not read unless all of these settings are set. Either the first credential is sent as the query parameter
-    `parameter`, or both credentials are exchanged at `token_url` for a bearer token of `scope` (OAuth 2.0, client
-    credentials: RFC 6749, 4.4). A query parameter in `as_header` is sent as that header instead.
+    The source is not read unless both of these settings are set. They are exchanged at `token_url` for a bearer token of
+    `scope` (OAuth 2.0, client credentials: RFC 6749, 4.4). A query parameter in `as_header` is sent as that header instead.
     """
 
-    credentials: tuple[str, ...]
-    parameter: str | None = None
-    token_url: str | None = None
-    scope: str = ""
+    credentials: tuple[str, str]
+    token_url: str
+    scope: str
     as_header: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -126,9 +124,6 @@ class Source:
     #: The official interface of the company that runs the site: the name of the source that reads that interface (its own
     #: name if this source does), or else what the interface is called. None if no interface is known.
     interface: str | None = None
-    #: For how many hours its terms let anybody keep a page; the archive then keeps the items instead of the page. None if
-    #: the terms name no limit.
-    keep_hours: int | None = None
     #: What its terms say about publishing. Of a source without it nothing is published, unless the operator has read its
     #: terms; if they forbid it, nobody can allow it.
     publishing: Publishing | None = None

@@ -1,6 +1,6 @@
-"""Fetches pages from an official interface, with its key or with a token that is renewed when it has expired.
+"""Fetches pages from an official interface, with a token that is renewed when it has expired.
 
-The key never appears in an address that is stored or shown. robots.txt is not checked, because the key is the permission.
+robots.txt is not checked, because the key is the permission.
 The polite client does everything else: one connection and a delay per host, Retry-After, size, deadline, the source's hosts.
 """
 
@@ -42,7 +42,7 @@ class Keyed:
                 if not repeats_left:
                     raise Truncated(url, f"the answer is no JSON ({error}), {_AGAIN + 1} times in a row") from None
                 continue
-            # The requested address contains the key. A parser does not need to know where redirects ended.
+            # As it was asked, with what went as headers.
             return replace(fetched, url=url, final_url=url)
         raise AssertionError
 
@@ -58,22 +58,18 @@ class Keyed:
 
     def _ask(self, url: str, site: Site | None) -> Fetched:
         parts = urlsplit(url)
-        query, headers = [], {}
+        query, headers = [], {"Authorization": f"Bearer {self._bearer()}"}
         for name, value in parse_qsl(parts.query, keep_blank_values=True):
             if name in self._access.as_header:
                 headers[self._access.as_header[name]] = value
             else:
                 query.append((name, value))
-        if self._access.parameter is not None:
-            query.append((self._access.parameter, self._secrets[0]))
-        else:
-            headers["Authorization"] = f"Bearer {self._bearer()}"
         keyed_url = urlunsplit(parts._replace(query=urlencode(query, quote_via=quote)))
         return self._client.ask(keyed_url, Sent(headers), site=site, shown_url=url)
 
     def _bearer(self) -> str:
         if self._token is None:
-            address = self._access.token_url or ""
+            address = self._access.token_url
             pair = base64.b64encode(":".join(self._secrets).encode()).decode()
             form = {"grant_type": "client_credentials", "scope": self._access.scope}
             headers = {"Authorization": f"Basic {pair}"}

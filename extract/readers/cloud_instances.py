@@ -1,7 +1,7 @@
-"""The GPUs of instance types, for price lists that name only the type.
+"""The GPUs of Azure's sizes, as its price list names only the size.
 
-The facts come from the providers' own pages on instance sizes (learn.microsoft.com/azure/virtual-machines/sizes,
-aws.amazon.com/ec2/instance-types). The form factor is given if the page states it. A type that is not in these tables is
+The facts come from Azure's own pages (learn.microsoft.com/azure/virtual-machines/sizes). The form factor is given if the
+page states it. A type that is not in these tables is
 unknown and is never guessed.
 """
 
@@ -59,28 +59,6 @@ _AZURE = (
     _series(r"NV(\d+)as_v4", "MI25", "16", {32: 1}),
 )
 
-_AWS: Mapping[str, tuple[str, str]] = {
-    "g2": ("GRID K520", "4"),
-    "g3": ("M60", "8"),
-    "g3s": ("M60", "8"),
-    "g4ad": ("Radeon Pro V520", "8"),
-    "g4dn": ("T4", "16"),
-    "g5": ("A10G", "24"),
-    "g5g": ("T4G", "16"),
-    "g6": ("L4", "24"),
-    "g6e": ("L40S", "48"),
-    "gr6": ("L4", "24"),
-    "p2": ("K80", "12"),
-    "p3": ("V100 SXM2 16GB", "16"),
-    "p3dn": ("V100 SXM2 32GB", "32"),
-    "p4d": ("A100 SXM4 40GB", "40"),
-    "p4de": ("A100 SXM4 80GB", "80"),
-    "p5": ("H100 SXM5", "80"),
-    "p5e": ("H200 SXM", "141"),
-    "p5en": ("H200 SXM", "141"),
-    "p6-b200": ("B200 SXM", "180"),
-}
-
 
 def azure(size: str) -> Gpus | None:
     """Return the whole GPUs of a size such as `Standard_NC24ads_A100_v4`; None for a share of a GPU or an unknown size."""
@@ -89,12 +67,3 @@ def azure(size: str) -> Gpus | None:
             count = series.counts.get(int(match[1]))
             return Gpus(series.name, Decimal(series.memory_gb), count) if count else None
     return None
-
-
-def aws(instance_type: str, count: int) -> Gpus | None:
-    """Return the GPUs of an AWS instance type such as `p4d.24xlarge`; None if the type is unknown.
-
-    `count` comes from the price list.
-    """
-    known = _AWS.get(instance_type.partition(".")[0])
-    return Gpus(known[0], Decimal(known[1]), count) if known else None

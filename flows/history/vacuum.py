@@ -18,7 +18,7 @@ from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.history import replay
-from gpuledger.flows.night import gather, run_log, sharing
+from gpuledger.flows.night import run_log, sharing
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.run_log import RunRecord
 from gpuledger.flows.night.sharing import writing
@@ -58,22 +58,11 @@ def vacuum(context: Context, *, dry_run: bool = False) -> list[Removed]:
             Removed("versions", len(versions), sum(path.stat().st_size for path in versions)),
             *accounts,
             *_prune_archive(context, newest, cutoff, dry_run),
-            _forget_passing(context, dry_run),
         ]
         if not dry_run:
             for version in versions:
                 publish.remove_version(version)
         return removed
-
-
-def _forget_passing(context: Context, dry_run: bool) -> Removed:
-    """Remove the pages that their owner's terms let nobody keep any longer, by the clock, even if no more nights come."""
-    expired = gather.passing_over(context.data, context.started_at)
-    size = sum(path.stat().st_size for path in expired)
-    if not dry_run:
-        for path in expired:
-            path.unlink(missing_ok=True)
-    return Removed("pages that may be kept for hours only", len(expired), size)
 
 
 def _forget_accounts(context: Context, cutoff: datetime, dry_run: bool) -> list[Removed]:

@@ -8,15 +8,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from gpuledger.expectations import library
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive import files as archive_files
-from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Parser, Reading, collect
@@ -35,7 +32,6 @@ from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.flows.settings.settings import Settings, SettingsError
 from gpuledger.flows.words import wrong_use
-from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
     from gpuledger.extract.fetch.browser import Browser
@@ -203,22 +199,11 @@ def keys_missing(source: Source, settings: Settings) -> list[str]:
 
 
 def clean_up(context: Context) -> None:
-    """Delete what a killed run left half written, and pages that nobody may keep any longer."""
+    """Delete what a killed run left half written."""
     if run_log.has_ended_badly(context.data):
         # Only after a kill or a full disk: an archive of many years has very many files to look through.
         archive_files.remove_leftovers(context.data.snapshots, younger_too=True)
         archive_files.remove_leftovers(context.data.exports, younger_too=True)
-    for page in passing_over(context.data, context.started_at):
-        page.unlink(missing_ok=True)
-
-
-def passing_over(data: DataDir, now: datetime) -> list[Path]:
-    """Pages that the terms of their source let nobody keep any longer, also if the source is no longer read."""
-
-    def keep_hours(name: str) -> int:
-        return (sources.get(name).keep_hours or 0) if name in sources.names() else 0
-
-    return passing.expired_pages(data.snapshots, now, keep_hours)
 
 
 def _rendered_hosts(source: Source, settings: Settings) -> frozenset[str] | None:

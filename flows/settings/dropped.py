@@ -18,6 +18,7 @@ OPTIONS = {
     "serve --connect": "`prefect server start` says where its UI is, and its login asks for PREFECT_SERVER_API_AUTH_STRING",
 }
 SETTINGS = {
+    "bestbuy_key": "Best Buy lets nobody keep what its interface answers; the source bestbuy reads the shop's pages",
     "notify_blocks": "put the addresses into GPULEDGER_NOTIFY_URLS",
     "ui_port": "`prefect server start --port` sets the port of the UI",
     "iceberg": _PARQUET,

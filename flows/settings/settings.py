@@ -170,7 +170,6 @@ class Settings:
     ebay_marketplaces: tuple[str, ...] = _setting(
         ["EBAY_US"], "eBay's marketplaces to read: EBAY_US, EBAY_DE, EBAY_GB …"
     )
-    bestbuy_key: str = _setting("", "Key of Best Buy's Products API, for the source bestbuy_api", secret=True)
     hub: str = _setting(
         "https://huggingface.co",
         "Model hub that is asked for a model by name where neither catalogue nor data has it",

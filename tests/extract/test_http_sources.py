@@ -98,11 +98,6 @@ def test_each_fault_fails_each_source_in_its_own_way(name: str, tmp_path: Path) 
             "application/json",
         ),
         (
-            "bestbuy",
-            '{"from": 0, "to": 0, "total": 0, "currentPage": 1, "totalPages": 0, "products": []}',
-            "application/json",
-        ),
-        (
             "gpuhunt_catalog",
             "instance_name,location,price,cpu,memory,gpu_count,gpu_name,gpu_memory,spot,disk_size",
             "text/csv",

@@ -18,7 +18,6 @@ from tests.support.measurement_files import (
     INFERENCEX,
     LLAMA_BENCH,
     LLAMA_BENCH_TABLE,
-    LOCALSCORE,
     MLPERF,
     MLPERF_CSV,
     VLLM,
@@ -64,7 +63,7 @@ def test_a_run_on_the_processor_is_no_figure_of_a_card() -> None:
     assert "processor" in taken.left_out[0]
 
 
-def test_llama_bench_as_csv_and_sql_as_lines_and_as_a_windows_shell_saves_it() -> None:
+def test_llama_bench_as_csv_as_lines_and_as_a_windows_shell_saves_it() -> None:
     rows = [{key: value for key, value in row.items() if not key.startswith("samples")} for row in LLAMA_BENCH]
     rows[1] = {**rows[1], "cpu_info": "O'Kettle, 16"}
     out = io.StringIO()
@@ -72,11 +71,8 @@ def test_llama_bench_as_csv_and_sql_as_lines_and_as_a_windows_shell_saves_it() -
     for row in rows:
         writer.writeheader()  # two runs that were written one after the other
         writer.writerow(row)
-    names = ", ".join(rows[0])
-    texts = [["'" + str(value).replace("'", "''") + "'" for value in row.values()] for row in rows]
-    sql = "".join(f"INSERT INTO llama_bench ({names}) VALUES ({', '.join(values)});\n" for values in texts)
     lines = "\n".join(json.dumps(row) for row in rows)
-    forms = [out.getvalue().encode(), sql.encode(), lines.encode(), lines.encode("utf-16")]
+    forms = [out.getvalue().encode(), lines.encode(), lines.encode("utf-16")]
     plain = read_figures(json.dumps(rows).encode())
     for form in forms:
         assert read_figures(form) == plain
@@ -133,28 +129,10 @@ def test_a_number_that_may_be_two_is_settled_by_the_others_of_its_column() -> No
     assert [figure.claim for figure in read_figures(f"{head}w;A;28,9;s;Vendor\n".encode()).figures] == ["vendor"]
 
 
-def test_localscore_gives_both_rates_of_a_test() -> None:
-    taken = read_figures(json.dumps(LOCALSCORE).encode())
-    assert [(one.workload_id, one.score, one.gpu_name) for one in taken.figures] == [
-        ("localscore-kettle-8b-q4-k-m-pp1024", Decimal("5000.1"), "Varde GeForce RTX 4090"),
-        ("localscore-kettle-8b-q4-k-m-tg16-d1024", Decimal("120.3"), "Varde GeForce RTX 4090"),
-    ]
-    assert [(one.precision, one.is_single_stream, one.gpu_count) for one in taken.figures] == [
-        ("Q4_K_M", False, 1), ("Q4_K_M", True, 1),
-    ]  # fmt: skip
-    on_processor = {**LOCALSCORE, "accelerator_info": {"name": "Kettle 16", "type": "CPU"}}
-    assert "no GPU" in read_figures(json.dumps(on_processor).encode()).left_out[0]
-
-
 def test_whose_figures_files_of_a_format_hold() -> None:
-    files = (LLAMA_BENCH, VLLM, LOCALSCORE, MLPERF, INFERENCEX)
-    assert [read_figures(json.dumps(one).encode()).claim for one in files] == [
-        "own",
-        "own",
-        "own",
-        "published",
-        "published",
-    ]
+    files = (LLAMA_BENCH, VLLM, MLPERF, INFERENCEX)
+    claims = [read_figures(json.dumps(one).encode()).claim for one in files]
+    assert claims == ["own", "own", "published", "published"]
     unfinished = {"0": MLPERF["0"], "1": {**MLPERF["0"], "Result": ""}}
     assert "no result" in read_figures(json.dumps(unfinished).encode()).left_out[0]
 
@@ -228,7 +206,6 @@ def test_inferencex_counts_cards_by_tensor_and_pipeline_parallelism() -> None:
         (b"workload_id;gpu_name;score;unit\nw;RTX 4090;1,234;it/s\n", "line 2: score '1,234' may be 1234 or 1.234"),
         (b"Workload,GPU,Score,Unit,Date\nw,RTX 4090,3,it/s,11/2/2026\n", "line 2: .* 2026-02-11 or 2026-11-02"),
         (b"Workload,GPU,Score,Unit,gpu_name\nw,RTX 4090,3,it/s,b\n", "two columns are gpu_name"),
-        (b"INSERT INTO test (avg_ts, n_gen) VALUES ('1');", "row 1: 1 values for 2 columns"),
         (b"workload_id,gpu_name,score,unit\nw,RTX 4090\n", "not as many values"),
         (b"workload_id,gpu_name,score,unit,gpu_count\nw,RTX 4090,3,it/s,two\n", "gpu_count"),
     ],

@@ -1,4 +1,4 @@
-"""eBay's and Best Buy's interfaces, played by a server on loopback: pages, tokens, refusals, broken answers, keys."""
+"""eBay's interface, played by a server on loopback: pages, tokens, refusals, broken answers, keys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from gpuledger.extract import source
-from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading, collect
 from gpuledger.extract.errors import Blocked
@@ -23,13 +22,13 @@ from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from gpuledger.extract.fetch.keyed import Keyed
 from gpuledger.extract.fetch.site import site_of
 from gpuledger.extract.items import Offer
-from gpuledger.extract.pages import Fetching, OfRun
+from gpuledger.extract.pages import Fetching
 from gpuledger.flows.settings.settings import Settings
 from tests.extract.faulty_server import Exchange, FaultyServer
 from tests.extract.pages import page
 
 NOW = datetime(2026, 11, 20, 3, tzinfo=UTC)
-SECRETS = {"ebay_client_id": "app-id", "ebay_client_secret": "very secret", "bestbuy_key": "KEY0123456789"}
+SECRETS = {"ebay_client_id": "app-id", "ebay_client_secret": "very secret"}
 
 
 @dataclass
@@ -121,8 +120,7 @@ def _night(name: str, server: FaultyServer, archive: Archive, *, now: datetime =
     assert base.access is not None, "an official interface is read with a key"
     host = f"http://{name.replace('_', '-')}.test"
     start = [host + address.partition(".com")[2] for address in base.addresses(Settings())]
-    assert base.access is not None
-    grant = host + (base.access.token_url or "").partition(".com")[2] if base.access.token_url else None
+    grant = host + base.access.token_url.partition(".com")[2]
     played = replace(base, start=tuple(start), access=replace(base.access, token_url=grant))
     clock = Clock()
     settings = HttpSettings(connect_to={urlsplit(host).hostname or "": ("127.0.0.1", server.port)}, delay_s=0.2)
@@ -217,99 +215,3 @@ def test_a_redirect_does_not_take_the_credentials_along(server: FaultyServer, ar
     }
     assert _night("ebay", server, archive).collected.failure is not None
     assert not any("elsewhere" in exchange.path for exchange in server.asked)
-
-
-class BestBuy:
-    """Products by cursor, behind a key; a key that is used up answers 403. The page that begins in the middle asks to wait
-    at first, and is broken then, once or always.
-    """
-
-    def __init__(self, total: int = 1_050, *, broken: int = 0) -> None:
-        self.total = total
-        self.troubles = [429, *[200] * broken] if broken else []
-
-    def products(self, exchange: Exchange) -> None:
-        query = parse_qs(urlsplit(exchange.path).query)
-        if query.get("apiKey") != ["KEY0123456789"]:
-            _json(exchange, {"error": {"code": "403", "message": "Over quota or unknown key"}}, 403)
-            return
-        start = 0 if query["cursorMark"] == ["*"] else int(query["cursorMark"][0].removeprefix("AoE="))
-        if self.troubles and start == self.total // 200 * 100:
-            status = self.troubles.pop(0)
-            _json(exchange, b'{"total": 10000, "products": [{"sku"', status, **{"Retry-After": "17"})
-            return
-        rows = [
-            {
-                "sku": 6_000_000 + number, "name": f"Card - GeForce RTX 4070 12GB no {number}", "type": "HardGood",
-                "salePrice": 500.25, "regularPrice": 549.99, "onlineAvailability": True, "orderable": "Available",
-                "condition": "New", "url": f"https://api.bestbuy.com/click/-/{number}/pdp",
-            }
-            for number in range(start, min(start + 100, self.total))
-        ]  # fmt: skip
-        following = f"AoE={start + 100}" if start + 100 < self.total + 100 else query["cursorMark"][0]
-        _json(exchange, {"total": self.total, "products": rows, "nextCursorMark": following})
-
-
-@pytest.mark.slow_combination
-def test_ten_thousand_products_by_cursor_with_a_wait_and_a_page_broken_once(
-    server: FaultyServer, archive: Archive
-) -> None:
-    server.routes = {"/v1/products(categoryPath.id=abcat0507002)": BestBuy(10_000, broken=1).products}
-    night = _night("bestbuy_api", server, archive)
-    collected = night.collected
-    assert collected.failure is None
-    assert not collected.issues
-    assert collected.is_complete
-    assert (collected.stated_total, collected.listed) == (10_000, 10_000)
-    offers = {item.key: item for item, _ in collected.rows if isinstance(item, Offer)}
-    assert len(offers) == 10_000
-    assert {item.price for item in offers.values()} == {Decimal("500.25")}
-    # A hundred pages and the last cursor's, none more often than it took: one asked to wait, and one was broken.
-    assert len(server.asked) == collected.pages + 2
-    assert any(wait >= 17 - 0.2 for wait in night.clock.waits)
-    assert server.open_most == 1
-
-
-def test_a_broken_page_of_a_cursor_leaves_the_rest_unread_and_says_so(server: FaultyServer, archive: Archive) -> None:
-    server.routes = {"/v1/products(categoryPath.id=abcat0507002)": BestBuy(broken=99).products}
-    collected = _night("bestbuy_api", server, archive).collected
-    assert not collected.is_complete
-    assert (collected.stated_total, collected.listed) == (1_050, 500)
-    [(issue, _)] = collected.issues
-    assert issue.code == "Truncated"
-    assert "cursorMark" in (issue.url or "")
-
-
-def test_the_archive_keeps_facts_for_good_and_the_page_for_72_hours(
-    server: FaultyServer, archive: Archive, tmp_path: Path
-) -> None:
-    server.routes = {"/v1/products(categoryPath.id=abcat0507002)": BestBuy().products}
-    night = _night("bestbuy_api", server, archive)
-    assert night.collected.failure is None
-    assert (night.collected.listed, night.collected.stated_total) == (1_050, 1_050)
-    pages = list((archive.root / "passing" / "bestbuy_api").iterdir())
-    assert len(pages) >= 11
-    # What stays holds what was read, and neither the answer nor the key.
-    kept = [archive.content_of(sha256) for sha256 in archive.pages()]
-    assert all(b'"regularPrice"' not in content and b"KEY0123456789" not in content for content in kept)
-    log = (archive.root / "log" / "bestbuy_api.jsonl").read_text(encoding="utf-8")
-    assert "KEY0123456789" not in log
-    assert archive.verify() == []
-    # A replay reads the same from it.
-    base = source.get("bestbuy_api")
-    again = collect(Reading(base, night.collected.starts), OfRun(archive, archive.of_run(base.name, "run1"), {}), None)
-    assert [item for item, _ in again.rows] == [item for item, _ in night.collected.rows]
-    for hours, left in ((71, len(pages)), (73, 0)):
-        _ = passing.Passing(archive.root, base.name, base.keep_hours or 0).expire(NOW + timedelta(hours=hours))
-        assert len(list((archive.root / "passing" / "bestbuy_api").iterdir())) == left
-
-
-def test_a_wrong_key_of_best_buy_is_named_and_not_shown(
-    server: FaultyServer, archive: Archive, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server.routes = {"/v1/products(categoryPath.id=abcat0507002)": BestBuy().products}
-    monkeypatch.setitem(SECRETS, "bestbuy_key", "WRONGKEY98765")
-    failure = _night("bestbuy_api", server, archive).collected.failure
-    assert isinstance(failure, Blocked)
-    assert "GPULEDGER_BESTBUY_KEY" in failure.action
-    assert "WRONGKEY" not in f"{failure} {failure.url} {failure.seen}"

@@ -79,7 +79,7 @@ OWN_COLUMNS = {"sql"}
 
 #: Names and symbols that Korean writes as English does. A source's title without a common word is its name.
 ALIKE = {one.title for one in discover() if not re.search(" [a-z]", one.title)} | {
-    "bestbuy_api", "ebay", "FLOP", "GB", "GFLOPS", "KRW", "TFLOPS", "TOPS", "49.9 / 4.46 = 11.2",
+    "ebay", "FLOP", "GB", "GFLOPS", "KRW", "TFLOPS", "TOPS", "49.9 / 4.46 = 11.2",
 }  # fmt: skip
 
 

@@ -13,14 +13,11 @@ from click.testing import CliRunner, Result
 
 from gpuledger.extract import side_by_side
 from gpuledger.extract import source as sources
-from gpuledger.extract.archive import passing
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Page
 from gpuledger.flows.cli import cli
-from gpuledger.flows.night import gather
-from gpuledger.warehouse.paths import DataDir
 from tests.flows.inprocess import SITE
 from tests.flows.test_drift import CHANGES
 
@@ -95,17 +92,6 @@ def test_the_command_finds_the_two_pages_itself(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="no page of it is archived"):
         CliRunner().invoke(cli, ["sources", "diff", "danawa", "--data-dir", str(tmp_path)], standalone_mode=False,
                            catch_exceptions=False)  # fmt: skip
-
-
-def test_a_page_that_may_be_kept_for_hours_goes_though_its_source_is_read_no_more(tmp_path: Path) -> None:
-    data = DataDir(tmp_path)
-    kept = passing.Passing(data.snapshots, "bestbuy_api", 72)
-    gone = passing.Passing(data.snapshots, "a_source_that_was_removed", 72)
-    young, old = kept.save("b" * 64, b"{}", NIGHT), kept.save("a" * 64, b"{}", NIGHT - timedelta(hours=1))
-    orphan = gone.save("c" * 64, b"{}", NIGHT)
-    later = NIGHT + timedelta(hours=71, minutes=59)
-    assert gather.passing_over(data, later) == [orphan, old]
-    assert gather.passing_over(data, later + timedelta(minutes=2)) == [orphan, old, young]
 
 
 def test_a_name_that_is_no_source(tmp_path: Path) -> None:

@@ -278,7 +278,7 @@ def test_no_secret_of_the_publisher_is_in_a_published_byte(tmp_path: Path, night
     succeeds("workload", "add", workload, "--name", next(p), "--unit", "tokens/s", "--description", next(p), data=data)
     succeeds("measure", "add", workload, "41", "--gpu", "RTX 4090", "--by", next(p), "--software", next(p), data=data)
     (data / "gpuledger.toml").write_text(f'contact = "{next(p)}"\n')
-    env = {"GPULEDGER_BESTBUY_KEY": next(p), "GPULEDGER_NOTIFY_URLS": f"json://127.0.0.1:9/{next(p)}"}
+    env = {"GPULEDGER_EBAY_CLIENT_SECRET": next(p), "GPULEDGER_NOTIFY_URLS": f"json://127.0.0.1:9/{next(p)}"}
     assert not [*p]
     assert gpuledger("refresh", "--sample", "--engine", "plain", "--night", "2", data=data, env=env).status == 3
     for source in (*_MAY[1:], "measurements", "toms_gpu_hierarchy"):

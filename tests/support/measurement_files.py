@@ -40,17 +40,6 @@ VLLM: dict[str, Any] = {
     "request_throughput": 17.2, "output_throughput": 2212.5, "total_token_throughput": 19900.1, "mean_ttft_ms": 80.1,
 }  # fmt: skip
 
-LOCALSCORE: dict[str, Any] = {
-    "system_info": {"cpu_name": "Kettle 16", "ram_gb": 64, "kernel_type": "Linux"},
-    "accelerator_info": {"name": "Varde GeForce RTX 4090", "type": "GPU", "memory_gb": 23.6, "manufacturer": "Varde"},
-    "runtime_info": {"name": "localscore", "version": "0.9.3", "commit": "cd08fc3"},
-    "results_summary": {"avg_prompt_tps": 5000.1, "avg_gen_tps": 120.3, "avg_ttft_ms": 300.2, "performance_score": 1200},
-    "results": [
-        {"name": "pp1024+tg16", "model_name": "Kettle 8B", "model_quant_str": "Q4_K - Medium", "model_params_str": "8B",
-         "n_prompt": 1024, "n_gen": 16, "avg_time_ms": 300.2, "prompt_tps": 5000.1, "gen_tps": 120.3, "power_watts": 0},
-    ],
-}  # fmt: skip
-
 _RESULT: dict[str, Any] = {
     "Organization": "Kettle Systems", "Availability": "available", "Division": "closed", "SystemType": "datacenter",
     "SystemName": "Kettle K8", "Platform": "K8", "Model": "llama2-70b-99.9", "MlperfModel": "llama2-70b-99.9",

@@ -1,4 +1,4 @@
-"""All outputs of llama.cpp's llama-bench: `-o json`, `jsonl`, `csv`, `sql` and its Markdown table.
+"""The outputs of llama.cpp's llama-bench: `-o json`, `jsonl`, `csv` and its Markdown table.
 
 `gpu_info` lists every GPU of the machine, not the GPUs that ran. If it lists several, the number of cards stays open unless
 the row names its devices. A row with prompt and answer together divides both counts of tokens by one time, so it is the
@@ -50,9 +50,6 @@ _VARIED = {
 _RATE = re.compile(r"^([\d.]+)\s*(?:±|\+/-)?\s*[\d.]*$")
 #: Backends without a graphics card.
 _NO_GPU = {"CPU", "BLAS", "BLAS,CPU", "CPU,BLAS"}
-_INSERT = re.compile(r"INSERT INTO\s+\w+\s*\(([^)]*)\)\s*VALUES\s*\(", re.IGNORECASE)
-#: A value that `-o sql` writes: always in quotes, with each quote inside it doubled.
-_VALUE = re.compile(r"\s*'((?:[^']|'')*)'\s*([,)])")
 _TEST = re.compile(r"^(pp|tg)(\d+)(?:\s*@\s*d(\d+))?$")
 _SUMMED = re.compile(r"^pp\d+\s*\+\s*tg\d+")
 
@@ -120,28 +117,6 @@ def read_csv(text: str) -> MeasurementFile:
             raise NotReadable(f"line {lines.line_num}: not as many values as the header has columns")
         if row["avg_ts"] != "avg_ts":
             rows.append(row)
-    return read_json(rows)
-
-
-def is_sql(text: str) -> bool:
-    """Return whether these are the statements of `-o sql`."""
-    match = _INSERT.search(text)
-    return match is not None and "avg_ts" in match[1]
-
-
-def read_sql(text: str) -> MeasurementFile:
-    """Return the figures of the rows that `-o sql` inserts."""
-    rows = []
-    for number, match in enumerate(_INSERT.finditer(text), start=1):
-        names, values, at = [name.strip() for name in match[1].split(",")], [], match.end()
-        while (value := _VALUE.match(text, at)) is not None:
-            values.append(value[1].replace("''", "'"))
-            at = value.end()
-            if value[2] == ")":
-                break
-        if len(values) != len(names):
-            raise NotReadable(f"row {number}: {len(values)} values for {len(names)} columns; write the file again")
-        rows.append(dict(zip(names, values, strict=True)))
     return read_json(rows)
 
 

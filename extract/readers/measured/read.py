@@ -13,7 +13,6 @@ from gpuledger.extract.readers.measured import (
     inferencex,
     llama_bench,
     llmfit,
-    localscore,
     mlperf,
     ollama,
     plain,
@@ -25,8 +24,8 @@ from gpuledger.extract.readers.measured.figure import NOTHING, Figure, Measureme
 __all__ = ["Figure", "MeasurementFile", "NotReadable", "Said", "read_figures"]
 
 FORMATS = (
-    "llama-bench (all that it writes), vLLM bench (serve, throughput, latency), SGLang bench_serving, aiperf, ollama run"
-    " --verbose, llmfit, an MLPerf Inference summary, InferenceX, LocalScore, or a CSV with columns"
+    "llama-bench (JSON, CSV or Markdown), vLLM bench (serve, throughput, latency), SGLang bench_serving, aiperf, ollama run"
+    " --verbose, llmfit, an MLPerf Inference summary, InferenceX, or a CSV with columns"
 )
 
 
@@ -40,7 +39,7 @@ class _OfJson(Protocol):
 
 #: In this order, as the rows of one format may have what tells those of a later one.
 _OF_JSON: tuple[_OfJson, ...] = (
-    mlperf, llama_bench, vllm_serve, aiperf, vllm_offline, inferencex, localscore, llmfit,
+    mlperf, llama_bench, vllm_serve, aiperf, vllm_offline, inferencex, llmfit,
 )  # fmt: skip
 #: When a Windows shell redirects output into a file, the file begins with one of these.
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -65,8 +64,6 @@ def _read(content: bytes, said: Said) -> MeasurementFile:
         return _json(text, said)
     if llama_bench.is_markdown(text):
         return llama_bench.read_markdown(text)
-    if llama_bench.is_sql(text):
-        return llama_bench.read_sql(text)
     if llama_bench.is_csv(text):
         return llama_bench.read_csv(text)
     if vllm_serve.is_text(text):

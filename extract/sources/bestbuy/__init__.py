@@ -1,4 +1,4 @@
-"""Best Buy: listing and product pages, and saved answers of its official Products API."""
+"""Best Buy: listing and product pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SOURCE = Source(
     homepage="https://www.bestbuy.com/",
     parse=parser_in(__name__),
     kinds=("offer",),
-    interface="bestbuy_api",
+    interface="Products API, with a key",
     start=("https://www.bestbuy.com/site/computer-cards-components/video-graphics-cards/abcat0507002.c",),
     country="US",
     language="en",

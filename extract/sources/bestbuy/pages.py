@@ -1,25 +1,25 @@
-"""Parser of Best Buy's listing and product pages, and of saved answers of its official Products API."""
+"""Parser of Best Buy's listing and product pages."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from lxml.html import HtmlElement
 
 from gpuledger.extract import product, words
-from gpuledger.extract.items import Condition, Link, Offer, Parsed
+from gpuledger.extract.items import Condition, Offer, Parsed, SellerKind
 from gpuledger.extract.markup.html import tree
-from gpuledger.extract.price.amounts import json_number
-from gpuledger.extract.readers import bestbuy_products, listing
-from gpuledger.extract.readers.listing import absolute, attribute, first, select, text
+from gpuledger.extract.readers import listing
+from gpuledger.extract.readers.listing import Locale, absolute, attribute, first, select, text
 from gpuledger.extract.source import Page
 
-HOMEPAGE = bestbuy_products.HOMEPAGE
-LOCALE = bestbuy_products.LOCALE
+HOMEPAGE = "https://www.bestbuy.com/"
+LOCALE = Locale("US", "en", "USD")
+#: The kind of seller, by whether the offer is on the marketplace.
+SELLERS: Mapping[bool, SellerKind] = {True: "marketplace", False: "first_party"}
 #: A card in the lists of 2018 to 2024, then in those of 2025.
 CARD = "li.sku-item, li.product-list-item"
 PRODUCT = ".shop-product-title, .sku-title h1, [data-testid='pdp-title'], h1.heading"
@@ -27,13 +27,7 @@ _SKU = re.compile(r"/(\d{7,8})\.p\b|skuId=(\d{7,8})|/sku/(\d{7,8})\b")
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """Yield the offers of a list, a product page or an API answer, and the link to the next page.
-
-    Raises LayoutChanged or Blocked.
-    """
-    if page.content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{":
-        yield from _api(page)
-        return
+    """Yield the offers of a list or a product page, and the link to the next page. Raises LayoutChanged or Blocked."""
     root = tree(page.content, page.headers.get("content-type"))
     base = listing.address(page, root, HOMEPAGE)
     if first(root, CARD) is None and first(root, PRODUCT) is not None:
@@ -50,9 +44,7 @@ def _product(page: Page, base: str) -> Iterator[Parsed]:
     sku = _sku(base)
     for item in listing.refine(items, url=base.partition("?")[0], key=sku, sku=sku, condition=condition):
         if isinstance(item, Offer):
-            item = dataclasses.replace(
-                item, seller_kind=bestbuy_products.SELLERS[item.seller not in (None, "Best Buy", "BestBuy")]
-            )
+            item = dataclasses.replace(item, seller_kind=SELLERS[item.seller not in (None, "Best Buy", "BestBuy")])
         yield item
 
 
@@ -78,7 +70,7 @@ def _card(page: Page, base: str, card: HtmlElement) -> Iterator[Parsed]:
         availability=words.availability(status) or "unknown",
         condition="open_box" if "openbox" in url.lower() else None,
         seller=sold_by.group(1) if sold_by else None,
-        seller_kind=bestbuy_products.SELLERS[bool(sold_by)],
+        seller_kind=SELLERS[bool(sold_by)],
         sku=sku,
         mpn=_labelled(card, "Model"),
     )
@@ -93,19 +85,3 @@ def _labelled(card: HtmlElement, name: str) -> str | None:
     """Return the value after a label such as `Model:` among the card's product attributes."""
     attributes = [text(item) for item in select(card, ".sku-attribute-title, .attribute")]
     return next((line.partition(":")[2].strip() for line in attributes if line.startswith(f"{name}:")), None)
-
-
-def _api(page: Page) -> Iterator[Parsed]:
-    try:
-        answer = json.loads(page.content.decode("utf-8-sig"), parse_float=json_number)
-    except ValueError as error:
-        raise listing.not_understood(page, f"it begins like JSON and is none: {error}") from error
-    products = answer.get("products", [answer] if "sku" in answer else None)
-    if not isinstance(products, list):
-        raise listing.not_understood(page, f"an API answer without products, with {', '.join(sorted(answer)[:9])}")
-    yield from bestbuy_products.offers(page, products, page.final_url)
-    number, total = answer.get("currentPage"), answer.get("totalPages")
-    if isinstance(number, int) and isinstance(total, int) and number < total:
-        bare = re.sub(r"([?&])page=\d+&?", r"\1", page.final_url).rstrip("?&")
-        if bare:
-            yield Link(url=f"{bare}{'&' if '?' in bare else '?'}page={number + 1}", role="next_page")
