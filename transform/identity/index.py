@@ -310,6 +310,7 @@ _ALSO_WRITTEN = {
     "gtx": ("rtx", "gt", "geforce", "gts"),
     "gt": ("gtx", "geforce"),
     "gts": ("gtx", "gt", "geforce"),
+    "geforce": ("gt",),
     "rx": ("radeon",),
     "hd": ("radeon",),
     "r9": ("radeon",),

@@ -220,6 +220,15 @@ class Words:
         tokens = [Token(name, place.glued or bool(number), live=True) for number, name in enumerate(names)]
         return Taken(tokens, 2, True) if tokens else None
 
+    def _name_and_size(self, place: Place) -> Taken | None:
+        for digits in (4, 3):
+            number, memory = place.after[:digits], text.glued_memory(place.after[digits:] + place.behind)
+            if memory and place.after[digits:] and (names := self._names(place.part, number)):
+                tokens = [Token(name, place.glued or bool(at), live=True) for at, name in enumerate(names)]
+                size = Token(place.after[digits:] + place.behind, True, live=True, memory=memory[0])
+                return Taken([*tokens, size], 3, True)
+        return None
+
     def _known_word(self, place: Place) -> Taken | None:
         if place.part not in self._live:
             return None
@@ -256,7 +265,9 @@ class Words:
                 return [head, tail] if head in index.SEPARATE else [tail]
         for size in (3, 2):
             head, prefix = letters[:-size], letters[-size:]
-            if (prefix, digits) in self._numbered and (head in _CODE_HEADS or self._split(head)):
+            if (prefix, digits) in self._numbered and (
+                len(head) > size == 3 or head in _CODE_HEADS or self._split(head)
+            ):
                 return [*self._split(head), prefix, digits]
         if (split := self._split(letters)) and (split[-1] in index.SEPARATE):
             return [*split, digits]
@@ -311,6 +322,7 @@ RULES: tuple[Rule, ...] = (
     Rule("a memory type behind a number", "1650d6", Words._memory_type),
     Rule("a word of letters and digits", "a100sxm4", Words._word_of_two),
     Rule("a name of letters and a number", "engtx480", Words._name),
+    Rule("a name with its memory size right behind it", "proartrtx40608g", Words._name_and_size),
     Rule("a known word", "rtx", Words._known_word),
     Rule("words of names that are glued together", "geforcertx", Words._glued_names),
     Rule("words that are glued behind a number", "4000sffada", Words._glued_behind),
