@@ -158,7 +158,7 @@ generated: $(READY)
 	$(BIN)/python -m tools.catalogue
 	$(BIN)/python -m tools.counted
 
-EXTRAS := $(foreach extra,nightly browser mcp published cluster dev,--extra $(extra))
+EXTRAS := $(foreach extra,nightly mcp published cluster dev,--extra $(extra))
 
 lock: $(READY)
 	$(COMPILE) pyproject.toml $(EXTRAS) --no-strip-extras --output-file requirements.lock

@@ -129,12 +129,6 @@ class ForeignHost(ForbiddenAddress):
     default_action = "if the host belongs to the source, name it in `hosts` of its SOURCE; else look at the page"
 
 
-class NoBrowser(FetchError):
-    """The pages of a source need a browser, and there is none."""
-
-    default_action = "install Chromium, say where it is with browser_program, or take the source out of browser_sources"
-
-
 class TooManyRedirects(FetchError):
     """A redirect loop, or a chain of redirects that is too long."""
 

@@ -22,7 +22,6 @@ from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.source import Page, Source
 
 if TYPE_CHECKING:
-    from gpuledger.extract.fetch.browser import Rendering
     from gpuledger.extract.fetch.http import Client
     from gpuledger.extract.fetch.keyed import Keyed
     from gpuledger.extract.fetch.site import Site
@@ -64,8 +63,6 @@ class Fetching:
     site: Site | None = None
     #: Fetches from the source's official interface, if the source is one.
     keyed: Keyed | None = None
-    #: Which of the source's pages a browser renders. None if the client fetches all pages.
-    rendering: Rendering | None = None
     #: Raises OutOfTime if the source may fetch no further page.
     in_time: Callable[[str], None] = lambda url: None
 
@@ -79,9 +76,6 @@ class Fetching:
         """The page as it comes, which is not archived. A server may answer that it is still as in `last` (304)."""
         if self.keyed is not None:
             return self.keyed.fetch(url, self.site)
-        if self.rendering is not None and self.site is not None and self.rendering.is_for(url):
-            # Fetched anew every night, because the data that its scripts fetch may change although the page does not.
-            return self.rendering.browser.render(url, self.site)
         headers = last.headers if last else {}
         validators = {"etag": headers.get("etag"), "last_modified": headers.get("last-modified")}
         return self.client.fetch(url, site=self.site, **validators)

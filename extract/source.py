@@ -14,7 +14,7 @@ from datetime import date, datetime
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
 from gpuledger.extract import sources
@@ -104,9 +104,6 @@ class Source:
     bundled: Callable[[], list[Path]] | None = None
     #: What gives it something to read if it has nothing.
     way_in: str = "it has no live address"
-    #: What fetches its pages: the client, or a browser, which runs the scripts of a page and sends its requests through the
-    #: client.
-    fetch: Literal["client", "browser"] = "client"
     #: Whether its addresses are lists, which may be incomplete. False if each address is the page of one product.
     has_lists: bool = True
     #: Whether its addresses belong to shops that have nothing to do with each other: `extract.shops` reads each shop

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 import sys
@@ -57,7 +56,7 @@ def examine(context: Context, *, offline: bool = False, deep: bool = False) -> I
     """
     checks: list[Callable[[Context], Iterator[Check]]] = [
         _python, _packages, _settings, _data_dir, _disk, _clock, _warehouse, _records, _lock, _runs, _schedule, _prefect_api,
-        _notifications, _keys, _left_out, _browser,
+        _notifications, _keys, _left_out,
     ]  # fmt: skip
     if deep:
         checks.append(_deep)
@@ -335,46 +334,6 @@ def _left_out(context: Context) -> Iterator[Check]:
             Message("robots of {source}", source=out.source), "warning", seen,
             Message("`gpuledger refresh --only {source}` asks now", source=out.source),
         )  # fmt: skip
-
-
-def _browser(context: Context) -> Iterator[Check]:
-    """Whether pages that need a browser can be rendered. Without a source that has such pages no browser is needed."""
-    from gpuledger.extract.errors import ExtractError
-    from gpuledger.extract.fetch import browser
-    from gpuledger.flows.night import gather
-
-    needed = gather.needs_browser(context)
-    if not needed:
-        return
-    names = ", ".join(needed)
-    if missing := parts.missing("browser"):
-        yield Check(
-            "browser", "failure", Message("{names}: no {missing} is installed", names=names, missing=tuple(missing)),
-            parts.install("browser"),
-        )  # fmt: skip
-    elif context.settings.browser_address:
-        yield Check(
-            "browser", "ok",
-            Message(
-                "{names}: by the one at {redact_text}", names=names,
-                redact_text=redact_text(context.settings.browser_address),
-            ),
-        )  # fmt: skip
-    else:
-        try:
-            program = browser.find(context.settings.browser_program)
-        except ExtractError as error:
-            yield Check("browser", "failure", f"{names}: {error.seen}", error.action)
-            return
-        if os.geteuid() == 0:
-            action = Message("run as another user than root, as the units in deploy/ do")
-            yield Check(
-                "browser", "warning",
-                Message("{names}: {program}, which has no sandbox where root starts it", names=names, program=program),
-                action,
-            )  # fmt: skip
-        else:
-            yield Check("browser", "ok", f"{names}: {program}")
 
 
 def _records(context: Context) -> Iterator[Check]:

@@ -6,10 +6,8 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from gpuledger.expectations import library
 from gpuledger.extract import source as sources
@@ -33,22 +31,18 @@ from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.flows.settings.settings import Settings, SettingsError
 from gpuledger.flows.words import wrong_use
 
-if TYPE_CHECKING:
-    from gpuledger.extract.fetch.browser import Browser
-
 _log = logging.getLogger("gpuledger")
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The tools that all sources of a run share. `browser` is None if no page of theirs is rendered."""
+    """The tools that all sources of a run share."""
 
     context: Context
     client: Client
     archive: Archive
     cache: ParsedCache
     parser: Parser
-    browser: Browser | None
 
     def read_source(self, reading: Reading) -> Collected:
         """Read one source. The result holds its failure, which is never raised.
@@ -77,19 +71,14 @@ class Reader:
             progress.source_done(reading.name)
 
     def fetching(self, reading: Reading) -> Fetching:
-        """How the pages of a source are fetched: with its keys, rendered by the browser, or by the client alone."""
+        """How the pages of a source are fetched: with its keys, or without any."""
         source, settings = reading.source, self.context.settings
-        keyed = rendering = None
+        keyed = None
         if source.access is not None:
             keys = {name: getattr(settings, name) for name in source.access.credentials}
             keyed = Keyed(self.client, source.access, keys)
-        if self.browser is not None:
-            from gpuledger.extract.fetch.browser import Rendering
-
-            hosts = _rendered_hosts(source, settings)
-            rendering = Rendering(self.browser, hosts) if hosts is None or hosts else None
         run, site = self.context, site_of(reading.starts, source.hosts)
-        return Fetching(self.client, self.archive, run.as_of, run.run_id, site, keyed, rendering)
+        return Fetching(self.client, self.archive, run.as_of, run.run_id, site, keyed)
 
 
 #: An engine: it reads the sources side by side.
@@ -145,8 +134,7 @@ def readings(context: Context, out: Collection[LeftOut] | None = None) -> list[R
     Raises SettingsError, with the known names, for a source that does not exist.
     """
     chosen_names = context.only or context.settings.sources or None
-    rendered = {name for name in context.settings.browser_sources if "." not in name}
-    if unknown := sorted({*(chosen_names or ()), *rendered} - set(sources.names())):
+    if unknown := sorted({*(chosen_names or ())} - set(sources.names())):
         raise SettingsError(wrong_use.no_source(unknown, sources.names()))
     without = {excluded.source for excluded in (left_out.of_night(context) if out is None else out)}
     chosen = [sources.get(name) for name in chosen_names] if chosen_names else sources.discover()
@@ -206,24 +194,6 @@ def clean_up(context: Context) -> None:
         archive_files.remove_leftovers(context.data.exports, younger_too=True)
 
 
-def _rendered_hosts(source: Source, settings: Settings) -> frozenset[str] | None:
-    """The hosts whose pages a browser renders for this source; None for all of them."""
-    if source.fetch == "browser" or source.name in settings.browser_sources:
-        return None
-    # A source's name has no dot, and a host has one.
-    return frozenset(name.lower() for name in settings.browser_sources if "." in name)
-
-
-def needs_browser(context: Context) -> list[str]:
-    """The names of the sources of this run whose pages a browser renders. Raises SettingsError as `readings` does."""
-    return [
-        reading.source.name
-        for reading in readings(context)
-        if (hosts := _rendered_hosts(reading.source, context.settings)) is None
-        or hosts & {urlsplit(start).hostname for start in reading.starts}
-    ]
-
-
 @contextmanager
 def reader(context: Context) -> Iterator[Reader]:
     """The tools that the sources share. The sample site runs meanwhile if this run is on the sample."""
@@ -244,18 +214,4 @@ def reader(context: Context) -> Iterator[Reader]:
             http = replace(http, delay_s=0.0, connect_to=site.connect_to)
         client = stack.enter_context(Client(http))
         parser = stack.enter_context(ParsePool(settings.page_limits()))
-        browser = stack.enter_context(_browser(client, http, settings))
-        yield Reader(context, client, archive, cache, parser, browser)
-
-
-def _browser(client: Client, http: HttpSettings, settings: Settings) -> AbstractContextManager[Browser | None]:
-    """The browser for all pages of a run that need one. Most runs need none, and do not import what drives it."""
-    if not settings.browser_sources and not any(source.fetch == "browser" for source in sources.discover()):
-        return nullcontext()
-    from gpuledger.extract.fetch.browser import Browser, BrowserSettings
-
-    chosen = BrowserSettings(
-        program=settings.browser_program, address=settings.browser_address, deadline_s=settings.browser_deadline_s,
-        max_body_bytes=http.max_body_bytes, hosts=frozenset(host.lower() for host in settings.browser_hosts),
-    )  # fmt: skip
-    return Browser(client, chosen, http.agent)
+        yield Reader(context, client, archive, cache, parser)

@@ -8,6 +8,8 @@ from __future__ import annotations
 _PARQUET = "Spark, Trino and DuckDB read the files of `gpuledger export FOLDER --format parquet` as they lie"
 _TYPED = "type its figures into transcriptions/, or take them in with `gpuledger measure import`"
 
+_NO_BROWSER = "no browser renders pages: read the shop's product feed (product_feeds), or drop its quotes into inbox/"
+
 #: By the words behind `gpuledger`.
 COMMANDS = {
     "chart": _TYPED,
@@ -18,6 +20,9 @@ OPTIONS = {
     "serve --connect": "`prefect server start` says where its UI is, and its login asks for PREFECT_SERVER_API_AUTH_STRING",
 }
 SETTINGS = {
+    **dict.fromkeys(
+        ("browser_sources", "browser_hosts", "browser_program", "browser_address", "browser_deadline_s"), _NO_BROWSER
+    ),
     "bestbuy_key": "Best Buy lets nobody keep what its interface answers; the source bestbuy reads the shop's pages",
     "notify_blocks": "put the addresses into GPULEDGER_NOTIFY_URLS",
     "ui_port": "`prefect server start --port` sets the port of the UI",

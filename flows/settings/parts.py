@@ -1,6 +1,5 @@
 """The parts of the program. The core answers questions from a published warehouse. `nightly` reads sources and builds,
-`browser` renders pages that a script fills in, `mcp` answers agents, `published` takes in what others publish, and `cluster`
-takes pages and versions to other machines through a store.
+`mcp` answers agents, `published` takes in what others publish, and `cluster` takes pages to other machines through a store.
 
 Only pyproject.toml says which packages belong to a part. An installed program has that in its metadata.
 """
@@ -20,7 +19,7 @@ _PACKAGE_OF = {
 }
 
 #: The parts that can be installed by name. The first part with a missing package is the one that an error names.
-PARTS = ("nightly", "browser", "mcp", "published", "cluster")
+PARTS = ("nightly", "mcp", "published", "cluster")
 
 
 class NotInstalled(Failure):

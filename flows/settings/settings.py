@@ -90,7 +90,7 @@ class _Marks(TypedDict, total=False):
     """What holds of a setting. `in_warehouse`: tables depend on it; core.setting holds those.
 
     `secret`: it comes only from the environment. It is not in the repr of the settings, as that ends up in logs.
-    `acting`: it runs a program, sends data, or names where a token goes or whose data are shown.
+    `acting`: it sends data, or names where a token goes or whose data are shown.
     """
 
     in_warehouse: bool
@@ -149,22 +149,6 @@ class Settings:
         [],
         "Tables of results in repositories and discussions, each address with #workload=…&score=…: the source result_tables",
     )
-    browser_sources: tuple[str, ...] = _setting(
-        [], "Sources whose pages a browser renders, since a script fills them in, or single hosts of product_urls: needs "
-        "`gpuledger[browser]`", acting=True)  # fmt: skip
-    browser_hosts: tuple[str, ...] = _setting(
-        [],
-        "Hosts beside a source's own that may give scripts to the pages that are rendered: static.shop.example",
-        acting=True,
-    )
-    browser_program: str = _setting(
-        "", "The Chromium that renders; empty for the one that is found by its name", acting=True
-    )
-    browser_address: str = _setting(
-        "", "Chromium elsewhere that renders, by its DevTools protocol: http://127.0.0.1:9222, or wss://… with a key",
-        secret=True,
-    )  # fmt: skip
-    browser_deadline_s: float = _setting(90.0, "Longest time that the rendering of one page may take", unit="s")
     ebay_client_id: str = _setting("", "Client id of an eBay application, for the source ebay", secret=True)
     ebay_client_secret: str = _setting("", "Its client secret", secret=True)
     ebay_marketplaces: tuple[str, ...] = _setting(
@@ -291,7 +275,7 @@ class Settings:
                 raise SettingsError(
                     Message("{f} must be a number that is not negative, not {value}", f=f.name, value=value)
                 )
-        for name in ("fetch_deadline_s", "max_body_mb", "page_timeout_s", "page_memory_mb", "browser_deadline_s"):
+        for name in ("fetch_deadline_s", "max_body_mb", "page_timeout_s", "page_memory_mb"):
             if getattr(self, name) == 0:
                 raise SettingsError(Message("{name} must be above zero: nothing could be read", name=name))
         self._check_stores()

@@ -95,7 +95,6 @@ LABELS = (
     N_("schedule"),
     N_("watches"),
     N_("notifications"),
-    N_("browser"),
     N_("records"),
     N_("base"),
     N_("sums"),

@@ -117,7 +117,7 @@ def test_a_file_that_was_only_found_sets_nothing_that_acts(
     assert believed(found) == set()
     if where != "in one that the file here names":  # which is not even read
         assert set(*IGNORED.values()) == set(ACTING)
-        assert "export GPULEDGER_BROWSER_PROGRAM=evil" in left_out()[0]
+        assert "export GPULEDGER_HUB=evil" in left_out()[0]
     IGNORED.clear()
 
 
@@ -181,7 +181,7 @@ def test_no_program_of_a_data_directory_here_runs(way: str, tmp_path: Path) -> N
     evil.chmod(0o755)
     data = tmp_path / "data"
     (data / "state" / "prefect").mkdir(parents=True)
-    (data / "gpuledger.toml").write_text('browser_program = "./evil.sh"\nbrowser_sources = ["newegg"]\n')
+    (data / "gpuledger.toml").write_text('hub = "https://evil.example"\nstore = "file:///tmp/evil"\n')
     handlers = f"{{x: {{'()': os.system, command: {evil}}}}}"
     (data / "state" / "prefect" / "logging.yml").write_text(f"version: 1\nhandlers: {handlers}\n")
     (data / "state" / "prefect" / "profiles.toml").write_text(
@@ -191,7 +191,7 @@ def test_no_program_of_a_data_directory_here_runs(way: str, tmp_path: Path) -> N
     words = ("refresh", "--sample", "--only", "newegg", "--engine", "prefect" if way == "prefect" else "plain")
     done = ask(tmp_path, *words, program=program)
     assert (done.status, "Prefect server" in done.err) == (0, False), done.err
-    assert "data/gpuledger.toml: not used: browser_program, browser_sources." in done.err
+    assert "data/gpuledger.toml: not used: hub, store." in done.err
     checked = ask(tmp_path, "doctor", "--offline", program=program)
-    assert "export GPULEDGER_BROWSER_PROGRAM=./evil.sh" in checked.out
+    assert "export GPULEDGER_HUB=https://evil.example" in checked.out
     assert not (tmp_path / "ran").exists()
