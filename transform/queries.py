@@ -50,7 +50,10 @@ def rows_of(data: DataDir, row: type[_Row], rest: str, parameters: Sequence[obje
 
 @dataclass(frozen=True, slots=True)
 class LastRun:
-    """The row of ops.last_run. The comments of that table explain each column."""
+    """The row of ops.last_run, whose comments explain each column, and the time of the newest prices.
+
+    `prices_as_of` is when a shop or a cloud was last read: a run that only takes in measurements makes no price younger.
+    """
 
     run_id: str
     status: str
@@ -61,6 +64,7 @@ class LastRun:
     sample_as_of: datetime | None
     sample_night: int | None
     is_sample: bool
+    prices_as_of: datetime
 
 
 def last(data: DataDir) -> LastRun | None:
@@ -76,4 +80,7 @@ def last_in(con: duckdb.DuckDBPyConnection) -> LastRun | None:
 
 
 def _last() -> str:
-    return f"SELECT {columns_of(LastRun)} FROM {view('ops.last_run')}"
+    prices = """SELECT max(last_success_at) FROM ops.source_state
+        WHERE source IN (SELECT source FROM core.listing UNION SELECT source FROM core.cloud_offer_history)"""
+    last_run = f"SELECT *, coalesce(({prices}), as_of) AS prices_as_of FROM {view('ops.last_run')}"
+    return f"SELECT {columns_of(LastRun)} FROM ({last_run})"

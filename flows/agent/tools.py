@@ -227,8 +227,8 @@ class Tools:
         answer: Answer = {"rows": objects, "rows_in_all": len(values)}
         if last is not None:
             answer |= {
-                "as_of": plain(last.as_of),
-                "age_hours": round((utc_now() - last.as_of).total_seconds() / 3600, 1),
+                "as_of": plain(last.prices_as_of),
+                "age_hours": round((utc_now() - last.prices_as_of).total_seconds() / 3600, 1),
             }
             answer["is_sample"] = last.is_sample
         hashes = [row[name] for row in objects for name in row if name.endswith("sha256") or name == "evidence"]

@@ -32,8 +32,7 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
 
     Write a comma between several names: "4090, 4080".
     """
-    from gpuledger.flows.asking import workload_names
-    from gpuledger.flows.showing.money import market_heading, money, price_heading
+    from gpuledger.flows.showing.money import money, price_heading, prices_heading
     from gpuledger.flows.showing.show import no_rows, show
     from gpuledger.transform.answers import markets
     from gpuledger.transform.answers.price import Cards, price
@@ -52,7 +51,7 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
     if chosen.market() == markets.ALL:
         # With all markets, the market of a row is more important than when its price was confirmed.
         answer = answer.with_first("gpu", "price_usd", "source", "offered_in", "channel")
-    title = f"{gettext('Street prices')} · {market_heading(data, day)} · {workload_names.when(data, as_of)}"
+    title = f"{gettext('Street prices')} · {prices_heading(data, day)}"
     show(answer.under(currency.title(title), price_usd=price_heading(data, day)), form, currency=currency)
     why = gettext("no shop in this warehouse lists it; `gpuledger show` has what is known of the card")
     if day:  # a shop may have listed it, at a price that was suspect, held, or too old by then

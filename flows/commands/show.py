@@ -77,6 +77,7 @@ def _of(data: DataDir, gpu_id: str, currency: Money) -> dict[str, Any]:
 
 
 def _print(data: DataDir, card: dict[str, Any], currency: Money) -> None:
+    from gpuledger.flows.showing.money import prices_heading
     from gpuledger.flows.showing.show import show
     from gpuledger.transform import queries
     from gpuledger.transform.answers import card as cards
@@ -85,6 +86,7 @@ def _print(data: DataDir, card: dict[str, Any], currency: Money) -> None:
     click.secho(f"\n{card['gpu']}", bold=True)
     for line in _lines(_specification(card)):
         terminal.say("  " + line)
+    terminal.say("  " + prices_heading(data))
     if (last := queries.last(data)) is not None and last.is_sample:
         terminal.say(
             "  " + gettext("Every price here is invented, also those of earlier days: they are of the sample.")
@@ -131,9 +133,9 @@ def _price_lines(card: dict[str, Any], lows: list[float], currency: Money) -> li
             .replace("USD", code)
             .format(price=currency.text(street), shop=card["shop"], day=f"{card['price_since']:%Y-%m-%d}")
         )
-        lines.append(
-            price if over is None else f"{price} ({gettext('{share} over MSRP').format(share=f'{over:+.1%}')})"
-        )
+        beside = [gettext("{share} over MSRP").format(share=f"{over:+.1%}")] if over is not None else []
+        beside += [spoken(card["price_mark"])] if card["price_mark"] else []
+        lines.append(f"{price} ({', '.join(beside)})" if beside else price)
     else:
         lines.append(
             gettext("no shop has it now at a price that counts")

@@ -40,7 +40,7 @@ def command(
 ) -> int:
     """GPUs by score per dollar in WORKLOAD, best value first."""
     from gpuledger.flows.asking import workload_names
-    from gpuledger.flows.showing.money import market_heading, money, price_heading
+    from gpuledger.flows.showing.money import money, price_heading, prices_heading
     from gpuledger.flows.showing.show import no_rows, show
     from gpuledger.transform.answers.value import Scope, published_after, value
 
@@ -52,10 +52,11 @@ def command(
         answer = workload_names.value_with(data, workload, basis, as_of)
     else:
         answer = value(data, workload, basis, Scope(day, chosen.market()))
-    basis_words = gettext("by street price") if basis == "street" else gettext("by launch price")
     if basis == "street":
-        basis_words = f"{basis_words} · {market_heading(data, day)}"
-    title = currency.title(f"{heading} · {basis_words} · {workload_names.when(data, as_of)}")
+        basis_words = f"{gettext('by street price')} · {prices_heading(data, day)}"
+    else:
+        basis_words = f"{gettext('by launch price')} · {workload_names.when(data, as_of)}"
+    title = currency.title(f"{heading} · {basis_words}")
     show(answer.under(title, price_usd=price_heading(data, day)), form, currency=currency)
     if not answer.rows:
         return no_rows(_why(basis))

@@ -10,7 +10,7 @@ import click
 
 from gpuledger.extract.message import Message, Words, said
 from gpuledger.flows.showing import terminal
-from gpuledger.flows.showing.money import Money, market_heading
+from gpuledger.flows.showing.money import Money, prices_as_of, prices_heading
 from gpuledger.flows.showing.show import no_rows, show_rows
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say, spoken
@@ -34,7 +34,7 @@ SCHEMA: dict[str, Any] = {
     ],
     "properties": {
         "question": {"type": "object", "description": "what was asked, by the names of the options"},
-        "as_of": {"type": ["string", "null"], "description": "time of the prices; null if the program brought them"},
+        "as_of": {"type": "string", "description": "time of the newest prices"},
         "currency": {"type": "string"},
         "market": {"type": "string"},
         "presumed": {"type": "object", "description": "what counted where the question leaves it open"},
@@ -106,7 +106,7 @@ def as_object(answer: Answer, data: DataDir, limit: int, *, explain: bool = Fals
     why = [] if rows else [in_english(line, answer) for line in why_nothing(answer)]
     return {
         "question": given(answer.question),
-        "as_of": None if stock.from_wheel else stock.now,
+        "as_of": stock.prices_as_of,
         "currency": stock.place.currency.code,
         "market": stock.place.market,
         "presumed": {
@@ -203,18 +203,20 @@ def _title(answer: Answer, data: DataDir) -> str:
     if need.tuning is not None:
         question = gettext("{model}, trained ({way})").format(model=need.model_id, way=need.tuning.way)
     use = _presumed(answer)
-    market = gettext("market {market}").format(market=stock.place.market) if stock.from_wheel else market_heading(data)
+    if stock.from_wheel:
+        market = gettext("market {market}").format(market=stock.place.market)
+        prices = f"{market} · {prices_as_of(f'{stock.prices_as_of:%Y-%m}')}"
+    else:
+        prices = prices_heading(data)
     parts = [
         question,
         *use,
         gettext("{hours} h a day for {years}").format(
             hours=f"{assumed.hours_per_day.normalize():f}", years=say(horizon(answer))
         ),
-        market,
+        prices,
         f"{assumed.electricity_usd_per_kwh.normalize():f} USD/kWh",
     ]
-    if not stock.from_wheel:
-        parts.append(gettext("prices as of {time} UTC").format(time=f"{stock.now:%Y-%m-%d %H:%M}"))
     return " · ".join(parts)
 
 

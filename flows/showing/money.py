@@ -13,6 +13,7 @@ from gpuledger.extract.message import Sum
 from gpuledger.flows.showing import chosen
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext, knows
+from gpuledger.transform import queries
 from gpuledger.transform.answers import markets
 from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.paths import DataDir
@@ -76,10 +77,26 @@ def price_heading(data: DataDir, day: date | None = None) -> str:
     return "USD, net of tax" if markets.market(data, chosen.market(), day).is_net else "USD"
 
 
-def market_heading(data: DataDir, day: date | None = None) -> str:
-    """`market us, before sales tax`, `market kr, with 10 % VAT`, `all markets, net of tax`. Raises BadQuery as
+def prices_heading(data: DataDir, day: date | None = None) -> str:
+    """Whose prices of when: `market us, before sales tax · prices as of 2026-11-26 03:00 UTC`. Raises BadQuery as
     `markets.market` does.
     """
+    if day is not None:
+        when = gettext("as known at the end of {day} UTC").format(day=day)
+    else:
+        last = queries.last(data)
+        assert last is not None, "what is published, a run published"
+        when = prices_as_of(f"{last.prices_as_of:%Y-%m-%d %H:%M} UTC")
+    return f"{_market_heading(data, day)} · {when}"
+
+
+def prices_as_of(time: str) -> str:
+    """The time of the newest prices, in words."""
+    return gettext("prices as of {time}").format(time=time)
+
+
+def _market_heading(data: DataDir, day: date | None) -> str:
+    """`market us, before sales tax`, `market kr, with 10 % VAT`, `all markets, net of tax`."""
     market = markets.market(data, chosen.market(), day)
     if market.market == markets.ALL:
         return gettext("all markets, net of tax")

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpuledger.flows.showing import chosen
-from gpuledger.flows.showing.money import Money, market_heading
+from gpuledger.flows.showing.money import Money, prices_heading
 from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.flows.words.say import spoken
-from gpuledger.transform import queries
 from gpuledger.transform.answers import procurement as answers
 from gpuledger.warehouse.outputs.report import words
 from gpuledger.warehouse.outputs.sheet import Column, Sheet
@@ -41,17 +40,10 @@ def advice_words() -> Mapping[str, str]:
 def sheet(data: DataDir, money: Money) -> Sheet:
     """The list for the market and currency in use. Raises NoWarehouse, and BadQuery for an unknown market."""
     answer = answers.procurement(data, chosen.market())
-    last = queries.last(data)
-    assert last is not None, "what is published, a run published"
-    parts = [
-        market_heading(data),
-        gettext("prices as of {day} UTC").format(day=f"{last.as_of:%Y-%m-%d %H:%M}"),
-        *([money.words] if money.words else []),
-    ]
     columns = _columns(answer, money)
     advice = advice_words()
     return Sheet(
-        name=NAME, title=gettext("What to buy"), subtitle=" · ".join(parts), columns=columns,
+        name=NAME, title=gettext("What to buy"), subtitle=money.title(prices_heading(data)), columns=columns,
         rows=[_row(card, answer, money) for card in answer.cards],
         printed=19, currency=money,
         colours={advice["buy"]: "good", advice["wait"]: "wait", advice["no_price"]: "bad"},

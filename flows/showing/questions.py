@@ -8,7 +8,7 @@ from typing import Any
 from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import texts
 from gpuledger.flows.showing import chosen
-from gpuledger.flows.showing.money import Money
+from gpuledger.flows.showing.money import Money, prices_heading
 from gpuledger.flows.showing.procurement import origin_headings
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say, spoken
@@ -33,7 +33,9 @@ def sheet(data: DataDir, money: Money, clock: datetime) -> Sheet:
     return Sheet(
         name=NAME, title=gettext("What to buy for a model"), columns=columns, rows=rows,
         printed=len(columns) - 1, colours={},
-        subtitle=gettext("for any other question: {command}").format(command="gpuledger buy --model …"), currency=money,
+        subtitle=" · ".join([
+            prices_heading(data), gettext("for any other question: {command}").format(command="gpuledger buy --model …"),
+        ]), currency=money,
     )  # fmt: skip
 
 

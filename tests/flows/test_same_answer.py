@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from collections.abc import Callable
 from decimal import Decimal
 from itertools import cycle, product
@@ -20,7 +21,7 @@ from gpuledger.flows.agent.tools import Tools
 from gpuledger.flows.cli import cli
 from gpuledger.transform.report import running
 from gpuledger.warehouse.paths import DataDir
-from tests.command import rows
+from tests.command import gpuledger, rows, succeeds
 from tests.flows.reports import shown, table, tree
 
 #: Market and currency of each question in turn, so that all three are asked about every model.
@@ -160,6 +161,31 @@ def test_the_command_says_it_in_every_form(data: Path, question: Question) -> No
         assert Decimal(line[name]) == Decimal(str(row[name]))
     if told["options"]:
         assert " ".join(asked("table").split()).startswith(" ".join(" ".join(told["sentences"]).split()))
+
+
+def test_every_door_says_of_when_its_prices_are(data: Path, page: dict[str, Any], tmp_path: Path) -> None:
+    """A day on which only a measurement was read makes no price younger."""
+    later = tmp_path / "data"
+    shutil.copytree(data, later, symlinks=True)
+    succeeds("measure", "add", "gaming-1440p-ultra", 150, "--gpu", "rtx 4090", data=later)
+    succeeds("refresh", "--only", "measurements", "--keep-sample", "--engine", "plain", data=later)
+    for words in (("price", "4090"), ("value", "gaming-1440p-ultra", "--market", "all"), ("show", "rtx 4090"),
+                  ("buy", "--model", "qwen3-32b")):  # fmt: skip
+        done = gpuledger(*words, data=later)
+        assert "prices as of 2023-11-17 03:00 UTC" in done.out + done.err, words
+    assert agent(later, QUESTIONS[0])["as_of"] == "2023-11-17T03:00:00Z"
+    assert Tools(DataDir(later), cli).price("rtx 4090")["as_of"] == "2023-11-17T03:00:00Z"
+    assert page["run"]["as_of"] == "2023-11-17T03:00Z"
+
+
+def test_a_price_of_a_shop_that_could_not_be_read_is_stale_at_every_door_and_day(data: Path) -> None:
+    stale = "stale, invented"
+    for words in (("price", "7900 xtx"), ("price", "7900 xtx", "--as-of", "2023-11-17")):
+        (row,) = json.loads(succeeds(*words, "--json", data=data).out)
+        assert (row["source"], row["price_mark"]) == ("bhphoto", stale)
+    (was,) = json.loads(succeeds("price", "7900 xtx", "--as-of", "2023-11-16", "--json", data=data).out)
+    assert was["price_mark"] == "invented"
+    assert stale in succeeds("show", "7900 xtx", data=data).out.partition("Offers")[0]
 
 
 @pytest.mark.parametrize(

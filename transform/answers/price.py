@@ -63,8 +63,12 @@ SHOWN = columns(
     "offered_in", "channel", "source", "price_since", "last_seen_at", "hint", "hint_was_right",
     "excluded",
 )  # fmt: skip
-#: The mark of a price `p` of a past day. Whether a source is stale is known of now alone.
-MARK_OF_A_DAY = "CASE WHEN contains(core.price_mark(p.source), 'invented') THEN 'invented' END"
+#: The mark of a price `p` of a past day: `stale` if the last run of that day could not read its source.
+MARK_OF_A_DAY = """nullif(concat_ws(', ',
+    CASE WHEN (SELECT arg_max(s.status, r.as_of) FROM ops.source_run s JOIN ops.run r USING (run_id)
+        WHERE s.source = p.source AND r.status LIKE 'published%' AND r.as_of < core.end_of_day($day)
+    ) IN ('failed', 'refused') THEN 'stale' END,
+    CASE WHEN contains(core.price_mark(p.source), 'invented') THEN 'invented' END), '')"""
 #: The same for a past day, of which less is known.
 SHOWN_OF_A_DAY = columns(
     "gpu", "price_usd", "price_mark", "median_usd", "offers", "offered_in", "channel", "source", "price_since",

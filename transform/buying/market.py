@@ -13,7 +13,7 @@ import duckdb
 from gpuledger.transform import exchange_rates
 from gpuledger.transform.assumptions import Assumptions, from_table
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.queries import KNOWN, MARK, last_in, select_of, view
+from gpuledger.transform.queries import KNOWN, MARK, select_of, view
 from gpuledger.transform.sizing.catalogue import canonical
 from gpuledger.transform.speed.cards import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Learned
@@ -201,12 +201,6 @@ def machines(con: duckdb.DuckDBPyConnection, sold: Iterable[str] = ()) -> list[G
 def assumptions(con: duckdb.DuckDBPyConnection) -> Assumptions:
     """The assumptions with which the warehouse was built."""
     return from_table(con.execute("SELECT assumption, amount FROM core.assumption").fetchall())
-
-
-def now(con: duckdb.DuckDBPyConnection, clock: datetime) -> datetime:
-    """The time for the age of prices: the clock, or for the sample its newest night, since its nights are long past."""
-    last = last_in(con)
-    return last.as_of if last and last.as_of == last.sample_as_of else clock
 
 
 #: The conditions of listings that each value of `buy --condition` means.

@@ -22,6 +22,7 @@ from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Market
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.queries import last_in
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 
@@ -30,8 +31,9 @@ from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 class Stock(ABC):
     """What a question is answered from.
 
-    `now` is the time from which ages of prices are counted. `place` is the market whose prices these are, and `country`
-    decides the outlet. `from_wheel` says that they are those that the program brings.
+    `now` is the time from which ages of prices are counted, and `prices_as_of` that of the newest prices. `place` is the
+    market whose prices these are, and `country` decides the outlet. `from_wheel` says that they are those that the program
+    brings.
 
     What models need is kept for the next question, because several questions about one model need the same.
     """
@@ -39,6 +41,7 @@ class Stock(ABC):
     assumptions: Assumptions
     learned: Learned
     now: datetime
+    prices_as_of: datetime
     place: Place
     country: str | None
     from_wheel: bool = False
@@ -193,8 +196,12 @@ def warehouse(
         country = market.country_of(con, place.market)
     if country is not None:
         assumptions = replace(assumptions, electricity_usd_per_kwh=market.electricity_usd(con, country))
+    last = last_in(con)
+    prices_as_of = last.prices_as_of if last else clock
+    # The nights of the sample are long past.
+    now = prices_as_of if last and prices_as_of == last.sample_as_of else clock
     return Warehouse(
-        con=con, assumptions=assumptions, learned=market.learned(con), now=market.now(con, clock), place=place,
+        con=con, assumptions=assumptions, learned=market.learned(con), now=now, prices_as_of=prices_as_of, place=place,
         country=asked or place.market,
     )  # fmt: skip
 
@@ -254,9 +261,11 @@ def wheel(assumptions: Assumptions, place: Place, country: str | None, clock: da
         country = place.market
     if country is not None and assumptions.electricity_usd_per_kwh == Assumptions().electricity_usd_per_kwh:
         assumptions = replace(assumptions, electricity_usd_per_kwh=electricity_usd(country))
+    prices = makers.known(place.market, clock.date())
+    newest = max(price.day for price in [one for one in prices if one.kind == makers.STREET_PRICE] or prices)
     return Wheel(
-        assumptions=assumptions, learned=NOTHING_LEARNED, now=clock, place=place, country=asked or place.market,
-        from_wheel=True,
+        assumptions=assumptions, learned=NOTHING_LEARNED, now=clock, prices_as_of=datetime.combine(newest, time(), UTC),
+        place=place, country=asked or place.market, from_wheel=True,
     )  # fmt: skip
 
 

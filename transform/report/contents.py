@@ -24,6 +24,7 @@ from gpuledger.transform.answers.procurement import CONTEXT_TOKENS, PRECISION, a
 from gpuledger.transform.answers.value import values
 from gpuledger.transform.assumptions import with_value_kept
 from gpuledger.transform.buying import market
+from gpuledger.transform.queries import last_in
 from gpuledger.transform.report import running
 from gpuledger.transform.report.history import Day, packed
 from gpuledger.warehouse.errors import WarehouseError
@@ -59,10 +60,10 @@ def contents(
     WarehouseError if no run was published.
     """
     with reader(data) as con:
-        run = _rows(con, "run")
-        if not run:
+        run, last = _rows(con, "run"), last_in(con)
+        if last is None:
             raise WarehouseError(Message("no run of this warehouse was published, so there is nothing to report"))
-        return _Contents(con, data, run[0], origin).all(set_here, clock, on_model)
+        return _Contents(con, data, {**run[0], "as_of": last.prices_as_of}, origin).all(set_here, clock, on_model)
 
 
 class _Contents:

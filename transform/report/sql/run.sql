@@ -1,5 +1,5 @@
 SELECT
-    r.as_of, r.status, r.reason, r.is_sample,
+    r.status, r.reason, r.is_sample,
     (SELECT market FROM core.home_market) AS home,
     (
         SELECT coalesce(g.gpu, s.value) FROM core.setting s LEFT JOIN core.gpu g ON g.gpu_id = s.value
