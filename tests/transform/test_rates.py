@@ -60,7 +60,8 @@ def test_a_reservation_is_paid_around_the_clock_in_training_too(
     monkeypatch.setattr(_OneRental, "way", way)
     stock = _OneRental(
         assumptions=Assumptions().with_text({"hours_per_day": "8", "horizon_years": "1"}), learned=NOTHING_LEARNED,
-        now=datetime(2026, 1, 2, tzinfo=UTC), place=Place(market="us", prices_include_tax=True), country="US",
+        now=datetime(2026, 1, 2, tzinfo=UTC), prices_as_of=datetime(2026, 1, 2, tzinfo=UTC),
+        place=Place(market="us", prices_include_tax=True), country="US",
     )  # fmt: skip
     usage = Usage(train="lora", train_tokens=20_000_000)
     said = sentences(ask(Question(model="llama-3.1-8b", usage=usage), stock, tmp_path))
