@@ -30,7 +30,7 @@ _SHORT = 90
     help="Write the figures to FILE in Prometheus text format, for a node exporter's textfile collector.",
 )  # fmt: skip
 def command(data_dir: str | None, form: str, everything: bool, prometheus: Path | None) -> int:
-    """For each source its last success, age against its limit, rows against normal and open issues; and the last runs.
+    """For each source its last success, age against its limit, rows against normal, open issues and gaps; and the last runs.
 
     Exit status, for monitoring: 0 all well; 1 the newest run published nothing, or nothing was ever published; 3 a source
     fails, shows far fewer rows than usual (degraded) or is older than its limit.
@@ -76,12 +76,24 @@ def _whole(source: SourceHealth) -> dict[str, Any]:
 
 
 def _source_rows(sources: list[SourceHealth]) -> tuple[list[str], list[tuple[object, ...]]]:
-    columns = ["source", "status", "last success", "age h", "limit h", "rows", "normal", "open issues", "reason"]
+    columns = [
+        "source",
+        "status",
+        "last success",
+        "age h",
+        "limit h",
+        "rows",
+        "normal",
+        "open issues",
+        "gaps",
+        "reason",
+    ]
     return columns, [
         (
             s.source, ", ".join([s.status, *["drift"] * bool(s.drift), *["too old"] * s.is_overdue]), s.last_success_at,
             None if s.age_hours is None else round(s.age_hours, 1), s.limit_hours, s.rows,
-            None if s.normal_rows is None else round(s.normal_rows), s.open_issues, _short(s.reason),
+            None if s.normal_rows is None else round(s.normal_rows), s.open_issues, len(s.gaps),
+            _short(s.reason),
         )
         for s in sources
     ]  # fmt: skip

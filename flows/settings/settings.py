@@ -135,7 +135,8 @@ class Settings:
         "Folder or store (s3://…) to which each night is published, as far as terms allow; empty for none",
         acting=True,
     )
-    publish_key: str = _setting("", "Text of the minisign key file, without a password, that signs it", secret=True)
+    publish_key: str = _setting("", "Text of the minisign key file that signs it", secret=True)
+    publish_password: str = _setting("", "Password of that key, if it has one", secret=True)
     lang: str = _setting("en", f"Language of headings, messages and the report: {' or '.join(LANGUAGES)}")
     contact: str = _setting("", "Address or page at which a site's owner can reach you; part of the User-Agent")
     sources: tuple[str, ...] = _setting([], "Live sources to read; empty for all that have an address")

@@ -30,7 +30,8 @@ SCHEMA: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
     "required": [
-        "question", "as_of", "currency", "market", "presumed", "picks", "sentences", "options", "options_in_all", "refusal",
+        "question", "as_of", "currency", "market", "presumed", "picks", "sentences", "silent", "options", "options_in_all",
+        "refusal",
     ],
     "properties": {
         "question": {"type": "object", "description": "what was asked, by the names of the options"},
@@ -40,6 +41,10 @@ SCHEMA: dict[str, Any] = {
         "presumed": {"type": "object", "description": "what counted where the question leaves it open"},
         "picks": {"type": "array", "maxItems": 3, "items": {"$ref": "#/$defs/option"}},
         "sentences": {"type": "array", "items": {"type": "string"}},
+        "silent": {
+            "description": "sources of prices that gave nothing for longer than usual: name and time of the last success",
+            "type": "object",
+        },
         "options": {"type": "array", "items": {"$ref": "#/$defs/option"}},
         "options_in_all": {"type": "integer", "minimum": 0},
         "refusal": {
@@ -118,6 +123,7 @@ def as_object(answer: Answer, data: DataDir, limit: int, *, explain: bool = Fals
         },
         "picks": [row for row in rows if row["pick"]],
         "sentences": [in_english(line, answer) for line in sentences(answer)],
+        "silent": dict(stock.silent()),
         "options": options,
         "options_in_all": len(rows),
         "refusal": {"reason": why[0], "ways_out": why[1:]} if why else None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -19,10 +20,12 @@ from gpuledger.flows.decisions.terms import publishable
 from gpuledger.flows.history import pulling
 from gpuledger.flows.settings.settings import Settings
 from gpuledger.transform import queries, workloads
+from gpuledger.transform.answers.trust import sources as measured
 from gpuledger.warehouse.errors import NoWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.published import bring, rows, write
-from gpuledger.warehouse.published.manifest import Day, Manifest
+from gpuledger.warehouse.published.manifest import Day, Gap, Manifest, SourceState
+from gpuledger.warehouse.published.manifest import sign as sign_with
 from gpuledger.warehouse.read import reader
 
 
@@ -30,8 +33,9 @@ def publish(settings: Settings, data: DataDir, to: str) -> tuple[Manifest, bool]
     """Publish the newest night of a folder at the place `to`, a folder or a store. Returns the manifest, and whether it is
     new.
 
-    One day is published once; a second time only what repeats it is written anew. Raises NoWarehouse, WarehouseError for a
-    place that is ahead, Untrusted for one whose files were changed, and StoreError.
+    What became known later on a day that is published already is a further edition of it. If there is nothing to add, only
+    what repeats the files is written anew. Raises NoWarehouse, WarehouseError for a place that is ahead, Untrusted for one
+    whose files were changed, and StoreError.
     """
     from filelock import FileLock
 
@@ -46,23 +50,26 @@ def publish(settings: Settings, data: DataDir, to: str) -> tuple[Manifest, bool]
     mirror.parquet.mkdir(parents=True, exist_ok=True)
     with FileLock(mirror.state / "publish.lock"):
         there = bring.bring(mirror, place, (), must_sign=False)
-        day = last.as_of.astimezone(UTC).date()
-        if there is not None and there.manifest.day > day:
+        if there is not None and there.manifest.as_of > last.as_of:
             raise WarehouseError(
-                f"{to} already has {there.manifest.day}, and the newest night of {data.root} is of {day}: another folder "
-                "publishes there, or an older one was put back"
+                f"{to} already has {there.manifest.day}, and the newest night of {data.root} is of {last.as_of:%F}: another "
+                "folder publishes there, or an older one was put back"
             )
-        is_new = there is None or there.manifest.day < day
         before = (there.note.newest, there.manifest) if there and there.note.newest else None
-        if there is None or is_new:
-            manifest = _add(data, mirror, before, last.as_of)
+        manifest = _add(data, mirror, before, last.as_of)
+        is_new = manifest is not None
+        if manifest is not None:
             note = bring.Note(
                 address=place.address, as_of=last.as_of, files=tuple(file.name for file in manifest.files)
             )
             pulling.take_in(settings, mirror, note, datetime.now(UTC))
-            newest = write.put(place, mirror.parquet, manifest, before[1] if before else None, settings.publish_key)
+            sign = partial(sign_with, secret_key=settings.publish_key, password=settings.publish_password)
+            newest = write.put(
+                place, mirror.parquet, manifest, before[1] if before else None, sign if settings.publish_key else None
+            )
             note = msgspec.structs.replace(note, newest=newest)
         else:
+            assert there is not None
             manifest, note = there.manifest, there.note
             if bring.note_of(mirror).newest != note.newest or not mirror.published.exists():
                 pulling.take_in(settings, mirror, note, datetime.now(UTC))
@@ -74,15 +81,29 @@ def publish(settings: Settings, data: DataDir, to: str) -> tuple[Manifest, bool]
     return manifest, is_new
 
 
-def _add(data: DataDir, mirror: DataDir, before: tuple[Day, Manifest] | None, as_of: datetime) -> Manifest:
-    """Write the files of the day of `as_of` into the mirror, after those of the day before. Returns its manifest."""
+def _add(data: DataDir, mirror: DataDir, before: tuple[Day, Manifest] | None, as_of: datetime) -> Manifest | None:
+    """Write what became known by `as_of` into the mirror, as files beside those of the edition before. Returns the manifest,
+    None if the day is published already and there is nothing to add.
+    """
     day = as_of.astimezone(UTC).date()
-    terms, withheld = publishable(data.root, write.sources_of(data))
+    edition = before[1].edition + 1 if before and before[1].day == day else 1
+    health = measured.sources(data, as_of)
+    terms, withheld = publishable(data.root, (source.source for source in health))
     with reader(data, mirror.parquet) as con:
         parameters = {
             "sources": [*terms], "version": identities.packaged_version(), "workloads": [*workloads.packaged()],
         }  # fmt: skip
         names = [file.name for file in before[1].files] if before else []
-        written = rows.changes(con, mirror.parquet, day, names, parameters)
-        states = write.source_states(con, as_of, terms)
-    return write.manifest_of(mirror.parquet, as_of, before, written, (states, withheld))
+        written = rows.changes(con, mirror.parquet, (day, edition), names, parameters)
+    if edition > 1 and not written:
+        return None
+    states = [
+        SourceState(
+            source=s.source, title=terms[s.source][0], terms=terms[s.source][1], last_success_at=s.last_success_at,
+            age_hours=s.age_hours, cadence_hours=s.limit_hours, is_silent=s.is_overdue,
+            gaps=[Gap(**gap) for gap in s.gaps],
+        )
+        for s in health
+        if s.source in terms
+    ]  # fmt: skip
+    return write.manifest_of(as_of, edition, before, written, (states, withheld))

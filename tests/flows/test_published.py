@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 import minisign
 import pytest
+from minisign.secret_key import SecretKey
 
 from gpuledger.warehouse.paths import DataDir
 from tests.command import Outcome, gpuledger, python_path, rows, succeeds, tables
@@ -113,6 +114,84 @@ def days(tmp_path_factory: pytest.TempPathFactory, nights: dict[int, Night]) -> 
             shutil.copytree(folder / "1", folder / "2")
         publish(nights[number], folder / f"night{number}", folder / str(number))
     return folder
+
+
+def test_what_becomes_known_later_on_a_day_reaches_who_already_has_the_day(
+    tmp_path: Path, place: tuple[Path, str], days: Path
+) -> None:
+    """A person corrects a price after the night was published, and signs with a key that has a password."""
+    folder, address = place
+    show(days, 2, folder)
+    data, reader = tmp_path / "data", tmp_path / "reader"
+    shutil.copytree(days / "night2", data, symlinks=True)
+    assert pull(reader, address, "--key", key_of()).status == 0
+    shutil.copytree(reader, tmp_path / "behind", symlinks=True)
+    price = "SELECT price FROM core.offer WHERE listing_id = 'newegg:{}'"
+    ((key, was),) = rows(
+        data,
+        """SELECT listing_key, price FROM core.offer JOIN core.listing USING (listing_id)
+           WHERE listing.source = 'newegg' ORDER BY 1 LIMIT 1""",
+    )
+    old = {path.name: path.read_bytes() for path in folder.glob("*-20*")}
+    for edition, value in ((2, was - 100), (3, was - 99)):
+        correct = (
+            "sources",
+            "correct",
+            "newegg",
+            key,
+            "price",
+            "--new",
+            value,
+            "--old",
+            was,
+            "--reason",
+            "a typing error",
+        )
+        succeeds(*correct, data=data)
+        succeeds("refresh", "--sample", "--engine", "plain", "--night", "2", "--only", "newegg", data=data)
+        locked = SecretKey.from_bytes(bytes(_KEYS[0].secret_key))
+        locked.encrypt("a password", opslimit=32768, memlimit=1 << 20)
+        env = {"GPULEDGER_PUBLISH_KEY": bytes(locked).decode()}
+        assert "GPULEDGER_PUBLISH_PASSWORD" in gpuledger("publish", folder, data=data, env=env).err
+        assert (
+            "2023-11-17: published"
+            in succeeds("publish", folder, data=data, env={**env, "GPULEDGER_PUBLISH_PASSWORD": "a password"}).out
+        )
+        assert (folder / f"offer-2023-11-17-{edition}.parquet").exists()
+        assert pull(reader, address).status == 0
+        assert rows(reader, price.format(key)) == rows(data, price.format(key)) == [(value,)]
+    assert {name: (folder / name).read_bytes() for name in old} == old
+    assert pull(tmp_path / "behind", address).status == 0
+    assert comparable(tmp_path / "behind") == comparable(reader)
+    show(days, 2, folder)
+    assert "do not lead to it" in pull(reader, address).err
+
+
+@pytest.mark.parametrize(("hours", "is_silent"), [(48, False), (49, True)])
+def test_a_source_that_went_silent_in_a_fresh_night_is_named_at_the_reader(
+    tmp_path: Path, place: tuple[Path, str], nights: dict[int, Night], hours: int, is_silent: bool
+) -> None:
+    folder, address = place
+    data = nights[3].copy(tmp_path / "behind")
+    with duckdb.connect(str(DataDir(data).published.resolve())) as con:
+        con.execute(f"""UPDATE ops.source_state SET last_success_at = TIMESTAMPTZ '2023-11-18 03:00Z' - INTERVAL {hours} HOUR
+            WHERE source = 'newegg'""")
+        con.execute("""UPDATE core.source_night SET seen_at = seen_at - INTERVAL 3 DAY
+            WHERE source = 'danawa' AND seen_at < DATE '2023-11-17'""")
+    publish(Night(3, data, nights[3].outcome), tmp_path / "data", folder)
+    reader = tmp_path / "reader"
+    told = pull(reader, address, "--key", key_of())
+    assert ("silent for longer than usual: newegg" in told.out) == is_silent
+    states = {one["source"]: one for one in json.loads((folder / "manifest-2023-11-18.json").read_text())["sources"]}
+    assert (states["newegg"]["is_silent"], states["danawa"]["is_silent"]) == (is_silent, False)
+    gap = [{"since": "2023-11-13T03:00:00Z", "until": "2023-11-17T03:00:00Z"}]
+    assert (states["danawa"]["gaps"], states["newegg"]["gaps"]) == (gap, [])
+    answer = json.loads(succeeds("buy", "--model", "llama-3.1-8b", "--format", "json", data=reader).out)
+    assert [*answer["silent"]] == ["newegg"] * is_silent
+    named = [sentence for sentence in answer["sentences"] if sentence.startswith("Some prices are older than usual")]
+    assert named == ["Some prices are older than usual: newegg (2023-11-16)."] * is_silent
+    status = json.loads(gpuledger("status", "--json", data=reader).out)["sources"]
+    assert {one["source"]: len(one["gaps"]) for one in status if one["gaps"]} == {"danawa": 1}
 
 
 def show(days: Path, number: int, folder: Path) -> None:

@@ -556,6 +556,11 @@ class _Said(NamedTuple):
                 )
             else:
                 yield Message("The price is stale: {shop} could not be read last time.", shop=evidence.shop)
+        elif silent := self.answer.stock.silent():
+            yield Message(
+                "Some prices are older than usual: {sources}.",
+                sources=", ".join(f"{source} ({at:%Y-%m-%d})" for source, at in silent),
+            )
         if "invented" in mark:
             yield Message("The price is invented: it is of the sample.")
         if not self.answer.stock.from_wheel and not _is_sold(self.answer.options):

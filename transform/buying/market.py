@@ -245,6 +245,19 @@ def shops(con: duckdb.DuckDBPyConnection) -> list[str]:
     return [row[0] for row in rows]
 
 
+def silent(con: duckdb.DuckDBPyConnection, now: datetime) -> list[tuple[str, datetime]]:
+    """The sources of prices that gave nothing for longer than their limit before `now`, each with its last success."""
+    return con.execute(
+        """SELECT source, last_success_at FROM ops.source_state
+           WHERE last_success_at + to_hours(freshness_hours) < $now::TIMESTAMPTZ AND source IN (
+               SELECT source FROM core.listing WHERE ended_at IS NULL UNION
+               SELECT source FROM core.cloud_offer_history WHERE valid_to IS NULL UNION
+               SELECT source FROM core.token_price WHERE valid_to IS NULL)
+           ORDER BY source""",
+        {"now": now},
+    ).fetchall()
+
+
 def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> list[Card]:
     """The cheapest offer of every card that is on sale as `asked`, or the last that is known if its sources are too old.
 

@@ -55,6 +55,10 @@ class Stock(ABC):
     def shops(self) -> Sequence[str]:
         """Whose offers these are: sources, and the sellers in them."""
 
+    def silent(self) -> Sequence[tuple[str, datetime]]:
+        """The sources that gave nothing for longer than usual, each with the time of its last success."""
+        return ()
+
     def hosted(self, model_id: str) -> Sequence[Hosted]:
         """What hosted interfaces ask for the tokens of a model, as far as it is known."""
         return ()
@@ -140,6 +144,10 @@ class Warehouse(Stock):
     def shops(self) -> Sequence[str]:
         """See Stock."""
         return market.shops(self.con)
+
+    def silent(self) -> Sequence[tuple[str, datetime]]:
+        """See Stock."""
+        return market.silent(self.con, self.now)
 
     def _read(self, asked: OfferFilter) -> Market:
         cards, nodes = market.cards(self.con, asked), market.nodes(self.con, asked)

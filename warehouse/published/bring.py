@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -102,7 +102,7 @@ def _manifest(place: Readable, day: Day) -> tuple[Manifest, bytes]:
     if manifests.digest(content) != day.sha256:
         raise Untrusted(f"{name} is not what was published: its bytes changed")
     found = manifests.manifest(content, name)
-    if found.day != day.day or day.manifest != manifests.name_of(day.day):
+    if found.day != day.day or day.manifest != manifests.name_of(found):
         raise Untrusted(f"{name} is of {found.day}, and not of {day.day}")
     return found, content
 
@@ -135,17 +135,17 @@ def _signed(
 
 
 def _check_chain(place: Readable, newest: Day, found: Manifest, known: Day | None) -> None:
-    """Go back from the newest day to the one that is known, or else to the start of its month.
+    """Go back from the newest edition to the one that is known, or else to the first day of its month.
 
     Raises Untrusted if a day between is missing, if the days do not lead to what is known, or if a file has another content
     than it had on one of them.
     """
     files = found.by_name()
     at, manifest = newest, found
-    until: date = known.day if known is not None else newest.day.replace(day=1)
-    while at.day > until and manifest.previous is not None:
-        if manifest.previous.day >= at.day:
-            raise Untrusted(f"{place.address}/{at.manifest} follows {manifest.previous.day}, which is no earlier day")
+    until: date = known.day if known is not None else newest.day.replace(day=1) + timedelta(days=1)
+    while at != known and at.day >= until and manifest.previous is not None:
+        if manifest.previous.day > at.day:
+            raise Untrusted(f"{place.address}/{at.manifest} follows {manifest.previous.day}, which is a later day")
         at = manifest.previous
         manifest = _manifest(place, at)[0]
         for name, file in manifest.by_name().items():

@@ -4,6 +4,7 @@
     manifest-2026-11-27.json           one a day, for ever, with the hash of the one before; …json.minisig is its signature
     offer-2026-10.parquet              a closed month, for ever
     offer-2026-11-27.parquet           a day of the open month
+    offer-2026-11-27-2.parquet         what became known later on that day, with a manifest of its own
 
 Names never get another content, so a reader needs no ranges and no locks, and any web server will do.
 """
@@ -24,8 +25,8 @@ FORMAT = 1
 #: Hours after which a publication that says nothing new is silent.
 CADENCE_HOURS = 24
 _Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-_Parquet = Annotated[str, Meta(pattern=r"^[a-z_]{1,40}-\d{4}-\d{2}(-\d{2})?\.parquet$")]
-_Manifest = Annotated[str, Meta(pattern=r"^manifest-\d{4}-\d{2}-\d{2}\.json$")]
+_Parquet = Annotated[str, Meta(pattern=r"^[a-z_]{1,40}-\d{4}-\d{2}(-\d{2}(-\d{1,4})?)?\.parquet$")]
+_Manifest = Annotated[str, Meta(pattern=r"^manifest-\d{4}-\d{2}-\d{2}(-\d{1,4})?\.json$")]
 
 
 _Record = TypeVar("_Record", "Pointer", "Manifest")
@@ -55,7 +56,7 @@ class File(Struct, frozen=True, kw_only=True):
     bytes: Annotated[int, Meta(ge=0, le=1 << 40)]
     rows: Annotated[int, Meta(ge=0)]
     sources: list[str]
-    licence: str
+    licence: str = ""
 
 
 class Terms(Struct, frozen=True):
@@ -95,10 +96,11 @@ class Withheld(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
-    """One day of a publication."""
+    """One day of a publication, or what a later edition of the same day adds."""
 
     format: int
     day: date
+    edition: int
     as_of: datetime
     program: str
     cadence_hours: int
@@ -120,9 +122,14 @@ class Pointer(Struct, frozen=True, kw_only=True):
     key: str | None = None
 
 
-def name_of(day: date) -> str:
-    """The name of a day's manifest."""
-    return f"manifest-{day}.json"
+def period(day: date, edition: int) -> str:
+    """The period of a day's files; only later editions have their number in it."""
+    return str(day) if edition == 1 else f"{day}-{edition}"
+
+
+def name_of(manifest: Manifest) -> str:
+    """The name of a manifest's file."""
+    return f"manifest-{period(manifest.day, manifest.edition)}.json"
 
 
 def digest(content: bytes) -> str:
@@ -155,21 +162,28 @@ def _read(content: bytes, kind: type[_Record], place: str) -> _Record:
     return found
 
 
-def sign(content: bytes, secret_key: str) -> tuple[bytes, str]:
+def sign(content: bytes, secret_key: str, password: str) -> tuple[bytes, str]:
     """The signature of a manifest in minisign's format, and the public key that checks it.
 
-    `secret_key` is the text of a key file of `minisign -G -W`. Raises WarehouseError for another text, and
-    ModuleNotFoundError if py-minisign is not installed.
+    `secret_key` is the text of a key file of `minisign -G`, and `password` that of the key, if it has one. Raises
+    WarehouseError for another text or password, and ModuleNotFoundError if py-minisign is not installed.
     """
     import minisign
 
     try:
         key = minisign.SecretKey.from_bytes(secret_key.strip().encode() + b"\n")
         if key.is_encrypted():
-            raise WarehouseError("publish_key has a password: make one without, with `minisign -G -W`")
+            if not password:
+                raise WarehouseError(
+                    "publish_key has a password: put it into GPULEDGER_PUBLISH_PASSWORD, or make a key without one, with "
+                    "`minisign -G -W`"
+                )
+            key.decrypt(password)
         return bytes(key.sign(content)), key.get_public_key().to_base64().decode()
     except minisign.Error as error:
-        raise WarehouseError(f"publish_key is no secret key of minisign: {error}") from None
+        raise WarehouseError(
+            f"publish_key is no secret key of minisign, or publish_password not its own: {error}"
+        ) from None
 
 
 def check(content: bytes, signature: bytes | None, keys: tuple[str, ...], place: str) -> None:

@@ -8,20 +8,20 @@ whatever is corrected later.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 
 import duckdb
 
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.published.manifest import Untrusted
+from gpuledger.warehouse.published import manifest as manifests
+from gpuledger.warehouse.published.manifest import File, Untrusted
 from gpuledger.warehouse.published.tables import CLEARED, MACRO, TABLES, Table
 from gpuledger.warehouse.read import query
 from gpuledger.warehouse.schema import columns, quote
 
 #: Columns that every file has beside those of its rows.
-_ABOUT = ("ledger_day", "ledger_entry", "ledger_changed", "ledger_why")
+_ABOUT = ("ledger_day", "ledger_edition", "ledger_entry", "ledger_changed", "ledger_why")
 #: Columns that move while a fact holds, without a correction.
 _TIMES = {
     "valid_to", "confirmed_until", "ended_at", "last_attempt_at", "last_success_at", "status", "rows", "times_held",
@@ -34,26 +34,19 @@ _CARD = {
 _MONTHS = 36
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A file that was written: its kind of fact, its day or month, its number of rows, and the sources of them."""
-
-    name: str
-    table: str
-    period: str
-    rows: int
-    sources: tuple[str, ...]
-
-
 def files_of(table: Table, names: Iterable[str]) -> list[str]:
     """The files of one kind of fact among `names`."""
     return sorted(name for name in names if name.rpartition(".")[0].rstrip("-0123456789") == table.name)
 
 
 def changes(
-    con: duckdb.DuckDBPyConnection, folder: Path, day: date, names: Sequence[str], parameters: Mapping[str, object]
-) -> list[Written]:
-    """Write what the warehouse says otherwise than the files `names` in `folder`, as files of that day.
+    con: duckdb.DuckDBPyConnection,
+    folder: Path,
+    edition: tuple[date, int],
+    names: Sequence[str],
+    parameters: Mapping[str, object],
+) -> list[File]:
+    """Write what the warehouse says otherwise than the files `names` in `folder`, as files of that edition of a day.
 
     Of the `parameters`, `sources` are those that may be published, `version` is that of the catalogue, and `workloads` are
     those that come with the program. Months that are over become one file each.
@@ -61,32 +54,34 @@ def changes(
     sources = {"sources": parameters["sources"]}
     con.execute("CREATE OR REPLACE TEMP TABLE publishable AS SELECT unnest($sources::VARCHAR[]) AS source", sources)
     written = []
+    day, today = edition[0], manifests.period(*edition)
     con.execute(MACRO)
     for table in TABLES:
         before = files_of(table, names)
         used = {name: value for name, value in parameters.items() if f"${name}" in table.rows}
         con.execute(f"CREATE OR REPLACE TEMP TABLE said AS FROM ({table.rows})", used)
         con.execute(f"CREATE OR REPLACE TEMP TABLE was AS {_state(table, folder, before) or 'FROM said LIMIT 0'}")
-        con.execute(f"CREATE OR REPLACE TEMP TABLE news AS {_news(con, table, day)}")
+        con.execute(f"CREATE OR REPLACE TEMP TABLE news AS {_news(con, table, edition)}")
         month = "NULL" if before or table.dated is None else (
             f"CASE WHEN {table.dated} < date_trunc('month', DATE '{day}') THEN strftime(greatest({table.dated}::TIMESTAMP, "
             f"date_trunc('month', DATE '{day}') - INTERVAL {_MONTHS} MONTH), '%Y-%m') END"
         )  # fmt: skip
-        for (period,) in con.execute(f"SELECT DISTINCT coalesce({month}, '{day}') FROM news ORDER BY 1").fetchall():
-            rows = f"FROM news WHERE coalesce({month}, '{day}') = '{period}'"
+        for (period,) in con.execute(f"SELECT DISTINCT coalesce({month}, '{today}') FROM news ORDER BY 1").fetchall():
+            rows = f"FROM news WHERE coalesce({month}, '{today}') = '{period}'"
             written.append(_write(con, folder, table, period, rows))
-        for period, closed in _over(before, day).items():
+        for period, closed in _over(table, before, day).items():
             written.append(_write(con, folder, table, period, f"FROM {_read(folder, closed)}"))
     return written
 
 
-def _over(names: Iterable[str], day: date) -> dict[str, list[str]]:
+def _over(table: Table, names: Iterable[str], day: date) -> dict[str, list[str]]:
     """The files of single days of months that are over, by month."""
     months: dict[str, list[str]] = {}
     for name in names:
-        period = name.rpartition(".")[0][-10:]
-        if period[:4].isdigit() and period[:7] < f"{day:%Y-%m}":
-            months.setdefault(period[:7], []).append(name)
+        period = name.removeprefix(f"{table.name}-").removesuffix(".parquet")
+        month = period[:7]
+        if period != month < f"{day:%Y-%m}":
+            months.setdefault(month, []).append(name)
     return months
 
 
@@ -100,12 +95,13 @@ def _state(table: Table, folder: Path, names: Sequence[str]) -> str:
     if not names:
         return ""
     return f"""SELECT * EXCLUDE ({", ".join(_ABOUT)}) FROM {_read(folder, names)}
-        QUALIFY row_number() OVER (PARTITION BY {", ".join(table.key)} ORDER BY ledger_day DESC) = 1
+        QUALIFY row_number() OVER (PARTITION BY {", ".join(table.key)} ORDER BY ledger_day DESC, ledger_edition DESC) = 1
             AND ledger_entry <> 'withdrawn'"""
 
 
-def _news(con: duckdb.DuckDBPyConnection, table: Table, day: date) -> str:
+def _news(con: duckdb.DuckDBPyConnection, table: Table, edition: tuple[date, int]) -> str:
     """The SELECT of the rows in which `said` differs from `was`, each with what changed, when and why."""
+    when = "DATE '{}' AS ledger_day, {} AS ledger_edition".format(*edition)
     now, old = columns(con, "said"), {name for name, _ in columns(con, "was")}
     same = " AND ".join(f"n.{column} IS NOT DISTINCT FROM w.{column}" for column in table.key)
     others = [column for column, _ in now if column not in table.key]
@@ -125,7 +121,7 @@ def _news(con: duckdb.DuckDBPyConnection, table: Table, day: date) -> str:
         left = "CASE WHEN w.source NOT IN (FROM publishable) THEN 'its source may not be published any more' END"
     kept = ", ".join(f"w.{c} AS {c}" for c in table.key)
     return f"""
-        SELECT n.*, DATE '{day}' AS ledger_day,
+        SELECT n.*, {when},
             CASE WHEN w.was_there IS NULL THEN 'new' WHEN {lasting} THEN 'corrected' ELSE 'updated' END AS ledger_entry,
             CASE WHEN w.was_there THEN concat_ws('; ', {told or "NULL"}) END AS ledger_changed,
             CASE WHEN w.was_there IS NULL THEN NULL
@@ -136,21 +132,27 @@ def _news(con: duckdb.DuckDBPyConnection, table: Table, day: date) -> str:
         FROM said n LEFT JOIN (SELECT *, true AS was_there FROM was) w ON {same}
         WHERE w.was_there IS NULL OR {" OR ".join(differs.values()) or "false"}
         UNION ALL BY NAME
-        SELECT {kept}, DATE '{day}' AS ledger_day, 'withdrawn' AS ledger_entry, NULL AS ledger_changed,
+        SELECT {kept}, {when}, 'withdrawn' AS ledger_entry, NULL AS ledger_changed,
             coalesce({left}, 'it is not in the ledger any more') AS ledger_why
         FROM was w WHERE NOT EXISTS (FROM said n WHERE {same})"""
 
 
-def _write(con: duckdb.DuckDBPyConnection, folder: Path, table: Table, period: str, rows: str) -> Written:
+def _write(con: duckdb.DuckDBPyConnection, folder: Path, table: Table, period: str, rows: str) -> File:
     name = f"{table.name}-{period}.parquet"
     part = folder / f"{name}.part"
-    con.execute(f"CREATE OR REPLACE TEMP TABLE of_file AS {rows} ORDER BY ledger_day, {', '.join(table.key)}")
+    con.execute(
+        f"CREATE OR REPLACE TEMP TABLE of_file AS {rows} ORDER BY ledger_day, ledger_edition, {', '.join(table.key)}"
+    )
     con.execute(f"COPY of_file TO {quote(str(part))} (FORMAT parquet, COMPRESSION zstd)")
     part.replace(folder / name)
     has_source = any(column == "source" for column, _ in columns(con, "of_file"))
     source = "source" if has_source else "NULL"
     ((count, sources),) = con.execute(f"SELECT count(*), list_sort(list(DISTINCT {source})) FROM of_file").fetchall()
-    return Written(name, table.name, period, count, tuple(filter(None, sources)))
+    content = (folder / name).read_bytes()
+    return File(
+        name=name, table=table.name, period=period, sha256=manifests.digest(content), bytes=len(content), rows=count,
+        sources=[*filter(None, sources)],
+    )  # fmt: skip
 
 
 def has_aged(data: DataDir, now: datetime) -> bool:

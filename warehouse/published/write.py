@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import msgspec
 
 from gpuledger import __version__
 from gpuledger.extract.archive.objects import Objects
@@ -16,9 +17,8 @@ from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.outputs.answer import plain
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.published import manifest as manifests
-from gpuledger.warehouse.published.manifest import POINTER, Day, File, Gap, Manifest, SourceState, Terms, Withheld
-from gpuledger.warehouse.published.rows import Written
-from gpuledger.warehouse.read import query, reader
+from gpuledger.warehouse.published.manifest import POINTER, Day, File, Manifest, SourceState, Withheld
+from gpuledger.warehouse.read import reader
 from gpuledger.warehouse.schema import columns, quote
 
 #: The licence of what no source said: that a night ran, and when.
@@ -30,6 +30,7 @@ _TYPES = (
 )  # fmt: skip
 _ABOUT_MEANS = {
     "ledger_day": "Day on which the row was published; of the rows of one key the newest counts",
+    "ledger_edition": "Which publication of that day it was; of one key and day the highest counts",
     "ledger_entry": "new, updated (seen again, or ended), corrected, or withdrawn (only the key is left)",
     "ledger_changed": "What changed, with the old and the new value",
     "ledger_why": "Why it changed",
@@ -38,93 +39,58 @@ _ABOUT_MEANS = {
 _NOW = {
     "street-prices.json": """SELECT p.gpu_id, g.gpu, p.* EXCLUDE (gpu_id, gpu), core.price_mark(p.source) AS price_mark
         FROM mart.market_price p JOIN core.gpu g USING (gpu_id) ORDER BY ALL""",
-    "token-prices.json": "SELECT * EXCLUDE (valid_to) FROM core.token_price WHERE valid_to IS NULL ORDER BY ALL",
+    "token-prices.json": "SELECT * EXCLUDE (valid_to) FROM mart.token_price WHERE valid_to IS NULL ORDER BY ALL",
 }
 
 
-def sources_of(data: DataDir) -> list[str]:
-    """The sources that were read into a warehouse."""
-    return [source for (source,) in query(data, "SELECT source FROM ops.source_state ORDER BY 1")[1]]
-
-
-def source_states(
-    con: duckdb.DuckDBPyConnection, as_of: datetime, terms: Mapping[str, tuple[str, Terms]]
-) -> list[SourceState]:
-    """The state of every published source: its age at `as_of`, and the times in which it was silent. `terms` has the title
-    and the terms of each.
-    """
-    found = []
-    for source, at, hours in con.execute(
-        """SELECT source, last_success_at, freshness_hours FROM ops.source_state SEMI JOIN publishable USING (source)
-           ORDER BY 1"""
-    ).fetchall():
-        gaps = con.execute(
-            """SELECT * FROM (SELECT lag(seen_at) OVER (ORDER BY seen_at) AS since, seen_at FROM core.source_night
-               WHERE source = ?) WHERE date_diff('hour', since, seen_at) > ? ORDER BY 1""",
-            [source, hours],
-        ).fetchall()
-        age = None if at is None else round((as_of - at).total_seconds() / 3600, 1)
-        title, allowed = terms[source]
-        found.append(SourceState(
-            source=source, title=title, terms=allowed, last_success_at=at, age_hours=age, cadence_hours=hours,
-            is_silent=age is None or age > hours, gaps=[Gap(*gap) for gap in gaps],
-        ))  # fmt: skip
-    return found
-
-
 def manifest_of(
-    folder: Path,
     as_of: datetime,
+    edition: int,
     before: tuple[Day, Manifest] | None,
-    written: Sequence[Written],
+    written: Sequence[File],
     sources: tuple[list[SourceState], list[Withheld]],
 ) -> Manifest:
-    """The manifest of the day of `as_of`: the files of the day before that still count, and those that were written in
-    `folder`. `sources` are those that are published, and those that are withheld.
+    """The manifest of an edition of the day of `as_of`: the files of the one before that still count, and those that were
+    written. `sources` are those that are published, and those that are withheld.
     """
     states, withheld = sources
     licences = {source.source: source.terms.licence for source in states}
-    new = {one.name for one in written}
-    closed = {(one.table, one.period) for one in written}
-    kept = [
-        file for file in (before[1].files if before else ())
-        if file.name not in new and (file.table, file.period[:7]) not in closed
-    ]  # fmt: skip
-    files = [*kept, *(_file(folder, one, licences) for one in written)]
+    closed = {(file.table, file.period) for file in written}
+    files = [file for file in (before[1].files if before else ()) if (file.table, file.period[:7]) not in closed]
+    for file in written:
+        named = {licences.get(source, "as its source") for source in file.sources}
+        files.append(msgspec.structs.replace(file, licence="; ".join(sorted(named)) or _OWN_LICENCE))
     return Manifest(
-        format=manifests.FORMAT, day=as_of.astimezone(UTC).date(), as_of=as_of, program=__version__,
+        format=manifests.FORMAT, day=as_of.astimezone(UTC).date(), edition=edition, as_of=as_of, program=__version__,
         cadence_hours=manifests.CADENCE_HOURS, previous=before[0] if before else None,
         files=sorted(files, key=lambda file: file.name), sources=states, withheld=withheld,
     )  # fmt: skip
 
 
-def _file(folder: Path, one: Written, licences: Mapping[str, str]) -> File:
-    content = (folder / one.name).read_bytes()
-    licence = "; ".join(sorted({licences.get(source, "as its source") for source in one.sources})) or _OWN_LICENCE
-    return File(
-        name=one.name, table=one.table, period=one.period, sha256=manifests.digest(content), bytes=len(content),
-        rows=one.rows, sources=list(one.sources), licence=licence,
-    )  # fmt: skip
+def put(
+    place: Objects,
+    folder: Path,
+    manifest: Manifest,
+    before: Manifest | None,
+    sign: Callable[[bytes], tuple[bytes, str]] | None,
+) -> Day:
+    """Put an edition into its place, where that of `before` is. Until the pointer, which comes last, readers see that one.
 
-
-def put(place: Objects, folder: Path, manifest: Manifest, before: Manifest | None, secret_key: str) -> Day:
-    """Put a day into its place, whose day `before` is there. Until the pointer, which comes last, readers see that one.
-
-    Raises StoreError.
+    `sign` gives the signature of a manifest, and the public key. Raises StoreError, and what `sign` raises.
     """
     there = before.by_name() if before else {}
     for file in manifest.files:
         if file.name not in there:
             place.write(file.name, (folder / file.name).read_bytes())
     content, key = manifests.dumps(manifest), None
-    name = manifests.name_of(manifest.day)
-    if secret_key:
-        signature, key = manifests.sign(content, secret_key)
+    name = manifests.name_of(manifest)
+    if sign is not None:
+        signature, key = sign(content)
         place.write(f"{name}.minisig", signature)
     place.write(name, content)
     newest = Day(manifest.day, name, manifests.digest(content))
     place.write(POINTER, manifests.dumps(manifests.Pointer(format=manifests.FORMAT, newest=newest, key=key)))
-    # Readers that began with the day before still find its files.
+    # Readers that began with the edition before still find its files.
     named = {file.name for day in (manifest, before) if day is not None for file in day.files}
     place.delete([one.key for one in place.listed("") if one.key.endswith(".parquet") and one.key not in named])
     return newest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
@@ -19,8 +20,8 @@ class SourceHealth:
     """The health of one source.
 
     `age_hours` is the age of its last good batch, None if it never gave one. `normal_rows` is the median number of rows in
-    its last good batches before the newest. `drift` names the traits of its pages that drifted on its newest night, None if
-    none did.
+    its last good batches before the newest. `gaps` are the times in which it was not read for longer than its limit.
+    `drift` names the traits of its pages that drifted on its newest night, None if none did.
     """
 
     source: str
@@ -32,6 +33,7 @@ class SourceHealth:
     rows: int
     normal_rows: float | None
     open_issues: int
+    gaps: list[dict[Literal["since", "until"], datetime]]
     drift: str | None = None
 
     @property
@@ -107,6 +109,14 @@ def sources(data: DataDir, now: datetime) -> list[SourceHealth]:
                 SELECT source, median(loaded) AS rows FROM good WHERE back BETWEEN 2 AND {NORMAL_RUNS + 1} GROUP BY source
             ),
             newest AS (SELECT source, arg_max(run_id, rowid) AS run_id FROM ops.source_run GROUP BY source),
+            gaps AS (
+                SELECT n.source, list({{'since': since, 'until': seen_at}} ORDER BY since) AS gaps
+                FROM (
+                    SELECT source, seen_at, lag(seen_at) OVER (PARTITION BY source ORDER BY seen_at) AS since
+                    FROM core.source_night
+                ) n JOIN ops.source_state s ON s.source = n.source AND seen_at > since + to_hours(s.freshness_hours)
+                GROUP BY n.source
+            ),
             open AS (
                 SELECT source, count(*) AS issues,
                     string_agg(place, ', ' ORDER BY place) FILTER (code = 'drift') AS drift
@@ -114,8 +124,9 @@ def sources(data: DataDir, now: datetime) -> list[SourceHealth]:
             )
             SELECT s.source, s.status, s.reason, s.last_success_at,
                 greatest(0, date_diff('second', s.last_success_at, ?::TIMESTAMPTZ)) / 3600.0, s.freshness_hours, s.rows,
-                n.rows, coalesce(o.issues, 0), o.drift
-            FROM ops.source_state s LEFT JOIN normal n USING (source) LEFT JOIN open o USING (source) ORDER BY source""",
+                n.rows, coalesce(o.issues, 0), coalesce(g.gaps, []), o.drift
+            FROM ops.source_state s LEFT JOIN normal n USING (source) LEFT JOIN open o USING (source)
+            LEFT JOIN gaps g USING (source) ORDER BY source""",
         [now],
     )
     return [SourceHealth(*row) for row in rows]
