@@ -18,9 +18,11 @@ FOLDER_OF_MODELS = Path(__file__).with_name("models")
 
 #: Whether an offer is known by a price: the newest one, or behind that the last one before its source became too old.
 KNOWN = "price_usd IS NOT NULL AND coalesce(exclusion, 'source too old') = 'source too old'"
-#: The mark of such a price: stale too if its source is read, but has not shown it for too long.
-MARK = """CASE WHEN {is_fresh} THEN core.price_mark({source})
-    ELSE concat_ws(', ', 'stale', nullif(replace(core.price_mark({source}), 'stale, ', ''), 'stale')) END"""
+#: The mark of such a price: stale too if its source is read, but has not shown it for too long, and with the day of the rate
+#: at which it was converted if that is more than ten days from the newest run.
+MARK = """nullif(concat_ws(', ', CASE WHEN {is_fresh} THEN core.price_mark({source})
+    ELSE concat_ws(', ', 'stale', nullif(replace(core.price_mark({source}), 'stale, ', ''), 'stale')) END,
+    'rate of ' || CASE WHEN abs({fx_day} - (SELECT max(as_of)::DATE FROM ops.run)) > 10 THEN {fx_day} END), '')"""
 
 #: The column names and the rows of an answer.
 Rows = tuple[list[str], list[tuple[Any, ...]]]

@@ -43,6 +43,8 @@ def label(text: str) -> str:
 
 #: The templates of sentences, the more specific ones first.
 TEMPLATES = (
+    # transform.queries.MARK
+    N_("rate of {day}"),
     # mart.price_trend
     N_("no judgement on whether it is low: no price was seen for {days} days"),
     N_("no judgement on whether it is low: its price is known on {days} of the 30 days that takes"),

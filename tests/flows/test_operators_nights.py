@@ -168,12 +168,15 @@ def test_what_no_shop_has_has_the_price_of_its_maker_behind_them_and_a_currency_
 ) -> None:
     """An empty folder answered in euro and in won, and of more cards, and a folder with a good night did not."""
     data = tmp_path / "data"
-    assert night(live(data, 1), 1, lambda name: name == "newegg").published
+    assert night(live(data, 1), 1, lambda name: name in ("newegg", "danawa")).published
+    in_won = json.loads(succeeds("price", "--market", "kr", "--format", "json", data=data).out)
+    priced = {(row["source"], row["price_mark"]) for row in in_won if row["price_usd"]}
+    assert priced == {("danawa", "rate of 2026-10-30")}, "no night has read a rate"
     for market, currency in (("de", "EUR"), ("kr", "KRW")):
         asked = ("buy", "--model", "llama-3.1-8b", "--market", market, "--currency", currency)
         found = json.loads(succeeds(*asked, "--limit", 0, "--format", "json", data=data).out)["options"]
         marks = {row["price_mark"] for row in found if row["way"] == "buy" and row[f"price_{currency.lower()}"]}
-        assert {"launch price", "list price"} >= marks != set()
+        assert marks == {"launch price", "list price"} | ({"rate of 2026-10-30"} if market == "kr" else set())
     asked = ("buy", "--model", "llama-3.1-8b", "--format", "json", "--limit", 0)
     (tmp_path / "home").mkdir()
     empty = {row["gpu_id"]: row for row in json.loads(succeeds(*asked, cwd=tmp_path / "home").out)["options"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -18,11 +19,12 @@ import pytest
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.items import Item, Offer
 from gpuledger.extract.sample import server
+from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.telling import alerts
 from gpuledger.transform import freshness
 from tests.command import gpuledger, rows, succeeds, tables
-from tests.flows.inprocess import context, refresh, take_in_one
+from tests.flows.inprocess import context, read_with_shared_parsers, refresh, take_in_one
 from tests.history.replays import replayed
 from tests.nights import Night
 from tests.support.empty import empty_warehouse
@@ -130,6 +132,12 @@ def test_a_shop_that_loses_its_pagination_is_degraded_until_a_person_accepts_it(
     status = gpuledger("status", data=data)
     assert status.status == 3
     assert "degraded" in status.out
+    late = Path(shutil.copytree(data, tmp_path / "late", symlinks=True))
+    run(replace(context(late, 2, only=only), as_of=server.clock(2) + timedelta(days=10)), read_with_shared_parsers)
+    for words in (("price",), ("buy", "--model", "llama-3.1-8b", "--condition", "any", "--limit", 0)):
+        told = json.loads(succeeds(*words, "--format", "json", data=late).out)
+        marks = {row["price_mark"] for row in (told["options"] if words[0] == "buy" else told) if row["price_mark"]}
+        assert {"invented", "stale, invented"} <= marks, "what the shop has not shown for ten days has its last price"
     listing = gpuledger("release", data=data)
     assert "newegg" in listing.out
     assert "are usual" in listing.out

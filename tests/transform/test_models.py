@@ -49,8 +49,8 @@ def name_of(case: Path) -> str:
     return f"{case.parents[2].name}.{case.parents[1].name}"
 
 
-#: Models that have rows where nothing was loaded: a dollar, the printed figures, the home market.
-ROWS_OF_THEIR_OWN = ("core.fx_usd", "mart.claim_audit", "core.home_market")
+#: Models that have rows where nothing was loaded: a dollar, rates of the program, the printed figures, the home market.
+ROWS_OF_THEIR_OWN = ("core.fx_usd", "core.brought_rate", "mart.claim_audit", "core.home_market")
 IDS = [f"{name_of(path)}/{path.stem}" for path in CASES]
 
 

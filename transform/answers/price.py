@@ -42,7 +42,7 @@ def last_prices(market: str | None) -> str:
 
 def _with_last_seen(table: str, market: str | None) -> str:
     where = " WHERE p.market = $market" if market else ""
-    mark = MARK.format(is_fresh="a.listing_id IS NULL", source="p.source")
+    mark = MARK.format(is_fresh="a.listing_id IS NULL", source="p.source", fx_day="p.fx_day")
     return f"""(SELECT p.*, core.last_seen_at(s.confirmed_until, st.last_success_at, p.price_since) AS last_seen_at,
             {mark} AS price_mark
         FROM {table} p LEFT JOIN core.price_open s ON s.listing_id = p.listing_id

@@ -21,7 +21,7 @@ from gpuledger.transform.speed.rules import Basis
 
 #: Whether nobody has confirmed a price of late. Such prices come behind others.
 _IS_STALE = "coalesce(contains(mark, 'stale'), false)"
-_MARK = MARK.format(is_fresh="{price}.exclusion IS NULL", source="{price}.source")
+_MARK = MARK.format(is_fresh="{price}.exclusion IS NULL", source="{price}.source", fx_day="{price}.fx_day")
 _VENDOR = "CASE WHEN {listing}.seller_kind IN ('quote', 'marketplace') THEN {listing}.seller END"
 #: Whether a listing is of one of the shops that were asked for: sources or sellers, in small letters.
 _IN_SHOPS = (
