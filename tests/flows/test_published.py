@@ -8,6 +8,8 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,10 +20,11 @@ from typing import Any
 import duckdb
 import minisign
 import pytest
+import yaml
 from minisign.secret_key import SecretKey
 
 from gpuledger.warehouse.paths import DataDir
-from tests.command import Outcome, gpuledger, python_path, rows, succeeds, tables
+from tests.command import ROOT, Outcome, environment, gpuledger, python_path, rows, succeeds, tables
 from tests.nights import Night
 
 pytestmark = pytest.mark.slow
@@ -192,6 +195,59 @@ def test_a_source_that_went_silent_in_a_fresh_night_is_named_at_the_reader(
     assert named == ["Some prices are older than usual: newegg (2023-11-16)."] * is_silent
     status = json.loads(gpuledger("status", "--json", data=reader).out)["sources"]
     assert {one["source"]: len(one["gaps"]) for one in status if one["gaps"]} == {"danawa": 1}
+
+
+#: What the steps of the workflow call of the host: a release that keeps one file, in the folder RELEASE.
+_GH = """#!/bin/sh
+case "$1 $2" in
+    "release view") test -d "$RELEASE" ;;
+    "release create") mkdir "$RELEASE" ;;
+    "release download") cp "$RELEASE/$5" . ;;
+    "release upload") cp "$4" "$RELEASE/" ;;
+    "workflow enable") ;;
+    *) exit 64 ;;
+esac
+"""
+
+
+def test_the_steps_of_the_workflow_publish_night_after_night(tmp_path: Path, place: tuple[Path, str]) -> None:
+    """Each as the host runs it, in a fresh clone each night; a reader pulls what the steps left for the pages."""
+    folder, address = place
+    steps = yaml.safe_load((ROOT / "deploy" / "publish.yaml").read_text())["jobs"]["night"]["steps"]
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    (bin_ / "gh").write_text(_GH)
+    (bin_ / "gpuledger").write_text(f'#!/bin/sh\nexec {sys.executable} -m gpuledger.flows.cli "$@"\n')
+    for program in bin_.iterdir():
+        program.chmod(0o755)
+    env = environment({
+        "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}", "RELEASE": str(tmp_path / "release"), "GITHUB_WORKFLOW": "ledger",
+        "GPULEDGER_SOURCES": "quotes", "GPULEDGER_PUBLISH_KEY": bytes(_KEYS[0].secret_key).decode(),
+    })  # fmt: skip
+
+    def shell(script: str, where: Path) -> None:
+        done = subprocess.run(["bash", "-e", "-c", script], cwd=where, env=env, capture_output=True, text=True)
+        assert done.returncode == 0, (script, done.stderr)
+
+    shell("git init -q --bare -b main origin && git clone -q origin first", tmp_path)
+    (tmp_path / "first" / "data" / "decisions").mkdir(parents=True)
+    (tmp_path / "first" / "data" / "decisions" / "terms.toml").touch()
+    shell("git checkout -qb main; git add .; git -c user.name=a -c user.email=a@b commit -qm a; git push -q -u origin main",
+          tmp_path / "first")  # fmt: skip
+    for number, price in enumerate(("1234", "1111")):
+        shell(f"git clone -q origin night{number}", tmp_path)
+        night = tmp_path / f"night{number}"
+        (night / "data" / "inbox").mkdir()
+        (night / "data" / "inbox" / "quote.csv").write_text(
+            f"product,price,currency\nNVIDIA GeForce RTX 4090,{price},USD\n"
+        )
+        for step in steps:
+            if "run" in step and step["name"] != "install":
+                shell(step["run"], night)
+        shutil.copytree(night / "public", folder, dirs_exist_ok=True)
+        assert "checked" in pull(tmp_path / "reader", address, "--key", key_of()).out
+    assert rows(night / "data", "SELECT count(*) FROM ops.run WHERE status = 'published'") == [(2,)]
+    shell('test "$(git -C origin rev-list --count main)" -ge 2', tmp_path)
 
 
 def show(days: Path, number: int, folder: Path) -> None:
