@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from gpuledger.extract import local_files, selector_counts
+from gpuledger.extract import local_files
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.errors import (
@@ -22,7 +22,7 @@ from gpuledger.extract.errors import (
     described,
 )  # fmt: skip
 from gpuledger.extract.fetch import addresses, blocks
-from gpuledger.extract.items import Aside, Issue, Item, Link, ListingTotal, Looked, Offer, Parsed, Severity, admitted
+from gpuledger.extract.items import Aside, Issue, Item, Link, ListingTotal, Offer, Parsed, Severity, admitted
 from gpuledger.extract.pages import LocalFile, Pages
 from gpuledger.extract.product_details import merged
 from gpuledger.extract.source import Page, Source
@@ -89,8 +89,6 @@ class Collected:
     fetched_by: str | None = None
     stated_total: int | None = None
     listed: int = 0
-    #: How often each selector was tried on a page and how often it matched, with the hash of the page.
-    looked: Sequence[tuple[Looked, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +314,6 @@ def _collected(
         ],
         stated_total=_stated_total(listings, reading.starts),
         listed=sum(isinstance(item, Offer) for attempt in listings for item in attempt.items),
-        looked=[(item, sha256) for item, sha256 in parsed if isinstance(item, Looked)],
     )
 
 
@@ -344,7 +341,7 @@ def _stated_total(attempts: Sequence[_Attempt], starts: Sequence[str]) -> int | 
 
 
 def parse_page(source: Source, page: Page) -> list[Parsed]:
-    """All items that `source` reads on `page`, and how often each of its selectors matched.
+    """All items that `source` reads on `page`.
 
     Raises ExtractError. A bug in a parser becomes LayoutChanged with the message of the bug.
 
@@ -356,9 +353,7 @@ def parse_page(source: Source, page: Page) -> list[Parsed]:
 
     try:
         blocks.detect(page.content, page.final_url, page.headers, page.status)
-        with selector_counts.counted() as looked:
-            items = [with_market(admitted(item), source.country) for item in source.parse(page)]
-            return [*items, *looked()]
+        return [with_market(admitted(item), source.country) for item in source.parse(page)]
     except ExtractError:
         raise
     except Exception as error:

@@ -307,20 +307,9 @@ class ListingTotal:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
-    """How often a parser looked for a CSS selector on a page or in one of its elements (`asked`), and found it (`found`)."""
-
-    KIND: ClassVar[str] = "looked"
-
-    selector: str
-    asked: int
-    found: int
-
-
 Item: TypeAlias = Offer | Score | IndexPrice | CloudOffer | TokenPrice | FxRate | OpenModel | Chart
 #: The results of a page that are not items and never become rows.
-Aside: TypeAlias = Issue | Link | ListingTotal | Looked
+Aside: TypeAlias = Issue | Link | ListingTotal
 Parsed: TypeAlias = Item | Aside
 
 

@@ -63,7 +63,6 @@ def _joined(batches: Sequence[Collected]) -> Collected:
         images={address: sha256 for batch in read for address, sha256 in batch.images.items()},
         # A page of a shop that failed must not count as a page without rows.
         parsed=_all(batch.parsed for batch in read),
-        looked=_all(batch.looked for batch in read),
         pages=sum(batch.pages for batch in batches),
         pages_unchanged=sum(batch.pages_unchanged for batch in batches),
         size_bytes=sum(batch.size_bytes for batch in batches),

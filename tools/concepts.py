@@ -70,9 +70,9 @@ class Way:
 
 def night(data: Path, number: int, *sources: str, way: Way | None = None) -> None:
     """One night of the sample, of all sources or of some; `way` follows their batches from the load to the build."""
-    settings = load({"data_dir": str(data)}, environment={"GPULEDGER_READ_CHARTS": "false"}, file=Path("/nowhere.toml"))
+    settings = load({"data_dir": str(data)}, environment={}, file=Path("/nowhere.toml"))
     context = context_for(settings, settings.data(), "plain", Request(sample=True, night=number, only=sources))
-    take_in = store.take_in.take_in
+    take_in = store.take_in_one
 
     def followed(*arguments: Any, **named: Any) -> Any:
         sys.setprofile(way)
@@ -81,11 +81,11 @@ def night(data: Path, number: int, *sources: str, way: Way | None = None) -> Non
         finally:
             sys.setprofile(None)
 
-    store.take_in.take_in = followed
+    store.take_in_one = followed
     try:
         refresh.run(context, gather.read_plain)
     finally:
-        store.take_in.take_in = take_in
+        store.take_in_one = take_in
 
 
 def main(arguments: list[str]) -> None:

@@ -43,10 +43,8 @@ def fetching_runs(data: DataDir) -> list[str]:
 
 
 def forget_accounts(con: duckdb.DuckDBPyConnection, cutoff: datetime) -> Mapping[str, int]:
-    """Delete the accounts of runs and the profiles of nights before the cutoff. Returns the number of rows by table."""
-    forgotten = {table: _forget(con, table, cutoff) for table in ACCOUNTS}
-    row = con.execute("DELETE FROM ops.source_profile WHERE seen_at < ?", [cutoff]).fetchone()
-    return {**forgotten, "ops.source_profile": int(row[0]) if row else 0}
+    """Delete the accounts of runs before the cutoff. Returns the number of rows by table."""
+    return {table: _forget(con, table, cutoff) for table in ACCOUNTS}
 
 
 def _forget(con: duckdb.DuckDBPyConnection, table: str, cutoff: datetime) -> int:
@@ -64,14 +62,12 @@ def _forget(con: duckdb.DuckDBPyConnection, table: str, cutoff: datetime) -> int
 
 
 def pages_of_rows(path: Path) -> set[str]:
-    """Hashes of the archived pages that any row of a warehouse file refers to. The profiles by which nights are compared do
-    not count, as they are deleted with the old runs.
-    """
+    """Hashes of the archived pages that any row of a warehouse file refers to."""
     tables = file_query(
         path,
         """SELECT c.schema_name || '.' || c.table_name FROM duckdb_columns() c JOIN duckdb_tables() t USING (table_oid)
            WHERE c.column_name = 'snapshot_sha256' AND c.database_name = 'gpuledger'
-               AND t.database_name = 'gpuledger' AND t.table_name <> 'source_profile'""",
+               AND t.database_name = 'gpuledger'""",
     )
     page_hashes: set[str] = set()
     for (table,) in tables:

@@ -30,7 +30,7 @@ IssueOfPage = tuple[Issue, str | None]
 class SourceOutcome:
     """One source of one run. parsed = loaded + quarantined + duplicate, and a failed source has loaded nothing.
 
-    `drift` has a sentence for each trait of its pages that is no longer usual.
+    `emptied` has a sentence for each column that went empty.
     """
 
     source: str
@@ -46,7 +46,7 @@ class SourceOutcome:
     changed: int = 0
     issues: int = 0
     seconds: float = 0.0
-    drift: Sequence[str] = ()
+    emptied: Sequence[str] = ()
 
     @property
     def is_failure(self) -> bool:
@@ -97,7 +97,7 @@ def add_run(
     failed = sum(source.is_failure for source in sources)
     seconds = (run.finished_at - run.started_at).total_seconds()
     append(con, "ops.run", [[*astuple(run), *totals, failed, rebuilt, kept, seconds]])
-    # The columns of the table are the fields of an outcome but for the last, what drifted.
+    # The columns of the table are the fields of an outcome but for the last, what went empty.
     rows = [astuple(replace(source, seconds=round(source.seconds, 3)))[:-1] for source in sources]
     append(con, "ops.source_run", [(run.run_id, *row) for row in rows])
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement
 
-from gpuledger.extract import selector_counts, words
+from gpuledger.extract import words
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import blocks
 from gpuledger.extract.items import Issue, Link, ListingTotal, Offer, Parsed, PriceKind
@@ -52,7 +52,6 @@ def _compiled(css: str) -> CSSSelector:
 def select(element: HtmlElement, css: str) -> list[HtmlElement]:
     """Return all descendants that match the CSS selector, in document order."""
     elements: list[HtmlElement] = _compiled(css)(element)
-    selector_counts.note(css, found=bool(elements))
     return elements
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Reading, parse_page
 from gpuledger.extract.errors import ExtractError
-from gpuledger.extract.items import Aside, Issue, Item, Looked
+from gpuledger.extract.items import Aside, Issue, Item
 from gpuledger.extract.pages import as_page, read_file
 from gpuledger.flows.night import gather
 from gpuledger.flows.night.context import Context
@@ -70,7 +70,7 @@ def _check(reading: Reading, reader: Reader) -> Checked:
         return Checked(source=name, status="failed", url=url, reason=reason)
     items = [item for item in parsed if not isinstance(item, Aside)]
     issues = [issue for issue in parsed if isinstance(issue, Issue)]
-    counts = Counter(item.KIND for item in parsed if not isinstance(item, Issue | Looked))
+    counts = Counter(item.KIND for item in parsed if not isinstance(item, Issue))
     problem = None if counts else "neither an item nor a link: compare the page with the source's fixture"
     return Checked(
         source=name, status="failed" if problem else "ok", url=url, counts=dict(sorted(counts.items())),

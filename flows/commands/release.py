@@ -15,8 +15,8 @@ from gpuledger.warehouse.paths import DataDir
 @click.option("--all", "every", is_flag=True, help="Every price that is held now.")
 @click.option(
     "--source", "sources", multiple=True, metavar="S",
-    help="Release all held prices of source S. If S is degraded or drifts, this also confirms that the rows that it shows "
-    "are all that it has.",
+    help="Release all held prices of source S. If S is degraded or a column of it is empty, this also confirms that what it "
+    "shows is all that it has.",
 )  # fmt: skip
 @click.option("--reason", default="", help="Why it may pass; kept with the decision.")
 @data_dir_option

@@ -1,4 +1,4 @@
-"""`gpuledger sources`: list the sources, check one page of each, compare pages, and record terms and corrections."""
+"""`gpuledger sources`: list the sources, check one page of each, and record terms and corrections."""
 
 from __future__ import annotations
 
@@ -182,30 +182,6 @@ def check(names: tuple[str, ...], every: bool, sample: bool, night: int, data_di
         counts = gettext("{checked} checked, {failed} failed").format(checked=len(checked), failed=len(failed))
         click.echo(f"{counts}{': ' if failed else ''}{', '.join(failed)}")
     return 1 if failed else 0
-
-
-@command.command()
-@click.argument("name")
-@click.option("--page", metavar="HASH", help="The newer page (default: that of the drift that was found last).")
-@click.option("--against", metavar="HASH", help="The earlier page (default: the nearest that read well).")
-@data_dir_option
-@format_option
-def diff(name: str, page: str | None, against: str | None, data_dir: str | None, form: str) -> int:
-    """Two pages of a source side by side: what is read of each, field by field, and the markup around what is missing.
-
-    Exit status 3 where the newer one gives less.
-    """
-    from gpuledger.extract import side_by_side
-    from gpuledger.extract import source as sources
-    from gpuledger.flows.checks import pages
-
-    _refuse_unknown(name)
-    data = data_of(data_dir)
-    then, now = pages.pair(data, name, page, against)
-    compared = side_by_side.compare(sources.get(name), then, now)
-    messages = [drift.message for drift in pages.drifts(data, name) if drift.sha256 == now.sha256]
-    pages.show_pages(compared, then, now, messages, form)
-    return 3 if compared.lost else 0
 
 
 @command.command()

@@ -90,10 +90,9 @@ def _source_rows(sources: list[SourceHealth]) -> tuple[list[str], list[tuple[obj
     ]
     return columns, [
         (
-            s.source, ", ".join([s.status, *["drift"] * bool(s.drift), *["too old"] * s.is_overdue]), s.last_success_at,
-            None if s.age_hours is None else round(s.age_hours, 1), s.limit_hours, s.rows,
-            None if s.normal_rows is None else round(s.normal_rows), s.open_issues, len(s.gaps),
-            _short(s.reason),
+            s.source, ", ".join([s.status, *["column empty"] * bool(s.emptied), *["too old"] * s.is_overdue]),
+            s.last_success_at, None if s.age_hours is None else round(s.age_hours, 1), s.limit_hours, s.rows,
+            None if s.normal_rows is None else round(s.normal_rows), s.open_issues, len(s.gaps), _short(s.reason),
         )
         for s in sources
     ]  # fmt: skip

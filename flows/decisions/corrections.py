@@ -13,15 +13,18 @@ date = 2026-11-20                    # it counts from this day (UTC) on, or from
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
 from gpuledger.extract import records
+from gpuledger.extract.collect import Collected
 from gpuledger.extract.message import Message
 from gpuledger.flows.decisions.terms import known_source
-from gpuledger.warehouse.load.corrected import Correction, as_text
+from gpuledger.warehouse.load import corrected
+from gpuledger.warehouse.load.batch import Row
+from gpuledger.warehouse.load.corrected import Correction, Seen, as_text
 from gpuledger.warehouse.paths import DataDir
 
 #: What to do about a correction that no longer fits.
@@ -80,9 +83,15 @@ def _write(correction: Correction) -> Mapping[str, Any]:
 CORRECTIONS = records.Kind("correction", "corrections.toml", key=lambda one: one.place, read=_read, write=_write)
 
 
-def known(data: DataDir, source: str, at: datetime) -> list[Correction]:
-    """The corrections of a source that were decided by `at`, as a replay applies only those that the run knew.
+def put_in(data: DataDir, collected: Collected, at: datetime) -> tuple[Collected, list[Seen]]:
+    """A batch with the corrections in its rows, an issue for each that a person should look at, and how each went.
 
-    Raises BadRecord: going on without a correction would bring back a value that a person knows to be wrong.
+    Only corrections that were decided by `at` count, as a replay applies those that the run knew. Raises BadRecord: going on
+    without a correction would bring back a value that a person knows to be wrong.
     """
-    return [one for one in CORRECTIONS.all(data.root) if one.source == source and one.is_known(at)]
+    mine = [one for one in CORRECTIONS.all(data.root) if one.source == collected.source and one.is_known(at)]
+    if not mine or collected.failure is not None:
+        return collected, []
+    rows, seen = corrected.apply(collected.source, [Row(item, sha256) for item, sha256 in collected.rows], mine)
+    issues = [*collected.issues, *corrected.issues(seen, WAY_OUT)]
+    return replace(collected, rows=[(row.item, row.snapshot_sha256) for row in rows], issues=issues), seen

@@ -13,7 +13,7 @@ from gpuledger.extract import shops
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import Unforeseen, described
 from gpuledger.extract.items import FxRate, Issue
-from gpuledger.flows.decisions import identities
+from gpuledger.flows.decisions import corrections, identities
 from gpuledger.flows.decisions.releases import RELEASES
 from gpuledger.flows.night import run_log, take_in
 from gpuledger.flows.night.context import Context, utc_now
@@ -30,6 +30,7 @@ from gpuledger.transform.sizing import added_models as own_models
 from gpuledger.warehouse import integrity, ledger, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.ledger import SourceOutcome
+from gpuledger.warehouse.load import corrected
 from gpuledger.warehouse.load.offers import MissingRate
 from gpuledger.warehouse.paths import DataDir
 
@@ -118,7 +119,7 @@ def _load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[
     # Exchange rates first: the prices of the same night are converted with them.
     ordered = sorted(collected, key=lambda c: (not any(isinstance(i, FxRate) for i, _ in c.rows), c.source))
     context.progress.step("load", len(ordered))
-    taken_in = [_take_in(con, context, batch, known) for batch in context.progress.each(ordered)]
+    taken_in = [take_in_one(con, context, batch, known) for batch in context.progress.each(ordered)]
     take_in.record(con, context, taken_in)
     return Night(
         sources=tuple(source.outcome for source in taken_in),
@@ -127,10 +128,14 @@ def _load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[
     )
 
 
-def _take_in(
+def take_in_one(
     con: duckdb.DuckDBPyConnection, context: Context, batch: Collected, known: take_in.Before
 ) -> take_in.TakenIn:
+    """Take in one batch with its corrections put in. Raises _NotStored if the fault is the batch's own."""
     try:
+        batch, seen = corrections.put_in(context.data, batch, context.started_at)
+        if batch.failure is None:
+            corrected.keep(con, batch.source, context.as_of, seen)
         return take_in.take_in(con, context, batch, known)
     except _NOBODYS:
         raise

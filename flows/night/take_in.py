@@ -12,21 +12,20 @@ import duckdb
 
 from gpuledger.expectations.check import Verdict, check_batch
 from gpuledger.expectations.contract import source_contract
+from gpuledger.expectations.filled import NIGHTS, Filled, emptied, filled
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import ExtractError, NotFound
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.items import CloudOffer, Issue, Item, Offer
-from gpuledger.flows.decisions import corrections, releases
-from gpuledger.flows.night import drifting
+from gpuledger.flows.decisions import releases
 from gpuledger.flows.night.context import Context
 from gpuledger.transform.gate import good_nights, loading
 from gpuledger.transform.gate.good_nights import GoodNight
 from gpuledger.warehouse import ledger
 from gpuledger.warehouse.ledger import Attempt, IssueOfPage, LastBatch, SourceOutcome, SourceStatus
-from gpuledger.warehouse.load import corrected, offers, others
+from gpuledger.warehouse.load import offers, others
 from gpuledger.warehouse.load.batch import Batch, Row, split_duplicates
-from gpuledger.warehouse.load.corrected import Correction
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,27 +94,28 @@ def take_in(
     A batch that equals the one that was loaded last is neither checked nor loaded again, and keeps that outcome.
 
     The batch of one night of a file of many has `nights`, and a `verdict` if the rows of all were checked at once: that on
-    its rows without repeats. It is loaded as the file has it, without corrections. Its caller records the refused rows, and
-    what `loading.load_batch` leaves for after the last night.
+    its rows without repeats. Its caller records the refused rows, and what `loading.load_batch` leaves for after the last
+    night.
     """
     started = time.perf_counter()
     source = collected.source
     is_one_of_many = collected.nights is not None
-    mending = [] if is_one_of_many else corrections.known(context.data, source, context.started_at)
-    digest = "" if collected.failure or is_one_of_many else _digest(collected, context.as_of.date(), mending)
+    digest = "" if collected.failure or is_one_of_many else _digest(collected, context.as_of.date())
     if collected.failure is not None:
         account = _Account("failed", failed(collected).reason)
     elif known.has(source, digest):
         account = _repeat(known.batches[source])
     else:
-        account = _check_and_load(con, context, collected, mending, verdict)
+        account = _check_and_load(con, context, collected, verdict)
     tables, night = account.tables, None
+    shares, empty = _filled(con, context, collected)
     if account.status not in ("failed", "refused"):
         rows = account.loaded + account.quarantined
-        night = GoodNight(context.as_of, rows, account.status in ("ok", "unchanged"))
+        usual = {column: round(now.share, 4) for column, now in shares.items() if column not in empty}
+        night = GoodNight(context.as_of, rows, account.status in ("ok", "unchanged"), usual)
         tables |= {"core.source_night"}
-    drift = drifting.look(con, context, collected, account.status)
-    issues = [*collected.issues, *account.issues, *drift]
+    messages = [(Issue(code="column_empty", message=said, where=column), None) for column, said in empty.items()]
+    issues = [*collected.issues, *account.issues, *messages]
     ledger.add_issues(con, context.run_id, source, issues)
     if not is_one_of_many:
         ledger.add_quarantined(con, context.run_id, source, account.refused)
@@ -123,9 +123,25 @@ def take_in(
         source, account.status, account.reason, pages=collected.pages, pages_unchanged=collected.pages_unchanged,
         size_bytes=collected.size_bytes, parsed=account.loaded + account.quarantined + account.duplicate,
         loaded=account.loaded, quarantined=account.quarantined, duplicate=account.duplicate, changed=account.changed,
-        issues=len(issues), seconds=time.perf_counter() - started, drift=drifting.traits(drift),
+        issues=len(issues), seconds=time.perf_counter() - started, emptied=tuple(empty.values()),
     )  # fmt: skip
     return TakenIn(outcome, tables, night, digest, account.earlier, account.refused)
+
+
+def _filled(
+    con: duckdb.DuckDBPyConnection, context: Context, collected: Collected
+) -> tuple[dict[str, Filled], dict[str, str]]:
+    """How far each column is filled, and the columns that went empty, each with a sentence.
+
+    Files that people drop have no past to compare with.
+    """
+    if not collected.starts or not collected.rows:
+        return {}, {}
+    source = collected.source
+    shop_of = addresses.shop_of if sources.get(source).is_of_many_shops else None
+    shares = filled([item for item, _ in collected.rows], shop_of)
+    released = releases.releases(context.data, context.started_at)
+    return shares, emptied(shares, good_nights.filled_before(con, source, context.as_of, NIGHTS, released))
 
 
 def failed(collected: Collected) -> SourceOutcome:
@@ -171,15 +187,13 @@ def _check_and_load(
     con: duckdb.DuckDBPyConnection,
     context: Context,
     collected: Collected,
-    mending: Sequence[Correction],
     verdict: Verdict | None,
 ) -> _Account:
     source = collected.source
-    rows, corrected_rows = corrected.apply(source, [Row(item, sha256) for item, sha256 in collected.rows], mending)
-    corrected.keep(con, source, context.as_of, corrected_rows)
+    rows = [Row(item, sha256) for item, sha256 in collected.rows]
     first, repeats = split_duplicates(rows, lambda item: others.key_of(source, item))
     verdict = verdict or _checked(context, collected, first)
-    issues = _conflicts(source, first, repeats) + corrected.issues(corrected_rows, corrections.WAY_OUT)
+    issues = _conflicts(source, first, repeats)
     issues += [(Issue(code="contract_warning", message=warning), None) for warning in verdict.warnings]
     if verdict.refusal is not None:
         whole = f"whole batch refused: {verdict.refusal}"
@@ -319,14 +333,12 @@ def _has_expired(item: Item, day: date) -> bool:
     return isinstance(item, Offer) and item.valid_until is not None and item.valid_until < day
 
 
-def _digest(collected: Collected, day: date, mending: Sequence[Correction]) -> str:
-    """Fingerprint of a batch: its rows, its contract, its corrections, and which rows have expired.
+def _digest(collected: Collected, day: date) -> str:
+    """Fingerprint of a batch: its rows, its contract, and which rows have expired.
 
     If two fingerprints are equal, loading the batch again would change nothing.
     """
     digest = hashlib.sha256(f"{source_contract(collected.source)!r}{collected.is_complete}".encode())
-    if mending:
-        digest.update(repr(mending).encode())
     for item, sha256 in collected.rows:
         digest.update(f"{item!r}{sha256}{_has_expired(item, day)}".encode())
     return digest.hexdigest()

@@ -14,6 +14,7 @@ _NO_BROWSER = "no browser renders pages: read the shop's product feed (product_f
 COMMANDS = {
     "chart": _TYPED,
     "iceberg": _PARQUET,
+    "sources diff": "`gpuledger evidence HASH --print` prints an archived page, and `gpuledger parse` what is read of it",
 }
 #: By the command with the option.
 OPTIONS = {

@@ -33,8 +33,8 @@ _log = logging.getLogger("gpuledger.after")
 
 #: The most held prices that one message lists. It only counts the others.
 MOST_HELD = 10
-#: The most drifted traits of a source that one message lists. `ops.issue` has all.
-MOST_TRAITS = 8
+#: The most empty columns of a source that one message lists. `ops.issue` has all.
+MOST_COLUMNS = 8
 
 
 def run_and_report(context: Context, work: Callable[[], Summary]) -> Summary:
@@ -108,7 +108,7 @@ def due(context: Context, summary: Summary, *, is_heard: bool) -> list[Message]:
     If no notification target is set (`is_heard` is False), no message counts as sent.
     """
     states: dict[str, _State] = {"run:failed": _failed(context, summary)}
-    states |= _drift(summary)
+    states |= _layout(summary)
     prices: dict[str, str] = {}
     groups = ["run"]
     try:
@@ -129,17 +129,17 @@ def _failed(context: Context, summary: Summary) -> _State:
     return _State(summary.published is None, Message("gpuledger: the run published nothing", body, "failure"))
 
 
-def _drift(summary: Summary) -> dict[str, _State]:
-    """The sources whose pages have changed: they cannot be read any more, or drift from what they gave on nights before."""
+def _layout(summary: Summary) -> dict[str, _State]:
+    """The sources whose pages have changed: they cannot be read any more, or a column of their rows went empty."""
     states = {}
     for source in summary.sources:
         is_unread = source.is_failure and (source.reason or "").startswith("LayoutChanged")
-        last_data = ["Its last good data stand until the parser is mended."] if source.is_failure else []
-        diff, release = f"`gpuledger sources diff {source.source}`", f"`gpuledger release --source {source.source}`"
-        looks = f"{diff} shows the pages; {release} says that all is right"
-        lines = [source.reason or "", *last_data] if is_unread else [*source.drift[:MOST_TRAITS], *last_data, looks]
+        release = f"`gpuledger release --source {source.source}` says that all is right"
+        lines = [source.reason or ""] if is_unread else [*source.emptied[:MOST_COLUMNS], release]
+        if source.is_failure:
+            lines.append("Its last good data stand until the parser is mended.")
         message = Message(f"gpuledger: {source.source} has changed its layout", "\n".join(lines), "warning")
-        states[f"drift:{source.source}"] = _State(is_unread or bool(source.drift), message)
+        states[f"layout:{source.source}"] = _State(is_unread or bool(source.emptied), message)
     return states
 
 

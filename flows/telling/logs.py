@@ -55,8 +55,8 @@ def summary(night: Summary) -> None:
             "pages": s.pages, "parsed": s.parsed, "loaded": s.loaded, "quarantined": s.quarantined,
             "duplicate": s.duplicate, "changed": s.changed, "issues": s.issues, "seconds": round(s.seconds, 3),
         }  # fmt: skip
-        drift = "; ".join(s.drift) or None
-        level = max(level, logging.WARNING) if drift else level
+        emptied = "; ".join(s.emptied) or None
+        level = max(level, logging.WARNING) if emptied else level
         event(
             log,
             level,
@@ -64,7 +64,7 @@ def summary(night: Summary) -> None:
             source=s.source,
             status=s.status,
             reason=s.reason,
-            drift=drift,
+            emptied=emptied,
             **counts,
         )
     for out in night.left_out:

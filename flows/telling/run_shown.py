@@ -28,10 +28,9 @@ def show_summary(summary: Summary, data: DataDir) -> None:
     for outcome in summary.degraded_sources:
         _say(f"{outcome.source} {gettext('degraded')}: ", outcome.reason or "", "yellow")
     for outcome in summary.sources:
-        if outcome.drift:
-            more = gettext(" and {count} more").format(count=len(outcome.drift) - 3) if len(outcome.drift) > 3 else ""
-            shows = gettext("`gpuledger sources diff {source}` shows the pages").format(source=outcome.source)
-            _say(f"{outcome.source} {gettext('drifts')}: ", f"{'; '.join(outcome.drift[:3])}{more}; {shows}", "yellow")
+        if empty := outcome.emptied:
+            more = gettext(" and {count} more").format(count=len(empty) - 3) if len(empty) > 3 else ""
+            _say(f"{outcome.source} {gettext('column empty')}: ", f"{'; '.join(empty[:3])}{more}", "yellow")
     for out in summary.left_out:
         _say(f"{out.source} {gettext('left out')}: ", left_out_words(out), "yellow")
     if summary.changes:

@@ -55,11 +55,11 @@ TEMPLATES = (
 )
 #: Codes of the warehouse, with spaces instead of underscores. Only this list puts them into the catalogue.
 _CODES = (
-    N_("reserved 1y"), N_("reserved 3y"), N_("first party"), N_("marketplace"), N_("dearer"), N_("drift"), N_("too old"),
-    N_("unchanged"), N_("running"), N_("interrupted"), N_("lost"), N_("idle"), N_("from price"), N_("bundle price"),
-    N_("sales tax"), N_("VAT"), N_("GST"), N_("consumption tax"), N_("calibrated"), N_("estimated"), N_("on demand"),
-    N_("seller not known"), N_("far above any price"), N_("published with failures"), N_("included"), N_("excluded"),
-    N_("warning"), N_("failure"),
+    N_("reserved 1y"), N_("reserved 3y"), N_("first party"), N_("marketplace"), N_("dearer"), N_("column empty"),
+    N_("too old"), N_("unchanged"), N_("running"), N_("interrupted"), N_("lost"), N_("idle"), N_("from price"),
+    N_("bundle price"), N_("sales tax"), N_("VAT"), N_("GST"), N_("consumption tax"), N_("calibrated"),
+    N_("estimated"), N_("on demand"), N_("seller not known"), N_("far above any price"), N_("published with failures"),
+    N_("included"), N_("excluded"), N_("warning"), N_("failure"),
     N_("not stated"), N_("agrees"), N_("not verifiable"), N_("input missing"), N_("card"), N_("offer"),
     N_("cloud offer"), N_("index price"), N_("fx rate"), N_("desktop"), N_("two-card desktop"), N_("workstation"),
     N_("4U server"), N_("8-module node"), N_("the machine itself"),

@@ -66,7 +66,7 @@ def take_in_one(con: duckdb.DuckDBPyConnection, night: Context, collected: Colle
 
     Without the run, no later batch would be known for a repetition of this one.
     """
-    taken_in = take_in.take_in(con, night, collected, take_in.before(con))
+    taken_in = store.take_in_one(con, night, collected, take_in.before(con))
     take_in.record(con, night, [taken_in])
     store.write_run(con, night, [taken_in.outcome])
     return taken_in

@@ -18,7 +18,6 @@ from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.items import IndexPrice, Item, Offer
 from gpuledger.extract.records import BadRecord
 from gpuledger.flows.cli import cli
-from gpuledger.flows.decisions import corrections
 from gpuledger.flows.decisions.corrections import CORRECTIONS
 from gpuledger.flows.night import store
 from gpuledger.warehouse.load import corrected
@@ -186,7 +185,6 @@ def test_the_command_keeps_what_the_source_says_and_refuses_what_is_not_there(tm
     assert done == (0, "newegg N82E16814990001 brand: 'Norvik Inc.' counts for 'Norvik' from the next refresh on\n")
     (kept,) = CORRECTIONS.all(tmp_path)
     assert (kept.old, kept.new, kept.reason) == ("Norvik", "Norvik Inc.", "its own page")
-    assert corrections.known(DataDir(tmp_path), "newegg", kept.decided - timedelta(seconds=1)) == []  # type: ignore[arg-type]
     for words, said in (
         (("N82E1681499000", "brand", "--new", "x", "--reason", "r"), "did you mean N82E16814990001"),
         (("N82E16814990001", "brand", "--new", "x"), "needs a --reason"),
@@ -196,6 +194,8 @@ def test_the_command_keeps_what_the_source_says_and_refuses_what_is_not_there(tm
     ):
         status, output = correct(*words)
         assert (status, said in " ".join(output.split())) == (2, True), output
+    refused = CliRunner().invoke(cli, ["sources", "correct", "neweg", "k", "brand", "--new", "x"])
+    assert (refused.exit_code, "did you mean newegg?" in refused.output) == (2, True)
     listed = CliRunner().invoke(cli, ["sources", "corrections", "--format", "csv", "--data-dir", str(tmp_path)]).output
     assert "newegg,N82E16814990001,brand,Norvik,Norvik Inc.,not_read" in listed
     assert correct("N82E16814990001", "brand", "--remove")[0] == 0

@@ -94,7 +94,7 @@ def test_one_shop_is_not_waited_for_by_the_others_and_one_that_fails_costs_its_o
     # Of the slow shop the first page came, and of the busy one none.
     assert (source.status, source.loaded) == ("degraded", PAGES + 1)
     issues = query(DataDir(data), "SELECT DISTINCT code FROM ops.issue WHERE source = 'generic_shop' ORDER BY ALL")[1]
-    assert issues == [("OutOfTime",), ("ServerError",)], "and no drift: a shop that failed is named as that"
+    assert issues == [("OutOfTime",), ("ServerError",)], "and no empty column: a shop that failed is named as that"
     assert query(DataDir(data), OFFERS)[1] == first, "what could not be read has not ended"
     (record,) = [record for record in run_log.records(DataDir(data)) if record.run_id == summary.run_id]
     assert [one.shop for one in record.sources] == ["one.test", "two.test", "three.test"]
@@ -127,7 +127,7 @@ def test_what_is_joined_is_all_of_it() -> None:
     assert kept is other
     assert both == replace(
         a, shop="", pages=3, pages_unchanged=1, starts=["http://a.test/", "http://b.test/"], fetched=3, stated_total=7,
-        missed=[("http://b.test/", gone)], unread=[gone], is_complete=False, rows=[], looked=[], files=[],
+        missed=[("http://b.test/", gone)], unread=[gone], is_complete=False, rows=[], files=[],
     )  # fmt: skip
     (unknown,) = shops.joined([a, replace(b, stated_total=None)])
     assert unknown.stated_total is None

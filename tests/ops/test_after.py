@@ -29,7 +29,7 @@ def refresh(data: Path, night: int, *words: str, **env: str) -> int:
     return gpuledger("refresh", "--sample", "--engine", "plain", "--night", night, *words, data=data, env=env).status
 
 
-def test_a_drift_and_a_watch_are_told_once(data: Path) -> None:
+def test_a_changed_layout_and_a_watch_are_told_once(data: Path) -> None:
     with webhook() as hook:
         assert refresh(data, 2, GPULEDGER_NOTIFY_URLS=hook.url) == 3
         assert sorted(post["title"] for post in hook.posts) == [

@@ -31,9 +31,9 @@ def test_what_is_over_can_begin_again(path: Path) -> None:
 
 
 def test_what_was_not_looked_at_stays(path: Path) -> None:
-    newly_true(path, {"drift:newegg": True, "run:failed": False}, ["run"])
+    newly_true(path, {"layout:newegg": True, "run:failed": False}, ["run"])
     newly_true(path, {"run:failed": False}, ["run"])
-    assert newly_true(path, {"drift:newegg": True}, ["run"]) == []
+    assert newly_true(path, {"layout:newegg": True}, ["run"]) == []
 
 
 def test_without_a_listener_nothing_counts_as_said(path: Path) -> None:

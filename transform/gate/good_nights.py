@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from statistics import median_high
@@ -17,11 +18,15 @@ from gpuledger.warehouse.load.stage import append
 
 @dataclass(frozen=True, slots=True)
 class GoodNight:
-    """One night on which a source was read well, as a row of core.source_night."""
+    """One night on which a source was read well, as a row of core.source_night.
+
+    `filled` is the share of rows that have each column. It lacks the columns that went empty, which are no measure.
+    """
 
     seen_at: datetime
     rows: int
     is_complete: bool
+    filled: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,10 @@ def note(con: duckdb.DuckDBPyConnection, nights: Mapping[str, GoodNight]) -> Non
         con.execute(
             "DELETE FROM core.source_night WHERE seen_at = ? AND list_contains(?, source)", [seen_at, [*nights]]
         )
-    rows = [(source, night.seen_at, night.rows, night.is_complete) for source, night in nights.items()]
+    rows = [
+        (source, night.seen_at, night.rows, night.is_complete, json.dumps(night.filled) if night.filled else None)
+        for source, night in nights.items()
+    ]
     append(con, "core.source_night", rows)
 
 
@@ -85,3 +93,20 @@ def past(con: duckdb.DuckDBPyConnection, source: str, before: datetime, bounds: 
         [source, before, bounds.row_nights],
     ).fetchall()
     return [GoodNight(*row) for row in rows]
+
+
+def filled_before(
+    con: duckdb.DuckDBPyConnection, source: str, before: datetime, nights: int, released: Released
+) -> list[dict[str, float]]:
+    """The share of rows that have each column, on the last good nights of the source before a time, newest first.
+
+    If a person accepted what the source showed on some night, only later ones count.
+    """
+    accepted = released.accepted(source, before)
+    rows = con.execute(
+        """SELECT filled FROM core.source_night WHERE source = $source AND seen_at < $before AND filled IS NOT NULL
+               AND ($after::TIMESTAMPTZ IS NULL OR seen_at > $after)
+           ORDER BY seen_at DESC LIMIT $nights""",
+        {"source": source, "before": before, "after": accepted and accepted.last_night, "nights": nights},
+    ).fetchall()
+    return [json.loads(filled) for (filled,) in rows]

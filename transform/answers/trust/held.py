@@ -36,7 +36,7 @@ def held(data: DataDir) -> list[HeldPrice]:
 
 @dataclass(frozen=True, slots=True)
 class DegradedSource:
-    """A source that shows far fewer rows than usual, or whose pages drift.
+    """A source that shows far fewer rows than usual, or of which a column went empty.
 
     It has the number of rows on its last night, and the reason in words.
     """
@@ -48,19 +48,19 @@ class DegradedSource:
 
 
 def degraded(data: DataDir) -> list[DegradedSource]:
-    """Every source that is degraded now, or whose pages drift, in the order of the names."""
+    """Every source that is degraded now, or of which a column went empty, in the order of the names."""
     _, rows = query(
         data,
         """WITH newest AS (SELECT source, arg_max(run_id, rowid) AS run_id FROM ops.source_run GROUP BY source),
-           drifting AS (
-               SELECT source, 'drift: ' || string_agg(place, ', ' ORDER BY place) AS reason
-               FROM ops.issue SEMI JOIN newest USING (source, run_id) WHERE code = 'drift' GROUP BY source
+           emptied AS (
+               SELECT source, 'column empty: ' || string_agg(place, ', ' ORDER BY place) AS reason
+               FROM ops.issue SEMI JOIN newest USING (source, run_id) WHERE code = 'column_empty' GROUP BY source
            )
            SELECT s.source, arg_max(n.rows, n.seen_at)::BIGINT, max(n.seen_at),
-               concat_ws('; ', any_value(s.reason), any_value(d.reason))
+               concat_ws('; ', any_value(s.reason), any_value(e.reason))
            FROM ops.source_state s JOIN core.source_night n ON n.source = s.source
-           LEFT JOIN drifting d ON d.source = s.source
-           WHERE s.status = 'degraded' OR (d.source IS NOT NULL AND s.status NOT IN ('failed', 'refused'))
+           LEFT JOIN emptied e ON e.source = s.source
+           WHERE s.status = 'degraded' OR (e.source IS NOT NULL AND s.status NOT IN ('failed', 'refused'))
            GROUP BY s.source ORDER BY s.source""",
     )
     return [DegradedSource(*row) for row in rows]

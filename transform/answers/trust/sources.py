@@ -21,7 +21,7 @@ class SourceHealth:
 
     `age_hours` is the age of its last good batch, None if it never gave one. `normal_rows` is the median number of rows in
     its last good batches before the newest. `gaps` are the times in which it was not read for longer than its limit.
-    `drift` names the traits of its pages that drifted on its newest night, None if none did.
+    `emptied` names the columns that went empty on its newest night, None if none did.
     """
 
     source: str
@@ -34,7 +34,7 @@ class SourceHealth:
     normal_rows: float | None
     open_issues: int
     gaps: list[dict[Literal["since", "until"], datetime]]
-    drift: str | None = None
+    emptied: str | None = None
 
     @property
     def is_overdue(self) -> bool:
@@ -119,12 +119,12 @@ def sources(data: DataDir, now: datetime) -> list[SourceHealth]:
             ),
             open AS (
                 SELECT source, count(*) AS issues,
-                    string_agg(place, ', ' ORDER BY place) FILTER (code = 'drift') AS drift
+                    string_agg(place, ', ' ORDER BY place) FILTER (code = 'column_empty') AS emptied
                 FROM ops.issue SEMI JOIN newest USING (source, run_id) GROUP BY source
             )
             SELECT s.source, s.status, s.reason, s.last_success_at,
                 greatest(0, date_diff('second', s.last_success_at, ?::TIMESTAMPTZ)) / 3600.0, s.freshness_hours, s.rows,
-                n.rows, coalesce(o.issues, 0), coalesce(g.gaps, []), o.drift
+                n.rows, coalesce(o.issues, 0), coalesce(g.gaps, []), o.emptied
             FROM ops.source_state s LEFT JOIN normal n USING (source) LEFT JOIN open o USING (source)
             LEFT JOIN gaps g USING (source) ORDER BY source""",
         [now],
