@@ -399,7 +399,7 @@ def test_what_is_next_cheaper_is_ruled_out_with_its_reason(data: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--model", "llama-13b", "--min-tokens-per-s", "5000"], ["the fastest that fits is "]),
+        (["--model", "llama-13b", "--min-tokens-per-s", "5000"], ["the fastest that fits writes "]),
         (["--model", "llama-2-70b", "--budget", "300"], ["raise the budget to 2,400 USD"]),
         (["--model", "deepseek-r1", "--precision", "int4", "--users", "16", "--context", "16384"],
          ["Apple M3 Ultra 512GB would hold it, but vllm is not known to run int4 there", "H200 NVL would hold it as asked"]),

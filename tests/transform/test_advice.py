@@ -1,27 +1,72 @@
-"""Where nothing does it as asked, what would is said, whatever is not known of the options."""
+"""Where nothing does it as asked, what would is said, and is what the command says first when that is typed."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
-from gpuledger.extract.message import Message
-from gpuledger.transform.buying.advice import what_would
+from gpuledger.flows.cli import cli
 from gpuledger.transform.buying.hosts import host_for
-from gpuledger.transform.buying.options import Limits
 from gpuledger.transform.identity.catalogue import by_id
-from tests.support.buying import card, market, need, options
+
+#: Questions that nothing answers in an empty folder: too little money, too much speed, too many people, and several at once.
+REFUSED = (
+    "--model qwen3-32b --budget 100 --host own", "--model llama-3.3-70b --budget 300", "--model gpt-oss-120b --budget 1000",
+    "--model llama-3.1-8b --min-tokens-per-s 500", "--model qwen3-32b --condition used --min-tokens-per-s 200",
+    "--model qwen3-32b --users 64 --budget 2000", "--model deepseek-v3 --budget 5000 --market kr --currency KRW",
+    "--model llama-3.3-70b --users 32 --context 32768 --min-tokens-per-s 60", "--model gpt-oss-20b --budget 90 --host own",
+    "--model llama-3.1-8b --users 100 --budget 900", "--model deepseek-v3 --host own", "--model gemma-4-31b --budget 20",
+    "--model qwen3-32b --host own --slots 1 --min-tokens-per-s 90", "--model gpt-oss-120b --budget 900 --budget-cards",
+    "--model llama-3.3-70b --condition new --budget 500", "--model qwen3-32b --users 64 --context 40960 --budget 5000",
+    "--model llama-3.1-8b --train full --budget 500", "--model flux.1-dev --budget 30",
+    "--model qwen3-32b --for agent --users 16 --budget 3000", "--model deepseek-v3 --budget 3000 --market de --currency EUR",
+)  # fmt: skip
 
 
-def test_a_card_whose_speed_nobody_knows_is_not_taken_for_one_that_is_fast_enough() -> None:
-    known = by_id()["nvidia-geforce-rtx-4090"]
-    unknown = replace(known, gpu_id="nobody-knows", memory_bandwidth_gb_s=None)
-    asked, limits = need("llama-3.1-8b", "int4"), Limits(min_tokens_per_s=100_000)
-    found = options(asked, market(cards=[card(gpu, 2000) for gpu in (known, unknown)], gpus=(known, unknown)), limits)
-    assert any(Message("its speed is not known") in one.against for one in found)
-    (said,) = what_would(found, limits, asked, lambda _: None, [])
-    assert str(said).startswith("the fastest that fits is NVIDIA GeForce RTX 4090, at ")
+def typed(words: list[str]) -> dict[str, Any]:
+    done = CliRunner().invoke(cli, ["buy", *words, "--format", "json"], catch_exceptions=False)
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def hinted(words: list[str], hint: str) -> tuple[list[str], str] | None:
+    """What is typed to follow a hint, and what it names first; None if it names nothing."""
+    if match := re.fullmatch(r"without (--\S+)(?: \S+)? there are \d+ answers, the first: (.+), [\d,.]+ [A-Z]+", hint):
+        place = words.index(match[1])
+        without = [*words[:place], *words[place + 2 :]]
+        return [word for word in without if match[1] != "--budget" or word != "--budget-cards"], match[2]
+    if match := re.fullmatch(r"raise the budget to ([\d,]+) [A-Z]+: the first is then (.+)", hint):
+        changed = [*words, "--budget", match[1].replace(",", "")]
+        return [word for word in changed if word != "--budget-cards"], match[2]
+    if match := re.fullmatch(r"the fastest .+ writes (\S+) tokens/s: .+ the first is then (.+)", hint):
+        return [*words, "--min-tokens-per-s", match[1]], match[2]
+    return None
+
+
+def test_what_a_way_out_names_first_is_what_the_command_then_says_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    followed = 0
+    for question in REFUSED:
+        refusal = typed(question.split())["refusal"]
+        for hint in refusal["ways_out"] if refusal else ():
+            if (found := hinted(question.split(), hint)) is not None:
+                words, named = found
+                told = typed(words)
+                assert told["picks"], (words, hint)
+                first = told["picks"][0]
+                assert named == (
+                    first["what"] if first["condition"] == "new" else f"{first['what']} ({first['condition']})"
+                )
+                assert not first["instead"], (words, hint)
+                followed += 1
+    assert followed >= 20
 
 
 @pytest.mark.parametrize(

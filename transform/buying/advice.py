@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
-from decimal import Decimal
 
 from gpuledger.extract.message import Label, Message, Sum
 from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.need import WITHOUT_BF16, Need
-from gpuledger.transform.buying.options import HEADS_NOT_DIVIDED, NO_PLACE, NODES, SLOW, Limits, Option
+from gpuledger.transform.buying.options import HEADS_NOT_DIVIDED, NODES, OWNED, Limits, Option
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.named import SERVED_FILE
 from gpuledger.transform.speed.engines import NOT_KNOWN_TO_RUN
@@ -19,6 +17,18 @@ from gpuledger.transform.speed.engines import NOT_KNOWN_TO_RUN
 _FILES, _UNIFORM, _SERVED = ("fp16", "Q8_0", "Q4_K_M", "Q3_K_M"), ("fp16", "int8", "int4"), ("fp16", "fp8", SERVED_FILE)
 #: The reasons against an option that does not run the model, whatever it costs.
 CANNOT_RUN = (NOT_KNOWN_TO_RUN, WITHOUT_BF16, HEADS_NOT_DIVIDED)
+
+
+def named(option: Option) -> Message | str:
+    """`2 × NVIDIA GeForce RTX 3090 (used)`."""
+    return in_condition(option.what, option)
+
+
+def in_condition(what: str, option: Option) -> Message | str:
+    """What is bought, with its condition if it is not new."""
+    if option.condition in (None, "new", OWNED):
+        return what
+    return Message("{what} ({way})", what=what, way=Label(option.condition.replace("_", " ")))
 
 
 def cheaper_ruled_out(options: Sequence[Option]) -> dict[int, Message | None]:
@@ -89,32 +99,6 @@ def what_would(
             yield Message("{what} would hold it as asked, and has no price here", what=fitting[0].what)
         else:
             yield from _what_would_hold(need, known)
-        return
-    in_machine = [option for option in fitting if not is_against(option, *NO_PLACE)]
-    fast_enough = [option for option in in_machine if not is_against(option, *SLOW)]
-    if limits.min_tokens_per_s is not None and not fast_enough:
-        best = max((o for o in in_machine if o.speed), key=lambda o: o.speed.each if o.speed else 0, default=None)
-        if best is not None and best.speed is not None:
-            yield Message(
-                "the fastest that fits is {what}, at {speed:.1f} tokens/s: ask for that, or for a precision of fewer "
-                "bits", what=best.what, speed=best.speed.each,
-            )  # fmt: skip
-        return
-    if limits.budget is not None:
-        priced = [option for option in fast_enough or in_machine or fitting if option.outlay_usd is not None]
-        cheapest = min(priced, key=lambda option: option.outlay_usd or 0, default=None)
-        if cheapest is not None and cheapest.outlay_usd is not None:
-            yield Message(
-                "the cheapest that does it is {what}: raise the budget to {budget}", what=cheapest.what,
-                budget=_enough(cheapest.outlay_usd, limits),
-            )  # fmt: skip
-
-
-def _enough(outlay_usd: Decimal, limits: Limits) -> str:
-    """A round budget in the currency that is shown, which is enough for the outlay."""
-    money = limits.currency
-    unit = Decimal(10) ** max(0, -money.places)
-    return f"{math.ceil(money.of(outlay_usd) / unit) * unit:,.0f} {money.code}"
 
 
 def without_prices(options: Sequence[Option]) -> Iterator[Message]:

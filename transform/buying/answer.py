@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpuledger.extract.message import Label, Message, Mistake
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.advice import CANNOT_RUN, cheaper_ruled_out, is_against, smaller, what_would
+from gpuledger.transform.buying.advice import CANNOT_RUN, cheaper_ruled_out, is_against, named, smaller, what_would
 from gpuledger.transform.buying.choosing.comfort import least_speed, uses, with_reasons
 from gpuledger.transform.buying.choosing.picks import Choice, Picks
 from gpuledger.transform.buying.hosts import OWN_SLOTS
 from gpuledger.transform.buying.market import CONDITIONS, Hosted, OfferFilter
 from gpuledger.transform.buying.need import Need, need_of
-from gpuledger.transform.buying.options import NODES, Limits, Option, options_of
-from gpuledger.transform.buying.question import Condition, Question, Usage
+from gpuledger.transform.buying.options import Limits, Option, options_of
+from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.stock import Stock
 from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.sizing.errors import SizingError
@@ -34,11 +36,10 @@ class ImpossibleQuestion(Mistake):
 
 
 class Blocked(NamedTuple):
-    """An argument of a question without an answer: how many answers there are without it, and the first of them."""
+    """An argument of a question without an answer, and the answer without it."""
 
     argument: str
-    answers: int
-    first: Option
+    without: Answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,12 @@ class Answer:
         """The first `limit` answers, all for 0, each with what rules out the next cheaper option."""
         ruled_out = {id(self.options[place]): why for place, why in cheaper_ruled_out(self.options).items()}
         return [(option, ruled_out[id(option)]) for option in self.ranking[: limit or None]]
+
+    @property
+    def first_named(self) -> Message | str:
+        """The first pick in words, of an answer that has one."""
+        assert self.picks is not None
+        return named(self.picks.first)
 
     @property
     def rentals(self) -> list[Option]:
@@ -115,10 +122,25 @@ class _Asker:
             min_tokens_per_s=question.min_tokens_per_s, country=stock.country, machine_tax=stock.place.machine_tax,
         )  # fmt: skip
 
-    def answer(self, need: Need, limits: Limits, condition: Condition, *, any_shop: bool = False) -> Answer:
+    def as_asked(self) -> Answer:
+        """The answer, without what would help if there is none."""
+        question, usage = self.question, self.usage
+        precision = question.precision or usual_precision(self.shape, question.model, usage.users)
+        return self.answer(self.need(precision, usage), self.limits())
+
+    def if_asked(self, **changes: Any) -> Answer | None:
+        """The answer that who types the question with these changes reads first, None if there is none with a price."""
+        with suppress(SizingError, ImpossibleQuestion):
+            answer = _Asker(replace(self.question, **changes), self.stock, self.own_models).as_asked()
+            return answer if answer.picks else None
+        return None
+
+    def answer(self, need: Need, limits: Limits) -> Answer:
         """The answer to the question with this need and these limits, without what would help if there is none."""
-        question, stock, shops = self.question, self.stock, None if any_shop else self.shops
-        offered = stock.offered(need, OfferFilter(CONDITIONS[condition], owned=question.owned, shops=shops))
+        question, stock = self.question, self.stock
+        offered = stock.offered(
+            need, OfferFilter(CONDITIONS[question.condition], owned=question.owned, shops=self.shops)
+        )
         options = with_reasons(
             options_of(need, limits, offered, self.assumptions), need, limits, self.assumptions,
         )  # fmt: skip
@@ -150,13 +172,12 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
     that makes no sense, and ImpossibleAssumption.
     """
     asker = _Asker(question, stock, own_models)
-    precision = question.precision or usual_precision(asker.shape, question.model, asker.usage.users)
-    need, limits = asker.need(precision, asker.usage), asker.limits()
+    answer = asker.as_asked()
+    need, limits = answer.need, answer.limits
     if question.min_tokens_per_s is not None and not need.writes and need.tuning is None:
         raise ImpossibleQuestion(
             "{model} does not write token by token: leave --min-tokens-per-s out", model=question.model
         )
-    answer = asker.answer(need, limits, question.condition)
     if answer.ranking:
         return answer if question.precision else replace(answer, more_bits=_more_bits(asker, answer))
     changed = next((other for other in _changed(asker, need, limits) if other.ranking), None)
@@ -164,8 +185,8 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
         return changed
     return replace(
         answer,
-        blocked=_blocked(asker, need, limits),
-        way_outs=list(what_would(answer.options, limits, need, asker.at, stock.known())),
+        blocked=_blocked(asker),
+        way_outs=[*what_would(answer.options, limits, need, asker.at, stock.known()), *_limits_to_ask(asker)],
     )
 
 
@@ -216,11 +237,11 @@ def pieces_of(shape: Architecture | DiffusionModel) -> str:
 
 def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
     """Answers to the nearest questions: for who has a machine, at the next smaller precisions, and both."""
-    condition, at_home = asker.question.condition, replace(limits, has_host=True)
+    at_home = replace(limits, has_host=True)
     has_machine = limits.has_host or limits.for_cards or limits.budget is None
     if not has_machine:
         yield replace(
-            asker.answer(need, at_home, condition),
+            asker.answer(need, at_home),
             instead=Message("The budget does not reach a whole machine. With one that is there (--host own):"),
         )
     for precision in smaller(need):
@@ -231,42 +252,52 @@ def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
         at_precision = Message(
             "Nothing runs {model} at {asked} as asked. At {precision}:", model=model, asked=asked, precision=precision
         )
-        yield replace(asker.answer(other, limits, condition), instead=at_precision)
+        yield replace(asker.answer(other, limits), instead=at_precision)
         if not has_machine:
             both = Message(
                 "Nothing runs {model} at {asked} as asked. At {precision}, with a machine that is there (--host own):",
                 model=model, asked=asked, precision=precision,
             )  # fmt: skip
-            yield replace(asker.answer(other, at_home, condition), instead=both)
+            yield replace(asker.answer(other, at_home), instead=both)
 
 
-def _blocked(asker: _Asker, need: Need, limits: Limits) -> list[Blocked]:
+def _blocked(asker: _Asker) -> list[Blocked]:
     """The arguments without any one of which there are answers, the one that rules out most first."""
     question = asker.question
-
-    def tries() -> Iterator[tuple[str, Answer]]:
-        condition = question.condition
-        if limits.budget is not None:
-            yield "--budget", asker.answer(need, replace(limits, budget=None), condition)
-        if limits.min_tokens_per_s is not None:
-            yield "--min-tokens-per-s", asker.answer(need, replace(limits, min_tokens_per_s=None), condition)
-        if limits.has_host:
-            yield "--slots", asker.answer(need, replace(limits, slots=max(NODES)), condition)
-        if asker.shops:
-            yield "--shop", asker.answer(need, limits, condition, any_shop=True)
-        if condition != "any":
-            yield f"--condition {condition}", asker.answer(need, limits, "any")
-        for name, usage in (
-            ("--users", replace(asker.usage, users=1)),
-            ("--context", replace(asker.usage, context=None)),
-        ):
-            if usage != asker.usage:
-                with suppress(SizingError):
-                    yield name, asker.answer(asker.need(need.precision, usage), limits, condition)
-
+    without: dict[str, dict[str, Any]] = {
+        "--budget": {"budget": None, "budget_cards": False},
+        "--min-tokens-per-s": {"min_tokens_per_s": None},
+        "--slots": {"slots": None},
+        "--shop": {"shops": ()},
+        f"--condition {question.condition}": {"condition": "any"},
+        "--users": {"usage": replace(question.usage, users=1)},
+        "--context": {"usage": replace(question.usage, context=None)},
+    }
     found = [
-        Blocked(name, len(other.ranking), other.ranking[0])
-        for name, other in tries()
-        if other.ranking and other.ranking[0].price_usd is not None
+        Blocked(name, other)
+        for name, changes in without.items()
+        if replace(question, **changes) != question and (other := asker.if_asked(**changes))
     ]
-    return sorted(found, key=lambda blocked: -blocked.answers)
+    return sorted(found, key=lambda blocked: -len(blocked.without.ranking))
+
+
+def _limits_to_ask(asker: _Asker) -> Iterator[Message]:
+    """The nearest limits with which there is an answer, each with what is then picked."""
+    question, money = asker.question, asker.stock.place.currency
+    if question.min_tokens_per_s is not None and (any_speed := asker.if_asked(min_tokens_per_s=None)):
+        priced = (option.each_a_second for option in any_speed.ranking if option.outlay_usd is not None)
+        speed = math.floor(10 * max(priced)) / 10
+        if answer := asker.if_asked(min_tokens_per_s=speed):
+            yield Message(
+                "the fastest that fits writes {speed:.1f} tokens/s: ask for that, or for a precision of fewer bits; the "
+                "first is then {what}", speed=speed, what=answer.first_named,
+            )  # fmt: skip
+    if question.budget is not None and (any_price := asker.if_asked(budget=None, budget_cards=False)):
+        least = min(one.outlay_usd for one in any_price.ranking if one.outlay_usd is not None)
+        unit = Decimal(10) ** max(0, -money.places)
+        budget = math.ceil(money.of(least) / unit) * unit
+        if answer := asker.if_asked(budget=budget):
+            yield Message(
+                "raise the budget to {budget}: the first is then {what}", budget=f"{budget:,.0f} {money.code}",
+                what=answer.first_named,
+            )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gpuledger.extract.message import Label, Message, Sum
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.advice import without_prices
+from gpuledger.transform.buying.advice import in_condition, named, without_prices
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.choosing.picks import Picks
 from gpuledger.transform.buying.hosts import estimated_on
@@ -188,23 +188,12 @@ def sentences(answer: Answer) -> list[Message]:
     return [sentence for paragraph in paragraphs(answer) for sentence in paragraph]
 
 
-def named(option: Option) -> Message | str:
-    """`2 × NVIDIA GeForce RTX 3090 (used)`."""
-    return _in_condition(option.what, option)
-
-
-def _in_condition(what: str, option: Option) -> Message | str:
-    if option.condition in (None, "new", OWNED):
-        return what
-    return Message("{what} ({way})", what=what, way=Label(option.condition.replace("_", " ")))
-
-
 def _bought(option: Option, answer: Answer) -> Message | str:
     """What is bought: an option without what is there already. `1 more NVIDIA GeForce RTX 3090 (used)`."""
     there = dict(answer.limits.owned).get(option.gpu_id or "", 0)
     if not there or option.power is None:
         return named(option)
-    return Message("{count} more {what}", count=option.power.boards - there, what=_in_condition(option.gpu, option))
+    return Message("{count} more {what}", count=option.power.boards - there, what=in_condition(option.gpu, option))
 
 
 def made_in(model: DiffusionModel, rate: Rate, steps: int | None = None) -> Message:
@@ -593,11 +582,11 @@ def why_nothing(answer: Answer) -> list[Message]:
         # After weeks without a night no price counts in any market.
         too_old = list(without_prices(answer.options))
         return [*why, *(too_old or [Message(_NO_SHOP, market=answer.stock.place.market)])]
-    for number, (argument, count, first) in enumerate(answer.blocked):
-        price = _paid(first.outlay_usd or first.price_usd)
+    for number, (argument, without) in enumerate(answer.blocked):
         if number == 0 or argument.startswith("--condition"):
             why.append(Message(
                 "without {argument} there are {count} answers, the first: {what}, {price}", argument=argument,
-                count=count, what=named(first), price=price,
+                count=len(without.ranking), what=without.first_named,
+                price=_paid(without.picks and without.picks.first.outlay_usd),
             ))  # fmt: skip
     return [*why, *answer.way_outs]

@@ -26,14 +26,10 @@ NODES = (1, 2, 3, 4, 6, 8)
 OWNED = "owned"
 NO_MACHINE = "no machine of hosts.toml holds {boards} of it ({watts:,} W)"
 TOO_FEW_SLOTS = "needs {boards} slots of double width, and your machine counts as one with {slots} (--slots)"
-#: The reasons against an option that no machine takes.
-NO_PLACE = (NO_MACHINE, TOO_FEW_SLOTS)
 HEADS_NOT_DIVIDED = "{engine} does not divide the model's heads among {cards} cards"
 SPEED_UNKNOWN = "its speed is not known"
 TOO_SLOW = "{speed:.1f} tokens/s (expected of a bound of {bound:.1f}), under {least:g}"
 TOO_SLOW_AS_MEASURED = "{speed:.1f} tokens/s (as measured), under {least:g}"
-#: The reasons against an option whose speed is too low or not known.
-SLOW = (SPEED_UNKNOWN, TOO_SLOW, TOO_SLOW_AS_MEASURED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
