@@ -108,6 +108,11 @@ def data_dir_option(function: F) -> F:
     )(function)
 
 
+keep_sample_option = click.option(
+    "--keep-sample", is_flag=True, help="Take real prices into a folder that holds the sample."
+)
+
+
 def _named_folder(context: click.Context, _option: click.Parameter, folder: str | None) -> str | None:
     settings_module.NAMED_FOLDER.set(folder)
     context.call_on_close(lambda: settings_module.NAMED_FOLDER.set(None))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option
+from gpuledger.flows.asking.options import data_dir_option, keep_sample_option
 from gpuledger.flows.night.context import context_now
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.lang import gettext
@@ -21,8 +21,9 @@ from gpuledger.flows.words.lang import gettext
     is_flag=True,
     help="Publish every night on its own, instead of 600 at a time: slower, the same tables.",
 )
+@keep_sample_option
 @data_dir_option
-def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> int:
+def command(files: tuple[Path, ...], by_night: bool, keep_sample: bool, data_dir: str | None) -> int:
     """Load Danawa's monthly price tables (.csv, .csv.gz) as the history that they are.
 
     Nights that are already published are passed over, so a backfill that was stopped goes on where it was. The reference
@@ -31,10 +32,12 @@ def command(files: tuple[Path, ...], by_night: bool, data_dir: str | None) -> in
     Exit status 3: loaded, and some prices have no exchange rate; the last lines say how many and what to do.
     """
     from gpuledger.flows.history import backfill
+    from gpuledger.flows.night.start import Request, refuse_a_mixture
     from gpuledger.flows.telling import progress
     from gpuledger.flows.telling.run_shown import show_summary
 
     settings = settings_module.load({"data_dir": data_dir})
+    refuse_a_mixture(settings.data(), Request(keep_sample=keep_sample))
     if not by_night:
         # A million rows stay in memory until the end. The garbage collector would search them for cycles again and again,
         # which took a sixth of the time.

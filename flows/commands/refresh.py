@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import click
 
-from gpuledger.flows.asking.options import Whole, data_dir_option, log_format_option
+from gpuledger.flows.asking.options import Whole, data_dir_option, keep_sample_option, log_format_option
 from gpuledger.flows.night.context import Engine
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.say import as_wrong_use
@@ -29,7 +29,7 @@ from gpuledger.flows.words.say import as_wrong_use
     metavar="T",
     help="Time that the run counts as, ISO 8601 (default: now; the sample's nights have theirs).",
 )
-@click.option("--keep-sample", is_flag=True, help="Read the live sources into a folder that holds the sample.")
+@keep_sample_option
 @data_dir_option
 @log_format_option
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")

@@ -449,6 +449,8 @@ def test_where_every_price_is_too_old_the_last_one_stays_and_is_marked(
     assert bought
     assert bought.items() <= {row["what"]: row["price_usd"] for row in after}.items()
     assert {row["price_mark"] for row in after if row["what"] in bought} == {"stale, invented"}
+    rented = [row for row in ask(late, "--model", "llama-3.1-8b", "--limit", 0) if row["way"] != "buy"]
+    assert {row["price_mark"] for row in rented} == {"stale, invented"}
     assert "The price is stale" in succeeds("buy", *asked[:4], data=late).out
     listed = json.loads(succeeds("price", "--format", "json", data=late).out)
     priced = {row["gpu"]: row["price_mark"] for row in listed if row["price_usd"]}

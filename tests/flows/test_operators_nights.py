@@ -139,8 +139,9 @@ def test_invented_prices_are_marked_at_every_door_and_no_real_run_stands_beside_
     """`show` said "lowest ever" of a page that we wrote, and after one real run nothing was marked any more."""
     data = nights[2].copy(tmp_path / "data")
     before = (data / "gpuledger.duckdb").resolve()
-    for engine in ("plain", "prefect"):
-        refused = gpuledger("refresh", "--engine", engine, data=data)
+    (tmp_path / "VGA.csv").write_text("Id,Name,2021-03-01 10:10:01\n", encoding="utf-8")
+    for real in (("refresh", "--engine", "plain"), ("refresh",), ("backfill", tmp_path / "VGA.csv")):
+        refused = gpuledger(*real, data=data)
         assert refused.status == 2
         assert all(word in refused.err for word in ("--data-dir", "--keep-sample", "invented"))
     assert (data / "gpuledger.duckdb").resolve() == before
