@@ -18,7 +18,7 @@ from gpuledger.transform.identity import text
 from gpuledger.transform.identity.index import OPEN_WORDS
 from gpuledger.transform.identity.reader import FORM_WORDS, Reading
 from gpuledger.transform.identity.vocabulary import Vocabulary
-from gpuledger.transform.identity.words import Token
+from gpuledger.transform.identity.words import UNITS, Token
 
 Kind = Literal["accessory", "service", "enclosure", "computer", "laptop", "other", "broken", "several", "bundle"]
 
@@ -220,16 +220,17 @@ def _service(product: Product) -> Set[str]:
     return (product.marks & words.service) | wish | words.service_phrases.find(texts, product.marks)
 
 
-#: What classified ads have and want: `[H] PayPal [W] RTX 3090 Ti`.
-_WANTED = re.compile(r"\[w\]([^\[]*)")
+#: What classified ads have: `[H] RTX 3090 Ti [W] PayPal`. What stands behind `[W]` is what they want.
+_HAVE = re.compile(r"\[h\]([^\[]*)", re.IGNORECASE)
+_WANT = re.compile(r"\[w\]", re.IGNORECASE)
 
 
-def _wanted(product: Product) -> frozenset[str]:
-    part = _WANTED.search(product.plain) if "[w]" in product.plain else None
-    if part is None:
-        return frozenset()
-    names = {word for mention in product.reading.mentions for word in mention.family.core if not word.isalpha()}
-    return frozenset(("[w]",)) if names.intersection(text.pieces(part[1])) else frozenset()
+def offered(title: str) -> str:
+    """The part of a classified ad's title that says what is sold: the title itself where it has no `[H]` and `[W]`."""
+    if "[" not in title or not _WANT.search(title):
+        return title
+    have = _HAVE.search(title)
+    return have[1] if have else ""
 
 
 def _for_a_card(product: Product) -> Set[str]:
@@ -312,7 +313,7 @@ def _is_feature(product: Product, place: int) -> bool:
     )
     named = bool(reading.mentions) and place > product.first
     shown = named or bool(reading.mentions and (reading.sizes or product.marks & words.board_maker))
-    described = named and any(one.text in _MADE_OF or (one.text in _NEWLY and reading.sizes) for one in before)
+    described = named and any(one.text in _MADE_OF or (one.text in _NEWLY and shown) for one in before)
     fans = counted and shown and product.texts[place] in words.fans
     return fans or described or product.comes_along(place)
 
@@ -413,10 +414,38 @@ def _power_needed(product: Product, place: int) -> bool:
     )
 
 
+#: Makers' codes of laptops: ASUS G614JV and FX507ZC4, Lenovo 16IRX9H, Acer AN515-58, HP 15-ec2, MSI GE66 and B13VFK.
+_LAPTOP_CODE = re.compile(
+    r"\b(?:g[auvxz]?\d{3}[a-z]{2}\w*|f[ax]\d{3}[a-z]{1,2}\w*|h\d{4}[a-z]{2}|1[4-8][a-z]{3}\d{1,2}h?|g[efplst]\d\d"
+    r"|(?:an|ph|pt|np)[a-z]?\d{2,3}-\d\d|1[3-8]-[a-z]{2}\d\w*|[a-d]1[1-5][uvw][a-z]{1,2})\b"
+)
+#: The inches of a screen, in the name of a series: `Aero 16`, `ProArt P16`.
+_INCHES = frozenset(("13", "14", "15", "16", "17", "18"))
+#: A line of laptops that also has desktop computers: `Legion Tower 5`, `Omen 45L`.
+_TOWER = re.compile(r"\b(?:tower|desktop|aurora|obelisk|[2-4][05]l)\b")
+
+
+def _tower(product: Product) -> Set[str]:
+    lines = product.marks & product.words.machine_lines
+    return lines if lines and _TOWER.search(product.plain) else frozenset()
+
+
 def _laptop(product: Product) -> Set[str]:
     # "RTX 4090 Laptop GPU" is a chip's name. With any other word the product is the laptop.
     found = (product.marks & product.words.laptop) | _laptop_series(product)
+    if not found and product.reading.mentions and not product.words.laptop_series.keys().isdisjoint(product.marks):
+        found = frozenset(_LAPTOP_CODE.findall(product.plain)) | _inches(product)
     return found if found and not is_bare(product.reading) else frozenset()
+
+
+def _inches(product: Product) -> frozenset[str]:
+    """The size of a screen behind the name of a series, which stands before the chip's name: `MSI Creator 16 RTX 4070`."""
+    tokens, words = product.reading.tokens, product.words
+    for before, size, behind in zip(tokens, tokens[1 : product.first], tokens[2:], strict=False):
+        named = before.text.isalpha() and (size.glued or before.text not in words.versions | words.units)
+        if size.text in _INCHES and named and not (behind.glued or behind.text in text.MEMORY_UNITS | UNITS | {"x"}):
+            return frozenset((before.text, size.text))
+    return frozenset()
 
 
 def _laptop_series(product: Product) -> frozenset[str]:
@@ -541,13 +570,13 @@ RULES: tuple[Rule, ...] = (
     Rule("enclosure", "a word or a name of enclosures", "Aorus RTX 4090 Gaming Box", _enclosure),
     Rule("broken", "the last word is the box, without a card", "RTX 5070 Ti Pristine Box", _only_its_box, reads_all=True),
     Rule("service", "a word for repair, insurance, rent or a wish to buy", "RTX 4070 extended warranty", _service),
-    Rule("service", "what an ad wants in return", "[H] PayPal [W] RTX 3090 Ti", _wanted, reads_all=True),
     Rule("accessory", "the product is for the card", "Halter for RTX 4090", _for_a_card),
     Rule("accessory", "a part, where it is no feature of the card", "RTX 4070 waterblock", _accessory),
     Rule("other", "a computer case, and what fits in", "Base 600, graphics card up to 425 mm", _case, reads_all=True),
     Rule("computer", "a word or a drive of computers", "Office desktop computer RTX 4070 1TB", _computer),
     Rule("other", "another product", "Monitor 27 RTX 4070", _other),
-    Rule("laptop", "a word or a series of laptops", "MSI Katana 15 RTX 4070", _laptop),
+    Rule("computer", "a tower of a line of laptops", "Lenovo Legion Tower 5 RTX 4070", _tower),
+    Rule("laptop", "a word, a series or a code of laptops", "MSI Katana 15 RTX 4070", _laptop, reads_all=True),
     Rule("computer", "a processor, or a phrase for computers", "Gaming PC RTX 4070", _processor),
     Rule("computer", "a processor or a drive in a list", "R9-8940HX/RTX5080/16G/1T", _in_a_list, reads_all=True),
     Rule("bundle", "a mainboard or another product beside the card", "B650M-H + RX 9060 XT 16GB", _bundle, reads_all=True),
@@ -636,7 +665,8 @@ def _taken_from(texts: list[str], lines: frozenset[str], vocabulary: Vocabulary)
 def _says_card(texts: list[str], vocabulary: Vocabulary) -> bool:
     """Whether the title has `graphics card`, or a word for graphics and one for parts that were taken out: `GPU pulled`."""
     is_card = any(before in vocabulary.graphics and word in CARDS for before, word in pairwise(texts))
-    return is_card or not (vocabulary.graphics.isdisjoint(texts) or vocabulary.taken_out.isdisjoint(texts))
+    named = not (vocabulary.graphics | CARDS).isdisjoint(texts)
+    return is_card or (named and not vocabulary.taken_out.isdisjoint(texts))
 
 
 def _of_more_than_a_card(vocabulary: Vocabulary) -> frozenset[str]:
@@ -676,7 +706,11 @@ def shows_a_card(reading: Reading) -> bool:
     ) or is_bare(reading)
 
 
-def unknown_head(reading: Reading) -> str | None:
+#: What ends the part of a title that names the product. Behind it stands what is said of it: `RTX 4070, only used once`.
+_ENDS_THE_NAME = re.compile(r"[,;!?|*(\[]|[.:]\s|\s[-–—~]+\s(?=(?:\S+\s+){2}\S)")
+
+
+def unknown_head(reading: Reading, title: str) -> str | None:
     """The word that stands where titles name what they sell, if it is none that is said of cards; None otherwise.
 
     Most languages name it first (`Bloque de agua MSI RTX 4090`, `Köpes MSI RTX 4070`), others last (`MSI RTX 5090 GPU
@@ -692,14 +726,30 @@ def unknown_head(reading: Reading) -> str | None:
     by_maker = tokens[begin].text in words.board_maker
     if (by_maker or not reading.sizes) and (unknown := _first_thing(tokens[:begin], words)):
         return None if words.sellers.find(reading.words, reading.marks) else unknown
-    if reading.sizes or reading.memory_types or any(mention.end == len(tokens) for mention in reading.mentions):
+    sold = any(one.text in words.selling for one in tokens[:begin])
+    return None if sold or reading.sizes or reading.memory_types else _last_thing(reading, title)
+
+
+def _last_thing(reading: Reading, title: str) -> str | None:
+    """The last word of the part of the title that names the card, if it is none that is said of cards: the `grille` of `ASUS
+    RTX 4090 grille`. Words behind a preposition say something about it.
+    """
+    words = reading.vocabulary
+    if not reading.mentions:
         return None
-    last, before = tokens[-1], tokens[-2]
-    if last.text in CARDS and before.text not in words.graphics:
-        last = before  # a `warranty card`
-    if _first_thing([last], words) is None or len(last.text) == 3 or last.text.startswith(tuple(words.card_lines)):
+    number, spelled = reading.mentions[0].family.core[-1], reading.mentions[0].spelled.split()
+    plain = text.normalise(title)
+    end = _ENDS_THE_NAME.search(plain, plain.find(number))
+    named = text.split_words(plain[: end.start()] if end else plain)
+    behind = next((place for place, word in enumerate(named) if number in word), 0) + 1
+    stop = next((at for at in range(behind, len(named)) if named[at] in _says_how(words)), len(named))
+    last, before = named[stop - 1], named[stop - 2]
+    if last in _OF_PARTS or (last in CARDS and before not in words.graphics):
+        last = before  # a `warranty card`, an `accessory set`
+    unknown = stop > behind and last not in spelled and _first_thing([Token(last)], words) is not None
+    if not unknown or len(last) == 3 or last.startswith(tuple(words.card_lines)):
         return None
-    return last.text if before.text in words.graphics or reading.marks.isdisjoint(words.graphics) else None
+    return last if before in words.graphics or reading.marks.isdisjoint(words.graphics) else None
 
 
 def _first_thing(tokens: Iterable[Token], words: Vocabulary) -> str | None:
@@ -709,13 +759,26 @@ def _first_thing(tokens: Iterable[Token], words: Vocabulary) -> str | None:
 
 
 @cache
+def _says_how(words: Vocabulary) -> frozenset[str]:
+    return words.purpose_before | words.along | words.prepositions | _NOT
+
+
+@cache
 def _before_the_chip(words: Vocabulary) -> frozenset[str]:
     return words.board_maker | words.maker.keys() | words.graphics | CARDS
 
 
 @cache
 def _said_of_cards(words: Vocabulary) -> frozenset[str]:
-    names = words.board_maker | words.maker.keys() | words.card_lines | words.own_cards | FORM_WORDS.keys() | OPEN_WORDS
+    names = (
+        words.selling
+        | words.board_maker
+        | words.maker.keys()
+        | words.card_lines
+        | words.own_cards
+        | FORM_WORDS.keys()
+        | OPEN_WORDS
+    )
     beside = words.liquid | words.mobile | words.machine_lines | words.taken_out | words.fans | words.fan_counts
     return names | beside | words.graphics | words.plain | words.of_goods | words.along | words.purpose | CARDS
 

@@ -109,8 +109,12 @@ class Resolver:
         if letters > MOST_LETTERS:
             why = f"{letters} letters are no title, nor a field of one item"
             return Resolution(title=title, status="unmatched", rule="too long", notes=(why,))
-        reading = self._reader.read_title(title)
-        resolution = self._decide(title, reading, evidence, source)
+        sold = products.offered(title)
+        reading = self._reader.read_title(sold)
+        resolution = self._decide(sold, reading, evidence, source)
+        if sold is not title:
+            kind = resolution.product_kind or "service"  # what it wants in return is no card that it sells
+            resolution = dataclasses.replace(resolution, title=title, product_kind=kind)
         if self._own.gpus and resolution.status != NOT_A_GPU and (added := self._own.find(title)):
             resolution = _answer_of_own(resolution, added)
         if explain:
@@ -244,7 +248,7 @@ class Resolver:
 
     def _product_open(self, asked: Asked) -> Resolution | None:
         shown = asked.choice.coded or (
-            products.shows_a_card(asked.reading) and products.unknown_head(asked.reading) is None
+            products.shows_a_card(asked.reading) and products.unknown_head(asked.reading, asked.title) is None
         )
         if not asked.is_sold or shown or _field_shows_a_card(asked.evidence, self._vocabulary):
             return None

@@ -17,6 +17,7 @@ _LETTERS_OF = {
     "chinese": "[\u4e00-\u9fff]",
     "japanese": "[\u3040-\u9fff]",
     "cyrillic": "[\u0400-\u04ff]",
+    "greek": "[\u0370-\u03ff]",
 }
 #: For each script: its letters, a pattern of its known words (longest first), and their English words. The pattern is only
 #: tried if the title has a letter of the script.

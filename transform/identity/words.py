@@ -41,6 +41,10 @@ UNITS = frozenset(
         "만원",
     )
 )
+#: Words for graphics, card and both, as languages inflect them: `grafickou kartu`, `kartę graficzną`, `videokarti`.
+_CASE = r"(?:a|e|i|u|y|o|ou|om|am|ami|ach|ich|em|en|er|et|es|ej|ego|ico|ica|ice)?"
+_INFLECTED = re.compile(rf"(?:(grafi(?:c|ck|cn|czn|sk)|vaizdo)|(kart(?:ic)?|plokst)|(videokart)){_CASE}")
+_UNINFLECTED = (None, "graphics", "card", "videocard")
 #: Letters that makers write directly before the prefix of a line in part numbers: ENGTX480, NGT440, VCQRTX8000, AXRX5700.
 _CODE_HEADS = frozenset(("en", "n", "nb", "ng", "e", "p", "zo", "ax", "vx", "tuf", "ph", "sx", "gv"))
 
@@ -158,6 +162,8 @@ class Words:
             return [Token(word, live=True)]
         if amount := text.glued_memory(word):
             return [Token(word, live=True, memory=amount[0], memory_type=amount[1])]
+        if case := _INFLECTED.fullmatch(word):
+            return [Token(_UNINFLECTED[case.lastindex or 1] or word, live=True)]
         return self._pieces(text.pieces(word))
 
     def _pieces(self, parts: list[str]) -> list[Token]:
