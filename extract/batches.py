@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from gpuledger.extract import errors
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.errors import ExtractError
+from gpuledger.extract.errors import as_record, rebuilt
 from gpuledger.extract.items import Issue, Item, from_json, to_json
 
 #: Fields of a batch that go into JSON as they are.
@@ -37,9 +36,9 @@ def dumps(batch: Collected) -> bytes:
         "rows": [(to_json(item), sha256) for item, sha256 in batch.rows],
         "issues": [(to_json(issue), sha256) for issue, sha256 in batch.issues],
         "images": dict(batch.images), "parsed": list(batch.parsed), "starts": list(batch.starts),
-        "files": list(batch.files), "failure": _error(batch.failure) if batch.failure else None,
-        "unread": [_error(error) for error in batch.unread],
-        "missed": [(address, _error(error)) for address, error in batch.missed],
+        "files": list(batch.files), "failure": as_record(batch.failure) if batch.failure else None,
+        "unread": [as_record(error) for error in batch.unread],
+        "missed": [(address, as_record(error)) for address, error in batch.missed],
         "nights": [night.isoformat() for night in batch.nights] if batch.nights else None,
     }  # fmt: skip
     return json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace")
@@ -57,9 +56,9 @@ def loads(content: bytes) -> Collected:
             images=record["images"], parsed=[(address, sha256) for address, sha256 in record["parsed"]],
             starts=tuple(record["starts"]),
             files=tuple((name, kind, sha256) for name, kind, sha256 in record["files"]),
-            failure=_rebuilt(record["failure"]) if record["failure"] else None,
-            unread=[_rebuilt(error) for error in record["unread"]],
-            missed=[(address, _rebuilt(error)) for address, error in record["missed"]],
+            failure=rebuilt(record["failure"]) if record["failure"] else None,
+            unread=[rebuilt(error) for error in record["unread"]],
+            missed=[(address, rebuilt(error)) for address, error in record["missed"]],
             nights=(nights[0], nights[1]) if nights else None,
         )  # fmt: skip
     except (KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
@@ -77,11 +76,3 @@ def _issue(record: Mapping[str, Any]) -> Issue:
     if not isinstance(issue, Issue):
         raise TypeError(f"{issue.KIND} is no issue")
     return issue
-
-
-def _error(error: ExtractError) -> dict[str, str]:
-    return {"error": type(error).__name__, "url": error.url, "seen": error.seen, "action": error.action}
-
-
-def _rebuilt(record: Mapping[str, str]) -> ExtractError:
-    return errors.rebuilt(record["error"], record["url"], record["seen"], record["action"])

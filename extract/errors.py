@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 
 from gpuledger.extract.message import Failure
@@ -167,12 +168,17 @@ class NotArchived(ExtractError):
     default_action = "the next refresh fetches it"
 
 
-def rebuilt(name: str, url: str, seen: str, action: str) -> ExtractError:
-    """The error of the class called `name`, rebuilt from its record. An ExtractError if there is no such class now."""
-    kind = globals().get(name)
+def as_record(error: ExtractError) -> dict[str, str]:
+    """An error as JSON has it."""
+    return {"error": type(error).__name__, "url": error.url, "seen": error.seen, "action": error.action}
+
+
+def rebuilt(record: Mapping[str, str]) -> ExtractError:
+    """The error of such a record. An ExtractError if there is no such class now. Raises KeyError and TypeError."""
+    kind = globals().get(record["error"])
     if not (isinstance(kind, type) and issubclass(kind, ExtractError)):
         kind = ExtractError
-    return kind(url, seen, action)
+    return kind(record["url"], record["seen"], record["action"])
 
 
 #: Most characters of the message of a foreign error, because some repeat the whole input.

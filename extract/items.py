@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from functools import cache
-from typing import Any, ClassVar, Literal, TypeAlias, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+import msgspec
 
 PriceKind = Literal["now", "list", "from", "monthly", "bundle"]
 Availability = Literal["in_stock", "out_of_stock", "preorder", "quoted", "unknown"]
@@ -372,27 +373,11 @@ def _plain(value: object) -> object:
 
 
 def from_json(row: Mapping[str, Any]) -> Parsed:
-    """The inverse of `to_json`. Raises ValueError for an unknown kind, and TypeError for fields that its class lacks."""
+    """The inverse of `to_json`. Raises ValueError for an unknown kind, and for a missing field or one of another type."""
     kind = _KINDS.get(row.get("kind", ""))
     if kind is None:
         raise ValueError(f"no item is of the kind {row.get('kind')!r}")
-    readers = _readers(kind.KIND)
-    values = {name: value for name, value in row.items() if name != "kind"}
-    arguments: dict[str, Any] = {n: v if v is None or n not in readers else readers[n](v) for n, v in values.items()}
-    return kind(**arguments)
+    return msgspec.convert(row, kind)
 
 
 _KINDS: dict[str, type[Parsed]] = {kind.KIND: kind for kind in (*get_args(Item), *get_args(Aside))}
-
-
-@cache
-def _readers(kind: str) -> dict[str, Callable[[str], object]]:
-    """The functions that read amounts and days, by the names of the fields of a class. JSON has these values as text."""
-    readers: dict[str, Callable[[str], object]] = {}
-    for name, annotation in get_type_hints(_KINDS[kind]).items():
-        choices = get_args(annotation) or (annotation,)
-        if Decimal in choices:
-            readers[name] = Decimal
-        elif date in choices:
-            readers[name] = date.fromisoformat
-    return readers

@@ -129,7 +129,7 @@ _GROUPS = {
     ),
     N_("The evidence"): ("evidence", "audit", "resolve", "parse"),
     N_("Every night"): ("refresh", "serve", "status", "doctor", "sources", "release", "settings"),
-    N_("Your own data"): ("quotes", "rate", "measure", "model", "gpu", "workload", "alias", "backfill", "new-source"),
+    N_("Your own data"): ("quotes", "measure", "model", "gpu", "workload", "alias", "backfill", "new-source"),
 }
 
 

@@ -49,8 +49,6 @@ class DataDir:
     #: What this folder has from a publication, and its files.
     pulled = Place("pulled.json", state)
     parquet = Place("published", state)
-    #: For each file that every run writes: from what it was written, and its sum.
-    exported = Place("exported.json", state)
     #: A base that was not the newest published version, and was set aside. Only the last one is kept.
     base_aside = Place("base.aside", state)
     #: Held while a run writes.
@@ -75,7 +73,5 @@ class DataDir:
     models = Place("models")
     #: GPUs that were added with `gpuledger gpu add`: one file each.
     gpus = Place("gpus")
-    #: The folder of the hourly rates of one's own contracts.
+    #: The hourly rates of one's own contracts, as CSV files.
     rates = Place("rates")
-    #: The hourly rates of one's own contracts, added with `gpuledger rate add`.
-    rates_file = Place("rates.csv", rates)

@@ -10,25 +10,21 @@ from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.showing import procurement
 from gpuledger.flows.showing.money import DOLLARS
-from gpuledger.transform.build.run import tracked_contents
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.outputs import csv_files, sheet
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import reader, together
+from gpuledger.warehouse.read import together
 
 
 def after_run(data: DataDir) -> list[Path]:
     """Write the tables and the list of what to buy, all of one version, to the folder of exports; returns their paths.
 
-    Tables that grow every night are written with their newest days only. A file whose table did not change since it was
-    written stays as it is.
+    Tables that grow every night are written with their newest days only.
 
     Raises OSError if the folder cannot be written, and what `warehouse.read.reader` raises.
     """
     with together(data):
-        with reader(data) as con:
-            contents = tracked_contents(con)
-        written = csv_files.export_recent(data, contents)
+        written = csv_files.export(data, data.exports, recent=True)
         return [*written, sheet.write_csv(procurement.sheet(data, DOLLARS), data.exports)]
 
 

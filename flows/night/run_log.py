@@ -15,7 +15,9 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 from gpuledger.extract import errors, local_files
 from gpuledger.extract.archive import sealed
@@ -31,6 +33,8 @@ from gpuledger.warehouse.paths import DataDir
 
 #: Lost runs that a message names.
 _NAMED = 5
+#: A time of a record, which always has its zone.
+Time = Annotated[datetime, msgspec.Meta(tz=True)]
 Event = Literal["start", "publishing", "published", "finish"]
 
 
@@ -46,14 +50,14 @@ class Entry:
     """
 
     run_id: str
-    started_at: datetime
-    as_of: datetime
+    started_at: Time
+    as_of: Time
     engine: str
     sample_night: int | None
     status: str = "interrupted"
     reason: str | None = None
-    finished_at: datetime | None = None
-    tick: datetime | None = None
+    finished_at: Time | None = None
+    tick: Time | None = None
     is_published: bool = False
 
 
@@ -74,7 +78,7 @@ class SourceRecord:
     fetched: int = 0
     missed: Mapping[str, ExtractError]
     failure: ExtractError | None = None
-    nights: tuple[datetime, datetime] | None = None
+    nights: tuple[Time, Time] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +86,8 @@ class RunRecord:
     """One published run. `settings` are those of the gate, by name: they decided which prices the run believed at once."""
 
     run_id: str
-    as_of: datetime
-    started_at: datetime
+    as_of: Time
+    started_at: Time
     engine: Engine
     sample_night: int | None
     settings: Mapping[str, Any]
@@ -261,7 +265,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, ExtractError):
-        return {"error": type(value).__name__, "url": value.url, "seen": value.seen, "action": value.action}
+        return errors.as_record(value)
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
@@ -286,39 +290,11 @@ def _event(line: bytes) -> tuple[str | None, dict[str, Any]]:
 
 
 def _entry(fields: dict[str, Any]) -> Entry | None:
-    times = ("started_at", "as_of", "finished_at", "tick")
     try:
-        dated = {name: datetime.fromisoformat(fields[name]) for name in times if fields.get(name)}
-        entry = Entry(**{**fields, **dated})
-    except (ValueError, TypeError):
+        return msgspec.convert(fields, Entry)
+    except msgspec.ValidationError:
         return None
-    times_of_run = [getattr(entry, name) for name in times]
-    is_dated = all(time is None or (isinstance(time, datetime) and time.tzinfo is not None) for time in times_of_run)
-    texts = [entry.engine, entry.status, entry.reason or ""]
-    is_worded = all(isinstance(text, str) for text in texts) and type(entry.sample_night) in (int, type(None))
-    return entry if is_dated and is_worded and all(times_of_run[:2]) else None
 
 
 def _record(fields: Mapping[str, Any]) -> RunRecord:
-    return RunRecord(
-        run_id=fields["run_id"], as_of=datetime.fromisoformat(fields["as_of"]),
-        started_at=datetime.fromisoformat(fields["started_at"]), engine=fields["engine"],
-        sample_night=fields["sample_night"], settings=fields["settings"],
-        sources=tuple(_source_record(source) for source in fields["sources"]),
-    )  # fmt: skip
-
-
-def _source_record(fields: Mapping[str, Any]) -> SourceRecord:
-    nights = [datetime.fromisoformat(night) for night in fields.get("nights") or ()]
-    return SourceRecord(
-        source=fields["source"], shop=fields.get("shop", ""), fetched_by=fields["fetched_by"],
-        starts=tuple(fields["starts"]),
-        files=tuple((name, kind, sha256) for name, kind, sha256 in fields["files"]), fetched=fields["fetched"],
-        missed={address: _error(error) for address, error in fields["missed"].items()},
-        failure=_error(fields["failure"]) if fields.get("failure") else None,
-        nights=(nights[0], nights[1]) if nights else None,
-    )  # fmt: skip
-
-
-def _error(fields: Mapping[str, str]) -> ExtractError:
-    return errors.rebuilt(fields["error"], fields["url"], fields["seen"], fields["action"])
+    return msgspec.convert(fields, RunRecord, dec_hook=lambda kind, record: errors.rebuilt(record))

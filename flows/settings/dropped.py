@@ -7,7 +7,6 @@ from __future__ import annotations
 
 _PARQUET = "Spark, Trino and DuckDB read the files of `gpuledger export FOLDER --format parquet` as they lie"
 _TYPED = "type its figures into transcriptions/, or take them in with `gpuledger measure import`"
-
 _NO_BROWSER = "no browser renders pages: read the shop's product feed (product_feeds), or drop its quotes into inbox/"
 
 #: By the words behind `gpuledger`.
@@ -15,6 +14,7 @@ COMMANDS = {
     "chart": _TYPED,
     "iceberg": _PARQUET,
     "sources diff": "`gpuledger evidence HASH --print` prints an archived page, and `gpuledger parse` what is read of it",
+    "rate": "write rates/rates.csv in the data directory: provider,gpu_name,gpu_count,price,currency,pricing_model,ends_on",
 }
 #: By the command with the option.
 OPTIONS = {

@@ -58,7 +58,6 @@ ASKED: dict[str, list[list[str]]] = {
     ],
     "measure list": [[]],
     "quotes check": [[str(ROOT / "extract" / "sources" / "quotes" / "cases" / "english.csv")]],
-    "rate list": [[]],
     "rank": [[WORKLOAD], [WORKLOAD, "--as-of", "2023-11-16"], [TEXT, "--predicted"], ["no-workload"]],
     "predict": [["--gpu", "RTX 4090", "--count", "2", "--model", "llama-3-8b"]],
     "settings": [[]],
@@ -199,7 +198,7 @@ def test_help_follows_the_setting_and_lists_whole_sentences() -> None:
 #: What goes wrong on a command line, one of a kind.
 WRONG = (
     "--langg", "price --asof x", "price --format xml", "price --format", "price --json=3", "value", "buy", "export",
-    "changes --limit x", "buy --model x --users 0", "rate add a b c --ends-on 5", "audit x", "audit x y", "quotes chek",
+    "changes --limit x", "buy --model x --users 0", "audit x", "audit x y", "quotes chek",
     "quotes check nofile", "parse product /", "price", "price --lang de", "watch add", "watch add 4090 --below x",
     "resolve", "parse product README.md --fetched-at x", "refresh --night 2", "replay --until x",
 )  # fmt: skip

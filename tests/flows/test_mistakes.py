@@ -135,7 +135,8 @@ MISTAKES = (
     ("watch add 4090 --below 0", 2, "must be above zero"),
     ("watch add 4090 --below €1500", 2, "give --currency EUR"),
     ("watch add 4090 1500", 2, "an amount goes behind --below"),
-    ("rate add runpod 4090 -1", 2, "a number below zero is no amount here"),
+    ("watch add 4090 --below -1", 2, "must be above zero"),
+    ("rate add runpod 4090 1", 2, "write rates/rates.csv in the data directory"),
     ("changes --limit -1", 2, "not in the range x>=0"),
     # one thing in the place of another
     ("value 4090 sd-512-image-generation", 2, "WORKLOAD stands alone: `gpuledger value WORKLOAD`"),

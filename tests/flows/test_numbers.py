@@ -52,7 +52,6 @@ def test_no_option_takes_a_number_that_nobody_means() -> None:
         *(("watch", "add", "rtx 4090", "--below", text) for text in ("nan", "inf", "-1", "1e999")),
         *(("watch", "add", "rtx 4090", "--below", "500", "--new-low", text) for text in ("nan", "9" * 30 + "d")),
         *(("price", "rtx 4090", "--days", text) for text in ("nan", "9" * 30)),
-        *(("rate", "add", "x", "rtx 4090", text) for text in ("nan", "inf", "-1")),
     ],
 )  # fmt: skip
 def test_it_is_wrong_usage_and_no_traceback(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.extract import local_files
 from gpuledger.flows.history.rebuild import rebuild
 from tests.command import gpuledger, rows, succeeds
 from tests.flows.inprocess import context, refresh
@@ -73,19 +74,15 @@ def test_a_negotiated_rate_is_weighed_with_the_published_ones_and_leaves_when_it
     nights: dict[int, Night], tmp_path: Path
 ) -> None:
     data = nights[1].copy(tmp_path / "data")
-    of_eight = ["rate", "add", "lambda", "H100 SXM", "--count", "8", "--way", "reserved_1y"]
-    said(*of_eight, "1.80", "--per-gpu", data=data)
-    assert "13.60 USD an hour, in place of the rate before" in said(*of_eight, "13.60", data=data)
-    said("rate", "add", "kettle", "L40S", "0.50", "--paid-in", "eur", "--note", "contract 7", data=data)
-    # Its name is that of a card of servers too, and the user said which one is meant.
-    said("rate", "add", "kettle", "nvidia-rtx-pro-6000-blackwell", "1.10", data=data)
+    own = ["provider,gpu_name,gpu_count,price,currency,pricing_model", "kettle,L40S,,0.50,eur,"]
+    of_eight = "lambda,H100 SXM,8,13.60,USD,reserved_1y"
+    local_files.write_text(data / "rates" / "rates.csv", "\n".join([*own, of_eight]))
     refresh(data, 2, only=["own_rates"])
     of_own = """SELECT provider, gpu_id, gpu_count, pricing_model, price, currency FROM mart.cloud_price
                 WHERE source = 'own_rates'"""
     assert {(p, g, n, w, float(price), c) for p, g, n, w, price, c in rows(data, of_own)} == {
         ("lambda", "nvidia-h100-sxm5", 8, "reserved_1y", 13.6, "USD"),
         ("kettle", "nvidia-l40s", 1, "on_demand", 0.5, "EUR"),
-        ("kettle", "nvidia-rtx-pro-6000-blackwell", 1, "on_demand", 1.1, "USD"),
     }
     bought = json.loads(
         said("buy", "--model", "llama-3-70b", "--precision", "fp16", "--limit", "0", "--format", "json", data=data)
@@ -94,20 +91,11 @@ def test_a_negotiated_rate_is_weighed_with_the_published_ones_and_leaves_when_it
     assert [(row["way"], row["gpu_count"]) for row in ours] == [("reserved_1y", 8)]
     # A reservation is paid around the clock for its whole term: 13.60 × 24 × 365 × 3.
     assert float(ours[0]["total_usd"]) == pytest.approx(13.60 * 24 * 365 * 3)
-    assert "taken out: lambda" in said("rate", "remove", "1", data=data)
+    local_files.write_text(data / "rates" / "rates.csv", "\n".join([*own, "kettle,L4,1,free,USD,"]))
     refresh(data, 3, only=["own_rates"])
-    assert [provider for provider, *_ in rows(data, of_own)] == ["kettle", "kettle"]
-    refused("rate", "remove", "3", data=data)
-
-
-def test_what_is_no_rate_is_refused(tmp_path: Path) -> None:
-    assert "'free' is no price of an hour" in refused("rate", "add", "x", "L40S", "free", data=tmp_path)
-    assert "'H100' may mean" in refused("rate", "add", "x", "H100", "2", data=tmp_path)
-    assert "has passed" in refused("rate", "add", "x", "L40S", "2", "--ends-on", "2020-01-01", data=tmp_path)
-    assert "is no currency" in refused("rate", "add", "x", "L40S", "2", "--paid-in", "dollars", data=tmp_path)
-    (tmp_path / "rates").mkdir()
-    (tmp_path / "rates" / "rates.csv").write_text("provider,price\nx,2\n")
-    assert "rates.csv must have the columns provider, gpu_name" in refused("rate", "list", data=tmp_path)
+    assert [provider for provider, *_ in rows(data, of_own)] == ["kettle"]
+    ((place,),) = rows(data, "SELECT place FROM ops.issue WHERE code = 'unreadable_rate'")
+    assert place == "line 3"
 
 
 @pytest.mark.parametrize(

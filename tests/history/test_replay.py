@@ -79,13 +79,12 @@ def test_what_people_added_of_each_kind_is_there_after_a_replay_elsewhere(
         ("gpu", "add", "RTX 4090 48GB", "memory_gb=48", "--like", "RTX 4090", "--source", "a page"),
         ("model", "add", config, "--id", "mine"),
         ("workload", "add", "own-load", "--name", "Own", "--unit", "it/s", "--description", "What I run"),
-        ("rate", "add", "Own Cloud", "RTX 4090", "1.50"),
         ("measure", "add", "own-load", "12", "--gpu", "RTX 4090"),
     ):
         succeeds(*words, data=data)
     release = Release(listing_id="newegg:1", price=Decimal(5), currency="USD", decided_at=utc_now())
     RELEASES.put(data, release)
-    for folder in ("transcriptions", "inbox"):
+    for folder in ("transcriptions", "inbox", "rates"):
         local_files.write_text(data / folder / "kept.txt", folder)
     refresh(data, 2)
     added = """SELECT 'gpu', gpu_id FROM core.gpu WHERE added_on IS NOT NULL

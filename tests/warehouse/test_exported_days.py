@@ -31,8 +31,6 @@ def data(nights: dict[int, Night], tmp_path: Path) -> DataDir:
                 f"""INSERT INTO {table} SELECT * REPLACE ({day} - INTERVAL {age} DAY AS {day}) FROM {table}
                     WHERE {day} = {newest} {shown} LIMIT 1""",
             )
-    # No run followed what was put in by hand.
-    DataDir(copied).exported.unlink()
     return DataDir(copied)
 
 

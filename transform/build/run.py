@@ -45,25 +45,6 @@ def refresh_contents(con: duckdb.DuckDBPyConnection, changed: Collection[str]) -
     table_content.put(con, {table: schema.content(con, table) for table in stale})
 
 
-def tracked_contents(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Fingerprints of the rows of all tables and views whose changes are tracked, by name. Same rows, same fingerprint.
-
-    Histories, which only grow, and the records of runs are not tracked. Tables and views that read them are missing here.
-    """
-    contents = table_content.every(con)
-    states = _states(con)
-    loaded = dictionary().tables
-
-    def is_tracked(name: str) -> bool:
-        if (state := states.get(name)) is None:
-            # A name that is no table is a function of DuckDB or of the warehouse.
-            return name in contents or name not in loaded
-        return state.rows >= 0 or all(is_tracked(table) for table in state.inputs)
-
-    built = {name: f"{state.definition} {state.content}" for name, state in states.items() if is_tracked(name)}
-    return contents | built
-
-
 class _InputState(NamedTuple):
     """Fingerprints of one input: of the whole table, and of the columns that the model mentions."""
 

@@ -1,4 +1,4 @@
-"""Hourly rates of the user's own contracts, which `gpuledger rate add` keeps in one CSV in the data directory."""
+"""Hourly rates of the user's own contracts, in CSV files that a person keeps in `rates/` of the data directory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SOURCE = Source(
     kinds=("cloud_offer",),
     freshness_hours=24 * 365 * 10,
     drops={"rates": {".csv": "text/csv"}},
-    way_in="gpuledger rate add takes one in",
+    way_in="write one into {data}/rates/rates.csv",
     # A contract ends without a change of its row, so unchanged bytes must be parsed again.
     keeps_parsed=False,
 )

@@ -1,4 +1,8 @@
-"""Parser of the file of own rates."""
+"""Parser of a file of own rates: `provider`, `gpu_name`, `price` for an hour of the whole instance, and `currency`.
+
+It may also have `gpu_count` (1 if it is not said), `pricing_model` (`on_demand`; a reservation is paid around the clock),
+`region`, `instance`, `ends_on` (the last day on which it can be had) and `note`.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +17,7 @@ from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import CloudOffer, Issue, Parsed, PricingModel
 from gpuledger.extract.source import Page
 
-#: The columns of the file, in their order.
-COLUMNS = (
-    "provider", "gpu_name", "gpu_count", "price", "currency", "pricing_model", "region", "instance", "ends_on", "note",
-    "added_on",
-)  # fmt: skip
+_NEEDED = ("provider", "gpu_name", "price", "currency")
 
 
 def parse(page: Page) -> Iterator[Parsed]:
@@ -27,44 +27,42 @@ def parse(page: Page) -> Iterator[Parsed]:
     """
     try:
         rows = csv.DictReader(io.StringIO(page.content.decode("utf-8-sig"), newline=""), strict=True)
-        if missing := [name for name in COLUMNS if name not in (rows.fieldnames or ())]:
-            raise LayoutChanged(page.url, f"no column {', '.join(missing)}", "write them, or add the rates again")
+        if missing := [name for name in _NEEDED if name not in (rows.fieldnames or ())]:
+            raise LayoutChanged(page.url, f"no column {', '.join(missing)}", "write them into its first line")
         for row in rows:
             try:
                 if (offer := _offer(row, page.fetched_at.date())) is not None:
                     yield offer
             except (ValueError, InvalidOperation) as error:
                 where, text = f"line {rows.line_num}", ", ".join(str(cell) for cell in row.values() if cell)
-                message = f"{where} of {page.url}: {error}; correct it, or add the rate again"
+                message = f"{where} of {page.url}: {error}; correct it"
                 yield Issue(code="unreadable_rate", message=message, where=where, text=text, url=page.url)
     except (UnicodeDecodeError, csv.Error) as error:
-        raise LayoutChanged(
-            page.url, f"it is no CSV in UTF-8 ({error})", "correct it, or add the rates again"
-        ) from error
+        raise LayoutChanged(page.url, f"it is no CSV in UTF-8 ({error})", "correct it") from error
 
 
 def _offer(row: dict[str, str], today: date) -> CloudOffer | None:
     """Return the offer of a row; None if its contract has ended. Raises ValueError, InvalidOperation."""
-    cells = {name: (row[name] or "").strip() for name in COLUMNS}
-    if cells["ends_on"] and date.fromisoformat(cells["ends_on"]) < today:
+    cells = {name: value.strip() for name, value in row.items() if isinstance(value, str) and value.strip()}
+    ends_on, model = cells.get("ends_on"), cells.get("pricing_model", "on_demand")
+    if ends_on and date.fromisoformat(ends_on) < today:
         return None
-    if cells["pricing_model"] not in get_args(PricingModel):
-        raise ValueError(
-            f"pricing_model must be one of {', '.join(get_args(PricingModel))}, not {cells['pricing_model']!r}"
-        )
+    if model not in get_args(PricingModel):
+        raise ValueError(f"pricing_model must be one of {', '.join(get_args(PricingModel))}, not {model!r}")
+    if lacking := [name for name in _NEEDED if name not in cells]:
+        raise ValueError(f"{', '.join(lacking)} is empty")
     price = Decimal(cells["price"])
     if price <= 0:
         raise ValueError(f"an hour must cost more than nothing, not {price}")
-    ends = f"until {cells['ends_on']}" if cells["ends_on"] else ""
     return CloudOffer(
         provider=cells["provider"],
         gpu_name=cells["gpu_name"],
-        gpu_count=int(cells["gpu_count"]),
-        pricing_model=cells["pricing_model"],  # type: ignore[arg-type]  # checked above
-        region=cells["region"] or None,
-        instance=cells["instance"] or None,
+        gpu_count=int(cells.get("gpu_count", "1")),
+        pricing_model=model,  # type: ignore[arg-type]  # checked above
+        region=cells.get("region"),
+        instance=cells.get("instance"),
         price=price,
-        currency=cells["currency"],
+        currency=cells["currency"].upper(),
         price_text=f"{cells['price']} {cells['currency']}",
-        note="; ".join(filter(None, (cells["note"], ends))) or None,
+        note="; ".join(filter(None, (cells.get("note"), f"until {ends_on}" if ends_on else ""))) or None,
     )
