@@ -1,12 +1,8 @@
-"""The library's server for agents with three additions: it answers every message, accepts only its own host name, and over
-HTTP refuses requests without its token, because every user and program of a machine can reach 127.0.0.1.
-"""
+"""The library's server for agents, over standard input and output, which answers every message."""
 
 from __future__ import annotations
 
 import json
-import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 import anyio
@@ -14,7 +10,6 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.stdio import stdio_server
-from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, CallToolResult, ErrorData, InputRequiredResult, JSONRPCError
 from pydantic import ValidationError
@@ -22,11 +17,6 @@ from pydantic import ValidationError
 from gpuledger.extract.message import Message
 
 _Received = SessionMessage | Exception
-#: Types as ASGI names them.
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Server(MCPServer[Any]):
@@ -97,32 +87,3 @@ def _id(line: object) -> int | str | None:
     # An id with half an emoji in it could not be written into the answer.
     is_usable = type(message_id) is int or (isinstance(message_id, str) and message_id.isascii())
     return message_id if is_usable else None
-
-
-def this_machine_only(port: int) -> TransportSecuritySettings:
-    """The host names and origins that a request may carry.
-
-    The rule of the library itself would accept any text behind `127.0.0.1:` as a port.
-    """
-    names = [f"{name}:{port}" for name in ("127.0.0.1", "localhost")]
-    return TransportSecuritySettings(allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names])
-
-
-def require_token(token: str, app: ASGIApp) -> ASGIApp:
-    """`app`, but requests without the header `Authorization: Bearer <token>` get the answer 401."""
-    expected = f"Bearer {token}".encode()
-
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008})  # no answer here uses websockets
-            return
-        if scope["type"] == "http":
-            header = dict(scope["headers"]).get(b"authorization", b"")
-            if not secrets.compare_digest(header, expected):
-                headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain")]
-                await send({"type": "http.response.start", "status": 401, "headers": headers})
-                await send({"type": "http.response.body", "body": b"the token of `gpuledger mcp --http` is missing\n"})
-                return
-        await app(scope, receive, send)
-
-    return guarded

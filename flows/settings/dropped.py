@@ -18,6 +18,7 @@ COMMANDS = {
 }
 #: By the command with the option.
 OPTIONS = {
+    "mcp --http": "an agent starts `gpuledger mcp` itself, from another machine with `ssh HOST gpuledger mcp`",
     "serve --connect": "`prefect server start` says where its UI is, and its login asks for PREFECT_SERVER_API_AUTH_STRING",
 }
 SETTINGS = {

@@ -5,29 +5,22 @@ from __future__ import annotations
 import json
 import os
 import select
-import socket
-import subprocess
 import sys
 import threading
-import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx2
 import jsonschema
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
 
 from gpuledger.flows import cli
 from gpuledger.flows.agent import tools
-from gpuledger.flows.agent.server import this_machine_only
 from gpuledger.warehouse.paths import DataDir
 from tests.command import arguments, environment, gpuledger, rows
-from tests.nights import Night
 
 SD = "sd-512-image-generation"
 
@@ -213,78 +206,3 @@ def test_a_value_as_deep_as_sql_shows_reaches_an_agent(data: Path) -> None:
     deep = ask(data, "sql", statement=f"SELECT {'[' * 100}1{']' * 100} AS v")["rows"][0]["v"]
     assert str(deep) == "[" * 100 + "1" + "]" * 100
     assert "nested more than 100 times" in refused(data, "sql", statement=f"SELECT {'[' * 102}1{']' * 102}")
-
-
-@pytest.mark.parametrize(
-    "name", ["127.0.0.1:{port}@evil.test", "127.0.0.1:{port}.evil.test", "127.0.0.1:1", "evil.test"]
-)
-def test_over_http_only_its_own_name_is_meant(tmp_path: Path, name: str) -> None:
-    """What leads here under another name, as a browser may be made to."""
-    server = tools.server(DataDir(tmp_path), cli.cli)
-    app = server.streamable_http_app(
-        stateless_http=True, json_response=True, transport_security=this_machine_only(4000)
-    )
-
-    async def statuses() -> list[int]:
-        headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-        own, other = "127.0.0.1:4000", name.format(port=4000)
-        async with (
-            app.router.lifespan_context(app),
-            httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url=f"http://{own}") as http,
-        ):
-            return [
-                (await http.post("/mcp", content=question("ping"), headers=headers | more)).status_code
-                for more in ({}, {"Host": other}, {"Origin": f"http://{own}"}, {"Origin": f"http://{other}"})
-            ]
-
-    assert anyio.run(statuses) == [200, 421, 200, 403]
-
-
-@pytest.fixture
-def served(nights: dict[int, Night], tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """Address and token of a server of its own, over HTTP. It keeps its token in the data directory."""
-    data = nights[2].copy(tmp_path / "data")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        arguments("mcp", "--http", port, data=data), env=environment(), stderr=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stderr is not None
-        first = process.stderr.readline()
-        url, _, token = first.partition(" with the header Authorization: Bearer ")
-        for _ in range(600):
-            with socket.socket() as asking:
-                if asking.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
-        yield url, token.strip()
-    finally:
-        process.terminate()
-        process.wait(600)
-
-
-def test_over_http_for_whoever_has_the_token(served: tuple[str, str], tmp_path: Path) -> None:
-    url, token = served
-
-    async def with_token() -> Any:
-        headers = {"Authorization": f"Bearer {token}"}
-        async with (
-            httpx2.AsyncClient(headers=headers) as http,
-            Client(streamable_http_client(url, http_client=http)) as client,
-        ):
-            return await client.call_tool("price", {"card": "4090"})
-
-    result = anyio.run(with_token)
-    assert json.loads(result.content[0].text)["rows"][0]["gpu_id"] == "nvidia-geforce-rtx-4090"
-    listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    accept = {"Accept": "application/json, text/event-stream"}
-    bearer = {"Authorization": f"Bearer {token}"}
-    assert httpx2.post(url, json=listing, headers=accept).status_code == 401
-    assert httpx2.post(url, json=listing, headers=accept | {"Authorization": "Bearer x"}).status_code == 401
-    # A page of somebody else's that a browser was led to, under a name that leads here (DNS rebinding).
-    for name in ("evil.test", f"{url.split('/')[2]}@evil.test"):
-        elsewhere = httpx2.post(url, json=listing, headers=accept | bearer | {"Host": name})
-        assert elsewhere.status_code in (403, 421)
-    assert (tmp_path / "data" / "state" / "mcp-token").stat().st_mode & 0o077 == 0

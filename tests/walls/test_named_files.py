@@ -22,14 +22,13 @@ from gpuledger.extract.readers.measured.figure import NotReadable
 from gpuledger.extract.readers.measured.read import read_figures
 from gpuledger.extract.records import BadRecord
 from gpuledger.flows.cli import cli
-from gpuledger.flows.commands import evidence, mcp
+from gpuledger.flows.commands import evidence
 from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.telling import watches as store
 from gpuledger.transform import workloads
 from gpuledger.warehouse.outputs import xlsx_files
 from gpuledger.warehouse.outputs.sheet import Column, Sheet
-from gpuledger.warehouse.paths import DataDir
 from tests.walls.cases import failing
 
 
@@ -238,13 +237,3 @@ def test_a_workbook_opens_whatever_a_title_holds(tmp_path: Path) -> None:
         None,
         "https://b.example/",
     ]
-
-
-@pytest.mark.parametrize("torn", [b"", b"\n", b"x", b"\xff" * 40])
-def test_a_torn_token_lets_nobody_in(tmp_path: Path, torn: bytes) -> None:
-    data = DataDir(tmp_path)
-    data.state.mkdir()
-    (data.state / "mcp-token").write_bytes(torn)
-    token = mcp._token(data)
-    assert len(token) > 40
-    assert mcp._token(data) == token
