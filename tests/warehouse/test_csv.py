@@ -72,6 +72,10 @@ def test_a_truth_value_is_a_word_and_absence_is_nothing() -> None:
     assert (cell(True), cell(False), cell(None)) == ("true", "false", "")
 
 
+def test_nothing_is_zero_whatever_its_sign() -> None:
+    assert {cell(-0.0), cell(0.0), cell(Decimal("-0.00")), cell(Decimal("0.00"))} == {"0"}
+
+
 @given(st.datetimes(min_value=datetime(1990, 1, 1), max_value=datetime(2100, 1, 1)), st.integers(-14, 14))  # noqa: DTZ001
 def test_a_time_is_iso_8601_in_utc(naive: datetime, hours: int) -> None:
     time = naive.replace(tzinfo=timezone(timedelta(hours=hours)))

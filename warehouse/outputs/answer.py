@@ -134,6 +134,8 @@ def cell(value: Hashable) -> str:
             return ""  # a word such as `nan` would make a program read the whole column as text
         value = Decimal(repr(value))
     if isinstance(value, Decimal):
+        if not value:
+            return "0"  # and never -0, which is equal to it, so that whichever came first would be kept for both
         # Without an exponent, which some programs read as text, and without trailing zeros.
         text = format(value, "f")
         return text.rstrip("0").rstrip(".") if "." in text else text
