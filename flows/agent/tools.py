@@ -231,6 +231,9 @@ class Tools:
                 "age_hours": round((utc_now() - last.prices_as_of).total_seconds() / 3600, 1),
             }
             answer["is_sample"] = last.is_sample
+            if last.is_sample:
+                invented = "prices of shops and clouds are invented here: they are of the sample"
+                note = f"{note}; {invented}" if note else invented
         hashes = [row[name] for row in objects for name in row if name.endswith("sha256") or name == "evidence"]
         answer["evidence"] = list(dict.fromkeys(sha256 for sha256 in hashes if sha256))
         return answer | ({"what": what} if what else {}) | ({"note": note} if note else {})

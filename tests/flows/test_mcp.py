@@ -21,6 +21,7 @@ from gpuledger.flows import cli
 from gpuledger.flows.agent import tools
 from gpuledger.warehouse.paths import DataDir
 from tests.command import arguments, environment, gpuledger, rows
+from tests.nights import Night
 
 SD = "sd-512-image-generation"
 
@@ -79,6 +80,7 @@ def test_an_answer_has_its_age_and_evidence_that_opens(data: Path) -> None:
     assert answer["as_of"] == f"{as_of:%Y-%m-%dT%H:%M:%SZ}"
     assert answer["age_hours"] > 0
     assert answer["is_sample"] is True
+    assert "invented" in ask(data, "history", card="4090")["note"]
     (hash_,) = answer["evidence"]
     page = ask(data, "evidence", sha256=hash_[:12])
     assert page["page"]["sha256"] == hash_
@@ -138,11 +140,51 @@ def test_before_the_first_refresh_an_agent_is_told_what_to_do(tmp_path: Path) ->
     assert ask(tmp_path / "data", "size", model="llama-2-7b")["rows"]
 
 
-def test_over_standard_input_and_output(data: Path) -> None:
-    words = arguments("mcp", data=data)
-    server = stdio_client(StdioServerParameters(command=words[0], args=words[1:], env=environment()))
-    result = talk(server, lambda client: client.call_tool("price", {"card": "4090"}))
-    assert json.loads(result.content[0].text)["rows"][0]["gpu_id"] == "nvidia-geforce-rtx-4090"
+#: Names of models that lead to a file, a pipe or a hub, or to nothing, with what is said of them.
+NO_MODELS = {
+    "a.gguf": "opens no file", "./a.gguf": "opens no file", "a.safetensors": "opens no file", "config.json": "opens no file",
+    "odd.gguf": "opens no file", "..": "opens no file", "/etc/passwd": "opens no file", "pipe": "no model is called",
+    "some/pipe": "gpuledger model add some/pipe", "llama-3.1-8b:./a.gguf": "opens no file",
+    "somebody/repo": "gpuledger model add somebody/repo", "hf.co/a/b:Q4_K_M": "gpuledger model add hf.co/a/b:Q4_K_M",
+    "https://huggingface.co/a/b": "gpuledger model add https://huggingface.co/a/b", "llama3:latest": "gpuledger model add",
+    "http://127.0.0.1:1/x": "no model is called", "file:///etc/passwd": "no model is called", "a/b\0": "no model is called",
+    "--help": "no model is called", "": "no model is called", "{0.__class__}": "no model is called", "x" * 9999: "too long",
+}  # fmt: skip
+
+
+def test_over_standard_input_and_output_names_of_files_and_hubs_open_nothing_and_keep_nothing(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    """`size("somebody/repo")`, a tool that says that it only reads, wrote a model that every later night read; a pipe
+    stopped all later answers.
+    """
+    nights[1].copy(tmp_path / "data")
+    (tmp_path / "some").mkdir()
+    for pipe in ("a.gguf", "a.safetensors", "pipe", "some/pipe"):
+        os.mkfifo(tmp_path / pipe)
+    (tmp_path / "config.json").write_text("[]")
+    (tmp_path / "odd.gguf").write_bytes(b"GGUF" + b"\xff" * 99)
+    command, *words = arguments("mcp", data=tmp_path / "data")
+
+    def files() -> dict[Path, int]:
+        return {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*") if path.name != "errors"}
+
+    async def ask_all(client: Client) -> Any:
+        with anyio.fail_after(300):
+            for name, said in NO_MODELS.items():
+                for tool, more in (("size", {}), ("buy", {}), ("predict", {"gpu": "4090", "precision": "Q4_K_M"})):
+                    found = await client.call_tool(tool, {"model": name, **more})
+                    assert found.is_error, name
+                    assert said in found.content[0].text, name
+            return await client.call_tool("price", {"card": "4090"})
+
+    before = files()
+    with (tmp_path / "errors").open("w") as errors:
+        parameters = StdioServerParameters(command=command, args=words, env=environment(), cwd=tmp_path)
+        last = json.loads(talk(stdio_client(parameters, errlog=errors), ask_all).content[0].text)
+    assert last["rows"][0]["gpu_id"] == "nvidia-geforce-rtx-4090"
+    assert files() == before
+    assert (tmp_path / "errors").read_text() == ""
 
 
 def question(method: str, **params: object) -> str:

@@ -11,12 +11,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 from gpuledger.extract.readers.measured.plain import COLUMNS
-from gpuledger.flows import cli
-from gpuledger.flows.agent.tools import Tools
 from gpuledger.transform import workloads
 from gpuledger.transform.answers.sizes import quantities
 from gpuledger.transform.assumptions import Assumptions
@@ -30,7 +27,6 @@ from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.files.source import described
 from gpuledger.transform.sizing.named import parameters_of, usual_precision
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
-from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows
 from tests.nights import Night
 from tests.support.empty import empty_warehouse
@@ -207,19 +203,6 @@ def test_a_model_of_too_many_parts_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a-00001-of-03000.gguf").write_bytes(_gguf())
     with pytest.raises(SizingError, match="3,000 parts"):
         described(tmp_path / "a-00001-of-03000.gguf")
-
-
-def test_an_agent_opens_no_file_and_keeps_no_model(tmp_path: Path) -> None:
-    """`size("somebody/repo")`, a tool that says that it only reads, wrote a model that every later night read."""
-    data = DataDir(tmp_path)
-    os.mkfifo(tmp_path / "a.gguf")
-    for name, said in {
-        str(tmp_path / "a.gguf"): "opens no file", "./config.json": "opens no file",
-        "somebody/repo": "gpuledger model add somebody/repo",
-    }.items():  # fmt: skip
-        with pytest.raises(click.UsageError, match=said):
-            Tools(data, cli.cli).all()["size"](model=name)
-    assert [path.name for path in tmp_path.iterdir()] == ["a.gguf"]
 
 
 def test_files_that_were_kept_earlier_are_left_out_by_name(tmp_path: Path) -> None:
