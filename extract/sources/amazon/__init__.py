@@ -21,8 +21,9 @@ SOURCE = Source(
     ),
     publishing=Publishing(
         allowed=False,
-        sentence="its terms forbid storing and collecting its prices",
+        sentence="This license does not include any resale or commercial use of any Amazon Service, or its contents; any "
+        "collection and use of any product listings, descriptions, or prices",
         page="https://www.amazon.com/gp/help/customer/display.html?nodeId=508088",
-        read=date(2026, 11, 26),
+        read=date(2026, 11, 27),
     ),
 )

@@ -18,8 +18,9 @@ SOURCE = Source(
     language="en",
     publishing=Publishing(
         allowed=False,
-        sentence="its terms forbid storing what it shows",
-        page="https://developer.bestbuy.com/legal",
-        read=date(2026, 11, 26),
+        sentence="By agreeing to Best Buy's terms of service, you also agree not to cache any content except on a temporary "
+        "basis.",
+        page="https://bestbuyapis.github.io/api-documentation/",
+        read=date(2026, 11, 27),
     ),
 )

@@ -32,8 +32,8 @@ SOURCE = Source(
     ),
     publishing=Publishing(
         allowed=False,
-        sentence="its content may not be mixed with that of others, nor may statistics be made of it",
+        sentence="eBay Content in a Public Display may not be co-mingled or combined with non-eBay Content.",
         page="https://developer.ebay.com/join/api-license-agreement",
-        read=date(2026, 11, 26),
+        read=date(2026, 11, 27),
     ),
 )

@@ -22,8 +22,8 @@ SOURCE = Source(
     language="en",
     publishing=Publishing(
         allowed=False,
-        sentence="it is made of prices of eBay, of which nobody may publish statistics",
+        sentence="eBay Content in a Public Display may not be co-mingled or combined with non-eBay Content.",
         page="https://developer.ebay.com/join/api-license-agreement",
-        read=date(2026, 11, 26),
+        read=date(2026, 11, 27),
     ),
 )
