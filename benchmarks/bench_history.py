@@ -5,16 +5,22 @@ Every ratio is of measures of this run. DuckDB has a gigabyte, as an operator's 
 
 from __future__ import annotations
 
+import json
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -55,25 +61,14 @@ def run() -> Rows:
 
 
 def _bulk(root: Path) -> Rows:
-    command = [
-        sys.executable,
-        "-m",
-        "gpuledger.flows.cli",
-        "backfill",
-        *map(str, market.files()),
-        "--data-dir",
-        str(root),
-    ]
-    started = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True, cwd=Path(__file__).parents[1])
-    seconds = time.perf_counter() - started
+    seconds = _seconds(lambda: _command("backfill", *market.files(), "--data-dir", root))
     data = DataDir(root)
     ((cards,),) = file_query(data.published, "SELECT count(DISTINCT gpu_id) FROM mart.price_daily")
     ((values,),) = file_query(
         data.published, "SELECT count(*) FROM value_as_of(DATE '2022-03-01') WHERE price_basis = 'street'"
     )
     lows = file_query(data.published, _LONELY_LOWS)
-    page = _report(root)
+    page = [*_report(root), *_pulled(root)]
     shutil.rmtree(root)
     return [
         ("three Danawa years in bulk, start of Python included", f"{seconds:.0f} s", "120 s", seconds <= 120),
@@ -86,17 +81,58 @@ def _bulk(root: Path) -> Rows:
 
 def _report(root: Path) -> Rows:
     """The report of those years: how long it takes, start of Python included, and what it weighs."""
-    command = [sys.executable, "-m", "gpuledger.flows.cli", "report", str(root / "report"), "--data-dir", str(root)]
-    times = []
-    for _ in range(3):
-        started = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True, cwd=Path(__file__).parents[1])
-        times.append(time.perf_counter() - started)
-    seconds, size = statistics.median(times), (root / "report" / "index.html").stat().st_size / 1e6
+    seconds = _median(lambda _: _command("report", root / "report", "--data-dir", root), range(3))
+    size = (root / "report" / "index.html").stat().st_size / 1e6
     return [
         ("… the report of them, every day of every card in it", f"{seconds:.1f} s", "10 s", seconds <= 10),
         ("… its one file", f"{size:.2f} MB", "3 MB", size <= 3),
     ]
+
+
+def _pulled(root: Path) -> Rows:
+    """Those years as if they might be published, pulled from a web server of this machine: time, weight and answers."""
+    place, reader_root = root / "public", root / "reader"
+    terms = (
+        "terms",
+        market.SOURCE,
+        "allowed",
+        "--page",
+        "https://shop.example/terms",
+        "--publish",
+        "Prices may be reused",
+    )
+    _command("sources", *terms, "--data-dir", root)
+    _command("publish", place, "--data-dir", root)
+    with (
+        ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=place)) as server,
+        redirect_stderr(StringIO()),
+    ):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        seconds = _seconds(lambda: _command("pull", address, "--data-dir", reader_root))
+        server.shutdown()
+    newest = json.loads((place / "latest.json").read_text())["newest"]
+    files = json.loads((place / newest["manifest"]).read_text())["files"]
+    month = sum(file["bytes"] for file in files if file["period"].startswith(newest["day"][:7])) / 1e6
+    days = [date.fromisoformat(newest["day"]) - timedelta(days=100 * n) for n in range(10)]
+    ours, theirs = (
+        [file_query(DataDir(at).published, f"FROM price_as_of(DATE '{day}') ORDER BY ALL") for day in days]
+        for at in (root, reader_root)
+    )
+    differ = sum(one != other for one, other in zip(ours, theirs, strict=True))
+    return [
+        ("… pulled from a web server, start of Python included", f"{seconds:.1f} s", "30 s", seconds <= 30),
+        (f"… in {len(files)} files", f"{sum(file['bytes'] for file in files) / 1e6:.1f} MB", "", None),
+        ("… of it the open month", f"{month:.2f} MB", "5 MB", month <= 5),
+        ("… days of ten whose prices are others at the reader", str(differ), "0", not differ),
+    ]
+
+
+def _command(*words: object) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "gpuledger.flows.cli", *map(str, words)], check=True, capture_output=True,
+        cwd=Path(__file__).parents[1],
+    )  # fmt: skip
 
 
 def _nights(root: Path) -> Rows:
