@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from gpuledger.flows.asking.card_names import gpus_of
+from gpuledger.transform.answers.sizes import sizes
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.files.source import described
 from gpuledger.transform.sizing.named import shape_of, usual_precision
-from gpuledger.transform.sizing.running import kv_bytes_per_token
+from gpuledger.transform.sizing.running import kv_bytes_per_token, kv_cache_bytes
 from gpuledger.transform.sizing.tensors import Architecture, count_parameters
 from gpuledger.transform.sizing.weights import normalise_precision, weights
 from gpuledger.transform.speed.engines import engine_of
@@ -77,6 +78,15 @@ def test_each_part_has_the_precision_that_the_files_state(case: str, billions: f
     found = read_config(described(CASES / case))
     assert count_parameters(found).total / 1e9 == pytest.approx(billions, rel=0.001)
     assert weights(found, found.stored_as).total / 1e9 == pytest.approx(gigabytes, rel=0.001)
+
+
+def test_entries_that_stand_for_several_tokens_are_kept_as_often_as_each_layer_says() -> None:
+    """`compress_ratios`, and since nobody knows the family, no line says that it is exact."""
+    found = shape("102-deepseek-v4-expert-dtype-fp4")
+    kept = 43 * 128 * 512 + 21 * 20_000 * (512 + 128) / 4 + 20 * 20_000 * 512 / 128
+    assert kv_cache_bytes(found, 20_000) == pytest.approx(2 * kept, rel=0.001)
+    notes = {line.quantity: str(line.note) for line in sizes(found, "fp8", 4096, 1, Assumptions())}
+    assert {name for name, note in notes.items() if "estimate" not in note} == {"longest context"}
 
 
 def test_a_model_that_was_thinned_out_is_counted_block_by_block() -> None:

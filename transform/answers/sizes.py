@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuledger.extract.message import Label, Message
 from gpuledger.transform.assumptions import Assumptions
@@ -61,8 +61,19 @@ def sizes(
 ) -> Iterator[Quantity]:
     """Parameters, memory to answer and to train, and operations of a model of text, in this order.
 
-    Raises SizingError if the model does not allow the context or the precision.
+    If something of the model was not understood, every line that follows from it says that it is estimated. Raises
+    SizingError if the model does not allow the context or the precision.
     """
+    for line in _counted(shape, precision, context, batch, assumptions):
+        is_read = not shape.estimated or line.quantity in ("parameters", "longest context", "activations")
+        yield line if is_read else replace(
+            line, note=Message("estimated; {note}", note=line.note) if line.note else Message("estimated")
+        )  # fmt: skip
+
+
+def _counted(
+    shape: Architecture, precision: str, context: int, batch: int, assumptions: Assumptions
+) -> Iterator[Quantity]:
     count = count_parameters(shape)
     stored = weights(shape, precision)
     memory = inference_memory(shape, precision, context, batch, assumptions)
@@ -138,17 +149,17 @@ def image_sizes(model: DiffusionModel, precision: str, batch: int, assumptions: 
 def _operations(shape: Architecture, tokens: int, batch: int) -> Iterator[Quantity]:
     """The exact count, and the count by the method of the second source document, with each step between the two."""
     exact = prefill_flops(shape, tokens, batch)
-    yield Quantity(
-        "operations to read the prompt", exact.total, "FLOP",
-        Message("{tokens} tokens × {batch}, exact", tokens=tokens, batch=batch),
-    )  # fmt: skip
+    of = Message("{context} tokens × {batch}", context=tokens, batch=batch)
+
+    def how(note: Message) -> Message:
+        return note if shape.estimated else Message("{note}, exact", note=note)
+
+    yield Quantity("operations to read the prompt", exact.total, "FLOP", how(of))
     yield Quantity("the same by 2 × parameters × tokens", exact.rule_of_thumb, "FLOP", Message("rule of thumb"))
     if shape.kind == "decoder":
         decoding = decode_flops(shape, tokens, batch)
-        yield Quantity(
-            "operations to write a token", decoding.total, "FLOP",
-            Message("after {tokens} tokens × {batch}, exact", tokens=tokens, batch=batch),
-        )  # fmt: skip
+        after = Message("after {tokens}", tokens=of)
+        yield Quantity("operations to write a token", decoding.total, "FLOP", how(after))
     if state_bytes(shape):
         return  # the published method covers only attention
     inner, heads = shape.ffn, shape.attention[0].heads

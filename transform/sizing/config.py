@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import UnionType
+from typing import Any
 
 from gpuledger.extract import local_files
+from gpuledger.extract.message import Label
 from gpuledger.transform.sizing.errors import BadConfig, BadModelFile
 
 #: The most layers or experts that a config may have. No published model has a tenth of that. Without this limit a typing
@@ -59,79 +62,63 @@ class Config:
     def optional_whole(self, *names: str) -> int | None:
         """A whole number above zero, or None if it is absent or null. Raises BadConfig if the value is anything else."""
         for name in names:
-            value = self.values.get(name)
+            value: int | None = self._typed(name, "a whole number above 0", int)
             if value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
-                raise BadConfig(
-                    "{name} of model_type {model_type!r} must be a whole number above 0, not {value!r}", name=name,
-                    model_type=self.model_type, value=value,
-                )  # fmt: skip
             most = _MOST_REPEATED if name.endswith(_REPEATED) else _MOST
             if value > most:
-                raise BadConfig(
-                    "{name} of model_type {model_type!r} is {value:,}, and no model has over {most:,}", name=name,
-                    model_type=self.model_type, value=value, most=most,
-                )  # fmt: skip
+                raise self._too_many(name, value, most)
             return value
         return None
 
     def flag(self, name: str, *, default: bool) -> bool:
         """True or false, `default` if it is absent or null. Raises BadConfig if the value is anything else."""
-        value = self.values.get(name)
-        if value is None:
-            return default
-        if not isinstance(value, bool):
-            raise BadConfig(
-                "{name} of model_type {model_type!r} must be true or false, not {value!r}", name=name,
-                model_type=self.model_type, value=value,
-            )  # fmt: skip
-        return value
+        value = self._typed(name, "true or false", bool)
+        return default if value is None else value
 
     def text(self, name: str, *, default: str) -> str:
         """A text, `default` if it is absent or null. Raises BadConfig if the value is anything else."""
-        value = self.values.get(name)
-        if value is None:
-            return default
-        if not isinstance(value, str):
-            raise BadConfig(
-                "{name} of model_type {model_type!r} must be text, not {value!r}", name=name,
-                model_type=self.model_type, value=value,
-            )  # fmt: skip
-        return value
+        value = self._typed(name, "text", str)
+        return default if value is None else value
 
     def sequence(self, name: str) -> list[object] | None:
         """A list, or None if it is absent or null. Raises BadConfig if the value is anything else."""
-        value = self.values.get(name)
-        if value is None:
-            return None
-        if not isinstance(value, list | tuple):
-            raise BadConfig(
-                "{name} of model_type {model_type!r} must be a list, not {value!r}", name=name,
-                model_type=self.model_type, value=value,
-            )  # fmt: skip
-        return self.bounded(name, list(value))
+        value = self._typed(name, "a list", list | tuple)
+        return None if value is None else self.bounded(name, list(value))
 
     def bounded(self, name: str, entries: list[object]) -> list[object]:
         """The entries of a list. Raises BadConfig if they are more than a model has layers."""
         if len(entries) > _MOST_REPEATED and name != "tensors":
-            raise BadConfig(
-                "{name} of model_type {model_type!r} is {value:,}, and no model has over {most:,}", name=name,
-                model_type=self.model_type, value=len(entries), most=_MOST_REPEATED,
-            )  # fmt: skip
+            raise self._too_many(name, len(entries), _MOST_REPEATED)
         return entries
 
     def part(self, name: str) -> Config | None:
         """A nested part (`text_config`), or None if it is absent or null."""
-        value = self.values.get(name)
-        if value is None:
-            return None
-        if not isinstance(value, Mapping):
-            raise BadConfig(
-                "{name} of model_type {model_type!r} must be an object, not {value!r}", name=name,
-                model_type=self.model_type, value=value,
-            )  # fmt: skip
-        return Config(value, self.model_type)
+        value = self._typed(name, "an object", Mapping)
+        return None if value is None else Config(value, self.model_type)
+
+    def _typed(self, name: str, kind: str, types: type | UnionType) -> Any:
+        """The value of a key, None if it is absent or null. Raises BadConfig if it is not of the `kind` of the `types`."""
+        value: Any = self.values.get(name)
+        is_right = isinstance(value, types)
+        if types is int:
+            is_right = is_right and not isinstance(value, bool) and value > 0
+        if value is not None and not is_right:
+            raise self.wrong(name, kind, value)
+        return value
+
+    def wrong(self, name: str, kind: str, value: object) -> BadConfig:
+        """The refusal of a value that is not of the `kind` that the key has."""
+        return BadConfig(
+            "{name} of model_type {model_type!r} must be {kind}, not {value!r}", name=name, model_type=self.model_type,
+            kind=Label(kind), value=value,
+        )  # fmt: skip
+
+    def _too_many(self, name: str, value: int, most: int) -> BadConfig:
+        return BadConfig(
+            "{name} of model_type {model_type!r} is {value:,}, and no model has over {most:,}", name=name,
+            model_type=self.model_type, value=value, most=most,
+        )  # fmt: skip
 
     def head_dim(self, hidden: int, heads: int) -> int:
         """Width of a head: as the config states it, else hidden / heads. Raises BadConfig if that does not divide."""

@@ -82,10 +82,7 @@ class Meaning:
             if isinstance(given, list | tuple) and given:
                 numbers = [item for item in given if isinstance(item, int) and not isinstance(item, bool) and item >= 0]
                 if len(numbers) != len(given) or max(numbers) > 10**9:
-                    raise BadConfig(
-                        "{name} of model_type {model_type!r} must be a list, not {value!r}", name=name,
-                        model_type=self.config.model_type, value=given,
-                    )  # fmt: skip
+                    raise self.config.wrong(name, "a list", given)
                 return [*numbers, *[numbers[-1]] * layers][:layers]
         if default is None:
             return [self.number(meaning)] * layers
@@ -135,9 +132,13 @@ class Meaning:
                 yield kind or "full"
             return
         full, every, step = self.listed("full_layers"), self._every(), self.maybe("attention_step")
+        ratios = self.ratios(layers)
         linear = "conv" if self.config.values.get("conv_L_cache") else "linear"
         for layer in range(layers):
-            if full is not None:
+            if ratios:
+                is_chosen = ratios[layer] == min(filter(None, ratios), default=0) and self.maybe("index_head")
+                yield "sparse" if is_chosen else "heavy"
+            elif full is not None:
                 yield "full" if layer in full else linear
             elif every is not None:
                 yield "full" if (layer + 1) % every == 0 else "linear"
@@ -145,6 +146,16 @@ class Meaning:
                 yield "full" if layer % step == (self.maybe("attention_offset") or 0) else "linear"
             else:
                 yield "window" if self.is_local(layer, layers) else "full"
+
+    def ratios(self, layers: int) -> list[int]:
+        """How many tokens one entry behind the window of each layer stands for (0: there is none); empty if not stated.
+
+        Source: DeepSeek-V4's own config.json, `compress_ratios`: 0, 4 (an index chooses among the entries) or 128.
+        """
+        ratios = self.listed("ratios") or []
+        if any(isinstance(ratio, bool) or not isinstance(ratio, int) or ratio < 0 for ratio in ratios):
+            raise self.config.wrong("compress_ratios", "a list", ratios)
+        return [ratio if ratio > 1 else 0 for ratio in ratios[:layers]] if len(ratios) >= layers else []
 
     def _every(self) -> int | None:
         default = self.family.get("every")

@@ -128,11 +128,15 @@ class Mixers:
     def _compressed(self, layer: int, mixer: str) -> Iterator[AttentionLayer]:
         """A window whose keys are the values too, and behind it one entry for several tokens, with a key to choose it by."""
         rates = self.meaning.config.part("compress_rates") or self.meaning.config
-        rate = rates.whole(f"{'compressed_sparse' if mixer == 'sparse' else 'heavily_compressed'}_attention", default=1)
+        ratios = self.meaning.ratios(self.layers)
+        name = f"{'compressed_sparse' if mixer == 'sparse' else 'heavily_compressed'}_attention"
+        rate = ratios[layer] if ratios else rates.whole(name, default=1)
         heads, _, key, value = self._attention(layer, "window")
         index = (self.meaning.maybe("index_head") or 0) if mixer == "sparse" else 0
         window = self.meaning.maybe("window") or 1
         yield AttentionLayer(heads=heads, key_dim=key, value_dim=value, cached=key, window=window)
+        if not rate:
+            return
         yield AttentionLayer(
             heads=heads, key_dim=-(-key // rate), value_dim=-(-value // rate), cached=-(-(key + index) // rate)
         )
