@@ -15,7 +15,6 @@ import tomllib
 import zlib
 from collections.abc import Mapping
 from datetime import date
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -116,13 +115,17 @@ def read_toml(path: Path, *, follow: bool = False) -> dict[str, Any]:
         raise ValueError("nested too deeply") from None
 
 
-def toml_table(header: str, values: Mapping[str, str | int | float | Decimal | date | None]) -> str:
+def toml_table(header: str, values: Mapping[str, Any]) -> str:
     """A table of a TOML file with its `header`, `[name]` or `[[name]]`; values that are None are left out."""
     lines = [f"{name} = {_toml(value)}" for name, value in values.items() if value is not None]
     return "\n".join([header, *lines, ""])
 
 
-def _toml(value: str | int | float | Decimal | date) -> str:
+def _toml(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_toml(str(name))} = {_toml(inner)}' for name, inner in value.items())} }}"
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, bool):

@@ -12,10 +12,13 @@ import click
 
 from gpuledger.extract.message import Message
 from gpuledger.flows.asking.assume import with_texts
+from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.settings.settings import texts
+from gpuledger.flows.showing import chosen
 from gpuledger.flows.showing.money import Money, money_in
 from gpuledger.flows.words import wrong_use
+from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 from gpuledger.transform.answers import markets
 from gpuledger.transform.assumptions import ImpossibleAssumption
@@ -39,6 +42,30 @@ def ask(data: DataDir, offered: Stock, question: Question) -> Answer:
         return answer(replace(question, owned=there), offered, data.models)
     except (SizingError, ImpossibleQuestion, ImpossibleAssumption) as error:
         raise click.UsageError(say(error)) from None
+
+
+def keep(name: str, question: Question, data: DataDir) -> str:
+    """Keep a question that was answered, for each night to come; returns what is said of it. A usage error for a name or a
+    model that cannot be kept.
+    """
+    from gpuledger.flows.decisions.questions import QUESTIONS, Kept
+    from gpuledger.transform.buying.question import given
+    from gpuledger.transform.sizing.named import is_path
+
+    if is_path(question.model):
+        raise click.UsageError(
+            gettext("--save keeps the name of a model and no path: `gpuledger model add PATH` gives it a name")
+        )
+    try:
+        kept = Kept(
+            name=" ".join(name.split()), asked=given(question), market=chosen.market(),
+            currency=chosen.currency() or "USD", kept_on=utc_now().date(),
+        )  # fmt: skip
+    except ValueError as error:
+        raise click.UsageError(say(error)) from None
+    replaced = QUESTIONS.put(data.root, kept)
+    message = gettext("kept as {name}, in place of the one before") if replaced else gettext("kept as {name}")
+    return message.format(name=kept.name)
 
 
 def _cards(data: DataDir, names: Sequence[str]) -> tuple[str, ...]:

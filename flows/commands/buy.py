@@ -29,13 +29,18 @@ MOST_SHOWN, _EXPLAINED = 8, 3
 @click.option("--limit", type=Whole(0), metavar="N",
               help="Options to show; 0 for all (default: 8, with --explain 3).")  # fmt: skip
 @explain_option
+@click.option("--save", metavar="NAME",
+              help="Keep the question under this name: each night answers it again (mart.answer), `export` lists it, and "
+                   "`watch` tells when its pick changes.")  # fmt: skip
 @market_option
 @currency_option
 @data_dir_option
 @format_option
-def command(question: Question, limit: int | None, explain: bool, data_dir: str | None, form: str) -> int:
+def command(
+    question: Question, limit: int | None, explain: bool, save: str | None, data_dir: str | None, form: str
+) -> int:
     """What to buy to run a model: at most three picks, then all other ways, with evidence."""
-    from gpuledger.flows.asking.buying import Where, ask, stock
+    from gpuledger.flows.asking.buying import Where, ask, keep, stock
     from gpuledger.flows.asking.from_hub import bring
     from gpuledger.flows.showing.buy_answer import show_answer
 
@@ -47,4 +52,7 @@ def command(question: Question, limit: int | None, explain: bool, data_dir: str 
     where = Where(chosen.market(), chosen.currency(), question.country)
     with stock(data, where, clock=datetime.now(UTC), may_be_wheel=data_dir is None) as offered:
         bring(question.model, data)
-        return show_answer(ask(data, offered, question), data, count, form, explain=explain)
+        answer = ask(data, offered, question)
+        if save is not None:
+            click.echo(keep(save, answer.question, data), err=True)
+        return show_answer(answer, data, count, form, explain=explain)

@@ -24,10 +24,11 @@ from gpuledger.flows.words.lang import gettext
 @currency_option
 @data_dir_option
 def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str | None) -> None:
-    """Write every mart to FOLDER, one file a table, and `procurement`: one row a card, with what to do and why.
+    """Write every mart to FOLDER, one file a table, and `procurement`: what to buy, one row a pick and quote.
 
-    As xlsx it is one workbook whose first sheet is that list. --market and --lang are of that list. What others
-    may read is written by `gpuledger publish`.
+    As xlsx it is one workbook whose first sheet is that list: the picks of the questions that were kept (`buy --save`), of
+    the usual models if none was. --market and --lang are of that list. What others may read is written by `gpuledger
+    publish`.
 
     With --currency all dollars are in that currency, in columns of its name (price_eur): at the newest rate, and what is
     of a past day at that day's. Prices as a shop prints them keep their own.
@@ -35,7 +36,7 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
     The CSV files that every run writes beside the warehouse hold the newest 90 days of daily prices and 30 of changes.
     """
     from gpuledger.flows.night.context import utc_now
-    from gpuledger.flows.showing import procurement, questions
+    from gpuledger.flows.showing import procurement
     from gpuledger.flows.showing.money import money
     from gpuledger.flows.telling import progress
     from gpuledger.warehouse.outputs import csv_files, sheet, tables
@@ -45,13 +46,12 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
     currency = money(data)
     with progress.live_lines() as lines, together(data, folder):
         lines.step("ask")
-        front = procurement.sheet(data, currency)
+        front = procurement.sheet(data, currency, utc_now())
         lines.step("write")
         if form == "xlsx":
             from gpuledger.warehouse.outputs import xlsx_files  # it imports openpyxl, which takes a third of a second
 
-            lists = [front, questions.sheet(data, currency, utc_now())]
-            written = xlsx_files.export(data, folder, lists, history=history, gettext=gettext)
+            written = xlsx_files.export(data, folder, [front], history=history, gettext=gettext)
         elif form == "csv":
             written = [*csv_files.export(data, folder, currency=currency), sheet.write_csv(front, folder, excel=excel)]
         else:

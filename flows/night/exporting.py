@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpuledger.extract import local_files
-from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.showing import procurement
 from gpuledger.flows.showing.money import DOLLARS
@@ -25,7 +25,7 @@ def after_run(data: DataDir) -> list[Path]:
     """
     with together(data):
         written = csv_files.export(data, data.exports, recent=True)
-        return [*written, sheet.write_csv(procurement.sheet(data, DOLLARS), data.exports)]
+        return [*written, sheet.write_csv(procurement.sheet(data, DOLLARS, utc_now()), data.exports)]
 
 
 def write(context: Context, summary: Summary) -> Summary:

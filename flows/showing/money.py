@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,9 @@ from gpuledger.transform import queries
 from gpuledger.transform.answers import markets
 from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.paths import DataDir
+
+if TYPE_CHECKING:
+    from gpuledger.transform.buying.stock import Taxed
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +104,17 @@ def _market_heading(data: DataDir, day: date | None) -> str:
     market = markets.market(data, chosen.market(), day)
     if market.market == markets.ALL:
         return gettext("all markets, net of tax")
-    name = gettext("market {market}").format(market=market.market)
-    if market.is_net:
-        return f"{name}, {gettext('net of tax')}"
+    return f"{gettext('market {market}').format(market=market.market)}, {tax_heading(market)}"
+
+
+def tax_heading(market: Taxed) -> str:
+    """`before sales tax`, `with 10 % VAT`; `net of tax` for a table of several markets."""
+    if market.market in markets.OF_SEVERAL:
+        return gettext("net of tax")
     # A market that a user defined may name its tax in any way.
     tax = gettext(market.tax_name) if market.tax_name and knows(market.tax_name) else market.tax_name
     if not market.prices_include_tax:
-        return f"{name}, " + gettext("before {tax}").format(tax=tax)
+        return gettext("before {tax}").format(tax=tax)
     if market.tax_rate is None:
-        return f"{name}, " + gettext("with {tax}").format(tax=tax)
-    rate = f"{float(market.tax_rate) * 100:g} %"
-    return f"{name}, " + gettext("with {rate} {tax}").format(rate=rate, tax=tax)
+        return gettext("with {tax}").format(tax=tax)
+    return gettext("with {rate} {tax}").format(rate=f"{float(market.tax_rate) * 100:g} %", tax=tax)

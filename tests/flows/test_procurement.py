@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,16 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from openpyxl import load_workbook
+from openpyxl.utils import get_column_letter
 
+from gpuledger.flows.agent.tools import Tools
 from gpuledger.flows.cli import cli
+from gpuledger.flows.decisions.questions import QUESTIONS, Kept
 from gpuledger.flows.words import lang
-from gpuledger.transform.answers.procurement import advice, procurement
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows
+from tests.flows.inprocess import refresh
+from tests.nights import Night
 
 
 def export(data: Path, folder: Path, *words: str, lang_: str = "en") -> list[Path]:
@@ -39,60 +42,62 @@ def table(path: Path) -> list[dict[str, str]]:
 # ── what is said ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_there_is_a_row_for_each_card_that_a_shop_lists_with_its_street_price(data: Path) -> None:
-    found = {card.gpu_id: card.price_usd for card in procurement(DataDir(data)).cards}
-    assert found == dict(rows(data, "SELECT gpu_id, price_usd FROM mart.gpu_price"))
+def test_it_begins_with_the_picks_of_buy_for_the_models_that_the_report_shows(data: Path, tmp_path: Path) -> None:
+    export(data, tmp_path)
+    listed = table(tmp_path / "procurement.csv")
+    questions = list(dict.fromkeys(row["question"] for row in listed))
+    assert len(questions) > 5
+    for model in questions:
+        told = Tools(DataDir(data), cli).all()["buy"](model=model)
+        mine = [row for row in listed if row["question"] == model]
+        if told["refusal"]:
+            assert [row["advice"] for row in mine] == ["no answer"]
+            assert told["refusal"]["reason"] in mine[0]["why"]
+            continue
+        for pick, row in zip(told["picks"], mine, strict=True):
+            assert row["what"].startswith(pick["what"])
+            for name, heading in (("price_usd", "price, USD"), ("outlay_usd", "day one, USD"), ("total_usd", "in all, USD"),
+                                  ("each_tokens_per_s", "tokens/s for each")):  # fmt: skip
+                assert row[heading] == ("" if pick[name] is None else f"{pick[name]:.10g}"), (model, name)
+            assert (row["speed is"], row["mark"]) == (pick["speed_is"], pick["price_mark"])
+        assert mine[0]["in a sentence"] == " ".join(told["sentences"])
 
 
-def test_what_is_to_be_bought_is_on_a_pareto_front_and_nothing_else(data: Path) -> None:
-    listed = procurement(DataDir(data))
-    front = rows(
-        data,
-        f"""SELECT DISTINCT gpu_id FROM mart.value WHERE price_basis = 'street' AND on_pareto_frontier
-            AND workload_id IN {tuple(listed.workloads)}""",
-    )
-    assert {card.gpu_id for card in listed.cards if card.advice in ("buy", "unjudged", "wait")} == {
-        gpu_id for (gpu_id,) in front
-    }
+QUOTE = """Product,Part number,Unit price,Currency,VAT included,Condition,Quantity,Valid until,Vendor,Country,Shipping cost
+GeForce RTX 4090 24GB,PN-4090,1500,USD,no,new,4,2023-12-31,Nordwind,US,25
+GeForce RTX 4090 24GB,PN-77,1450,USD,no,new,2,2023-12-15,Halden,US,
+"""
 
 
-def test_whoever_beats_a_card_is_at_least_as_fast_for_no_more_money(data: Path) -> None:
-    listed = procurement(DataDir(data))
-    prices = {card.gpu: card for card in listed.cards}
-    beaten = [(card, place, name) for card in listed.cards for name, place in card.places.items() if place.beaten_by]
-    assert beaten
-    for card, place, workload in beaten:
-        other = prices[str(place.beaten_by)]
-        assert other.places[workload].score >= place.score
-        assert other.price_usd is not None
-        assert card.price_usd is not None
-        assert other.price_usd <= card.price_usd
-
-
-def test_a_card_that_is_dear_just_now_is_to_be_waited_for_and_one_whose_past_is_not_known_is_not_called_a_buy() -> None:
-    assert advice(Decimal(1), [True, False], "wait") == "wait"
-    assert advice(Decimal(1), [True, False], "neutral") == "buy"
-    assert advice(Decimal(1), [True], "buy") == "buy"
-    assert advice(Decimal(1), [True, False], "unknown") == "unjudged"
-    assert advice(Decimal(1), [True], None) == "unjudged"
-    assert advice(Decimal(1), [False], "wait") == "other"
-    assert advice(Decimal(1), [], None) == "unmeasured"
-    assert advice(None, [True], "buy") == "no_price"
-
-
-def test_owning_is_what_rent_or_buy_says_of_one_card(data: Path) -> None:
-    owned = {card.gpu_id: card.own_total_usd for card in procurement(DataDir(data)).cards}
-    compared = rows(data, "SELECT DISTINCT gpu_id, own_total_usd FROM mart.rent_vs_buy WHERE cards = 1")
-    assert compared
-    for gpu_id, own_total in compared:
-        assert float(owned[gpu_id] or 0) == pytest.approx(own_total, abs=0.011)
-
-
-def test_another_market_has_its_own_prices_and_fronts(data: Path) -> None:
-    korean = {card.gpu_id: card for card in procurement(DataDir(data), "kr").cards}
-    prices = dict(rows(data, "SELECT gpu_id, price_usd FROM mart.market_price WHERE market = 'kr'"))
-    assert {gpu_id: card.price_usd for gpu_id, card in korean.items()} == prices
-    assert any(card.advice == "unjudged" for card in korean.values())
+def test_each_vendor_has_a_row_with_what_an_order_needs_and_a_held_price_is_named(
+    nights: dict[int, Night], site: Path, tmp_path: Path
+) -> None:
+    data = nights[1].copy(tmp_path / "data")
+    (data / "inbox").mkdir(exist_ok=True)
+    (data / "inbox" / "offers.csv").write_text(QUOTE)
+    page = site / "newegg" / "sample" / "night2" / "gpus" / "index.html"
+    page.write_text(page.read_text(encoding="utf-8").replace("<strong>1,879</strong>", "<strong>99</strong>"))
+    refresh(data, 2, only=["quotes", "newegg"])
+    QUESTIONS.put(data, Kept(name="two cards", asked={"model": "llama-3.3-70b", "own": ("nvidia-geforce-rtx-4090",)}))
+    QUESTIONS.put(data, Kept(name="nobody", asked={"model": "llama-3.3-70b", "budget": "10"}))
+    QUESTIONS.put(data, Kept(name="nowhere", asked={"model": "llama-3.1-8b"}, market="zz"))
+    export(data, tmp_path / "out")
+    listed = table(tmp_path / "out" / "procurement.csv")
+    assert {row["question"]: row["advice"] for row in listed if row["question"] != "two cards"} == {
+        "nobody": "no answer", "nowhere": "no answer",
+    }  # fmt: skip
+    assert "without --budget" in next(row["why"] for row in listed if row["question"] == "nobody")
+    by_vendor = {row["vendor"]: row for row in listed if row["question"] == "two cards"}
+    halden, nordwind = by_vendor["Halden"], by_vendor["Nordwind"]
+    ordered = ("part number", "pieces", "price, USD", "tax", "shipping, USD", "valid until", "delivery")
+    assert [halden[name] for name in ordered] == [
+        "PN-77", "1", "1450", "before sales tax", "", "2023-12-15", "2 offered",
+    ]  # fmt: skip
+    assert [nordwind[name] for name in ordered] == [
+        "PN-4090", "1", "1500", "before sales tax", "25", "2023-12-31", "4 offered",
+    ]  # fmt: skip
+    assert nordwind["advice"] == "quote"
+    assert "held: 99" in nordwind["look at first"]
 
 
 # ── the files ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -104,8 +109,7 @@ def test_the_csv_is_read_by_pandas_and_has_the_mark_for_excel_where_it_is_asked_
     plain, excel = ((tmp_path / name / "procurement.csv").read_bytes() for name in ("plain", "excel"))
     assert excel == b"\xef\xbb\xbf" + plain
     frame = pd.read_csv(tmp_path / "plain" / "procurement.csv", parse_dates=["price since"])
-    assert len(frame) == len(procurement(DataDir(data)).cards)
-    assert frame["best price, USD"].dtype == "float64"
+    assert frame["price, USD"].dtype == "float64"
     assert str(frame["price since"].dtype).startswith("datetime64")
 
 
@@ -115,8 +119,8 @@ def test_another_currency_is_in_headings_and_amounts(data: Path, tmp_path: Path)
     dollars, won = (table(tmp_path / name / "procurement.csv") for name in ("usd", "krw"))
     ((rate,),) = rows(data, "SELECT usd_rate FROM core.fx_usd WHERE currency = 'KRW'")
     for one, other in zip(dollars, won, strict=True):
-        if one["best price, USD"]:
-            assert float(other["best price, KRW"]) * rate == pytest.approx(float(one["best price, USD"]), abs=0.04)
+        if one["price, USD"]:
+            assert float(other["price, KRW"]) * rate == pytest.approx(float(one["price, USD"]), abs=0.04)
 
 
 def test_every_table_is_in_that_currency_and_what_is_of_a_past_day_at_that_days_rate(
@@ -152,23 +156,14 @@ def test_every_table_is_in_that_currency_and_what_is_of_a_past_day_at_that_days_
 def test_the_list_is_korean_where_korean_is_asked_for(data: Path, tmp_path: Path) -> None:
     export(data, tmp_path, lang_="ko")
     first, *_ = (tmp_path / "procurement.csv").read_text(encoding="utf-8").splitlines()
-    words = {
-        "gpu",
-        "Stable",
-        "Diffusion",
-        "image",
-        "generation",
-        "resolution",
-        "from",
-        "LLaMA",
-        "text",
-        "tokens",
-        "bits",
-    }
-    assert not set(re.findall("[A-Za-z]{4,}", first)) - words
+    assert set(re.findall("[A-Za-z]{4,}", first)) <= {"gpu", "listing", "tokens"}
     assert {row["조언"] for row in table(tmp_path / "procurement.csv")} <= {
-        "살 때", "가성비 좋음", "기다릴 때", "다른 카드", "측정값 없음", "가격 없음",
-    }  # fmt: skip
+        "살 때",
+        "더 싸게",
+        "다른 상태",
+        "견적",
+        "답 없음",
+    }
 
 
 def test_the_parquet_has_plain_decimals_and_says_what_its_columns_mean(data: Path, tmp_path: Path) -> None:
@@ -179,35 +174,43 @@ def test_the_parquet_has_plain_decimals_and_says_what_its_columns_mean(data: Pat
         told = con.execute("SELECT decode(key), decode(value) FROM parquet_kv_metadata(?)", [file]).fetchall()
     assert types["price_usd"] == "DECIMAL(18,2)"
     assert types["price_since"] == "DATE"
-    assert dict(told)["price_usd"] == "lowest price of a new card that can be bought now"
+    assert dict(told)["price_usd"] == "of all pieces, or of an hour of rent"
+
+
+def printed_pt(sheet: Any, columns: int) -> float:
+    """The size in which the text of a sheet is printed, fitted to the width of A4, landscape [pt].
+
+    A letter of a column's width is 7 pixels of 1/96 inch in Calibri 11, with 5 more for each column (ECMA-376, 18.3.1.13).
+    """
+    letters = [sheet.column_dimensions[get_column_letter(place)].width for place in range(1, columns + 1)]
+    assert sheet.print_area.split("!")[1].replace("$", "").startswith(f"A1:{get_column_letter(columns)}")
+    inches = sum(7 * width + 5 for width in letters) / 96
+    there = 297 / 25.4 - sheet.page_margins.left - sheet.page_margins.right
+    return float(sheet["A5"].font.sz * min(1, there / inches))
 
 
 def test_the_workbook_is_one_that_a_buyer_forwards(workbook_of: Callable[[str, str], Path]) -> None:
     book: Any = load_workbook(workbook_of("us", "USD"))
     first = book.worksheets[0]
     assert first.title == "What to buy"
-    assert (first.freeze_panes, first.print_title_rows) == ("C5", "$4:$4")
+    assert (first.freeze_panes, first.print_title_rows) == ("D5", "$4:$4")
     assert first.auto_filter.ref.startswith("A4:")
     assert first.page_setup.orientation == "landscape"
     heads = [cell.value for cell in first[4]]
-    price, since, link = (heads.index(name) for name in ("best price, USD", "price since", "link"))
+    assert heads[:7] == ["advice", "question", "what", "vendor", "part number", "pieces", "price, USD"]
+    price, since, link = (heads.index(name) for name in ("price, USD", "price since", "link"))
     top = first[5]
-    assert top[0].value == "good value"
-    assert "its price is known on 2 of the 30 days that takes" in top[heads.index("why")].value
-    unpriced = next(row for row in first.iter_rows(min_row=5) if row[0].value == "no price")
-    assert unpriced[0].fill.fgColor.rgb.endswith("EDEDED")
+    assert top[0].value == "buy"
+    assert top[0].fill.fgColor.rgb.endswith("D5EBD8")
     assert top[price].number_format == "#,##0.00"
     assert top[since].number_format == "yyyy-mm-dd"
     assert top[link].hyperlink.target.startswith("http")
-    # No "###": a date or an amount is narrower than its column.
-    for place in (price, since):
-        assert first.column_dimensions[top[place].column_letter].width >= 11
-    assert book.sheetnames[1:4] == ["What to buy for a model", "Definitions", "Sources"]
-    # It prints on two pages: each of the two lists on one, and of the tables behind them an empty cell.
-    for sheet in book.worksheets[:2]:
-        assert (sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight) == (1, 1)
-        assert sheet.sheet_properties.pageSetUpPr.fitToPage
-    for sheet in book.worksheets[2:]:
+    assert book.sheetnames[1:3] == ["Definitions", "Sources"]
+    # All columns of an order stand side by side, and of the tables behind them an empty cell is printed.
+    assert (first.page_setup.fitToWidth, first.page_setup.fitToHeight) == (1, 0)
+    assert first.sheet_properties.pageSetUpPr.fitToPage
+    assert printed_pt(first, heads.index("look at first") + 1) >= 9
+    for sheet in book.worksheets[1:]:
         printed = sheet.print_area.split("!")[1].replace("$", "").split(":")[0]
         assert sheet[printed].value is None
         assert sheet[printed].column == sheet.max_column
@@ -219,6 +222,7 @@ def test_the_workbook_is_one_that_a_buyer_forwards(workbook_of: Callable[[str, s
 def test_won_fit_into_their_columns_and_have_no_hundredths(workbook_of: Callable[[str, str], Path]) -> None:
     first: Any = load_workbook(workbook_of("kr", "KRW")).worksheets[0]
     heads = [cell.value for cell in first[4]]
+    assert printed_pt(first, heads.index("look at first") + 1) >= 9
     paid = [
         cell
         for row in first.iter_rows(min_row=5)
@@ -228,7 +232,7 @@ def test_won_fit_into_their_columns_and_have_no_hundredths(workbook_of: Callable
     assert max(cell.value for cell in paid) > 1_000_000
     for cell in paid:
         assert cell.number_format == "#,##0"
-        assert first.column_dimensions[cell.column_letter].width > len(f"{cell.value:,.0f}") + 2
+        assert first.column_dimensions[cell.column_letter].width > len(f"{cell.value:,.0f}") + 1
 
 
 def test_the_same_warehouse_gives_the_same_bytes(

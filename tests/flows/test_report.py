@@ -19,11 +19,10 @@ from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.transform.answers.procurement import procurement
 from gpuledger.transform.report import contents as contents_module
+from gpuledger.transform.report.advised import advice
 from gpuledger.transform.report.history import Day, packed
 from gpuledger.warehouse.outputs.report import files, words
-from gpuledger.warehouse.paths import DataDir
 from tests.command import rows
 from tests.flows.inprocess import refresh
 from tests.flows.reports import report, shown, table, tree
@@ -100,15 +99,29 @@ def test_the_tables_are_those_of_the_warehouse(nights: dict[int, Night], found: 
     assert {row["table"] for row in table(found, "tables")} == {*contents_module.TABLES}
 
 
-def test_a_card_is_judged_as_the_list_to_buy_by_judges_it(nights: dict[int, Night], found: dict[str, Any]) -> None:
-    data = DataDir(nights[2].data)
-    for name in (None, "kr"):
-        by_card = {row["gpu_id"]: row for row in table(found, "prices") if row["market"] == (name or "us")}
-        for card in procurement(data, name).cards:
-            row = by_card[card.gpu_id]
-            assert row["advice"] == card.advice
-            own = card.own_total_usd
-            assert row["own_total_usd"] == (None if own is None else float(own))
+def test_what_is_to_be_bought_is_on_a_front_and_owning_is_what_rent_or_buy_says(
+    nights: dict[int, Night], found: dict[str, Any]
+) -> None:
+    data = nights[2].data
+    front = {row["gpu_id"] for row in table(found, "value") if row["is_front"] and row["market"] == "us"}
+    owned = dict(rows(data, "SELECT DISTINCT gpu_id, own_total_usd FROM mart.rent_vs_buy WHERE cards = 1"))
+    judged = {row["gpu_id"]: row for row in table(found, "prices") if row["market"] == "us"}
+    assert {name for name, row in judged.items() if row["advice"] in ("buy", "unjudged", "wait")} == front
+    assert all(row["beaten_by"] for row in judged.values() if row["advice"] == "other")
+    assert owned
+    for gpu_id, own_total in owned.items():
+        assert judged[gpu_id]["own_total_usd"] == pytest.approx(own_total, abs=0.011)
+
+
+def test_a_card_that_is_dear_just_now_is_to_be_waited_for_and_one_whose_past_is_not_known_is_not_called_a_buy() -> None:
+    assert advice(Decimal(1), [True, False], "wait") == "wait"
+    assert advice(Decimal(1), [True, False], "neutral") == "buy"
+    assert advice(Decimal(1), [True], "buy") == "buy"
+    assert advice(Decimal(1), [True, False], "unknown") == "unjudged"
+    assert advice(Decimal(1), [True], None) == "unjudged"
+    assert advice(Decimal(1), [False], "wait") == "other"
+    assert advice(Decimal(1), [], None) == "unmeasured"
+    assert advice(None, [True], "buy") == "no_price"
 
 
 def test_what_a_shop_writes_is_text_and_a_warehouse_without_its_archive_is_reported_all_the_same(

@@ -16,6 +16,8 @@ from gpuledger.warehouse.read import query
 
 #: The name for the table of all markets together, net of tax.
 ALL = "all"
+#: The tables of several markets, whose prices are compared without tax.
+OF_SEVERAL = ("eu", ALL)
 
 #: The codes of countries, by other names that people type.
 _ALSO_CALLED = {

@@ -183,6 +183,11 @@ def paragraphs(answer: Answer) -> list[list[Message]]:
     )]] if is_unknown else []  # fmt: skip
 
 
+def speed_of(option: Option, answer: Answer) -> list[Message]:
+    """How fast an option of the answer is, as its first sentences say it of the first pick."""
+    return [*_Said(Headline(option, None, None, None, None, None), answer).speed()]
+
+
 def sentences(answer: Answer) -> list[Message]:
     """The sentences of all paragraphs."""
     return [sentence for paragraph in paragraphs(answer) for sentence in paragraph]
@@ -281,7 +286,7 @@ class _Said(NamedTuple):
         if option.behind:
             yield Message("Nothing here is comfortable; this comes nearest, but {why:; }.", why=option.behind)
         yield self._what_to_do()
-        yield from self._speed()
+        yield from self.speed()
         if option.prediction is not None and option.prediction.verdict == "tight":
             yield Message(
                 "Its memory is just enough: {needed:.1f} of {available:.1f} GB.", needed=option.needed_gb,
@@ -399,7 +404,8 @@ class _Said(NamedTuple):
             return Message("shipping and {tax} not included", tax=Message("sales tax") if tax == "sales tax" else tax)
         return Message("shipping not included")
 
-    def _speed(self) -> Iterator[Message]:
+    def speed(self) -> Iterator[Message]:
+        """How fast it is, and how sure that is."""
         option, users = self.found.option, self.answer.need.users
         if option.pictures is not None:
             made, model = option.pictures, self.answer.need.diffusion

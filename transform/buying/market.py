@@ -38,7 +38,7 @@ class Evidence(NamedTuple):
     `source` is the shop or the cloud, `seen_at` the time at which the price was last confirmed, and `snapshot_sha256` the
     archived page. `mark` is what core.price_mark says of the source, or what price the program brings; None if nothing.
     `market` is the market of the offer, None for a cloud. `vendor` is who sells it, where that is not the source itself:
-    the vendor of a quote, or a seller of a marketplace.
+    the vendor of a quote, or a seller of a marketplace. `listing_id` is that of core.listing, None for a cloud.
     """
 
     source: str
@@ -49,6 +49,7 @@ class Evidence(NamedTuple):
     mark: str | None = None
     market: str | None = None
     vendor: str | None = None
+    listing_id: str | None = None
     #: Whether the program brings it for a card that no shop has where shops have others, or a maker asked it long ago.
     is_behind: bool = False
 
@@ -268,7 +269,8 @@ def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> l
                round_even(g.tdp_w, 0)::INTEGER, coalesce(g.gpus_on_board, 1), r.observed_value_kept_per_year,
                r.history_years, p.source, p.valid_from,
                core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from), p.url, p.snapshot_sha256,
-               {_MARK.format(price="p")} AS mark, p.market, {_VENDOR.format(listing="p")}
+               {_MARK.format(price="p")} AS mark, p.market, {_VENDOR.format(listing="p")},
+               p.listing_id
            FROM core.market_offer p
            JOIN core.gpu g ON g.gpu_id = p.gpu_id
            LEFT JOIN ops.source_state st ON st.source = p.source
@@ -299,7 +301,7 @@ def nodes(con: duckdb.DuckDBPyConnection, asked: OfferFilter) -> list[Node]:
                CASE WHEN a.market IN ('eu', 'all') THEN n.net_usd ELSE n.price_usd END AS paid_usd, g.memory_gb,
                g.memory_bandwidth_gb_s, (g.tdp_w * n.gpus / coalesce(g.gpus_on_board, 1))::INTEGER, n.source,
                n.price_since, n.last_seen_at, n.url, n.snapshot_sha256, {_MARK.format(price="n")} AS mark, n.market,
-               {_VENDOR.format(listing="l")}
+               {_VENDOR.format(listing="l")}, n.listing_id
            FROM {view("mart.node_offer")} n CROSS JOIN asked a JOIN core.gpu g ON g.gpu_id = n.gpu_id
            JOIN core.listing l ON l.listing_id = n.listing_id
            WHERE coalesce(n.exclusion, 'source too old') = 'source too old' AND list_contains($conditions, n.condition)

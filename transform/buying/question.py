@@ -11,8 +11,9 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_type_hints
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.buying.costs import DAYS_A_YEAR
 from gpuledger.transform.sizing.tuning import Way
 from gpuledger.transform.speed.engines import Embedding, Split
@@ -188,6 +189,33 @@ def given(question: Any) -> dict[str, Any]:
         if dataclasses.is_dataclass(value):
             said |= given(value)
         elif value not in (None, (), {}, field.default):
-            name = next(iter(field.metadata["asked"].options), field.name)
-            said[name.removeprefix("--").replace("-", "_")] = value
+            said[_written(field)] = value
     return said
+
+
+def of_given(said: Mapping[str, Any]) -> Question:
+    """The question of which `given` says that. Raises ValueError for what `buy` does not ask, or not so."""
+    left = dict(said)
+    question: Question = _filled(Question, left)
+    if left:
+        raise ValueError(Message("buy has no argument {name!r}", name=next(iter(left))))
+    return question
+
+
+def _filled(kind: type[Any], left: dict[str, Any]) -> Any:
+    import msgspec
+
+    hints, values = get_type_hints(kind), {}
+    for field in dataclasses.fields(kind):
+        if dataclasses.is_dataclass(hints[field.name]):
+            values[field.name] = _filled(hints[field.name], left)
+        elif _written(field) in left:
+            values[field.name] = msgspec.convert(left.pop(_written(field)), hints[field.name], strict=False)
+        elif field.default is field.default_factory:  # neither is given
+            raise ValueError(Message("a question needs {name}", name=_written(field)))
+    return kind(**values)
+
+
+def _written(field: dataclasses.Field[Any]) -> str:
+    name = next(iter(field.metadata["asked"].options), field.name)
+    return str(name).removeprefix("--").replace("-", "_")

@@ -100,6 +100,14 @@ def _url(shown: Shown) -> str | None:
     return evidence.url or (evidence.snapshot_sha256 and shown.origin(evidence.snapshot_sha256)) or None
 
 
+def _age(shown: Shown) -> float | None:
+    """Hours since the price was last confirmed."""
+    evidence = shown.option.evidence
+    if evidence is None:
+        return None
+    return round(max(0.0, (shown.answer.stock.now - evidence.seen_at).total_seconds() / 3600), 1)
+
+
 def _reads(shown: Shown) -> int | None:
     rate = _at("prediction.prefill.expected")(shown)
     return None if rate is None else round(rate * shown.option.copies)
@@ -187,6 +195,8 @@ COLUMNS: Mapping[str, Callable[[Shown], Any]] = MappingProxyType(
         "low_images_per_s": _images("low"),
         "high_images_per_s": _images("high"),
         "seller": _at("evidence.vendor"),
+        "listing_id": _at("evidence.listing_id"),
+        "age_hours": _age,
         "price_mark": lambda shown: mark_of(shown.option),
         "pick": _pick,
         "behind": lambda shown: several(shown.option.behind) or "",

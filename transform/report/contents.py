@@ -20,12 +20,12 @@ from gpuledger.extract.message import Message
 from gpuledger.transform.answers.markets import ALL
 from gpuledger.transform.answers.markets import market as market_named
 from gpuledger.transform.answers.price import market_parameters
-from gpuledger.transform.answers.procurement import CONTEXT_TOKENS, PRECISION, advice, beaten_by, own_total
 from gpuledger.transform.answers.value import values
 from gpuledger.transform.assumptions import with_value_kept
 from gpuledger.transform.buying import market
 from gpuledger.transform.queries import last_in
 from gpuledger.transform.report import running
+from gpuledger.transform.report.advised import CONTEXT_TOKENS, PRECISION, advice, beaten_by, own_total
 from gpuledger.transform.report.history import Day, packed
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir

@@ -102,13 +102,18 @@ def asked(
 
     `own` is the folder with the models that users added.
     """
-    added = (model.model_id for model in load(own)[0])
-    chosen = [name for name in dict.fromkeys([*axes()["models"], *added]) if name in held]
-    for number, model_id in enumerate(chosen):
-        on_model(number, len(chosen))
+    names = chosen(own, held)
+    for number, model_id in enumerate(names):
+        on_model(number, len(names))
         for name, stock in offered.items():
             yield from _of_model(model_id, name, stock, own)
-    on_model(len(chosen), len(chosen))
+    on_model(len(names), len(names))
+
+
+def chosen(own: Path, held: Collection[str]) -> list[str]:
+    """The models of the grid and those that users added, as far as they are among those `held`."""
+    added = (model.model_id for model in load(own)[0])
+    return [name for name in dict.fromkeys([*axes()["models"], *added]) if name in held]
 
 
 def _of_model(model_id: str, market_name: str, stock: Stock, own: Path) -> Iterator[Asked]:

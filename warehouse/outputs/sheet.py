@@ -26,12 +26,15 @@ _TYPES: Mapping[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name for programs, its heading for people, the kind of its values, and their meaning."""
+    """One column: its name for programs, its heading for people, the kind of its values, their meaning, and how many letters
+    wide it is on paper (0: it is not printed, and as wide as its values).
+    """
 
     name: str
     heading: str
     kind: Kind
     meaning: str
+    width: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +103,15 @@ def widest(sheet: Sheet, place: int) -> int:
     return max((_cells(text) for text in texts), default=0)
 
 
-def lines(sheet: Sheet, row: Sequence[Any], width: int) -> int:
-    """Number of lines that the longest sentence of a row takes in columns of `width` letters."""
-    sentences = [_text(row[i]) for i, column in enumerate(sheet.columns) if column.kind == "long"]
-    return max((-(-_cells(text) // width) for text in sentences), default=1) or 1
+def lines(sheet: Sheet, row: Sequence[Any]) -> int:
+    """Number of lines that the longest text of a row takes in the columns that are printed."""
+    # The width is smaller here, as a word that does not fit begins a new line.
+    texts = [
+        (_cells(_text(value)), column.width - 3)
+        for column, value in zip(sheet.columns, row, strict=True)
+        if column.width and column.kind in ("text", "long")
+    ]
+    return max((-(-letters // width) for letters, width in texts), default=1) or 1
 
 
 def _text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""One workbook: the purchase list on the first sheet, then the meanings of columns and the sources, then a sheet for each
+"""One workbook: what to buy on the first sheet, then the meanings of columns and the sources, then a sheet for each
 table.
 
 Equal warehouses give equal bytes, as nothing in the file depends on when it was written.
@@ -30,8 +30,8 @@ from gpuledger.warehouse.read import query
 
 #: The most rows of a sheet below its header (ECMA-376).
 MAX_ROWS = 1_048_575
-#: Widths in letters: of a sentence, of a table's column at most, and of a link.
-SENTENCE_WIDTH, WIDEST, LINK_WIDTH = 52, 40, 9
+#: Widths in letters: of a table's column at most, and of a link.
+WIDEST, LINK_WIDTH = 40, 9
 
 _FORMATS: dict[Kind, str] = {
     "money": "#,##0.00", "percent": "+0.0%;−0.0%;0.0%", "number": "#,##0.##", "count": "#,##0", "day": "yyyy-mm-dd",
@@ -40,8 +40,8 @@ _COLOURS = {"good": "D5EBD8", "wait": "FBE9C0", "bad": "EDEDED"}
 _HEAD = PatternFill("solid", fgColor="1F3A5F")
 #: The font is named, as each program would choose another one.
 _FONT = "Calibri"
-_WHITE, _BOLD = Font(_FONT, bold=True, color="FFFFFF"), Font(_FONT, bold=True)
-_LINK = Font(_FONT, color="1155CC", underline="single")
+_WHITE, _BOLD = Font(_FONT, size=11, bold=True, color="FFFFFF"), Font(_FONT, size=11, bold=True)
+_LINK = Font(_FONT, size=11, color="1155CC", underline="single")
 #: Characters that XML does not allow (XML 1.0, 2.2). With a single one of them no program opens the workbook.
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 #: Most letters of a cell (ECMA-376), and of an address behind a cell: Excel calls a file with a longer one broken.
@@ -59,7 +59,7 @@ def export(
 ) -> list[Path]:
     """Write `<folder>/gpuledger.xlsx`, with `lists` as its first sheets and all in their currency, and return its path.
 
-    Only the lists are printed, each on one page. `gettext` puts the workbook's own texts into the language in use.
+    Only the lists are printed. `gettext` puts the workbook's own texts into the language in use.
 
     Tables that grow every night are left out unless `history` is set. Raises ValueError if a table has more rows than a
     sheet can hold.
@@ -98,11 +98,12 @@ def _list(book: Any, front: Sheet, gettext: Callable[[str], str]) -> None:
         if column.kind == "money":
             # Won are not counted in hundredths, and a cell that is too narrow for its number shows "###".
             amounts = [row[place - 1] for row in front.rows if row[place - 1] is not None]
-            shapes[place] = "#,##0.00" if any(amount % 1 for amount in amounts) else "#,##0"
-            longest_amount = max((len(f"{amount:,.2f}") for amount in amounts), default=0)
-            sheet.column_dimensions[get_column_letter(place)].width = max(longest_amount + 3, 11)
+            places = 2 if any(amount % 1 for amount in amounts) else 0
+            shapes[place] = "#,##0.00" if places else "#,##0"
+            longest_amount = max((len(f"{amount:,.{places}f}") for amount in amounts), default=0)
+            sheet.column_dimensions[get_column_letter(place)].width = max(longest_amount + 2, column.width)
             continue
-        width = {"long": SENTENCE_WIDTH, "link": LINK_WIDTH, "day": 12}.get(column.kind)
+        width = column.width or {"link": LINK_WIDTH, "day": 12}.get(column.kind)
         longest = max((len(word) for word in column.heading.split()), default=0)
         sheet.column_dimensions[get_column_letter(place)].width = width or min(
             max(widest(front, place - 1), longest + 3, 8) + 2, WIDEST
@@ -114,7 +115,7 @@ def _list(book: Any, front: Sheet, gettext: Callable[[str], str]) -> None:
             # An indent separates text from a number that ends just before it.
             side, indent = (None, 0) if is_number(column.kind) else ("left", 1)
             target_cell.alignment = Alignment(
-                vertical="top", horizontal=side, wrap_text=column.kind == "long", indent=indent
+                vertical="top", horizontal=side, wrap_text=bool(column.width), indent=indent
             )
             if column.kind == "link":
                 if (link := _NO_XML.sub("", str(value or ""))).startswith(("http://", "https://")):
@@ -130,11 +131,10 @@ def _list(book: Any, front: Sheet, gettext: Callable[[str], str]) -> None:
                     target_cell.fill = PatternFill("solid", fgColor=_COLOURS[front.colours[value]])
             elif place == 2:
                 target_cell.font = _BOLD
-        # Most programs do not compute the height of wrapped text. The width is smaller here, as a word that does not fit
-        # begins a new line.
-        sheet.row_dimensions[number].height = 16 * lines(front, row, SENTENCE_WIDTH - 12)
-    # The first two columns, the advice and the card, stay in view too.
-    sheet.freeze_panes = "C5"
+        # Most programs do not compute the height of wrapped text.
+        sheet.row_dimensions[number].height = 16 * lines(front, row)
+    # The first columns stay in view too: what is ordered, and for which question.
+    sheet.freeze_panes = "D5"
     sheet.auto_filter.ref = f"A4:{get_column_letter(len(front.columns))}{max(4 + len(front.rows), 5)}"
     sheet.print_title_rows = "4:4"
     sheet.print_area = f"A1:{get_column_letter(front.printed)}{4 + len(front.rows)}"
@@ -142,12 +142,12 @@ def _list(book: Any, front: Sheet, gettext: Callable[[str], str]) -> None:
 
 
 def _printed(sheet: Any, page: str) -> None:
-    """Print on one page of landscape A4."""
+    """Print on landscape A4, all columns side by side, on as many pages as the rows need."""
     sheet.page_setup.orientation, sheet.page_setup.paperSize = "landscape", sheet.PAPERSIZE_A4
-    sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 1
+    sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
     sheet.sheet_properties.pageSetUpPr.fitToPage = True
     sheet.oddFooter.center.text = page
-    sheet.page_margins.left = sheet.page_margins.right = 0.4
+    sheet.page_margins.left = sheet.page_margins.right = 0.25
 
 
 def _definitions(
