@@ -103,10 +103,16 @@ def test_what_is_to_be_bought_is_on_a_front_and_owning_is_what_rent_or_buy_says(
     nights: dict[int, Night], found: dict[str, Any]
 ) -> None:
     data = nights[2].data
-    front = {row["gpu_id"] for row in table(found, "value") if row["is_front"] and row["market"] == "us"}
+    front = rows(
+        data,
+        """SELECT DISTINCT gpu_id FROM mart.value JOIN core.workload USING (workload_id)
+           WHERE price_basis = 'street' AND on_pareto_frontier AND output IS NOT NULL""",
+    )
     owned = dict(rows(data, "SELECT DISTINCT gpu_id, own_total_usd FROM mart.rent_vs_buy WHERE cards = 1"))
     judged = {row["gpu_id"]: row for row in table(found, "prices") if row["market"] == "us"}
-    assert {name for name, row in judged.items() if row["advice"] in ("buy", "unjudged", "wait")} == front
+    assert {name for name, row in judged.items() if row["advice"] in ("buy", "unjudged", "wait")} == {
+        gpu_id for (gpu_id,) in front
+    }
     assert all(row["beaten_by"] for row in judged.values() if row["advice"] == "other")
     assert owned
     for gpu_id, own_total in owned.items():
