@@ -48,8 +48,8 @@ def keep(name: str, question: Question, data: DataDir) -> str:
     """Keep a question that was answered, for each night to come; returns what is said of it. A usage error for a name or a
     model that cannot be kept.
     """
-    from gpuledger.flows.decisions.questions import QUESTIONS, Kept
     from gpuledger.transform.buying.question import given
+    from gpuledger.transform.report.questions import QUESTIONS, Kept
     from gpuledger.transform.sizing.named import is_path
 
     if is_path(question.model):

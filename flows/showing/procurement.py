@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.items import Offer
 from gpuledger.extract.message import Failure
-from gpuledger.flows.decisions.questions import Answered, Asker, Kept, kept
 from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import texts
 from gpuledger.flows.showing import chosen
 from gpuledger.flows.showing.money import Money, prices_heading, tax_heading
 from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.flows.words.say import say, spoken
+from gpuledger.transform.answers import orders
 from gpuledger.transform.answers.markets import market
 from gpuledger.transform.buying.headline import named, sentences, speed_of, why_nothing
 from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.rows import Shown, row_of
+from gpuledger.transform.report.questions import Answered, Asker, Kept, kept
 from gpuledger.warehouse.outputs.sheet import Column, Sheet
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
@@ -44,18 +45,6 @@ def _advice(name: str) -> str:
     return gettext(_ADVICE[name])
 
 
-class Listing(NamedTuple):
-    """What an order says of an offer, shipping for one piece in US dollars. The last two are of a vendor's quote."""
-
-    mpn: str | None = None
-    shipping_usd: float | None = None
-    is_quote: bool = False
-    tax_included: bool | None = None
-    held: str | None = None
-    valid_until: date | None = None
-    pieces: int | None = None
-
-
 def sheet(data: DataDir, money: Money, clock: datetime) -> Sheet:
     """The list: the kept questions in the markets in which they were asked, others in the market in use.
 
@@ -64,11 +53,11 @@ def sheet(data: DataDir, money: Money, clock: datetime) -> Sheet:
     home = market(data, chosen.market()).market
     with reader(data) as con:
         asker = Asker(con, data, texts(settings.load({}).assumptions_given), clock)
-        listings = _Listings(con, data)
+        quotes = _Quotes(con, data)
         rows = [
             row
             for one in kept(con, data)
-            for row in _rows(asker, replace(one, market=one.market or home), listings, money)
+            for row in _rows(asker, replace(one, market=one.market or home), quotes, money)
         ]
     hint = gettext("for any other question: {command}").format(command="gpuledger buy --model … --save …")
     columns = _columns(money)
@@ -80,7 +69,7 @@ def sheet(data: DataDir, money: Money, clock: datetime) -> Sheet:
     )  # fmt: skip
 
 
-def _rows(asker: Asker, one: Kept, listings: _Listings, money: Money) -> Iterator[list[Any]]:
+def _rows(asker: Asker, one: Kept, quotes: _Quotes, money: Money) -> Iterator[list[Any]]:
     """The picks of one question, and what is best of each vendor's quote that answers it."""
     asked = asker.ask(one)
     answer = asked.answer
@@ -89,13 +78,13 @@ def _rows(asker: Asker, one: Kept, listings: _Listings, money: Money) -> Iterato
         return
     picks = answer.picks.all()
     for place, option in enumerate(picks, 1):
-        yield _row(_Order(one, answer, option, place), "", listings, money)
+        yield _row(_Order(one, answer, option, place), "", quotes, money)
     bought = {(pick.evidence.listing_id, pick.gpu_count) for pick in picks if pick.evidence}
-    for vendor in () if one.question.shops else listings.vendors(answer.stock.place.market):
+    for vendor in () if one.question.shops else orders.vendors(quotes.con, answer.stock.place.market):
         quoted = asker.ask(one, replace(one.question, shops=(vendor,))).answer
         first = quoted and quoted.picks and quoted.picks.first
         if quoted and first and first.evidence and (first.evidence.listing_id, first.gpu_count) not in bought:
-            yield _row(_Order(one, quoted, first, 1), "quote", listings, money)
+            yield _row(_Order(one, quoted, first, 1), "quote", quotes, money)
 
 
 class _Order(NamedTuple):
@@ -120,23 +109,24 @@ def _asked(kept: Kept) -> str:
     return ", ".join(f"{name} {value}" for name, value in kept.asked.items())
 
 
-def _row(order: _Order, advice: str, listings: _Listings, money: Money) -> list[Any]:
+def _row(order: _Order, advice: str, quotes: _Quotes, money: Money) -> list[Any]:
     option, answer = order.option, order.answer
     row = row_of(Shown(rank=order.place, option=option, ruled_out=None, answer=answer, origin=lambda sha256: None))
-    listing = listings.of(option)
+    listing, quoted = orders.listing_of(quotes.con, option), quotes.offer_of(option)
+    held = orders.held(quotes.con, option.gpu_id)
     pieces = _pieces(option, answer)
     memory = gettext("{done} of {known} GB").format(done=f"{option.needed_gb:.1f}", known=f"{option.available_gb:.1f}")
     shipping = None if listing.shipping_usd is None else listing.shipping_usd * pieces
-    held = [spoken(row["price_mark"]), listing.held or ""]
+    first = [spoken(row["price_mark"]), gettext("held: {prices}").format(prices=held) if held else ""]
     values = row | {
         "advice": _advice(advice or row["pick"]), "question": order.kept.name, "asked": _asked(order.kept),
         "what": say(named(option)), "shop": _vendor(option), "mpn": listing.mpn, "quantity": pieces,
         "tax": gettext("tax not stated") if listing.is_quote and listing.tax_included is None
         else tax_heading(answer.stock.place),
-        "shipping_usd": shipping, "valid_until": listing.valid_until, "offered": listing.pieces,
-        "stock": _stock(option, listing),
+        "shipping_usd": shipping, "valid_until": quoted and quoted.valid_until, "offered": quoted and quoted.quantity,
+        "stock": _stock(option, quoted),
         "why": " ".join([*(say(line, money.sum) for line in speed_of(option, answer)), memory]),
-        "held": "; ".join(filter(None, held)) or None, "last_confirmed": row["last_seen_at"],
+        "held": "; ".join(filter(None, first)) or None, "last_confirmed": row["last_seen_at"],
         "speed_is": spoken(row["speed_is"]), "evidence": (row["snapshot_sha256"] or "")[:12] or None,
         "sentence": " ".join(say(line, money.sum) for line in sentences(answer)) if row["pick"] == "first" else None,
     }  # fmt: skip
@@ -158,64 +148,35 @@ def _vendor(option: Option) -> str | None:
     return evidence.vendor or (sources.get(evidence.source).title if evidence.source in sources.names() else None)
 
 
-def _stock(option: Option, listing: Listing) -> str | None:
+def _stock(option: Option, quoted: Offer | None) -> str | None:
     """What the seller says of stock."""
-    if listing.is_quote:
-        return gettext("{count} offered").format(count=listing.pieces) if listing.pieces else None
+    if quoted is not None:
+        return gettext("{count} offered").format(count=quoted.quantity) if quoted.quantity else None
     return gettext("in stock") if option.evidence and option.evidence.listing_id else None
 
 
-class _Listings:
-    """What an order says beside the answer: of the listings of a warehouse, and of the quotes in the archive."""
+class _Quotes:
+    """The offers of vendors' files as they are archived: until when they hold, and for how many pieces."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection, data: DataDir) -> None:
-        self._con = con
+        self.con = con
         self._archive = Archive.at(data.snapshots, data.store)
-        self._quotes: dict[str, dict[str, Offer]] = {}
+        self._read: dict[str, dict[str, Offer]] = {}
 
-    def vendors(self, in_market: str) -> list[str]:
-        """Whose quotes stand in a market."""
-        rows = self._con.execute(
-            """SELECT DISTINCT seller FROM core.market_offer
-               WHERE seller_kind = 'quote' AND in_market = ? AND exclusion IS NULL AND seller IS NOT NULL ORDER BY 1""",
-            [in_market],
-        ).fetchall()
-        return [seller for (seller,) in rows]
-
-    def of(self, option: Option) -> Listing:
-        """The offer of an option. Nothing is known of what no shop sells."""
-        held = self._con.execute(
-            """SELECT string_agg(format('{} {} ({})', h.price, h.currency, h.reason), '; ' ORDER BY h.price)
-               FROM core.held h JOIN core.listing l ON l.listing_id = h.listing_id
-               WHERE coalesce(l.gpu_id, l.contained_gpu_id) = ?""",
-            [option.gpu_id],
-        ).fetchone()
-        text = gettext("held: {prices}").format(prices=held[0]) if held and held[0] else None
-        if option.evidence is None or option.evidence.listing_id is None:
-            return Listing(held=text)
-        row = self._con.execute(
-            """SELECT coalesce(l.mpn, l.sku), l.shipping::DOUBLE * fx.usd_rate, l.seller_kind = 'quote', l.tax_included,
-                   l.listing_key
-               FROM core.listing l LEFT JOIN core.price_open p USING (listing_id)
-               LEFT JOIN core.fx_usd fx ON fx.currency = p.currency WHERE l.listing_id = ?""",
-            [option.evidence.listing_id],
-        ).fetchone()
-        assert row is not None, "who has an offer has its listing"
-        mpn, shipping, is_quote, taxed, key = row
-        quoted = self._quoted(option.evidence.snapshot_sha256).get(key) if is_quote else None
-        listing = Listing(mpn, shipping, is_quote, taxed, text)
-        return listing if quoted is None else listing._replace(valid_until=quoted.valid_until, pieces=quoted.quantity)
-
-    def _quoted(self, sha256: str) -> Mapping[str, Offer]:
-        """The offers of a vendor's file by their keys; none if the archive does not have it any more."""
-        if sha256 not in self._quotes:
-            self._quotes[sha256] = {}
+    def offer_of(self, option: Option) -> Offer | None:
+        """The offer of an option, None if it is no quote, or if the archive does not have the file any more."""
+        listing = orders.listing_of(self.con, option)
+        if not listing.is_quote or option.evidence is None or listing.key is None:
+            return None
+        sha256 = option.evidence.snapshot_sha256
+        if sha256 not in self._read:
+            self._read[sha256] = {}
             origin = self._archive.origin(sha256)
             if origin is not None:
                 with suppress(Failure, OSError):
-                    offers = sources.get(origin.source).parse(self._archive.page(origin))
-                    self._quotes[sha256] = {one.key: one for one in offers if isinstance(one, Offer)}
-        return self._quotes[sha256]
+                    found = sources.get(origin.source).parse(self._archive.page(origin))
+                    self._read[sha256] = {one.key: one for one in found if isinstance(one, Offer)}
+        return self._read[sha256].get(listing.key)
 
 
 def origin_headings() -> dict[str, tuple[str, str]]:

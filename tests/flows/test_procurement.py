@@ -17,8 +17,8 @@ from openpyxl.utils import get_column_letter
 
 from gpuledger.flows.agent.tools import Tools
 from gpuledger.flows.cli import cli
-from gpuledger.flows.decisions.questions import QUESTIONS, Kept
 from gpuledger.flows.words import lang
+from gpuledger.transform.report.questions import QUESTIONS, Kept
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows
 from tests.flows.inprocess import refresh

@@ -19,9 +19,9 @@ from openpyxl import load_workbook
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.agent.tools import Tools
 from gpuledger.flows.cli import cli
-from gpuledger.flows.decisions.questions import QUESTIONS as QUESTIONS_KEPT
-from gpuledger.flows.decisions.questions import Kept
 from gpuledger.transform.report import running
+from gpuledger.transform.report.questions import QUESTIONS as QUESTIONS_KEPT
+from gpuledger.transform.report.questions import Kept
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows, succeeds
 from tests.flows.reports import shown, table, tree
