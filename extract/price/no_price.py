@@ -11,7 +11,7 @@ import re
 from decimal import Decimal
 
 _SHOWN = re.compile(r"9{4,}\.99")
-_STATED = re.compile(r"0*(?:\.0*)?|0\.01|9{4,}(?:\.9+|\.0+)?")
+_NINES = re.compile(r"9{4,}(?:\.9+)?")
 
 
 def is_shown_mark(amount: Decimal) -> bool:
@@ -33,9 +33,18 @@ def is_stated_mark(amount: Decimal, currency: str | None = None) -> bool:
     """Whether a product page states this because a form needed a number: 0, one cent, and nines of any kind, unless a card
     costs as much in this money (9 999 Kč, ₹99,999).
     """
-    if 1 < amount < _CARDS_IN_NINES.get(currency or "", 0):
-        return False
-    return _STATED.fullmatch(format(amount.normalize(), "f")) is not None
+    return is_nothing(amount) or is_nines(amount, currency)
+
+
+def is_nothing(amount: Decimal) -> bool:
+    """Whether the amount is 0 or one cent."""
+    return amount in (0, Decimal("0.01"))
+
+
+def is_nines(amount: Decimal, currency: str | None) -> bool:
+    """Whether the amount is four nines or more, and no card costs as much in this money."""
+    is_price = amount < _CARDS_IN_NINES.get(currency or "", 0)
+    return not is_price and _NINES.fullmatch(format(amount.normalize(), "f")) is not None
 
 
 #: The most characters of a number. A float that is written in full has up to 25.

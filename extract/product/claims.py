@@ -21,7 +21,7 @@ from gpuledger.extract.markup.structured import StructuredOffer, StructuredProdu
 from gpuledger.extract.price import amounts, money
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.money import Ambiguous, Money
-from gpuledger.extract.price.no_price import is_stated_mark
+from gpuledger.extract.price.no_price import is_nothing
 from gpuledger.extract.product.context import Context
 
 
@@ -131,7 +131,7 @@ def amounts_of(page: Context, text: str | None, currency: str | None) -> tuple[D
         return ()
     amount = amounts.to_decimal(text)
     if amount is not None:
-        if is_stated_mark(amount, currency):
+        if is_nothing(amount):
             return ()
         digits = currencies.minor_digits(currency) if currency and currencies.is_code(currency) else 2
         if digits != 3 and _THREE_DECIMALS.fullmatch(text.strip()):
@@ -141,11 +141,7 @@ def amounts_of(page: Context, text: str | None, currency: str | None) -> tuple[D
         return (amount,)
     reading = money.read_price(text, currency=currency, country=page.country, language=page.language)
     if isinstance(reading, Money):
-        return (
-            (reading.amount,)
-            if reading.kind in ("now", "from") and not is_stated_mark(reading.amount, reading.currency)
-            else ()
-        )
+        return (reading.amount,) if reading.kind in ("now", "from") and not is_nothing(reading.amount) else ()
     return reading.readings if isinstance(reading, Ambiguous) and reading.reason == money.SEPARATOR else ()
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from gpuledger.extract.items import Issue, PriceKind
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import money, vat
-from gpuledger.extract.price.no_price import is_stated_mark
+from gpuledger.extract.price.no_price import is_nines, is_nothing
 from gpuledger.extract.product import scripts
 from gpuledger.extract.product.claims import Claim
 from gpuledger.extract.product.context import Context, page_currency
@@ -143,7 +143,7 @@ class Question:
         if currency is None:
             issue = _issue(page, "no_currency", f"the price {text!r} has no currency, and the page names none", text)
             return Decision(price_text=text, issues=(issue,))
-        if is_stated_mark(amount, currency):
+        if is_nothing(amount) or (is_nines(amount, currency) and not (claims and shown_price)):
             issue = _issue(page, "no_price", f"{text!r} stands where the goods have no price", text, severity="info")
             return Decision(price_text=text, issues=(issue,))
         if kind is None:
@@ -186,6 +186,13 @@ def decide(
     """
     prices = list(by_amount(seen.prices))
     payable = [price for price in prices if price.kind not in ("list", "monthly")]
+    # Forms that need a number are filled with nines. They are a price if the page shows the same to its buyers.
+    seen_amounts = {price.amount for price in payable}
+    claims = [
+        one
+        for one in claims
+        if not seen_amounts.isdisjoint(one.readings) or not is_nines(one.readings[0], one.currency)
+    ]
     amounts = (_common(claims) if claims else None) or set()
     question = Question(page, claims, seen, script_claims, limits, prices, payable, amounts)
     rules = OF_CLAIMS if amounts else OF_DISAGREEING if claims else OF_SIGHT if payable else OF_NOTHING_PAYABLE
@@ -230,7 +237,7 @@ def _old_price(q: Question) -> Decision | None:
     if not is_old or q.main.amount >= q.amount:
         return None
     if _FOR_SOME.search(_beside(q.main)):
-        return q.left_open("price_disagreement", "the lower price is for buyers with a code or a card to trade in")
+        return q.as_claimed()  # the lower price is for buyers with a code or a card to trade in
     return q.settled(q.main.amount, q.main, q.claims)
 
 

@@ -43,7 +43,7 @@ class Nights:
             return CloudOffer(**{**stated, **more})
         money = {} if price is None else {"price": price * self.scale, "currency": "USD", "price_kind": "now"}
         words = {"title": f"card {key}", "url": f"http://shop.test/{key}", "key": key, "availability": "in_stock"}
-        return Offer(**{**words, **money, "condition": "new"})
+        return Offer(**{**words, **money, "condition": "new", **more})
 
     def load(
         self, prices: Prices | None = None, *, again: bool = False, hours: int = 0, more: dict[str, Any] | None = None
@@ -262,3 +262,13 @@ def test_a_rate_that_it_asked_before_is_not_held_again(cloud: Nights) -> None:
     assert cloud.load(other)
     assert cloud.load(other) == {}
     assert cloud.load() == {}, "it asked this rate days ago"
+
+
+def test_nines_are_a_price_of_a_card_that_costs_as_much(market: Nights) -> None:
+    nines = Decimal("99.99")  # a hundredth of it, as all prices here
+    titles = {"k3": {"title": "NVIDIA RTX PRO 6000 Blackwell 96GB"}, "k4": {"title": "MSI GeForce RTX 4060 8GB"}}
+    for _ in range(2):
+        held = market.load(
+            {**USUAL, "n3": nines, "n4": nines}, more={f"n{key[1:]}": one for key, one in titles.items()}
+        )
+        assert held == {"n4": "placeholder"}

@@ -79,4 +79,5 @@ _MARKET = Market(
                  AND m.listing_id <> l.listing_id
              JOIN core.price_open o ON o.listing_id = m.listing_id AND o.currency = s.currency
              WHERE l.source = $source AND l.listing_id IN (SELECT unnest($ids)) AND o.price > 0""",
+    titles="SELECT listing_id, title FROM incoming_offer WHERE listing_id IN (SELECT unnest($ids))",
 )

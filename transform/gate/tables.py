@@ -12,6 +12,8 @@ import duckdb
 
 from gpuledger.transform.gate import Bounds, rules
 from gpuledger.transform.gate.rules import MAY_BE_PLACEHOLDER, Compared, Held, Sighting, Tally
+from gpuledger.transform.identity import catalogue
+from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.warehouse.load.batch import Night
 from gpuledger.warehouse.load.stage import append
 
@@ -31,6 +33,8 @@ class Market:
     earlier_prices: str
     #: A query for the prices of the peers of listings in `compared` (as `s`): listing_id and the `price` of each peer.
     peers: str
+    #: A query for the staged titles of listings: listing_id and title; empty where a price of nines is never a card's.
+    titles: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,8 @@ def judge(
             return Verdict(all_held, _write_held(con, night.source, market.kind, all_held), is_shuffled=True)
     suspects = rules.suspected(evidence.doubtful(), tally, bounds)
     explained = _explained(evidence, [c for c, rule in suspects if rule == "move"], bounds)
-    suspects = [(c, rule) for c, rule in suspects if rule != "move" or c.listing_id not in explained]
+    explained |= evidence.as_dear_as_the_card([c for c, rule in suspects if rule == "placeholder" and c.price])
+    suspects = [(c, rule) for c, rule in suspects if c.listing_id not in explained]
     sightings = evidence.sightings() if suspects else {}
     held = rules.hold(suspects, sightings, released, (night.seen_at, tally), bounds)
     held_before = _write_held(con, night.source, market.kind, held)
@@ -164,6 +169,28 @@ class _Evidence:
     def peers(self, moved: Sequence[str]) -> Mapping[str, Sequence[Decimal]]:
         """The prices of each listing's peers, in its currency."""
         return dict(self._ask(f"SELECT listing_id, list(price) FROM ({self._market.peers}) GROUP BY ALL", ids=moved))
+
+    def as_dear_as_the_card(self, marks: Sequence[Compared]) -> set[str]:
+        """The listings among `marks` whose amount (9,999.00) is within half and twice what their cards cost in dollars. It
+        is a price there, and no mark for none. Other money is compared as if it were dollars.
+        """
+        if not marks or not self._market.titles:
+            return set()
+        titles = self._ask(self._market.titles, ids=[c.listing_id for c in marks])
+        cards, price_of = Resolver.load(), {c.listing_id: c.price for c in marks}
+        costs: dict[str, list[float]] = {}
+        for row in catalogue.rows_of("street_prices.csv"):
+            if row["currency"] == "USD":
+                costs.setdefault(row["gpu_id"], []).append(float(row["price"]))
+        for gpu in catalogue.gpus():
+            if gpu.msrp_usd:
+                costs.setdefault(gpu.gpu_id, []).append(float(gpu.msrp_usd))
+        return {
+            listing
+            for listing, title in titles
+            for gpu_id in cards.resolve(title, source=self._night.source).candidates
+            if any(cost / 2 <= float(price_of[listing] or 0) <= cost * 2 for cost in costs.get(gpu_id, ()))
+        }
 
     def sightings(self) -> Mapping[str, Sighting]:
         """The prices that are held already, by listing, before this night changes them."""

@@ -130,7 +130,7 @@ def _price(text: str | None, currency: str | None) -> Price | None:
     code = codes.pop()
     if codes or not currencies.is_code(code):
         raise ValueError(f"the price {text!r} has no currency")
-    return None if not amount or is_stated_mark(amount) else Price(amount, code)
+    return None if not amount or is_stated_mark(amount, code) else Price(amount, code)
 
 
 def _is_on(interval: str | None, now: datetime) -> bool:
