@@ -32,7 +32,7 @@ OFF = {
     "comfortable_picture_s": "0", "comfortable_clip_minutes": "0", "free_memory_share": "0", "least_card_gb": "0",
     "least_card_gb_of_several": "0", "several_cards": "1", "experiments": "1", "fast_enough_tokens_per_s": "0",
     "step_cost": "1000", "step_memory": "1000", "step_part": "1", "software_cost": "0", "roomy_memory_share": "0",
-    "most_memory": "0",
+    "most_memory": "0", "enough_memory": "0", "used_saves_share": "0",
 }  # fmt: skip
 #: What the panel's prices add to the names of its picks.
 _ADDED = re.compile(
@@ -49,7 +49,6 @@ class Asked(NamedTuple):
     precision: str | None
     usage: Usage
     budget: Decimal
-    used: bool
     has_host: bool
     least_speed: float | None
     picks: frozenset[tuple[int, str]]
@@ -109,7 +108,7 @@ def _questions(season: str) -> Iterator[Asked]:
             said if said is not None and not (has_host and cost is not None and said < cost) else (cost or 0) * 1.03
         )
         yield Asked(
-            row["model"], _precision(row), _usage(row), Decimal(round(budget)), used, has_host,
+            row["model"], _precision(row), _usage(row), Decimal(round(budget)), has_host,
             float(row["min_tokens_per_s"] or 0) or None, frozenset(picks),
         )  # fmt: skip
 
@@ -135,8 +134,7 @@ def _score(data: DataDir, offered: Stock, questions: list[Asked], assumed: tuple
     for one in questions:
         question = Question(
             model=one.model, precision=one.precision, usage=one.usage, budget=one.budget,
-            condition="any" if one.used else "new", host="own" if one.has_host else None, min_tokens_per_s=one.least_speed,
-            assumed=dict(map(assumption, assumed)),
+            host="own" if one.has_host else None, min_tokens_per_s=one.least_speed, assumed=dict(map(assumption, assumed)),
         )  # fmt: skip
         answer = ask(data, offered, question)
         named = [_named(option) in one.picks for option, _ in answer.ranked(0) if option.way == "buy"][:3]

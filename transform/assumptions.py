@@ -269,7 +269,7 @@ class Assumptions:
         10.0,
         "s",
         (0, 100_000),
-        "longest wait for the first token of an answer",
+        "longest wait for the first token of an answer to a prompt of up to 4,096 tokens; to longer ones in proportion",
         "Nielsen 1993, Usability Engineering, chapter 5: ten seconds keep a person's attention",
     )
     comfortable_picture_s: float = _amount(
@@ -351,6 +351,13 @@ class Assumptions:
         "times as much may cost an equally fast card with as much memory which more programs run on",
         "reliability and mature software win (localaimaster); NVIDIA is first in 118 of 134 picks",
     )
+    enough_memory: float = _amount(
+        2.0,
+        "times",
+        (0, 1000),
+        "memory beyond so many times the need is worth no step up",
+        "guides buy two to three times the need: of 19 first picks for a 7-9B, which needs 5 to 6 GB, 15 have 12 GB",
+    )
     most_memory: float = _amount(
         3.0,
         "times",
@@ -359,9 +366,9 @@ class Assumptions:
         "guides buy two to three times the need; three call a 5090 sensible only if 32 GB are needed",
     )
     used_saves_share: float = _share(
-        0.2,
-        "part of the price that a used card must save to be named beside a new one",
-        "own choice: a warranty is worth that",
+        0.25,
+        "part of the price that a used card must save against a new one that is as good",
+        "20 to 30% are lost in the first year (calcbee), and 10 to 40% of the price is off (atozranking, 2026-01)",
     )
 
     # Costs that many people leave out: zero unless the user states them

@@ -9,9 +9,19 @@ from typing import Any
 
 import pytest
 
+from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.answer import Answer, ask
-from gpuledger.transform.buying.choosing.comfort import GRAVITY, SLOW, SMALL_CARD, experiments, uses, with_reasons
+from gpuledger.transform.buying.choosing.comfort import (
+    GRAVITY,
+    ONE_CARD_DOES,
+    SLOW,
+    SMALL_CARD,
+    experiments,
+    gravity,
+    uses,
+    with_reasons,
+)  # fmt: skip
 from gpuledger.transform.buying.choosing.picks import Choice, Picks
 from gpuledger.transform.buying.options import Limits, options_of
 from gpuledger.transform.buying.question import Question, Usage
@@ -27,6 +37,7 @@ CARDS = {
     "nvidia-geforce-rtx-5060-ti-16gb": (("new", 520),), "nvidia-geforce-rtx-5090": (("new", 3200),),
     "nvidia-tesla-p40": (("used", 290),), "intel-arc-b580": (("new", 250),),
     "amd-radeon-rx-9060-xt-16gb": (("new", 480),), "amd-radeon-rx-9070-xt": (("new", 620),),
+    "nvidia-geforce-rtx-3090": (("used", 850),), "nvidia-rtx-a6000": (("used", 2800),),
 }  # fmt: skip
 
 
@@ -54,12 +65,15 @@ def named(option: Any) -> str | None:
 
 
 def test_with_a_budget_the_best_comfortable_one_and_without_one_the_cheapest() -> None:
-    best, listed = picked(600)
+    assert named(picked(600)[0].first) == "3060 12GB, used", "12 GB are twice what it needs, and fast enough"
+    best, listed = picked(600, enough_memory="3")
     assert list(map(named, best)) == ["5060 Ti 16GB, new", "3060 12GB, used", None]
     assert listed[:2] == [best.first, best.for_less]
     assert named(picked(None)[0].first) == "3060 12GB, used"
     assert list(map(named, picked(345)[0])) == ["3060 12GB, used", None, "3060 12GB, new"]
-    assert named(picked(5000)[0].first) == "5060 Ti 16GB, new", "nobody buys six times the memory that is needed"
+    assert named(picked(5000, enough_memory="3")[0].first) == "5060 Ti 16GB, new", (
+        "nobody buys six times the memory that is needed"
+    )
 
 
 def test_what_misses_a_rule_is_listed_behind_with_the_reason() -> None:
@@ -92,21 +106,39 @@ def test_where_nothing_is_comfortable_the_nearest_comes_first() -> None:
     best, _ = picked(260, comfortable_tokens_per_s="60", large_model_parameters="1000")
     assert named(best.first) == "3060 12GB, used"
     assert [reason.template for reason in best.first.behind] == [SLOW]
+    far = best.first._replace(behind=(Message(SLOW, speed=3.0, low=2.0, least=20.0),))
+    near = best.first._replace(
+        behind=(Message(SLOW, speed=18.0, low=15.0, least=20.0), Message(SMALL_CARD, memory=8, least=12))
+    )
+    assert gravity(near) < gravity(far), "eight times too slow is worse than two small faults"
 
 
 def test_a_step_up_must_gain_what_it_costs() -> None:
     assert named(picked(5000, "qwen3-32b")[0].first) == "5090, new"
-    assert named(picked(5000, most_memory="0", fast_enough_tokens_per_s="20")[0].first) == "5090, new"
-    tolerant = {"most_memory": "0", "fast_enough_tokens_per_s": "20", "step_memory": "10"}
-    assert named(picked(5000, **tolerant)[0].first) == "3060 12GB, used"
+    any_size = {"most_memory": "0", "fast_enough_tokens_per_s": "20", "enough_memory": "0"}
+    assert named(picked(5000, **any_size)[0].first) == "A6000, used"
+    assert named(picked(5000, **any_size, step_memory="10")[0].first) == "3060 12GB, used"
+    # 620 for 520, as 1.09 to 1: a step of 0.38 of one and a half times the price.
+    small = {"fast_enough_tokens_per_s": "0", "enough_memory": "0", "software_cost": "0", "step_gain": "1.5"}
+    assert named(picked(650, **small)[0].first) == "AMD Radeon RX 9070 XT, new"
+    assert named(picked(650, **small, step_part="0.3")[0].first) == "5060 Ti 16GB, new"
+
+
+def test_a_used_card_must_save_enough_and_one_card_must_be_as_fast_as_several() -> None:
+    assert named(picked(345, used_saves_share="0.3")[0].first) == "3060 12GB, new", "100 of 340 are saved"
+    best, _ = picked(4500, "llama-3.3-70b")
+    assert best.first.what == "2 × NVIDIA GeForce RTX 3090"
+    assert not any(reason.template == ONE_CARD_DOES for reason in best.first.behind)
+    slower, _ = picked(4500, "llama-3.3-70b", step_gain="1.5", step_cost="2")
+    assert slower.first.what == "NVIDIA RTX A6000"
 
 
 def test_room_to_grow_comes_before_speed_and_software_before_a_speed_that_nobody_notices() -> None:
     slow = {"comfortable_tokens_per_s": "10"}
     assert named(picked(500, "qwen3-14b", **slow)[0].first) == "AMD Radeon RX 9060 XT 16GB, new"
     assert named(picked(500, "qwen3-14b", **slow, roomy_memory_share="0")[0].first) == "3060 12GB, used"
-    assert named(picked(650)[0].first) == "5060 Ti 16GB, new"
-    assert named(picked(650, software_cost="0")[0].first) == "AMD Radeon RX 9070 XT, new"
+    assert named(picked(650, enough_memory="3")[0].first) == "5060 Ti 16GB, new"
+    assert named(picked(650, enough_memory="3", software_cost="0")[0].first) == "AMD Radeon RX 9060 XT 16GB, new"
 
 
 def test_the_tables_of_support_and_uses_name_what_exists() -> None:

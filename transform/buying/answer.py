@@ -90,8 +90,8 @@ class _Asker:
     def __init__(self, question: Question, stock: Stock, own_models: Path) -> None:
         self.question, self.stock, self.own_models = question, stock, own_models
         self.shape = shape_of(question.model, own_models)
-        use = uses()[question.use or "chat"]
-        assumed = use.get("assume", {}) if question.use else {}
+        use = uses()[question.use or ("training" if question.usage.train else "chat")]
+        assumed = use.get("assume", {})
         self.assumptions = stock.assumptions.with_text({**assumed, **question.changed()})
         self.usage = _usage(question, self.shape)
         shops = tuple(sorted({name.lower() for name in question.shops})) or None

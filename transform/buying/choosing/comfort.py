@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -21,9 +22,11 @@ SMALL_CARD = "{memory:g} GB leave no room for the next model ({least:g} GB do)"
 SMALL_CARDS = "several cards of {memory:g} GB each, where {least:g} GB make sense"
 SLOW = "{speed:.3g} tokens/s, {low:.3g} at the low end, under {least:g}"
 SLOW_PICTURE = "{seconds:,.0f} s for each, where {most:,.0f} are comfortable"
-LATE = "{seconds:.0f} s until the first token, over {most:g}"
+LATE = "{seconds:.0f} s until the first token, over {most:.3g}"
 OLD_PRICE = "nobody confirmed its price of late"
 ONE_CARD_DOES = "one card does it ({what})"
+#: Tokens of the prompt that `comfortable_first_token_s` is meant for: half of the usual context.
+USUAL_PROMPT = 4096
 #: The reasons of support.toml.
 _SUPPORT = {
     "ended": "NVIDIA ended its support in CUDA 13",
@@ -80,16 +83,26 @@ def with_reasons(options: Sequence[Option], need: Need, limits: Limits, assumpti
     if assumptions.several_cards:
         return judged
     singles = [o for o in judged if o.way == "buy" and o.gpu_count == 1 and o.outlay_usd is not None]
-    one = min((o for o in singles if not (o.against or o.behind)), key=paid, default=None)
-    return [option if one is None else _beside(one, option, assumptions) for option in judged]
+    alone = sorted((o for o in singles if not (o.against or o.behind)), key=paid)
+    return [_beside(alone, option, assumptions) for option in judged]
 
 
-def _beside(one: Option, option: Option, assumptions: Assumptions) -> Option:
-    """An option with the reason that one card does it too, if it is several and not far cheaper (`step_cost`)."""
-    is_several = option.gpu_count > 1 and not option.against and option.outlay_usd is not None
-    if not is_several or paid(one) >= paid(option) * Decimal(str(assumptions.step_cost)):
+def _beside(alone: Sequence[Option], option: Option, assumptions: Assumptions) -> Option:
+    """An option with the reason that one card does it too, if it is several, no faster and not far cheaper."""
+    if option.gpu_count == 1 or option.against or option.outlay_usd is None:
         return option
-    return option._replace(behind=(*option.behind, Message(ONE_CARD_DOES, what=one.what)))
+    most, speed = paid(option) * Decimal(str(assumptions.step_cost)), noticed_speed(option, assumptions)
+    does = (
+        one for one in alone if paid(one) < most and noticed_speed(one, assumptions) * assumptions.step_gain > speed
+    )
+    one = next(does, None)
+    return option if one is None else option._replace(behind=(*option.behind, Message(ONE_CARD_DOES, what=one.what)))
+
+
+def noticed_speed(option: Option, assumptions: Assumptions) -> float:
+    """How fast an option is for each user, of tokens at most as fast as anybody notices (`fast_enough_tokens_per_s`)."""
+    each, most = option.each_a_second, assumptions.fast_enough_tokens_per_s
+    return min(each, most) if option.pictures is None and most else each
 
 
 def paid(option: Option) -> Decimal:
@@ -97,11 +110,22 @@ def paid(option: Option) -> Decimal:
     return option.outlay_usd or Decimal(0)
 
 
-def gravity(option: Option) -> tuple[bool, int, int]:
-    """How much speaks against recommending it: an unknown speed, then the number of reasons, then the gravest of them."""
+def gravity(option: Option) -> tuple[bool, int, int, int]:
+    """How much speaks against recommending it: an unknown speed, then how often its time is twice what is comfortable,
+    then the number of reasons, then the gravest of them.
+    """
     reasons = [GRAVITY.index(reason.template) for reason in option.behind]
     is_unknown = any(reason.template == SPEED_UNKNOWN for reason in option.behind)
-    return is_unknown, len(reasons), sum(1 << (len(GRAVITY) - place) for place in reasons)
+    doubled = int(math.log2(max(map(_times_too_slow, option.behind), default=1)))
+    return is_unknown, doubled, len(reasons), sum(1 << (len(GRAVITY) - place) for place in reasons)
+
+
+def _times_too_slow(reason: Message) -> float:
+    """How many times as long as is comfortable it takes, 1 if a reason is no matter of speed."""
+    said = reason.values
+    if reason.template == SLOW:
+        return float(said["least"]) / max(float(said["low"]), 1e-9)
+    return float(said["seconds"]) / float(said["most"]) if reason.template in (SLOW_PICTURE, LATE) else 1
 
 
 class _Rules(NamedTuple):
@@ -143,7 +167,8 @@ class _Rules(NamedTuple):
         low = speed.each * (speed.rate.low or 0) / speed.expected if speed.expected else 0.0
         if low < self.least_speed:
             yield Message(SLOW, speed=speed.each, low=low, least=self.least_speed)
-        longest = self.assumptions.comfortable_first_token_s
+        prompt = self.need.job.load.prompt if self.need.job else 0
+        longest = self.assumptions.comfortable_first_token_s * max(1, prompt / USUAL_PROMPT)
         if longest and speed.serving is not None and speed.serving.first_token_s > longest:
             yield Message(LATE, seconds=speed.serving.first_token_s, most=longest)
 

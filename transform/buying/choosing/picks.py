@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.choosing.comfort import gravity, paid
+from gpuledger.transform.buying.choosing.comfort import gravity, noticed_speed, paid
 from gpuledger.transform.buying.options import OWNED, Option
 from gpuledger.transform.buying.question import Order
 from gpuledger.transform.speed.engines import engines
@@ -68,11 +68,12 @@ class Choice(NamedTuple):
         """The key that puts what is comfortable first, what is bought before what is rented, and what is there before all.
 
         With a budget then comes what has room to grow, and of that the fastest; of what is fast enough that with most
-        memory, then the fastest. Without one, and of what has more memory than makes sense, it is the cheapest.
+        memory, up to what is enough. Of equals, without a budget, and of what has more memory than makes sense, the
+        cheapest comes first.
         """
         is_large = self._is_too_large(option)
         best = (
-            (self._is_tight(option), -self._speed(option), -option.available_gb, -option.each_a_second)
+            (self._is_tight(option), -noticed_speed(option, self.assumptions), -self._memory(option))
             if self.has_budget and not is_large
             else ()
         )
@@ -98,48 +99,47 @@ class Choice(NamedTuple):
 
     def _without_vain_step(self, best: Sequence[Option]) -> Option:
         """The fastest, unless a step up to it is vain; then the one that most programs run on, if that costs little more
-        (`software_cost`).
+        (`software_cost`); then a new one, if a used one saves too little (`used_saves_share`).
         """
         first, known = best[0], self.assumptions
         for option in best[1:]:
-            if not self._is_tight(option) and self._is_vain(first, option):
+            if self._is_tight(option) <= self._is_tight(first) and self._is_vain(first, option):
                 first = option
-        alike = (
+        most = paid(first) * Decimal(str(known.software_cost))
+        alike = (option for option in best if paid(option) <= most and self._is_as_good(option, first, known.step_gain))
+        first = max(alike, key=lambda option: (_programs(option), option is first), default=first)
+        if first.condition in ("new", OWNED) or first.price_usd is None:
+            return first
+        new = [
             option
             for option in best
-            if paid(option) <= paid(first) * Decimal(str(known.software_cost))
-            and self._speed(option) * known.step_gain > self._speed(first)
-            and self._is_as_large(option, first)
-        )
-        return max(alike, key=lambda option: (_programs(option), option is first), default=first)
+            if option.condition == "new"
+            and (option.price_usd or 0) * (1 - Decimal(str(known.used_saves_share))) <= first.price_usd
+            and _programs(option) >= _programs(first)
+            and self._is_as_good(option, first, known.step_gain)
+        ]
+        return max(new, key=lambda option: option.each_a_second, default=first)
 
     def _is_vain(self, first: Option, option: Option) -> bool:
-        """Whether the first costs more than an option and gains less than `step_gain` (a part of it below `step_cost`).
-
-        Of a step as dear as `step_cost` only a speed that people notice counts.
-        """
+        """Whether the first costs more than an option and gains less than `step_gain` (a part of it below `step_cost`)."""
         known = self.assumptions
         dearer = float(paid(first) / paid(option)) - 1 if paid(option) else 0.0
         part = min(1.0, dearer / (known.step_cost - 1))
-        if part < known.step_part or not self._is_as_large(option, first):
-            return False
-        if part < 1:
-            return option.each_a_second * (1 + (known.step_gain - 1) * part) > first.each_a_second
-        return self._speed(option) * known.step_gain > self._speed(first)
+        return part >= known.step_part and self._is_as_good(option, first, 1 + (known.step_gain - 1) * part)
 
-    def _is_as_large(self, option: Option, first: Option) -> bool:
-        """Whether an option has memory of the same class as the first (`step_memory`)."""
-        return option.available_gb * self.assumptions.step_memory > first.available_gb
+    def _is_as_good(self, option: Option, first: Option, gain: float) -> bool:
+        """Whether the first is less than `gain` times as fast as an option, and has no memory of a larger class."""
+        is_as_large = self._memory(option) * self.assumptions.step_memory > self._memory(first)
+        return is_as_large and noticed_speed(option, self.assumptions) * gain > noticed_speed(first, self.assumptions)
 
     def _is_tight(self, option: Option) -> bool:
         """Whether a model of text leaves little memory for a longer context or the next model (`roomy_memory_share`)."""
         free = 1 - option.needed_gb / option.available_gb
         return option.prediction is not None and option.pictures is None and free < self.assumptions.roomy_memory_share
 
-    def _speed(self, option: Option) -> float:
-        """How fast an option is, at most as fast as anybody notices."""
-        each, most = option.each_a_second, self.assumptions.fast_enough_tokens_per_s
-        return min(each, most) if option.pictures is None and option.prediction is not None and most else each
+    def _memory(self, option: Option) -> int:
+        """The whole GB of an option, at most as many as are enough for this need."""
+        return round(min(option.available_gb, option.needed_gb * self.assumptions.enough_memory or option.available_gb))
 
 
 def _programs(option: Option) -> int:
