@@ -111,7 +111,7 @@ def test_a_machine_without_a_price_comes_last_and_is_named_below_the_table(data:
     table = CliRunner().invoke(
         cli, ["buy", "--model", "gpt-oss-120b", "--precision", "mxfp4", "--data-dir", str(data)], standalone_mode=False
     )
-    assert "\n   Apple M" in table.stdout.partition("but no price is known here:")[2]
+    assert "\n   Mac Studio, M" in table.stdout.partition("but no price is known here:")[2]
 
 
 def test_the_sums_stand_below_the_table_and_in_each_row_of_json(data: Path) -> None:
@@ -402,11 +402,12 @@ def test_what_is_next_cheaper_is_ruled_out_with_its_reason(data: Path) -> None:
         (["--model", "llama-13b", "--min-tokens-per-s", "5000"], ["the fastest that fits writes "]),
         (["--model", "llama-2-70b", "--budget", "300"], ["raise the budget to 2,400 USD"]),
         (["--model", "deepseek-r1", "--precision", "int4", "--users", "16", "--context", "16384"],
-         ["Apple M3 Ultra 512GB would hold it, but vllm is not known to run int4 there", "H200 NVL would hold it as asked"]),
+         ["Mac Studio, M3 Ultra, 512 GB would hold it, but vllm is not known to run int4 there",
+          "H200 NVL would hold it as asked"]),
         # Only a machine without a price holds it, which is within no budget.
         (["--model", "deepseek-r1", "--precision", "Q4_K_M", "--context", "65536", "--budget", "3000",
           "--condition", "new"],
-         ["Apple M3 Ultra 512GB would hold it as asked, and has no price here"]),
+         ["Mac Studio, M3 Ultra, 512 GB would hold it as asked, and has no price here"]),
     ],
 )  # fmt: skip
 def test_nothing_fits_says_what_would(data: Path, words: list[str], says: list[str]) -> None:

@@ -128,8 +128,16 @@ def test_what_is_there_costs_nothing_and_what_is_added_its_price(data: Path) -> 
     )
     assert two["price_usd"] == pytest.approx(both["price_usd"] / 2)
     assert "1 of them you have" in two["note"]
-    alone = ask(data, "--model", "llama-3.1-8b", "--own", "2x rtx 3090", "--host", "own")[0]
-    assert (alone["what"], alone["condition"], alone["outlay_usd"]) == ("NVIDIA GeForce RTX 3090", "owned", 0)
+    # Who has a card has the desktop around it, which takes a second one, and no larger machine.
+    owning = ask(data, "--model", "llama-3.1-8b", "--own", "rtx 3090", "--limit", 0)
+    assert (owning[0]["what"], owning[0]["condition"], owning[0]["outlay_usd"]) == (
+        "NVIDIA GeForce RTX 3090",
+        "owned",
+        0,
+    )
+    machines = {row["host"]: row["machine_usd"] for row in owning if row["way"] == "buy"}
+    assert (machines["desktop"], machines["two-card desktop"]) == (None, None)
+    assert machines["workstation"] == 4500
     unknown = run("--model", "llama-3.1-8b", "--own", "rtx 3099", "--data-dir", data)
     assert unknown.exit_code == 2
     assert "did you mean" in unknown.stderr

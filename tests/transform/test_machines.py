@@ -52,7 +52,7 @@ def test_an_offer_of_it_is_a_row_like_any_other() -> None:
     kwh = Decimal(8 * 365 * 3) / 2 * (Decimal(140) * (Decimal("0.8") + Decimal("0.08")) / Decimal("0.9")) / 1000
     assert round(spark.own.electricity, 6) == round(kwh * Decimal("0.16"), 6)
     assert studio.total_usd is None
-    assert studio.what == "Apple M3 Ultra 96GB"
+    assert studio.what == "Mac Studio, M3 Ultra, 96 GB"
 
 
 # ── without a warehouse ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -162,6 +162,6 @@ def test_the_machine_around_the_cards_is_of_the_class_that_they_need() -> None:
 def test_what_is_said_of_a_first_pick_without_a_whole_cost_is_true(tmp_path: Path) -> None:
     answer = ask(Question(model="llama-3.3-70b", condition="new"), empty_folder(), tmp_path)
     said = [str(one) for one in sentences(answer)]
-    assert said[0].startswith("Buy Apple M5 Ultra 96GB at the launch price of 2026-08-25")
+    assert said[0].startswith("Buy Mac Studio, M5 Ultra, 96 GB at the launch price of 2026-08-25")
     assert not any(" in all, at" in one for one in said), "nobody knows its power"
     assert any(one.startswith("Street prices are what others published in 2026-03–2026-10;") for one in said)

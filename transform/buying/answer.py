@@ -15,12 +15,13 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import CANNOT_RUN, cheaper_ruled_out, is_against, named, smaller, what_would
 from gpuledger.transform.buying.choosing.comfort import least_speed, uses, with_reasons
 from gpuledger.transform.buying.choosing.picks import Choice, Picks
-from gpuledger.transform.buying.hosts import OWN_SLOTS
+from gpuledger.transform.buying.hosts import OWN_SLOTS, around
 from gpuledger.transform.buying.market import CONDITIONS, Hosted, OfferFilter
 from gpuledger.transform.buying.need import Need, need_of
 from gpuledger.transform.buying.options import Limits, Option, options_of
 from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.stock import Stock
+from gpuledger.transform.identity import catalogue
 from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.named import USUAL_FILE, shape_of, usual_precision
@@ -114,11 +115,12 @@ class _Asker:
 
     def limits(self) -> Limits:
         """The limits of the question."""
-        question, stock = self.question, self.stock
+        question, stock, known = self.question, self.stock, catalogue.by_id()
+        owned = tuple(sorted({name: question.owned.count(name) for name in question.owned}.items()))
         return Limits(
             budget=question.budget, currency=stock.place.currency, for_cards=question.budget_cards,
             has_host=question.host is not None, slots=OWN_SLOTS if question.slots is None else question.slots,
-            owned=tuple(sorted({name: question.owned.count(name) for name in question.owned}.items())),
+            owned=owned, machines=around((known[name], count) for name, count in owned if name in known),
             min_tokens_per_s=question.min_tokens_per_s, country=stock.country, machine_tax=stock.place.machine_tax,
         )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -118,6 +118,21 @@ def hosts() -> tuple[Host, ...]:
         return Host(form_factors=tuple(entry.pop("form_factors")), **entry, **amounts)
 
     return tuple(host(**entry) for entry in _content()["host"])
+
+
+@functools.cache
+def computers() -> Mapping[str, str]:
+    """What a chip is sold in that is bought as a whole computer, by the chip."""
+    return {chip: name for name, chips in _content()["computer"].items() for chip in chips}
+
+
+def around(cards: Iterable[tuple[Gpu, int]]) -> frozenset[str]:
+    """The names of the machines that a number of cards are in. Who has one in a desktop has room for a second."""
+    found = [host for gpu, count in cards if (host := host_for(gpu, count, gpu.tdp_w and round(gpu.tdp_w)))]
+    is_desktop = any(host.price_usd is None for host in found)
+    return frozenset(
+        host.name for host in (*found, *hosts()) if host in found or (is_desktop and host.price_usd is None)
+    )
 
 
 def has_no_fan(gpu: Gpu) -> bool:

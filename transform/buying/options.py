@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gpuledger.extract.message import Message, Sum
 from gpuledger.transform.assumptions import Assumptions, with_value_kept
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.hosts import Host, host_for, host_with_room, hosts, outlet_watts
+from gpuledger.transform.buying.hosts import Host, computers, host_for, host_with_room, hosts, outlet_watts
 from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement, Node, Pictures
 from gpuledger.transform.buying.need import HARDLY_FASTER, Copies, Need, utilisation
 from gpuledger.transform.identity.gpu import Gpu
@@ -48,10 +48,16 @@ class Limits:
     #: How many cards of double width the machine of the user takes.
     slots: int = 0
     owned: tuple[tuple[str, int], ...] = ()
+    #: The machines around those cards, by name: a desktop takes a second card.
+    machines: frozenset[str] = frozenset()
     #: The tax on a machine, as a share, where the prices of the market include tax.
     machine_tax: Decimal = Decimal(0)
     min_tokens_per_s: float | None = None
     country: str | None = None
+
+    def has_machine(self, host: Host) -> bool:
+        """Whether the user has this machine."""
+        return self.has_host or host.name in self.machines
 
 
 class Power(NamedTuple):
@@ -270,7 +276,8 @@ class _Question:
     def bought(self) -> Iterator[_Boards]:
         limits, owned = self.limits, dict(self.limits.owned)
         key_of_setups = (
-            self.assumptions, limits.country, limits.has_host, limits.slots, limits.owned, limits.machine_tax,
+            self.assumptions, limits.country, limits.has_host, limits.slots, limits.owned, limits.machines,
+            limits.machine_tax,
         )  # fmt: skip
         setups = self.market.setups.setdefault(key_of_setups, {})
         for card in (*self.market.cards, *map(self._owned, owned)):
@@ -378,8 +385,9 @@ class _Question:
 
         If hosts.toml has no machine for the cards, the machine of the offer is assumed to draw as much as a desktop.
         """
-        machine = (hosts()[0] if host is None else host).around(self.assumptions)
-        is_there = is_machine or self.limits.has_host
+        host = host or hosts()[0]
+        machine = host.around(self.assumptions)
+        is_there = is_machine or self.limits.has_machine(host)
         return machine._replace(usd=Decimal(0) if is_there else machine.usd * (1 + self.limits.machine_tax))
 
     def without_price(self) -> Iterator[Option]:
@@ -401,7 +409,7 @@ class _Question:
                     "it came out", price=Sum(gpu.msrp_usd),
                 )  # fmt: skip
             option = Option(
-                way="buy", what=gpu.display_name if boards == 1 else f"{boards} × {gpu.display_name}", gpu_id=gpu.gpu_id,
+                way="buy", what=_named(gpu.display_name, gpu, boards), gpu_id=gpu.gpu_id,
                 gpu=gpu.display_name, gpu_count=gpus, prediction=prediction, host=host_for(gpu, boards, gpu.tdp_w),
                 against=self.unsupported(gpu), notes=(note,), chip=gpu,
             )  # fmt: skip
@@ -586,7 +594,7 @@ class _Boards(NamedTuple):
     def _option(self, copies: int) -> Option:
         question, card, setup, gpus = self.question, self.card, self.setup, self.gpus
         prediction = self._prediction(copies)
-        what = card.gpu if self.boards == 1 else f"{self.boards} × {card.gpu}"
+        what = _named(card.gpu, self.gpu, self.boards)
         notes = _offloaded(prediction)
         if 0 < self.there < self.boards:
             notes = (Message("{count} of them you have", count=self.there), *notes)
@@ -609,6 +617,15 @@ class _Boards(NamedTuple):
             notes=(*notes, *heard, *setup.notes), power=setup.power, copies=copies, chip=self.gpu,
         )  # fmt: skip
         return question.completed(option, self._of_all(copies), self._memory(copies))
+
+
+def _named(name: str, gpu: Gpu, boards: int) -> str:
+    """`2 × NVIDIA GeForce RTX 3090`, and a whole computer as it is sold: `Mac mini, M6, 32 GB`."""
+    if boards > 1:
+        return f"{boards} × {name}"
+    computer = computers().get(gpu.chip or "")
+    chip = gpu.name.removesuffix(f" {gpu.memory_gb:g}GB")
+    return name if computer is None else f"{computer}, {chip}, {gpu.memory_gb:g} GB"
 
 
 def _place(option: Option) -> tuple[bool, bool, bool, Decimal, int, str]:

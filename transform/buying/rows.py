@@ -28,7 +28,7 @@ class Shown:
 def machine_usd(option: Option, answer: Answer) -> Decimal | None:
     """What the machine costs on day one, None if the price includes it, if it is there, or if nothing is bought."""
     host = option.host
-    if host is None or not host.lanes or option.own is None or answer.limits.has_host:
+    if host is None or not host.lanes or option.own is None or answer.limits.has_machine(host):
         return None
     return host.full_usd(answer.assumptions) * (1 + answer.limits.machine_tax)
 

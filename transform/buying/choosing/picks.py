@@ -49,9 +49,9 @@ class Choice(NamedTuple):
         first = self._without_vain_step(alike) if self.has_budget and not is_there else alike[0]
         cheaper = [one for one in alike if paid(one) < paid(first) * (1 - _SAVED)]
         for_less = min(cheaper, key=lambda one: (paid(one), -one.each_a_second), default=None)
-        if first.way != "buy":
+        if first.way != "buy" or first.condition == OWNED:
             return Picks(first, for_less, None)
-        is_new = first.condition in ("new", OWNED)
+        is_new = first.condition == "new"
         most = paid(first) * (1 - Decimal(str(self.assumptions.used_saves_share)))
         others = (one for one in alike if one is not for_less and (one.condition == "new") != is_new)
         return Picks(first, for_less, next((one for one in others if not is_new or paid(one) <= most), None))
