@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 import json
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -64,6 +65,13 @@ def everything(data: Path, *words: object) -> list[dict[str, Any]]:
     found = json.loads(done.stdout)["options"]
     assert isinstance(found, list)
     return found
+
+
+def told(data: Path, *words: object) -> dict[str, Any]:
+    """The whole object for programs."""
+    arguments = ["buy", *map(str, words), "--format", "json", "--data-dir", str(data)]
+    answer: dict[str, Any] = json.loads(CliRunner().invoke(cli, arguments, catch_exceptions=False).stdout)
+    return answer
 
 
 def refused(data: Path, *words: object) -> str:
@@ -201,6 +209,22 @@ def test_reading_is_bounded_by_arithmetic(data: Path) -> None:
     )
     image = ask(data, "--model", "stable-diffusion-xl", "--precision", "fp16")
     assert {row["prefill_bound_tokens_per_s"] for row in image} == {None}
+
+
+def test_tokens_a_month_and_speech_a_day_leave_out_what_is_too_slow_and_the_hours_are_said(data: Path) -> None:
+    asked = ("--model", "llama-2-7b", "--limit", 0)
+    answer = told(data, *asked, "--tokens-per-month", "60M")
+    (hours,) = re.findall(r"What is asked takes it (\S+) hours a day", " ".join(answer["sentences"]))
+    first = answer["options"][0]
+    # A request is half of the context read and half written.
+    written = 30e6 / (365 / 12) / 3600
+    assert written / first["expected_tokens_per_s"] < float(hours) < 1.3 * written / first["expected_tokens_per_s"] <= 8
+    assert 0 < len(answer["options"]) < len(told(data, *asked)["options"])
+    assert min(row["expected_tokens_per_s"] for row in answer["options"]) > written / 8
+    heard = told(data, "--model", "whisper-large-v3", "--speech-hours-per-day", 40)
+    times = float(re.findall(r"about (\S+) times as fast", heard["sentences"][1])[0])
+    assert f"What is asked takes it {40 / times:.2g} hours a day." in heard["sentences"]
+    assert not told(data, "--model", "whisper-large-v3", "--speech-hours-per-day", 500)["options"]
 
 
 def test_every_pick_says_how_fast_it_writes_speech_down(data: Path) -> None:

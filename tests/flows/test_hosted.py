@@ -12,7 +12,7 @@ import pytest
 
 from gpuledger.transform import freshness
 from gpuledger.transform.buying.answer import Answer, ask
-from gpuledger.transform.buying.headline import headline, requested, sentences
+from gpuledger.transform.buying.headline import Requested, headline, sentences
 from gpuledger.transform.buying.market import assumptions
 from gpuledger.transform.buying.question import Question
 from gpuledger.transform.buying.stock import Place, warehouse
@@ -95,7 +95,7 @@ def test_an_agent_reads_its_context_again_at_the_price_of_a_cache_and_of_its_len
     prices = ("0.000001", "0.000004", "agent")
     cached = answer_with(nights, tmp_path / "cached", *prices, input_cache_read="0.0000001")
     # Half of what is left of 32,768 tokens beside 4,096 that are read and 1,024 that are written.
-    assert requested(cached) == (4096, 13824, 1024)
+    assert cached.need.request == (4096, 13824, 1024)
     said = next(str(one) for one in sentences(cached) if "an API is cheaper" in one.template)
     assert "0.10 USD read again" in said
     assert "it reads 13,824 tokens of the context again" in said
@@ -108,7 +108,7 @@ def test_an_agent_reads_its_context_again_at_the_price_of_a_cache_and_of_its_len
         found = headline(answer)
         assert found is not None
         assert found.api is not None
-        costs.append(requested(answer).usd(found.api) * 1_000_000)
+        costs.append(Requested(*answer.need.request).usd(found.api) * 1_000_000)
     assert costs == [
         4096 + 13824 * Decimal("0.1") + 1024 * 4, 4096 + 13824 + 1024 * 4, 4096 * 2 + 13824 * Decimal("0.1") + 1024 * 6,
     ]  # fmt: skip

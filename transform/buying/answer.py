@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -121,7 +122,9 @@ class _Asker:
             budget=question.budget, currency=stock.place.currency, for_cards=question.budget_cards,
             has_host=question.host is not None, slots=OWN_SLOTS if question.slots is None else question.slots,
             owned=owned, machines=around((known[name], count) for name, count in owned if name in known),
-            min_tokens_per_s=question.min_tokens_per_s, country=stock.country, machine_tax=stock.place.machine_tax,
+            min_tokens_per_s=question.min_tokens_per_s, speech_hours_per_day=question.speech_hours_per_day,
+            tokens_per_month=_count(question.tokens_per_month) if question.tokens_per_month else None,
+            country=stock.country, machine_tax=stock.place.machine_tax,
         )  # fmt: skip
 
     def as_asked(self) -> Answer:
@@ -176,9 +179,15 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
     asker = _Asker(question, stock, own_models)
     answer = asker.as_asked()
     need, limits = answer.need, answer.limits
-    if question.min_tokens_per_s is not None and not need.writes and need.tuning is None:
+    asks_tokens = "--tokens-per-month" if question.tokens_per_month else "--min-tokens-per-s"
+    is_trained = need.tuning is not None and not question.tokens_per_month
+    if (question.tokens_per_month or question.min_tokens_per_s is not None) and not (need.writes or is_trained):
         raise ImpossibleQuestion(
-            "{model} does not write token by token: leave --min-tokens-per-s out", model=question.model
+            "{model} does not write token by token: leave {option} out", model=question.model, option=asks_tokens
+        )
+    if question.speech_hours_per_day is not None and pieces_of(asker.shape) != "speech":
+        raise ImpossibleQuestion(
+            "{model} writes no speech down: leave --speech-hours-per-day out", model=question.model
         )
     if answer.ranking:
         return answer if question.precision else replace(answer, more_bits=_more_bits(asker, answer))
@@ -263,6 +272,17 @@ def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
             yield replace(asker.answer(other, at_home), instead=both)
 
 
+_COUNT = re.compile(r"(\d+(?:\.\d+)?)([kMG]?)")
+
+
+def _count(text: str) -> int:
+    """A number of tokens as people write it: `500k`, `5M`. Raises ImpossibleQuestion for another text."""
+    found = _COUNT.fullmatch(text.strip())
+    if found is None or not float(found[1]):
+        raise ImpossibleQuestion("{text!r} is no number of tokens such as 500k or 5M", text=text)
+    return round(float(found[1]) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[found[2]])
+
+
 def _blocked(asker: _Asker) -> list[Blocked]:
     """The arguments without any one of which there are answers, the one that rules out most first."""
     question = asker.question
@@ -271,6 +291,8 @@ def _blocked(asker: _Asker) -> list[Blocked]:
         "--min-tokens-per-s": {"min_tokens_per_s": None},
         "--slots": {"slots": None},
         "--shop": {"shops": ()},
+        "--tokens-per-month": {"tokens_per_month": None},
+        "--speech-hours-per-day": {"speech_hours_per_day": None},
         f"--condition {question.condition}": {"condition": "any"},
         "--users": {"usage": replace(question.usage, users=1)},
         "--context": {"usage": replace(question.usage, context=None)},

@@ -14,7 +14,7 @@ from gpuledger.transform.buying.choosing.picks import Picks
 from gpuledger.transform.buying.hosts import estimated_on
 from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE, STREET_PRICE
 from gpuledger.transform.buying.market import Evidence, Hosted
-from gpuledger.transform.buying.options import OWNED, Option
+from gpuledger.transform.buying.options import OWNED, Option, busy_hours
 from gpuledger.transform.buying.rows import machine_usd, mark_of, supply_of
 from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.speed.pieces import HEARD
@@ -110,7 +110,7 @@ def _interface(first: Option, answer: Answer) -> tuple[Hosted | None, Decimal | 
     own, speed, job = first.own, first.speed, answer.need.job
     if not answer.hosted or own is None or speed is None or job is None:
         return None, None
-    asked = requested(answer)
+    asked = Requested(*answer.need.request)
     each = {one: asked.usd(one) / answer.need.answer_tokens for one in answer.hosted}
     api = min(each, key=lambda one: each[one])
     written = Decimal(str(speed.serving.all_tokens_per_s if speed.serving else speed.expected)) * costs.SECONDS_AN_HOUR
@@ -121,7 +121,7 @@ def _interface(first: Option, answer: Answer) -> tuple[Hosted | None, Decimal | 
 
 
 class Requested(NamedTuple):
-    """The tokens of one request to an interface: read, read again from what went before (`reread_share`), and written."""
+    """The tokens of one request to an interface (see Need.request)."""
 
     read: int
     again: int
@@ -137,15 +137,6 @@ class Requested(NamedTuple):
         prompt = self.read + self.again
         parts = ((self.read, "input"), (self.again, "cache read"), (self.written, "output"))
         return sum((count * api.usd(kind, prompt) for count, kind in parts), Decimal(0)) / 1_000_000
-
-
-def requested(answer: Answer) -> Requested:
-    """The request that an answer of the model takes, of a need that writes."""
-    need = answer.need
-    assert need.job is not None, "only what writes asks an interface"
-    load = need.job.load
-    before = max(0, load.context - load.prompt - need.answer_tokens)
-    return Requested(load.prompt, round(before * answer.assumptions.reread_share), need.answer_tokens)
 
 
 def _like_with_like(first: Option, answer: Answer) -> Option | None:
@@ -287,6 +278,8 @@ class _Said(NamedTuple):
             yield Message("Nothing here is comfortable; this comes nearest, but {why:; }.", why=option.behind)
         yield self._what_to_do()
         yield from self.speed()
+        if (hours := busy_hours(option, answer.need, answer.limits)) is not None:
+            yield Message("What is asked takes it {hours:.2g} hours a day.", hours=hours)
         if option.prediction is not None and option.prediction.verdict == "tight":
             yield Message(
                 "Its memory is just enough: {needed:.1f} of {available:.1f} GB.", needed=option.needed_gb,
@@ -488,7 +481,7 @@ class _Said(NamedTuple):
         api, below, need = self.found.api, self.found.api_below, self.answer.need
         if api is None or need.job is None or (below is not None and below <= 0):
             return
-        asked = requested(self.answer)
+        asked = Requested(*need.request)
         prompt = asked.read + asked.again
         what = Message(
             "{name} at {provider}, {read} for a million tokens read, {again} read again and {written} written, seen "
@@ -503,7 +496,13 @@ class _Said(NamedTuple):
             written=_paid(api.usd("output", prompt)),
             day=f"{api.seen_on:%Y-%m-%d}",
         )
-        if below is None:
+        tokens = self.answer.limits.tokens_per_month
+        if tokens is not None:
+            yield Message(
+                "If your data may leave the house, an API asks {usd} a month for as many tokens ({api}).",
+                usd=_paid(asked.usd(api) * tokens / asked.tokens), api=what,
+            )  # fmt: skip
+        elif below is None:
             yield Message(
                 "If your data may leave the house, an API is cheaper than all that this can write ({api}).", api=what
             )

@@ -85,6 +85,14 @@ class Need:
         return self.job is not None and self.job.decode_flops is not None
 
     @property
+    def request(self) -> tuple[int, int, int]:
+        """The tokens of one request of what writes: read, read again from what went before (`reread_share`), and written."""
+        assert self.job is not None, "only what writes is asked for tokens"
+        load = self.job.load
+        before = max(0, load.context - load.prompt - self.answer_tokens)
+        return load.prompt, round(before * self.assumptions.reread_share), self.answer_tokens
+
+    @property
     def is_by_rate(self) -> bool:
         """Whether its speed follows from the matrix rate alone: pictures, clips, training, speech."""
         is_speech = self.job is not None and pieces.is_of_speech(self.job.shape)

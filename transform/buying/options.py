@@ -27,6 +27,7 @@ OWNED = "owned"
 NO_MACHINE = "no machine of hosts.toml holds {boards} of it ({watts:,} W)"
 TOO_FEW_SLOTS = "needs {boards} slots of double width, and your machine counts as one with {slots} (--slots)"
 HEADS_NOT_DIVIDED = "{engine} does not divide the model's heads among {cards} cards"
+TOO_MUCH = "takes {hours:.3g} hours a day for what is asked, and is on for {on:g} (--hours-per-day)"
 SPEED_UNKNOWN = "its speed is not known"
 TOO_SLOW = "{speed:.1f} tokens/s (expected of a bound of {bound:.1f}), under {least:g}"
 TOO_SLOW_AS_MEASURED = "{speed:.1f} tokens/s (as measured), under {least:g}"
@@ -53,6 +54,9 @@ class Limits:
     #: The tax on a machine, as a share, where the prices of the market include tax.
     machine_tax: Decimal = Decimal(0)
     min_tokens_per_s: float | None = None
+    #: What is to be done: tokens read and written in a month, and hours of speech written down in a day.
+    tokens_per_month: int | None = None
+    speech_hours_per_day: float | None = None
     country: str | None = None
 
     def has_machine(self, host: Host) -> bool:
@@ -248,7 +252,10 @@ class _Question:
         return option._replace(
             needed_gb=memory[0], available_gb=memory[1], speed=speed, usd_per_million_tokens=written_usd,
             usd_per_million_read=read_usd,
-            against=(*self.against(*memory, option.outlay_usd, cards_usd), *self.too_slow(speed), *option.against),
+            against=(
+                *self.against(*memory, option.outlay_usd, cards_usd), *self.too_slow(speed),
+                *self.too_much(option._replace(speed=speed)), *option.against,
+            ),
         )  # fmt: skip
 
     def with_pictures(self, option: Option) -> Option:
@@ -523,6 +530,30 @@ class _Question:
         if speed.rate.basis == "measured":
             return (Message(TOO_SLOW_AS_MEASURED, speed=speed.each, least=least),)
         return (Message(TOO_SLOW, speed=speed.each, bound=speed.bound, least=least),)
+
+    def too_much(self, option: Option) -> tuple[Message, ...]:
+        """The reason against an option that does not do what is asked in the hours in which it is on."""
+        if self.limits.tokens_per_month is None and self.limits.speech_hours_per_day is None:
+            return ()
+        hours, on = busy_hours(option, self.need, self.limits), float(self.assumptions.hours_per_day)
+        if hours is None:
+            return (Message(SPEED_UNKNOWN),)
+        if hours <= on:
+            return ()
+        return (Message(TOO_MUCH, hours=hours, on=on),)
+
+
+def busy_hours(option: Option, need: Need, limits: Limits) -> float | None:
+    """The hours a day that the tokens or the speech of the limits take. None if nothing is asked or the speed not known."""
+    heard = next((note for note in option.notes if note.template == pieces.HEARD), None)
+    if limits.speech_hours_per_day is not None and heard is not None:
+        return limits.speech_hours_per_day / float(heard.values["times"])
+    speed, tokens = option.speed, limits.tokens_per_month
+    if tokens is None or speed is None or not speed.expected:
+        return None
+    rate = speed.serving.all_tokens_per_s if speed.serving else speed.expected
+    days = costs.DAYS_A_YEAR / 12
+    return tokens / sum(need.request) * need.answer_tokens / rate / costs.SECONDS_AN_HOUR / float(days)
 
 
 class _Boards(NamedTuple):

@@ -165,6 +165,12 @@ class Question(OfModel):
     min_tokens_per_s: float | None = _asked(
         "Least speed that each user must see, in tokens a second.", "R", "--min-tokens-per-s", "--min-speed"
     )
+    tokens_per_month: str | None = _asked(
+        "Tokens to read and write in a month, such as 500k or 5M: what is too slow for them is left out.", "N"
+    )
+    speech_hours_per_day: float | None = _asked(
+        "Hours of speech to write down in a day: what is too slow for them is left out.", "H"
+    )
     hours_per_day: str | None = _asked("Hours a day in which it is on or rented.", "H")
     horizon_years: str | None = _asked("Years until the card is sold.", "Y")
     days: float | None = _asked("Days until the card is sold, instead of years.", "N", least=1, instead="horizon_years")
