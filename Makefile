@@ -10,8 +10,6 @@ NIGHT := $(VENV)/.night
 OTHER_DUCKDB := $(VENV)/other-duckdb
 # An S3 server (SeaweedFS), for the tests of a store; without it they are skipped.
 STORE := $(VENV)/store
-# dbt, which a benchmark stands beside our own build; it wants other packages than we do.
-DBT := $(VENV)/dbt
 # How anything is installed: the lock is complete, so pip takes what stands there, by its hash, and resolves nothing. Python compiles
 # what it imports, a quarter of it all.
 LOCKED := --quiet --no-compile --no-deps --require-hashes --no-build-isolation
@@ -96,12 +94,7 @@ lint: $(READY)
 	$(BIN)/mypy --num-workers 2
 	$(BIN)/deptry .
 
-$(DBT)/.ready: benchmarks/dbt/requirements.lock
-	test -x $(DBT)/bin/python || $(PYTHON) -m venv $(DBT)
-	$(DBT)/bin/python -m pip install $(LOCKED) -r benchmarks/dbt/requirements.lock
-	touch $@
-
-bench: $(READY) $(DBT)/.ready
+bench: $(READY)
 	$(BIN)/python -m benchmarks
 
 # Small faults, one at a time, to see whether the tests notice. Takes an hour; `tools/mutate.py --each 3 warehouse` less.

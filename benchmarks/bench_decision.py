@@ -151,12 +151,11 @@ def _builds(data: DataDir) -> Row:
     _, rows = query(
         data,
         """SELECT sum(seconds), sum(rows) FROM ops.model_build
-           WHERE model IN ('mart.rent_vs_buy', 'mart.rent_vs_buy_sensitivity', 'mart.output_cost', 'mart.marginal_value',
-               'mart.resale')""",
+           WHERE model IN ('mart.rent_vs_buy', 'mart.output_cost', 'mart.marginal_value', 'mart.resale')""",
     )
     seconds, count = rows[0]
     return (
-        f"rent or buy, its sensitivity, cost of output, marginal value, resale: {count:,} rows",
+        f"rent or buy, cost of output, marginal value, resale: {count:,} rows",
         f"{seconds:.2f} s",
         "",
     )

@@ -1,9 +1,8 @@
-"""`gpuledger quotes`: check what would be read from a vendor's file, or write an empty file to fill in."""
+"""`gpuledger quotes`: check what would be read from a vendor's file."""
 
 from __future__ import annotations
 
 import hashlib
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -13,7 +12,6 @@ import click
 from gpuledger.extract import local_files
 from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
 from gpuledger.flows.showing import terminal
-from gpuledger.flows.words import lang
 from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
@@ -91,20 +89,3 @@ def _row(offer: Offer, resolver: Resolver) -> dict[str, Any]:
 
 def _plain(value: Any) -> str | None:
     return None if value is None else str(value)
-
-
-@command.command()
-@click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--headings", type=click.Choice(["en", "ko", "de", "ja"]), help="Language of the columns' names.")
-def template(file: Path | None, headings: str | None) -> None:
-    """Write an empty quote to FILE (.csv or .xlsx), or as CSV to standard output: whoever fills it in is understood."""
-    from gpuledger.extract.sources.quotes import template as templates
-
-    language = headings or lang.current()
-    if file is None:
-        sys.stdout.buffer.write(templates.as_csv(language))
-        return
-    if file.suffix.lower() not in (".csv", ".xlsx"):
-        raise click.UsageError(gettext("a template ends in .csv or .xlsx"))
-    templates.write(file, language)
-    click.echo(file)

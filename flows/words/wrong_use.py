@@ -151,7 +151,7 @@ def way_out(error: click.UsageError) -> str:
             )
         return _instead(error.option_name, command, error.ctx.command_path if error.ctx else "")
     if isinstance(error, click.exceptions.NoSuchCommand) and isinstance(command, click.Group) and error.ctx:
-        if instead := dropped.COMMANDS.get(f"{command.name} {error.command_name}"):
+        if instead := dropped.COMMANDS.get(f"{error.ctx.info_name} {error.command_name}"):
             return f"; it is gone: {instead}"
         return gettext("; there are {names}").format(names=", ".join(command.list_commands(error.ctx)))
     if "unexpected extra argument" in error.message and command is not None:

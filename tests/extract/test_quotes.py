@@ -27,7 +27,6 @@ from gpuledger.extract.sources.quotes import SOURCE
 from gpuledger.extract.sources.quotes import columns as quote_columns
 from gpuledger.extract.sources.quotes import pages as quotes
 from gpuledger.extract.sources.quotes import sheets as quote_tables
-from gpuledger.extract.sources.quotes import template as quote_template
 from tests.extract import pages
 
 
@@ -416,35 +415,3 @@ def test_a_replay_gives_nothing_back(tmp_path: Path) -> None:
     again = collect.collect(reading, OfRun(archive, [snapshot], {}), ParsedCache(tmp_path / "p"))
     assert len(again.rows) == 1
     assert not returned.exists()
-
-
-@pytest.mark.parametrize("language", quote_template.LANGUAGES)
-@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
-def test_a_filled_template_is_read_whole(tmp_path: Path, language: str, suffix: str) -> None:
-    target = tmp_path / f"quote{suffix}"
-    quote_template.write(target, language)
-    row = [
-        "Varde GeForce RTX 4090 24GB",
-        "VR-4090",
-        "1599.00",
-        "USD",
-        "excluded",
-        "new",
-        "3",
-        "2024-01-31",
-        "Kettle",
-        "US",
-        "0",
-    ]
-    if suffix == ".csv":
-        with target.open("a", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerow(row)
-    else:
-        book = openpyxl.load_workbook(target)
-        book.active.append(row)
-        book.save(target)
-    (offer,), rejected = quotes.read_quotes(page(target.read_bytes(), target.as_uri()))
-    assert rejected == []
-    assert (offer.title, offer.mpn, offer.price, offer.currency) == (row[0], row[1], Decimal("1599.00"), "USD")
-    assert (offer.tax_included, offer.condition, offer.quantity, offer.seller) == (False, "new", 3, "Kettle")
-    assert (offer.valid_until, offer.market, offer.shipping) == (date(2024, 1, 31), "us", Decimal(0))

@@ -627,38 +627,19 @@ def con(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory) -> I
 
 @pytest.mark.parametrize("name", OF_COST)
 def test_every_assumption_of_cost_changes_renting_against_buying(con: duckdb.DuckDBPyConnection, name: str) -> None:
-    """And what the sensitivity table says of half of it is what comes out."""
-    wanted = ("mart.resale", "mart.rent_vs_buy", "mart.rent_vs_buy_sensitivity", "mart.output_cost")
+    wanted = ("mart.resale", "mart.rent_vs_buy", "mart.output_cost")
     models = [model for model in graph.load(con) if model.name in wanted]
     before = {table: con.execute(f"FROM {table} ORDER BY ALL").fetchall() for table in wanted}
-    predicted = con.execute(
-        """SELECT s.gpu_id, s.offer_id, s.low_saving_usd FROM mart.rent_vs_buy_sensitivity s
-           WHERE s.assumption = ? AND (SELECT NOT value_kept_is_observed FROM mart.rent_vs_buy r
-               WHERE r.gpu_id = s.gpu_id AND r.offer_id = s.offer_id)""",
-        [name],
-    ).fetchall()
     con.begin()
     con.execute("UPDATE core.assumption SET amount = ? WHERE assumption = ?", [other(name), name])
     builder.refresh_contents(con, ["core.assumption"])
     builder.build(con, models, "test")
     after = {table: con.execute(f"FROM {table} ORDER BY ALL").fetchall() for table in wanted}
-    saving = {
-        (gpu, offer): rent - own
-        for gpu, offer, rent, own in con.execute(
-            "SELECT gpu_id, offer_id, rent_total_usd, own_total_usd FROM mart.rent_vs_buy"
-        ).fetchall()
-    }
     con.rollback()
     assert after["mart.rent_vs_buy"] != before["mart.rent_vs_buy"]
     # No card of the sample that was measured is rented one by one, so what only renting costs is not felt there.
     is_felt = name not in ("storage_usd_per_month", "egress_usd_per_month")
     assert (after["mart.output_cost"] != before["mart.output_cost"]) == is_felt
-    # Half of nothing is nothing: what is zero unless somebody sets it has no sensitivity.
-    if name != "first_drop_share":  # after three years a card has lost more than that, half more or less
-        assert bool(predicted) == bool(getattr(Assumptions(), name))
-    if name != "horizon_years":  # another horizon also decides which histories are long enough
-        for gpu, offer, low in predicted:
-            assert saving[gpu, offer] == pytest.approx(low, abs=0.03), (gpu, offer)
 
 
 def test_a_rebuild_takes_an_assumption_of_the_settings_into_the_tables(

@@ -155,7 +155,7 @@ MISTAKES = (
     ("price --as-of 2023-13-45", 2, "is not a day"),
     # files and pages
     ("quotes check nofile.csv", 2, "does not exist"),
-    ("quotes template x.pdf", 2, "a template ends in .csv or .xlsx"),
+    ("quotes template", 2, "it is gone: any table with named columns is read"),
     ("parse newegg nofile.html", 2, "does not exist"),
     ("size --config /etc/hostname", 2, "is not JSON"),
     ("export", 2, "Missing argument 'FOLDER'"),

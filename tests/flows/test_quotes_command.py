@@ -6,10 +6,6 @@ import json
 import shutil
 from pathlib import Path
 
-import pytest
-from click.testing import CliRunner
-
-from gpuledger.flows.cli import cli
 from tests.command import gpuledger, rows
 from tests.flows.inprocess import refresh
 from tests.nights import Night
@@ -35,15 +31,6 @@ def test_check_shows_what_would_be_read_and_what_not(tmp_path: Path) -> None:
     assert [row["row"] for row in told["left_out"]] == ["5"]
     assert done.status == 3
     assert list(tmp_path.iterdir()) == [file]
-
-
-def test_template_goes_where_it_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(cli, ["quotes", "template"])
-    assert done.stdout.lstrip("\ufeff").startswith("Product,")
-    assert CliRunner().invoke(cli, ["quotes", "template", "empty.xlsx"]).exit_code == 0
-    assert (tmp_path / "empty.xlsx").read_bytes().startswith(b"PK")
-    assert CliRunner().invoke(cli, ["quotes", "template", "empty.pdf"]).exit_code == 2
 
 
 def test_a_quote_counts_from_the_first_night(nights: dict[int, Night], tmp_path: Path) -> None:

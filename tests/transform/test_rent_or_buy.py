@@ -1,4 +1,4 @@
-"""One card against one instance: what a reservation really costs, what a card kept, and which assumption decides."""
+"""One card against one instance: what a reservation really costs, what a card kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpuledger.transform.assumptions import Assumptions, from_table, with_value_kept
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.rent_or_buy import Pair, compare, moves
+from gpuledger.transform.buying.rent_or_buy import Pair, compare
 
 PAIR = Pair(price_usd=Decimal(1600), tdp_w=300, cards=1, hour_usd=Decimal("0.5"), pricing_model="on_demand")
 
@@ -50,30 +50,6 @@ def test_what_a_card_kept_goes_before_the_assumption() -> None:
     assert compare(seen, Assumptions()).own.resale == Decimal(1600) * Decimal("0.9") ** 3 * Decimal("0.9")
     assert compare(PAIR, Assumptions()).own.resale == Decimal(1600) * Decimal("0.75") ** 3 * Decimal("0.9")
     assert with_value_kept(Assumptions(), None) == Assumptions()
-
-
-def test_moves_are_around_what_the_card_kept() -> None:
-    moved = moves(dataclasses.replace(PAIR, value_kept=Decimal("0.8")), Assumptions())["value_kept_per_year"]
-    assert (moved.saving.low_value, moved.saving.high_value) == (Decimal("0.40"), Decimal(1))
-
-
-def test_an_answer_flips_where_the_sign_of_the_saving_changes() -> None:
-    found = moves(PAIR, Assumptions())
-    for one in found.values():
-        signs = {answer > 0 for answer in (one.saving.low_answer, one.saving.answer, one.saving.high_answer) if answer}
-        assert one.flips == (len(signs) > 1)
-    assert not found["idle_power_share"].flips
-    rare = dataclasses.replace(Assumptions(), hours_per_day=Decimal(5))
-    assert moves(PAIR, rare)["hours_per_day"].flips
-
-
-def test_a_break_even_that_stays_is_not_one_that_never_comes() -> None:
-    found = moves(PAIR, Assumptions())
-    hours = compare(PAIR, Assumptions()).break_even_hours
-    stays = found["hours_per_day"].break_even
-    assert hours is not None
-    assert (stays.low_answer, stays.answer, stays.high_answer) == (hours, hours, hours)
-    assert all(one.break_even.answer == hours for one in found.values())
 
 
 @given(

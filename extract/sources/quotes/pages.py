@@ -59,7 +59,7 @@ def read_quotes(page: Page) -> tuple[list[Offer], list[Rejected]]:
     names = [sheet.name for sheet in sheets]
     if all(_header(sheet) is None for sheet in sheets):
         seen = f"no sheet has a column for the product and one for the price of a piece{_hint(sheets)}"
-        action = "name the columns product, price, currency …, or start from `gpuledger quotes template`"
+        action = "name its columns: product, price, currency, tax, condition, quantity, vendor …"
         raise LayoutChanged(page.url, seen, action)
     for sheet in sheets:
         start = _header(sheet)
