@@ -170,14 +170,6 @@ def as_of_option(function: F) -> F:
     )(function)  # fmt: skip
 
 
-def predicted_option(function: F) -> F:
-    """--predicted of the commands that show the table of a workload."""
-    return click.option(
-        "--predicted", "is_predicted", is_flag=True,
-        help="Also cards that nobody measured, as calculated: marked, with a range that holds in 8 of 10 cases.",
-    )(function)  # fmt: skip
-
-
 def day_of(data: DataDir, as_of: datetime | None) -> date | None:
     """The day of --as-of, None if it is not given.
 

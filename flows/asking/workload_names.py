@@ -1,26 +1,16 @@
-"""What `rank` and `value` share: the check of the workload, the tables with predictions, and texts around the tables."""
+"""What `rank` and `value` share: the check of the workload, and the time of the answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.showing import chosen
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.say import say
 from gpuledger.transform import queries
 from gpuledger.transform import workloads as names
 from gpuledger.transform.answers import workloads
 from gpuledger.warehouse.paths import DataDir
-
-if TYPE_CHECKING:
-    from gpuledger.transform.answers.predicted import PredictionRequest
-    from gpuledger.transform.answers.value import Basis
-    from gpuledger.warehouse.outputs.answer import Answer
 
 
 def check(data: DataDir, workload: str) -> tuple[str, str]:
@@ -46,49 +36,6 @@ def check(data: DataDir, workload: str) -> tuple[str, str]:
         raise click.UsageError("\n  ".join([message, *close, gettext("`gpuledger workloads` lists all")]))
     message = gettext("no workload is called {workload!r}; known are:").format(workload=workload)
     raise click.UsageError("\n  ".join([message, *known]))
-
-
-def ranking_with(data: DataDir, workload: str, as_of: datetime | None) -> Answer:
-    """The ranking with predictions. A usage error if this workload cannot be predicted, or if a past day is asked for."""
-    from gpuledger.transform.answers import predicted
-
-    with _predictable(as_of):
-        return predicted.ranking_with(data, _wanted(data, workload))
-
-
-def value_with(data: DataDir, workload: str, basis: Basis, as_of: datetime | None) -> Answer:
-    """The table of value with predictions. Usage errors as of `ranking_with`."""
-    from gpuledger.transform.answers import predicted
-
-    with _predictable(as_of):
-        return predicted.value_with(data, _wanted(data, workload), basis, chosen.market())
-
-
-@contextmanager
-def _predictable(as_of: datetime | None) -> Iterator[None]:
-    from gpuledger.transform.answers.predicted import NotPredictable
-
-    if as_of is not None:
-        raise click.UsageError(gettext("--predicted rests on the measurements of today: leave --as-of out"))
-    try:
-        yield
-    except NotPredictable as error:
-        raise click.UsageError(say(error)) from None
-
-
-def _wanted(data: DataDir, workload: str) -> PredictionRequest:
-    from gpuledger.flows.asking.assume import of_settings
-    from gpuledger.transform.answers.predicted import PredictionRequest
-
-    return PredictionRequest(workload, data.models, of_settings({}))
-
-
-def about_predictions() -> str:
-    """The sentence below a table with predictions."""
-    return gettext(
-        "basis: measured; calibrated, which is calculated and fitted to measurements; or bound, which is calculated from "
-        "the data sheet alone. A calculated score lies within its range in 8 of 10 cases"
-    )
 
 
 def when(data: DataDir, as_of: datetime | None) -> str:

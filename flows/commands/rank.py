@@ -12,20 +12,17 @@ from gpuledger.flows.asking.options import (
     data_dir_option,
     day_of,
     format_option,
-    predicted_option,
     read_from,
 )
-from gpuledger.flows.showing import terminal
 from gpuledger.flows.words.lang import gettext
 
 
 @click.command()
 @click.argument("workload", shell_complete=complete_workloads)
 @as_of_option
-@predicted_option
 @data_dir_option
 @format_option
-def command(workload: str, as_of: datetime | None, is_predicted: bool, data_dir: str | None, form: str) -> int:
+def command(workload: str, as_of: datetime | None, data_dir: str | None, form: str) -> int:
     """GPUs by their score in WORKLOAD, fastest first."""
     from gpuledger.flows.asking import workload_names
     from gpuledger.flows.showing.show import no_rows, show
@@ -33,11 +30,6 @@ def command(workload: str, as_of: datetime | None, is_predicted: bool, data_dir:
 
     data = read_from(data_dir)
     workload, heading = workload_names.check(data, workload)
-    if is_predicted:
-        answer = workload_names.ranking_with(data, workload, as_of)
-    else:
-        answer = ranking(data, workload, day_of(data, as_of))
+    answer = ranking(data, workload, day_of(data, as_of))
     show(answer.under(f"{heading} · {workload_names.when(data, as_of)}"), form)
-    if is_predicted and form == "table":
-        terminal.say(workload_names.about_predictions())
     return 0 if answer.rows else no_rows(gettext("no figure of this workload had been read by then"))

@@ -15,7 +15,6 @@ from gpuledger.flows.asking.options import (
     day_of,
     format_option,
     market_option,
-    predicted_option,
     read_from,
 )  # fmt: skip
 from gpuledger.flows.showing import chosen, terminal
@@ -30,14 +29,11 @@ if TYPE_CHECKING:
 @click.option("--price", "basis", type=click.Choice(["street", "msrp"]), default="street", show_default=True,
               help="Lowest price of a new card in a shop now, or launch price.")  # fmt: skip
 @as_of_option
-@predicted_option
 @market_option
 @currency_option
 @data_dir_option
 @format_option
-def command(
-    workload: str, basis: Basis, as_of: datetime | None, is_predicted: bool, data_dir: str | None, form: str
-) -> int:
+def command(workload: str, basis: Basis, as_of: datetime | None, data_dir: str | None, form: str) -> int:
     """GPUs by score per dollar in WORKLOAD, best value first."""
     from gpuledger.flows.asking import workload_names
     from gpuledger.flows.showing.money import money, price_heading, prices_heading
@@ -48,10 +44,7 @@ def command(
     workload, heading = workload_names.check(data, workload)
     day = day_of(data, as_of)
     currency = money(data, day)
-    if is_predicted:
-        answer = workload_names.value_with(data, workload, basis, as_of)
-    else:
-        answer = value(data, workload, basis, Scope(day, chosen.market()))
+    answer = value(data, workload, basis, Scope(day, chosen.market()))
     if basis == "street":
         basis_words = f"{gettext('by street price')} · {prices_heading(data, day)}"
     else:
@@ -62,10 +55,6 @@ def command(
         return no_rows(_why(basis))
     if form == "table":
         terminal.say(gettext("● nobody else is at least as fast for no more money. Ratios are to the baseline GPU."))
-        if is_predicted:
-            terminal.say(
-                gettext("○ the same, for a card that nobody measured.") + " " + workload_names.about_predictions()
-            )
         if day and (later := published_after(data, workload, day)):
             note = gettext("Some of the figures were published later, up to {day}; the prices are those of the day.")
             terminal.say(note.format(day=later))

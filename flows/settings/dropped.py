@@ -19,6 +19,9 @@ COMMANDS = {
 }
 #: By the command with the option.
 OPTIONS = {
+    **dict.fromkeys(
+        ("rank --predicted", "value --predicted"), "`gpuledger buy --model M --order speed --limit 0` has all cards"
+    ),
     "mcp --http": "an agent starts `gpuledger mcp` itself, from another machine with `ssh HOST gpuledger mcp`",
     "serve --connect": "`prefect server start` says where its UI is, and its login asks for PREFECT_SERVER_API_AUTH_STRING",
 }

@@ -59,7 +59,7 @@ ASKED: dict[str, list[list[str]]] = {
     ],
     "measure list": [[]],
     "quotes check": [[str(ROOT / "extract" / "sources" / "quotes" / "cases" / "english.csv")]],
-    "rank": [[WORKLOAD], [WORKLOAD, "--as-of", "2023-11-16"], [TEXT, "--predicted"], ["no-workload"]],
+    "rank": [[WORKLOAD], [WORKLOAD, "--as-of", "2023-11-16"], ["no-workload"]],
     "predict": [["--gpu", "RTX 4090", "--count", "2", "--model", "llama-3-8b"]],
     "settings": [[]],
     "show": [["4090"], ["no such card"]],
@@ -69,7 +69,7 @@ ASKED: dict[str, list[list[str]]] = {
     "sources corrections": [[]],
     "sources diff": [["bhphoto"], ["newegg"]],
     "status": [[]],
-    "value": [[WORKLOAD], [WORKLOAD, "--price", "msrp"], [WORKLOAD, "--as-of", "2023-11-16"], [TEXT, "--predicted"]],
+    "value": [[WORKLOAD], [WORKLOAD, "--price", "msrp"], [WORKLOAD, "--as-of", "2023-11-16"]],
     "watch list": [[]],
     "workloads": [[]],
 }

@@ -28,10 +28,6 @@ _COLUMNS = (
     Column("currency", "currency"),
     Column("relative_to_baseline", "× baseline", "ratio"),
     Column("published_on", "published on"),
-    Column("basis", "basis", "words"),
-    Column("low", "low"),
-    Column("high", "high"),
-    Column("bound", "bound"),
     Column("provider", "provider"),
     Column("instance", "instance", "name"),
     Column("instance_hour_usd", "USD an hour"),
@@ -77,10 +73,8 @@ _COLUMNS = (
 
 
 def _front(row: Mapping[str, Any]) -> str:
-    """The mark of a card that nobody beats: ● if it was measured, ○ if it is predicted."""
-    if not row["on_pareto_frontier"]:
-        return ""
-    return "●" if row.get("basis", "measured") == "measured" else "○"
+    """The mark of a card that nobody beats."""
+    return "●" if row["on_pareto_frontier"] else ""
 
 
 def _record(row: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ class Scope(NamedTuple):
 #: What people see of it, with the columns that predictions add.
 _VALUED = columns(
     "value_rank", "gpu", "score", "unit", "price_usd", "price_mark", "score_per_usd", "score_ratio", "price_ratio",
-    "on_pareto_frontier", "offered_in", "shop", "price_since", "last_seen_at", "basis", "low", "high", "bound",
+    "on_pareto_frontier", "offered_in", "shop", "price_since", "last_seen_at",
 )  # fmt: skip
 
 
@@ -72,8 +72,7 @@ def best(data: DataDir, most: int) -> Rows:
 
 #: What people see of it, with the columns that predictions add.
 _RANKED = columns(
-    "rank", "gpu", "score", "unit", "relative_to_baseline", "claim", Column("source", "source"), "published_on", "basis",
-    "low", "high", "bound",
+    "rank", "gpu", "score", "unit", "relative_to_baseline", "claim", Column("source", "source"), "published_on",
 )  # fmt: skip
 
 
