@@ -23,7 +23,7 @@ class Scope(NamedTuple):
     market: str | None = None
 
 
-#: What people see of it, with the columns that predictions add.
+#: What people see of it.
 _VALUED = columns(
     "value_rank", "gpu", "score", "unit", "price_usd", "price_mark", "score_per_usd", "score_ratio", "price_ratio",
     "on_pareto_frontier", "offered_in", "shop", "price_since", "last_seen_at",
@@ -70,7 +70,7 @@ def best(data: DataDir, most: int) -> Rows:
     )
 
 
-#: What people see of it, with the columns that predictions add.
+#: What people see of it.
 _RANKED = columns(
     "rank", "gpu", "score", "unit", "relative_to_baseline", "claim", Column("source", "source"), "published_on",
 )  # fmt: skip
