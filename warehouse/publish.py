@@ -298,18 +298,6 @@ def part_of(version: Path) -> Path:
     return folder / version.name
 
 
-def adopt(data: DataDir, version: Path) -> None:
-    """Publish a complete file that was brought to `part_of` the version."""
-    part = part_of(version)
-    _sync(part)
-    _sync(part.parent)
-    if version.parent.exists():
-        shutil.rmtree(version.parent)  # left by a kill; another version is published
-    part.parent.replace(version.parent)
-    _sync(data.versions)
-    _point(data, version)
-
-
 def _restore_base(data: DataDir, version: Path) -> None:
     data.state.mkdir(parents=True, exist_ok=True)
     part = data.base.with_suffix(".part")

@@ -28,9 +28,10 @@ from gpuledger.flows.words import lang
 from gpuledger.flows.words.say import say, spoken
 from gpuledger.transform import workloads
 from gpuledger.transform.buying import market
-from gpuledger.transform.buying.need import need_of, shape_of
+from gpuledger.transform.buying.need import need_of
 from gpuledger.transform.buying.options import Limits, Market, options_of
 from gpuledger.transform.buying.question import Usage
+from gpuledger.transform.sizing.named import shape_of
 from gpuledger.warehouse.outputs.report import files
 from gpuledger.warehouse.outputs.report.words import of_scripts
 from gpuledger.warehouse.paths import DataDir

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from gpuledger.extract.message import Message
@@ -21,7 +20,6 @@ from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.sizing.named import shape_of
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
 from gpuledger.transform.speed import memory, pieces
@@ -149,18 +147,6 @@ class Need:
         """Tokens a second of one sequence on one GPU while its cache is still empty, by the bandwidth alone."""
         assert self.job is not None, "an image model writes nothing"
         return bandwidth_gb_s * 1e9 / self.job.size.read_bytes(1)
-
-
-def text_shape(model_id: str, own: Path) -> Architecture:
-    """The model of text called `model_id` (see shape_of). Raises UnknownModel, and SizingError for an image model."""
-    shape = shape_of(model_id, own)
-    if isinstance(shape, DiffusionModel):
-        makes = "pictures" if shape.clip is None else "video"
-        raise SizingError(
-            "{model_id} makes {makes}, and no text: `gpuledger buy --model {model_id}` says what holds it, and how "
-            "fast it was measured if anybody did", model_id=model_id, makes=makes,
-        )  # fmt: skip
-    return shape
 
 
 def need_of(

@@ -177,12 +177,6 @@ class Option(NamedTuple):
         return self.needed_gb <= self.available_gb
 
     @property
-    def usd_at_worst(self) -> Decimal | None:
-        """What a thousand pictures cost at the low end of the range of their speed."""
-        made, usd = self.pictures, self.usd_per_thousand_images
-        return usd if usd is None or made is None or not made.low else usd * Decimal(made.per_s / made.low)
-
-    @property
     def is_known(self) -> bool:
         """Whether there is a speed of what does not write token by token: pictures, clips, speech, training."""
         return bool(self.pictures or self.speed) or any(note.template == pieces.HEARD for note in self.notes)
