@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import duckdb
-
-from gpuledger.warehouse import table_content
-from gpuledger.warehouse.schema import hash_text
-
-#: A remembered answer depends on the text of the SELECT, and on these: the parser and this file.
-_READER = duckdb.__version__ + Path(__file__).read_text(encoding="utf-8")
-_ROW = "models:references"
-#: Tables, names and whether there is a star, as JSON.
-_AsJson = list[Any]
 
 
 @dataclass(slots=True)
@@ -46,43 +36,6 @@ def references(con: duckdb.DuckDBPyConnection, select: str) -> References:
     mentioned = References()
     _walk(tree, mentioned)
     return mentioned
-
-
-class Remembered:
-    """What each SELECT reads, remembered in the warehouse by the hash of its text.
-
-    Otherwise parsing every model again would take most of a night without changes. Nothing is remembered in a read-only
-    database, or in one without our tables.
-    """
-
-    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
-        self._con = con
-        # Checked first, as an error for a missing table would abort an open transaction. Listing tables takes ten times as
-        # long as listing schemas.
-        has_table = con.execute(
-            """SELECT readonly FROM duckdb_schemas() JOIN duckdb_databases() d USING (database_oid)
-               WHERE d.database_name = current_database() AND schema_name = 'ops'"""
-        ).fetchone()
-        self._can_learn = has_table == (False,)
-        remembered = table_content.content_of(con, _ROW) if has_table else None
-        self._known: dict[str, _AsJson] = json.loads(remembered) if remembered else {}
-        self._used: dict[str, _AsJson] = {}
-
-    def of(self, select: str) -> References:
-        """See `references`."""
-        key = hash_text(_READER + select)
-        if key not in self._known:
-            mentioned = references(self._con, select)
-            self._used[key] = [sorted(mentioned.tables), sorted(mentioned.names), mentioned.has_star]
-        else:
-            self._used[key] = self._known[key]
-        tables, names, has_star = self._used[key]
-        return References(set(tables), set(names), has_star)
-
-    def keep(self) -> None:
-        """Store the answers that were used since the warehouse was opened, and no others."""
-        if self._can_learn and self._used != self._known:
-            table_content.put(self._con, {_ROW: json.dumps(self._used)})
 
 
 def _walk(node: Any, mentioned: References) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import duckdb
 import pytest
 
 from gpuledger.transform.build import graph
-from gpuledger.warehouse import ledger, schema
+from gpuledger.warehouse import ledger
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.references import references
 from tests.nights import Night
@@ -154,45 +153,6 @@ def test_a_star_may_read_every_column(con: duckdb.DuckDBPyConnection, select: st
 
 def test_counting_rows_reads_no_column(con: duckdb.DuckDBPyConnection) -> None:
     assert not references(con, "SELECT count(*) FROM core.x").has_star
-
-
-# ── what a warehouse remembers of it ──────────────────────────────────────────────────────────────────────────────────
-
-REMEMBERED = "SELECT content FROM ops.table_content WHERE table_id = 'models:references'"
-
-
-def test_what_a_select_reads_is_remembered_for_as_long_as_its_text_is_the_same(tmp_path: Path, write: Write) -> None:
-    write("mart.a", "SELECT x FROM core.gpu")
-    write("mart.b", "SELECT y FROM core.workload")
-    with duckdb.connect(str(tmp_path / "file.duckdb")) as con:
-        schema.create(con)
-        first = graph.load(con, tmp_path)
-        ((kept,),) = con.execute(REMEMBERED).fetchall()
-        assert graph.load(con, tmp_path) == first
-        # Nothing but the memory says so: it was asked.
-        con.execute("UPDATE ops.table_content SET content = replace(content, 'core.gpu', 'core.model')")
-        assert [sorted(model.inputs) for model in graph.load(con, tmp_path)] == [["core.model"], ["core.workload"]]
-        write("mart.a", "SELECT x FROM core.setting")
-        assert [sorted(model.inputs) for model in graph.load(con, tmp_path)] == [["core.setting"], ["core.workload"]]
-        ((now,),) = con.execute(REMEMBERED).fetchall()
-        assert len(json.loads(now)) == len(json.loads(kept)) == 2, "the old text is forgotten"
-
-
-def test_a_file_that_is_only_read_learns_nothing(tmp_path: Path, write: Write) -> None:
-    with duckdb.connect(str(tmp_path / "file.duckdb")) as con:
-        schema.create(con)
-    write("mart.a", "SELECT x FROM core.gpu")
-    with duckdb.connect(str(tmp_path / "file.duckdb"), read_only=True) as con:
-        assert [sorted(model.inputs) for model in graph.load(con, tmp_path)] == [["core.gpu"]]
-        assert con.execute(REMEMBERED).fetchall() == []
-
-
-def test_a_wrong_select_is_told_of_again(tmp_path: Path, con: duckdb.DuckDBPyConnection, write: Write) -> None:
-    schema.create(con)
-    write("mart.a", "SELECT FROM WHERE")
-    for _ in range(2):
-        with pytest.raises(ValueError, match="syntax error"):
-            graph.load(con, tmp_path)
 
 
 # ── the project's own models ──────────────────────────────────────────────────────────────────────────────────────────

@@ -31,7 +31,7 @@ import duckdb
 
 from gpuledger.transform.queries import FOLDER_OF_MODELS as MODELS
 from gpuledger.warehouse.dictionary import dictionary
-from gpuledger.warehouse.references import Remembered
+from gpuledger.warehouse.references import references
 from gpuledger.warehouse.schema import hash_text
 
 if TYPE_CHECKING:
@@ -78,13 +78,9 @@ class Model:
 
 def load(con: duckdb.DuckDBPyConnection, folder: Path = MODELS) -> list[Model]:
     """All models of `folder`, each after the models that it reads. Raises ValueError, with the file, if one is wrong."""
-    remembered = Remembered(con)
     models = {
-        model.name: model
-        for path in sorted(folder.glob("*/*/table.toml"))
-        for model in _models_described_in(remembered, path)
+        model.name: model for path in sorted(folder.glob("*/*/table.toml")) for model in _models_described_in(con, path)
     }
-    remembered.keep()
     order = TopologicalSorter({name: model.inputs.keys() & models.keys() for name, model in models.items()})
     ordered = [models[name] for name in order.static_order()]
     _keep_off_history(ordered, folder)
@@ -123,7 +119,7 @@ def _keep_off_history(ordered: Iterable[Model], folder: Path) -> None:
             histories_and_views.add(model.name)
 
 
-def _models_described_in(remembered: Remembered, sidecar: Path) -> Iterator[Model]:
+def _models_described_in(con: duckdb.DuckDBPyConnection, sidecar: Path) -> Iterator[Model]:
     """The model that a sidecar describes, and the macro that answers the same question for a past day, if it has one."""
     name = f"{sidecar.parents[1].name}.{sidecar.parent.name}"
     sidecar_fields = tomllib.loads(sidecar.read_text(encoding="utf-8"))
@@ -142,7 +138,7 @@ def _models_described_in(remembered: Remembered, sidecar: Path) -> Iterator[Mode
             MODELS.parent.joinpath(path).read_text(encoding="utf-8") for path in sidecar_fields.get("uses", ())
         )
     else:
-        inputs = _inputs(remembered, sql_file, definition if materialized != "function" else f"SELECT ({definition})")
+        inputs = _inputs(con, sql_file, definition if materialized != "function" else f"SELECT ({definition})")
     if (materialized in ("macro", "function")) != ("parameters" in sidecar_fields) or (
         build and materialized != "table"
     ):
@@ -163,7 +159,7 @@ def _models_described_in(remembered: Remembered, sidecar: Path) -> Iterator[Mode
     )
     yield model
     if "as_of" in sidecar_fields:
-        yield _as_of(remembered, sidecar, model, sidecar_fields["as_of"])
+        yield _as_of(con, sidecar, model, sidecar_fields["as_of"])
 
 
 def _function_in(module: str) -> Callable[[Mapping[str, pd.DataFrame]], pd.DataFrame]:
@@ -176,18 +172,18 @@ def _function_in(module: str) -> Callable[[Mapping[str, pd.DataFrame]], pd.DataF
     return build
 
 
-def _inputs(remembered: Remembered, file: Path, select: str) -> dict[str, frozenset[str] | None]:
+def _inputs(con: duckdb.DuckDBPyConnection, file: Path, select: str) -> dict[str, frozenset[str] | None]:
     """The tables that a SELECT reads, each with the column names in the SELECT. Aggregates are among the tables too, which
     does no harm because they never change.
     """
     try:
-        references = remembered.of(select)
+        read = references(con, select)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
-    return {table: None if references.has_star else frozenset(references.names) for table in sorted(references.tables)}
+    return {table: None if read.has_star else frozenset(read.names) for table in sorted(read.tables)}
 
 
-def _as_of(remembered: Remembered, sidecar: Path, model: Model, replacements: Mapping[str, str]) -> Model:
+def _as_of(con: duckdb.DuckDBPyConnection, sidecar: Path, model: Model, replacements: Mapping[str, str]) -> Model:
     """The macro that answers a model's question for a past day: the model's SQL with `replacements` made in it."""
     sql = model.sql or ""
     for now in replacements:
@@ -202,7 +198,7 @@ def _as_of(remembered: Remembered, sidecar: Path, model: Model, replacements: Ma
         materialized="macro",
         description=f"{model.description}, as it was known at the end of a day (UTC)",
         parameters={"as_of_day": Parameter("Day, as DATE", None)},
-        inputs=_inputs(remembered, sidecar, sql),
+        inputs=_inputs(con, sidecar, sql),
         sql=sql,
     )
 
