@@ -239,7 +239,7 @@ class Settings:
         _GATE.min_row_share, "Rows against the median of the last nights below which absence is doubted"
     )
 
-    #: Set in the table [assumptions]; each has its own meaning (see transform/assumptions.py).
+    #: Set in the table [assumptions]; each has its own meaning (see transform/assumptions.toml).
     assumptions: Assumptions = field(default_factory=Assumptions, metadata=_NO_MARKS)
     #: The assumptions that are set anywhere, by name. The others have their defaults.
     assumptions_given: Mapping[str, SetAssumption] = field(default_factory=dict, metadata=_NO_MARKS, hash=False)

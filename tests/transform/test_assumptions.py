@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from gpuledger.transform import assumptions
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption, settings
 
 NAMES = list(settings())
@@ -15,6 +16,7 @@ NAMES = list(settings())
 def test_every_field_is_described_with_unit_bounds_meaning_and_source() -> None:
     described = Assumptions().describe()
     assert [item.name for item in described] == [field.name for field in dataclasses.fields(Assumptions)]
+    assert [item.name for item in described] == [*assumptions._TABLES]
     for item in described:
         assert item.setting.unit
         assert item.setting.meaning
