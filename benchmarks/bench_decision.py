@@ -12,8 +12,10 @@ from pathlib import Path
 
 import duckdb
 
+from gpuledger.extract import local_files
 from gpuledger.transform.identity.catalogue import gpus
-from gpuledger.transform.sizing import added_models, catalogue
+from gpuledger.transform.sizing import catalogue
+from gpuledger.transform.sizing.added_models import MODELS as MODELS_ADDED
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -77,12 +79,14 @@ def _answers(data: DataDir) -> list[Row]:
 def _large(data: DataDir) -> list[Row]:
     """`buy` where a company keeps 2,000 quotes and 300 models: the folders that a user fills, and the same commands."""
     catalogued, added = len(catalogue.models()), 0
+    models: list[dict[str, object]] = []
     shape = dict(catalogue.get("llama-3.1-8b").config)
     while catalogued + added < MODELS:
         added += 1
-        added_models.save(
-            data.models, f"tuned-{added}", {**shape, "num_hidden_layers": 20 + added % 20}, date(2026, 1, 1)
-        )
+        config = {**shape, "num_hidden_layers": 20 + added % 20}
+        models.append({"model_id": f"tuned-{added}", "added_on": date(2026, 1, 1), "config": config})
+    tables = [local_files.toml_table("[[model]]", model) for model in models]
+    local_files.write_text(MODELS_ADDED.file(data.root), "\n".join(tables))
     sold = [
         gpu for gpu in gpus() if (gpu.memory_gb or 0) >= 8 and gpu.segment in ("consumer", "workstation", "data_center")
     ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import stat
 import tomllib
 import zlib
@@ -132,6 +133,8 @@ def _toml(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return str(value)
+    if "\n" in str(value) and not re.search(r"'''|'$|[\x00-\x08\x0b-\x1f\x7f]", str(value)):
+        return f"'''\n{value}'''"  # as it is, in lines that a person can read
     # A JSON string is a TOML basic string, except that TOML wants DEL escaped too.
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 

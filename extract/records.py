@@ -76,9 +76,9 @@ class Kind(Generic[T]):
             records.append(record)
         return records
 
-    def usable(self, root: Path) -> tuple[list[T], list[BadRecord]]:
-        """The records that can be used, and an error for each that cannot."""
-        found = list(self.each(root))
+    def usable(self, root: Path, check: Callable[[T], object] = lambda record: None) -> tuple[list[T], list[BadRecord]]:
+        """The records that can be used, and an error for each that cannot, or for which `check` raises anything."""
+        found = list(self.each(root, check))
         bad = [record for record in found if isinstance(record, BadRecord)]
         return [record for record in found if not isinstance(record, BadRecord)], bad
 
@@ -86,8 +86,8 @@ class Kind(Generic[T]):
         """All records by their keys. Raises BadRecord if one cannot be used."""
         return {self.key(record): record for record in self.all(root)}
 
-    def each(self, root: Path) -> Iterator[T | BadRecord]:
-        """Each record, or the reason why it cannot be used."""
+    def each(self, root: Path, check: Callable[[T], object] = lambda record: None) -> Iterator[T | BadRecord]:
+        """Each record, or the reason why it cannot be used, or why `check` refuses it."""
         file = self.file(root)
         if not file.exists():
             return
@@ -111,6 +111,7 @@ class Kind(Generic[T]):
                 record = self.read(entry)
                 if self.key(record) in seen:
                     raise ValueError(Message("this {entry} is there twice: keep one", entry=self.entry))
+                check(record)
             except Exception as error:  # noqa: BLE001  no entry may take the others along
                 # msgspec hands on what the record itself says against its values.
                 reason = reason_of(error.__cause__ or error)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gpuledger.extract import local_files
+from gpuledger.extract import records
 from gpuledger.extract.message import Mistake
 from gpuledger.extract.spelling import names_like
 
@@ -21,7 +21,7 @@ _ID = re.compile(r"[a-z0-9]+(?:[.-][a-z0-9]+)*")
 
 
 class BadWorkload(Mistake):
-    """A workload cannot be used; the message names its file and how to correct it."""
+    """A workload cannot be used; the message says why and how to correct it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,22 +53,19 @@ class Workload:
                 workload_id=self.workload_id,
             )
         for name in ("workload", "unit", "description"):
-            if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
+            if not getattr(self, name).strip():
                 raise BadWorkload("{workload_id}: {name} is empty", workload_id=self.workload_id, name=name)
         if self.direction not in ("more", "less"):
             raise BadWorkload(
                 "{workload_id}: direction is more or less, not {direction!r}", workload_id=self.workload_id,
                 direction=self.direction,
             )  # fmt: skip
-        for name in ("model", "precision", "resolution", "software", "source"):
-            if not isinstance(getattr(self, name), str | None):
-                raise BadWorkload("{workload_id}: {name} must be a text", workload_id=self.workload_id, name=name)
-        if not (self.iterations is None or (type(self.iterations) is int and 1 <= self.iterations <= _MOST)):
+        if not (self.iterations is None or 1 <= self.iterations <= _MOST):
             raise BadWorkload(
                 "{workload_id}: iterations must be a whole number from 1 to 1,000,000, not {iterations!r}",
                 workload_id=self.workload_id, iterations=self.iterations,
             )  # fmt: skip
-        if type(self.gpu_count) is not int or not 1 <= self.gpu_count <= _MOST:
+        if not 1 <= self.gpu_count <= _MOST:
             raise BadWorkload(
                 "{workload_id}: gpu_count must be a whole number from 1 to 1,000,000, not {gpu_count!r}",
                 workload_id=self.workload_id, gpu_count=self.gpu_count,
@@ -80,56 +77,41 @@ class Workload:
             )  # fmt: skip
 
 
-def packaged() -> dict[str, Workload]:
+@cache
+def packaged() -> Mapping[str, Workload]:
     """The workloads that come with the program, by id."""
-    return {
-        name: _workload(name, entry) for name, entry in tomllib.loads(_PACKAGED.read_text(encoding="utf-8")).items()
-    }
+    entries = tomllib.loads(_PACKAGED.read_text(encoding="utf-8"))
+    return {name: records.typed(Workload)({"workload_id": name, **entry}) for name, entry in entries.items()}
 
 
-def added(
-    folder: Path, check: Callable[[Workload], None] | None = None
-) -> tuple[dict[str, Workload], list[BadWorkload]]:
-    """The workloads of a data directory, and an error for each file that cannot be used, or for which `check` raises
-    anything. One bad file does not stop the others.
-    """
-    workloads: dict[str, Workload] = {}
-    errors: list[BadWorkload] = []
-    for path in sorted(folder.glob("*.toml")):
-        try:
-            if path.stem in packaged():
-                raise BadWorkload("the program has a workload of this name; give the file another")
-            workload = _workload(path.stem, local_files.read_toml(path))
-            if check is not None:
-                check(workload)
-            workloads[path.stem] = workload
-        except Exception as error:  # noqa: BLE001  no error in one file may stop the others
-            reason = local_files.why(error) if isinstance(error, OSError) else error
-            errors.append(BadWorkload(
-                "{path}: {reason}; correct it, or remove it and use `gpuledger workload add`", path=path, reason=reason,
-            ))  # fmt: skip
-    return workloads, errors
-
-
-def known(folder: Path) -> dict[str, Workload]:
-    """All workloads of a data directory: those of the program and its own, which are in `folder`."""
-    return {**packaged(), **added(folder)[0]}
-
-
-def save(folder: Path, workload: Workload) -> Path:
-    """Write a workload to <folder>/<id>.toml. Raises BadWorkload if another workload has the id."""
+def _read(entry: Mapping[str, Any]) -> Workload:
+    workload = records.typed(Workload)(entry)
     if workload.workload_id in packaged():
         raise BadWorkload(
             "the program has a workload {workload_id!r}: give yours another name", workload_id=workload.workload_id
         )
-    path = folder / f"{workload.workload_id}.toml"
-    text = _toml(workload)
-    if path.exists() and path.read_text(encoding="utf-8") != text:
+    return workload
+
+
+#: The workloads that a data directory adds.
+WORKLOADS = records.Kind("workload", "workloads.toml", key=lambda one: one.workload_id, read=_read)
+
+
+def known(root: Path) -> dict[str, Workload]:
+    """All workloads of the data directory `root`: those of the program and its own."""
+    return {**packaged(), **{workload.workload_id: workload for workload in WORKLOADS.usable(root)[0]}}
+
+
+def save(root: Path, workload: Workload) -> Path:
+    """Keep a workload in the data directory `root`. Raises BadWorkload if another workload has the id."""
+    _read({name: value for name, value in asdict(workload).items() if value is not None})
+    if known(root).get(workload.workload_id, workload) != workload:
         raise BadWorkload(
-            "{path} is another workload of that name: remove the file, or give yours another name", path=path
+            "{path} has another workload of that name: take it out of the file, or give yours another name",
+            path=WORKLOADS.file(root),
         )
-    local_files.write_text(path, text)
-    return path
+    WORKLOADS.put(root, workload)
+    return WORKLOADS.file(root)
 
 
 def id_named(name: str, ids: Iterable[str]) -> str | None:
@@ -147,22 +129,3 @@ def nearest(name: str, ids: Iterable[str], in_words: Mapping[str, str] | None = 
 
 def _slug(name: str) -> str:
     return re.sub(r"[\s_]+", "-", name.strip().lower())
-
-
-def _workload(workload_id: str, entry: Mapping[str, Any]) -> Workload:
-    allowed = {field.name for field in fields(Workload)} - {"workload_id"}
-    if unknown := sorted(entry.keys() - allowed):
-        raise BadWorkload(
-            "{workload_id}: {unknown} is not known; a workload has {allowed}", workload_id=workload_id,
-            unknown=tuple(unknown), allowed=tuple(sorted(allowed)),
-        )  # fmt: skip
-    missing = [name for name in ("workload", "unit", "description") if name not in entry]
-    if missing:
-        raise BadWorkload("{workload_id}: {missing} is missing", workload_id=workload_id, missing=tuple(missing))
-    return Workload(workload_id=workload_id, **entry)
-
-
-def _toml(workload: Workload) -> str:
-    """The keys with a value, as TOML. Texts are written as JSON strings, which are also TOML's basic strings."""
-    values = {name: value for name, value in asdict(workload).items() if name != "workload_id" and value is not None}
-    return "".join(f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in values.items())

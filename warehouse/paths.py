@@ -10,7 +10,7 @@ WAREHOUSE_FILE = "gpuledger.duckdb"
 #: The folders of what people decide, add and drop. It belongs to the history, as the pages do: a replay and another machine
 #: need it too, and nothing can make it anew.
 FROM_PEOPLE = (
-    "decisions", "gpus", "models", "workloads", "rates", "measurements", "transcriptions", "inbox",
+    "decisions", "models", "rates", "measurements", "transcriptions", "inbox",
 )  # fmt: skip
 
 
@@ -63,15 +63,9 @@ class DataDir:
     exports = Place("exports")
     #: Vendor quotes that a person dropped.
     inbox = Place("inbox")
-    #: Workloads that were added with `gpuledger workload add` or came with a measurement: one file each.
-    workloads = Place("workloads")
     #: The figures of charts that a person read off: one CSV each, as extract/readers/transcriptions.py describes.
     transcriptions = Place("transcriptions")
     #: Figures that were taken in with `gpuledger measure`: a CSV for each import, and the file that it comes from.
     measurements = Place("measurements")
-    #: Models that were added with `gpuledger model add`: one file each.
-    models = Place("models")
-    #: GPUs that were added with `gpuledger gpu add`: one file each.
-    gpus = Place("gpus")
     #: The hourly rates of one's own contracts, as CSV files.
     rates = Place("rates")

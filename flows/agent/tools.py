@@ -250,7 +250,7 @@ class Tools:
                 "with `gpuledger model add PATH` and give its id", name=model,
             )))  # fmt: skip
         try:
-            return shape_of(model, self._data.models)
+            return shape_of(model, self._data.root)
         except UnknownModel as error:
             settings = settings_module.load({})
             on_hub = wanted(model, settings.hub, settings.ollama)

@@ -39,7 +39,7 @@ def ask(data: DataDir, offered: Stock, question: Question) -> Answer:
 
     there = _cards(data, question.owned) if question.owned else ()
     try:
-        return answer(replace(question, owned=there), offered, data.models)
+        return answer(replace(question, owned=there), offered, data.root)
     except (SizingError, ImpossibleQuestion, ImpossibleAssumption) as error:
         raise click.UsageError(say(error)) from None
 

@@ -31,7 +31,7 @@ def gpu_ids(data: DataDir, name: str) -> tuple[str, ...]:
 def _meant(data: DataDir, name: str) -> CardMatch:
     if len(name) > _LONGEST_NAME:
         raise click.UsageError(gettext("no card is called {name!r}").format(name=f"{name[:60]}…"))
-    meant = match_cards(name, identities.resolver_of(data), added_cards.gpus(data.gpus))
+    meant = match_cards(name, identities.resolver_of(data), added_cards.gpus(data.root))
     if not meant.gpu_ids:
         message = gettext("no card is called {name!r}").format(name=name)
         if re.fullmatch(r"\d{4}-\d\d?-\d\d?.*|\d\d?[./]\d\d?[./]\d{4}", name):
@@ -80,7 +80,7 @@ def _is_name(data: DataDir, text: str, ending: str) -> bool:
     """Whether `ending` is part of the name of all cards that `text` means, as in Radeon R9 390 X2."""
     from gpuledger.transform.identity.catalogue import by_id
 
-    meant = match_cards(text, identities.resolver_of(data), added_cards.gpus(data.gpus)).gpu_ids
+    meant = match_cards(text, identities.resolver_of(data), added_cards.gpus(data.root)).gpu_ids
     return bool(meant) and all(gpu_id in by_id() and by_id()[gpu_id].name.lower().endswith(ending) for gpu_id in meant)
 
 
@@ -101,7 +101,7 @@ def gpus_of(data: DataDir, name: str) -> tuple[Gpu, ...]:
     """
     from gpuledger.transform.identity.catalogue import by_id
 
-    known = {**by_id(), **{gpu.gpu_id: gpu for gpu in added_cards.gpus(data.gpus)}}
+    known = {**by_id(), **{gpu.gpu_id: gpu for gpu in added_cards.gpus(data.root)}}
     meant = _meant(data, name)
     if meant.contradiction is not None:
         message = gettext("{name!r}: {reason}; `gpuledger gpu add` with --like adds such a card")

@@ -12,7 +12,7 @@ from gpuledger.extract.message import Message, reason_of
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.say import say
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.added_models import save
+from gpuledger.transform.sizing.added_models import OwnModel, save
 from gpuledger.transform.sizing.errors import SizingError, UnknownModel
 from gpuledger.transform.sizing.named import is_path, shape_of
 from gpuledger.warehouse.paths import DataDir
@@ -31,7 +31,7 @@ def bring(name: str, data: DataDir, model_id: str | None = None) -> None:
     if is_path(name):
         return
     try:
-        shape_of(name, data.models)
+        shape_of(name, data.root)
     except UnknownModel as error:
         from gpuledger.extract.hub.named import wanted
 
@@ -74,7 +74,7 @@ def _fetched(named: Wanted, data: DataDir, model_id: str, settings: Settings) ->
         try:
             hub.bring(named, Path(folder))
             config = described(Path(folder)) | {"_name_or_path": named.repository}
-            save(data.models, model_id, config, utc_now().date())
+            save(data.root, OwnModel(model_id, utc_now().date(), config))
         except (HubError, SizingError) as error:
             return reason_of(error)
     return None

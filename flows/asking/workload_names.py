@@ -25,7 +25,7 @@ def check(data: DataDir, workload: str) -> tuple[str, str]:
     )
     if workload_id is not None:
         return workload_id, gettext(known[workload_id])
-    if (without := names.id_named(workload, names.known(data.workloads))) is not None:
+    if (without := names.id_named(workload, names.known(data.root))) is not None:
         message = gettext(
             "no card has a figure of {workload} yet; `gpuledger measure` and then `gpuledger refresh --only measurements` "
             "give it one"

@@ -40,7 +40,7 @@ def add(
     """
     from gpuledger.flows.asking.card_names import gpu_of
     from gpuledger.flows.night.context import utc_now
-    from gpuledger.transform.identity.added_cards import BadGpu, OwnGpu, new_gpu, save
+    from gpuledger.transform.identity.added_cards import GPUS, BadGpu, OwnGpu, new_gpu
     from gpuledger.transform.identity.resolver import Resolver
 
     data = data_of(data_dir)
@@ -61,8 +61,10 @@ def add(
                 "{name!r} means {gpu} in the catalogue: give yours another name, with its memory for example"
             )
             raise click.UsageError(message.format(name=gpu.display_name, gpu=meant.gpu))
-        path = save(data.gpus, OwnGpu(gpu, utc_now().date(), source))
-    click.echo(gettext("{gpu} ({gpu_id}), kept in {path}").format(gpu=gpu.display_name, gpu_id=gpu.gpu_id, path=path))
+        own = OwnGpu(gpu, utc_now().date(), source)
+    GPUS.put(data.root, own)
+    kept = gettext("{gpu} ({gpu_id}), kept in {path}")
+    click.echo(kept.format(gpu=gpu.display_name, gpu_id=gpu.gpu_id, path=GPUS.file(data.root)))
     click.echo(gettext("`predict` and `resolve` know it now, core.gpu after the next `gpuledger refresh` or `rebuild`"))
 
 
@@ -82,9 +84,9 @@ def _maker(name: str, vendor: str | None) -> tuple[str, str]:
 def list_(data_dir: str | None, form: str) -> None:
     """Cards that were added, with what is wrong with those that cannot be used."""
     from gpuledger.flows.showing.show import show_rows
-    from gpuledger.transform.identity.added_cards import load
+    from gpuledger.transform.identity.added_cards import GPUS
 
-    added, wrong = load(read_from(data_dir).gpus)
+    added, wrong = GPUS.usable(read_from(data_dir).root)
     rows: list[list[object]] = [
         [own.gpu.gpu_id, own.gpu.display_name, own.gpu.memory_gb, own.gpu.memory_bandwidth_gb_s, own.gpu.tdp_w,
          own.added_on, own.source, ""]

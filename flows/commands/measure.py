@@ -79,7 +79,7 @@ def add(workload: str, score: str, gpu: str, data_dir: str | None, **about: Any)
     from gpuledger.transform import workloads
 
     data = data_of(data_dir)
-    known = workloads.known(data.workloads)
+    known = workloads.known(data.root)
     workload_id = workloads.id_named(workload, known)
     if workload_id is None:
         close = workloads.nearest(workload, known)

@@ -28,7 +28,7 @@ def add(what: str, model_id: str | None, data_dir: str | None) -> None:
     from gpuledger.flows.asking.from_hub import bring
     from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.sizing import catalogue
-    from gpuledger.transform.sizing.added_models import own_model, save, suggest_id
+    from gpuledger.transform.sizing.added_models import MODELS, OwnModel, save, suggest_id
     from gpuledger.transform.sizing.diffusion import shape_in
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.sizing.files.source import described
@@ -41,21 +41,21 @@ def add(what: str, model_id: str | None, data_dir: str | None) -> None:
         if not Path(what).exists():
             bring(what, data, model_id)
             model_id = model_id or catalogue.slug(catalogue.without_address(what))
-            kept = own_model(data.models, model_id)
+            kept = next((one for one in MODELS.usable(data.root)[0] if one.model_id == model_id), None)
             if kept is None:
                 raise click.UsageError(say(Message(
                     "{what!r} is no file, and no name of a model that is yet to be added: `gpuledger size {what}` "
                     "says whether it is known", what=what,
                 )))  # fmt: skip
-            path, model_config = data.models / f"{model_id}.json", dict(kept.config)
+            model_config = kept.config
         else:
-            model_config = described(Path(what))
+            model_config = dict(described(Path(what)))
             model_id = model_id or suggest_id(model_config, Path(what))
             if model_id is None:
                 raise click.UsageError(f"{what} has no name of its own: give one with --id")
-            path = save(data.models, model_id, model_config, utc_now().date())
+            save(data.root, OwnModel(model_id, utc_now().date(), model_config))
         shape = shape_in(model_config)
-    click.echo(f"{model_id}: {parameters_of(shape):,} parameters, kept in {path}")
+    click.echo(f"{model_id}: {parameters_of(shape):,} parameters, kept in {MODELS.file(data.root)}")
     if isinstance(shape, Architecture) and shape.stored_as:
         stored = weights(shape, shape.stored_as)
         click.echo(
@@ -72,11 +72,11 @@ def list_(only_added: bool, data_dir: str | None, form: str) -> None:
     """All models: those that were added, with what is wrong with those that cannot be used, and the catalogue's."""
     from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.sizing import catalogue, diffusion
-    from gpuledger.transform.sizing.added_models import load
+    from gpuledger.transform.sizing.added_models import MODELS, check
     from gpuledger.transform.sizing.diffusion import shape_in
     from gpuledger.transform.sizing.named import parameters_of
 
-    added, wrong = load(read_from(data_dir).models)
+    added, wrong = MODELS.usable(read_from(data_dir).root, check)
     rows = [[own.model_id, parameters_of(shape_in(own.config)), own.added_on, ""] for own in added]
     rows += [[None, None, None, reason_of(error)] for error in wrong]
     if not only_added:

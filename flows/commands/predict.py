@@ -57,7 +57,7 @@ def command(question: CardQuestion, explain: bool, how_to_measure: bool, data_di
     model_id, engine, load = question.model, question.engine, question.usage
     bring(model_id, data)
     with as_wrong_use(SizingError):
-        shape = shape_of(model_id, data.models)
+        shape = shape_of(model_id, data.root)
         precision = question.precision or usual_precision(shape, model_id, load.users)
         if load.train is not None or load.is_of_a_picture or isinstance(shape, DiffusionModel):
             if len(cards) > 1:

@@ -35,7 +35,7 @@ def command(model: str | None, config: Path | None, question: SizeQuestion, data
     bring(str(model or config), data)
     name = str(model) if config is None else str(config.absolute())
     with as_wrong_use(SizingError):
-        shape = shape_of(name, data.models)
+        shape = shape_of(name, data.root)
         precision = question.precision or usual_precision(shape, name, default="fp16")
         size_rows = quantities(shape, precision, question.context, question.batch, of_settings(question.assumed))
     columns = ["quantity", "value", "unit", "note"]

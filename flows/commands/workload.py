@@ -36,9 +36,9 @@ def command() -> None:
 @click.option("--iterations", type=Whole(1), help="Counts of the unit that make one piece of the output.")
 @data_dir_option
 def add(data_dir: str | None, **fields: str | int | None) -> None:
-    """Keep a workload as a file of the data directory; the next refresh or rebuild knows it."""
+    """Keep a workload in the data directory; the next refresh or rebuild knows it."""
     from gpuledger.transform.workloads import BadWorkload, Workload, save
 
     with as_wrong_use(BadWorkload):
-        path = save(data_of(data_dir).workloads, Workload(**fields))  # type: ignore[arg-type]  # click checked the kinds
+        path = save(data_of(data_dir).root, Workload(**fields))  # type: ignore[arg-type]  # click checked the kinds
     click.echo(gettext("kept in {path}; the next `gpuledger refresh` or `rebuild` knows it").format(path=path))

@@ -41,7 +41,7 @@ def packaged_version() -> str:
 
 def identities_of(data: DataDir) -> Identities:
     """The identities of a data directory. Raises BadRecord if its pins cannot be read."""
-    pinned, added = tuple(PINS.all(data.root)), own_gpus.gpus(data.gpus)
+    pinned, added = tuple(PINS.all(data.root)), own_gpus.gpus(data.root)
     version = packaged_version()
     if added:
         version = hash_text(version + repr(added))
@@ -56,7 +56,7 @@ def resolver_of(data: DataDir) -> Resolver:
 
     Raises BadRecord if the pins cannot be read.
     """
-    return _loaded(tuple(PINS.all(data.root)), own_gpus.gpus(data.gpus))
+    return _loaded(tuple(PINS.all(data.root)), own_gpus.gpus(data.root))
 
 
 @lru_cache(maxsize=1)

@@ -93,7 +93,7 @@ def take(
     """Store figures with the file that they come from; `origin` is its name and its bytes. Raises NotTaken."""
     name, content = origin
     sha256 = hashlib.sha256(content).hexdigest()
-    known = workloads.known(data.workloads)
+    known = workloads.known(data.root)
     resolver = identities.identities_of(data).resolver()
     problems: list[str | Message] = []
     left_out: list[str | Message] = list(figures_read.left_out)
@@ -209,7 +209,7 @@ def _store(data: DataDir, figures: Stored, origin: tuple[str, str, bytes]) -> St
     if is_new:
         path.parent.mkdir(parents=True, exist_ok=True)
         for workload in figures.new_workloads:
-            workloads.save(data.workloads, workload)
+            workloads.save(data.root, workload)
         safe_name = re.sub(r"[^\w.-]+", "_", name)[-80:]
         archive_files.write(path.parent / "files" / f"{sha256[:16]}-{safe_name}", content)
         archive_files.write(path, written)

@@ -33,7 +33,7 @@ def _kept(data: DataDir, batch: Collected) -> Collected:
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.sizing.named import parameters_of
 
-    path = data.models / MOST_USED
+    path = data.root / MOST_USED
     known = dict(read_json(path, follow=False)) if path.is_file() else {}
     issues = list(batch.issues)
     for name, (config, snapshot) in _configs(batch).items():

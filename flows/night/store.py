@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import duckdb
 
 from gpuledger.expectations.errors import ExpectationsError
-from gpuledger.extract import shops
+from gpuledger.extract import records, shops
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import Unforeseen, described
 from gpuledger.extract.items import FxRate, Issue
@@ -19,14 +20,15 @@ from gpuledger.flows.night import run_log, take_in
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.summary import failures, published_status
 from gpuledger.flows.settings.settings import SettingsError
-from gpuledger.transform import queries, workloads
+from gpuledger.transform import queries
 from gpuledger.transform.build import listing_versions, price_days
 from gpuledger.transform.build.run import Build
 from gpuledger.transform.gate import loading
-from gpuledger.transform.identity import added_cards as own_gpus
 from gpuledger.transform.identity import assign
+from gpuledger.transform.identity.added_cards import GPUS
 from gpuledger.transform.seeds import load as seeds
-from gpuledger.transform.sizing import added_models as own_models
+from gpuledger.transform.sizing.added_models import MODELS
+from gpuledger.transform.workloads import WORKLOADS
 from gpuledger.warehouse import integrity, ledger, publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.ledger import SourceOutcome
@@ -68,17 +70,9 @@ class Night:
 def seed(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
     """Bring the seeded tables up to date; returns the changed ones. Raises SettingsError for a baseline that is no card."""
     known = identities.identities_of(context.data)
-    own, wrong = own_models.load(context.data.models, seeds.try_rows)
-    issues = [(Issue(code="bad_model", message=str(error), severity="error"), None) for error in wrong]
-    ledger.add_issues(con, context.run_id, "models", issues)
-    cards, unread = own_gpus.load(context.data.gpus, seeds.try_rows)
-    issues = [(Issue(code="bad_gpu", message=str(error), severity="error"), None) for error in unread]
-    ledger.add_issues(con, context.run_id, "gpus", issues)
-    added, unusable = workloads.added(context.data.workloads, seeds.try_rows)
-    issues = [(Issue(code="bad_workload", message=str(error), severity="error"), None) for error in unusable]
-    ledger.add_issues(con, context.run_id, "workloads", issues)
     settings = context.settings
-    user = seeds.OfUser(settings.for_warehouse(), settings.assumptions, own, tuple(added.values()), cards)
+    added = (_added(con, context, kind) for kind in (MODELS, WORKLOADS, GPUS))
+    user = seeds.OfUser(settings.for_warehouse(), settings.assumptions, *added)
     changed = set(seeds.load(con, known.resolver, known.version, user, context.as_of.date()))
     baseline = settings.baseline_gpu_id
     if not assign.is_card(con, baseline):
@@ -86,6 +80,14 @@ def seed(con: duckdb.DuckDBPyConnection, context: Context) -> set[str]:
             f"baseline_gpu_id: no GPU is called {baseline!r}; `gpuledger resolve TITLE` finds the id of a card"
         )
     return changed
+
+
+def _added(con: duckdb.DuckDBPyConnection, context: Context, kind: records.Kind[Any]) -> list[Any]:
+    """What a person added of a kind and tables can hold. The rest is on record."""
+    usable, bad = kind.usable(context.data.root, seeds.try_rows)
+    issues = [(Issue(code=f"bad_{kind.entry}", message=str(error), severity="error"), None) for error in bad]
+    ledger.add_issues(con, context.run_id, f"{kind.entry}s", issues)
+    return usable
 
 
 def load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[Collected]) -> Night:

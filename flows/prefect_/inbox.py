@@ -70,8 +70,8 @@ class Folder:
 
 
 class Watcher:
-    """Watches the inbox and everything that tables are made from: models, catalogue and rules, a person's own models and
-    pins, and the settings file. Does not report the files that are there at the start.
+    """Watches the inbox and everything that tables are made from: models, catalogue and rules, what a person
+    decided and added, and the settings file. Does not report the files that are there at the start.
     """
 
     def __init__(self, data: DataDir) -> None:
@@ -79,7 +79,6 @@ class Watcher:
             Folder(data.inbox, tuple(quotes.SOURCE.drops[data.inbox.name]), QUOTES_CHANGED),
             # Code as well: the build compares it by hash, so an edit without effect builds nothing.
             Folder(MODELS.parent, (".sql", ".toml", ".py", ".csv"), MODELS_CHANGED),
-            Folder(data.models, (".toml", ".json"), MODELS_CHANGED),
             Folder(data.root / "decisions", (".toml",), MODELS_CHANGED),
             Folder(settings.file_of(), (".toml",), MODELS_CHANGED),
         ]

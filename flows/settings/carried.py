@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +18,22 @@ from gpuledger.extract.records import FOLDER
 
 def take_over(root: Path) -> None:
     """Bring older files of decisions in the data directory `root` into the form that is read now. Raises OSError."""
-    for old, new, entry, entries_of in (
-        (root / FOLDER / "releases.jsonl", "releases.toml", "release", _releases),
-        (root / FOLDER / "terms.toml", "terms.toml", "terms", _terms),
-        (root / "watches.toml", "watches.toml", "watch", _watches),
+    for pattern, new, entry, entries_of in (
+        (f"{FOLDER}/releases.jsonl", "releases.toml", "release", _releases),
+        (f"{FOLDER}/terms.toml", "terms.toml", "terms", _terms),
+        ("watches.toml", "watches.toml", "watch", _watches),
+        ("gpus/*.json", "gpus.toml", "gpu", _gpu),
+        ("models/*.json", "models.toml", "model", _model),
+        ("workloads/*.toml", "workloads.toml", "workload", _workload),
     ):
-        entries = list(entries_of(old)) if old.is_file() else []
-        if entries:
-            tables = [local_files.toml_table(f"[[{entry}]]", fields) for fields in entries]
+        for old in sorted(root.glob(pattern)):
+            if not old.is_file() or not (entries := list(entries_of(old))):
+                continue
             old.replace(old.with_name(f"{old.name}.carried"))
-            local_files.write_text(root / FOLDER / new, "\n".join(tables))
+            file = root / FOLDER / new
+            known = [file.read_text(encoding="utf-8")] if file.exists() else []
+            tables = [local_files.toml_table(f"[[{entry}]]", fields) for fields in entries]
+            local_files.write_text(file, "\n".join([*known, *tables]))
 
 
 def _releases(file: Path) -> Iterator[dict[str, Any]]:
@@ -52,8 +58,36 @@ def _watches(file: Path) -> Iterator[dict[str, Any]]:
     yield from _tables(file).get("watch", [])
 
 
+def _gpu(file: Path) -> Iterator[dict[str, Any]]:
+    for stored in _dated(file):
+        figures = dict(stored.pop("gpu"))
+        # They follow from the name, and from the card that it is like.
+        yield stored | {
+            name: figures[name] for name in figures if name not in ("gpu_id", "catalogue_key", "msrp_source")
+        }
+
+
+def _model(file: Path) -> Iterator[dict[str, Any]]:
+    for stored in _dated(file):
+        yield stored | {"config": json.dumps(stored.get("config"), ensure_ascii=False, indent=1)}
+
+
+def _dated(file: Path) -> Iterator[dict[str, Any]]:
+    """The one object of a JSON file; none if the file is broken, which nothing was read of before either."""
+    try:
+        stored = dict(local_files.loads(local_files.read_bytes(file, follow=False)))
+        yield stored | {"added_on": date.fromisoformat(stored["added_on"])}
+    except (OSError, ValueError, TypeError, KeyError):
+        return
+
+
+def _workload(file: Path) -> Iterator[dict[str, Any]]:
+    if table := _tables(file):
+        yield {"workload_id": file.stem, **table}
+
+
 def _tables(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
-    except ValueError:
+        return tomllib.loads(local_files.read_text(file, follow=True))
+    except (OSError, ValueError, RecursionError):
         return {}  # who reads it says what is wrong in it

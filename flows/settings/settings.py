@@ -245,9 +245,9 @@ class Settings:
     assumptions_given: Mapping[str, SetAssumption] = field(default_factory=dict, metadata=_NO_MARKS, hash=False)
 
     def data(self) -> DataDir:
-        """The data directory. Raises OSError if decisions of an earlier program in it cannot be carried over."""
+        """The data directory. Raises OSError if what an earlier program kept in it cannot be carried over."""
         root = Path(self.data_dir)
-        if (root / "decisions").exists() or (root / "watches.toml").exists():
+        if any((root / name).exists() for name in ("decisions", "watches.toml", "gpus", "models", "workloads")):
             from gpuledger.flows.settings import carried
 
             carried.take_over(root)

@@ -52,7 +52,7 @@ def answer_with(
         freshness.keep(con, night.as_of)
         con.execute(f"DROP TABLE mart.token_price; CREATE TABLE mart.token_price AS {select_of('mart.token_price')}")
         stock = warehouse(con, assumptions(con), Place(market="us"), None, night.as_of)
-        return ask(Question(model="llama-3.3-70b", use=use), stock, data.models)
+        return ask(Question(model="llama-3.3-70b", use=use), stock, data.root)
 
 
 def test_an_interface_is_cheaper_below_the_tokens_whose_price_is_what_owning_costs(

@@ -315,7 +315,7 @@ def test_every_sentence_that_sql_makes_is_korean(nights: dict[int, Night]) -> No
 def test_what_speaks_against_a_way_to_run_a_model_is_korean(nights: dict[int, Night]) -> None:
     with reader(DataDir(nights[2].data)) as con:
         assumptions = market.assumptions(con)
-        shape = shape_of("llama-2-70b", DataDir(nights[2].data).models)
+        shape = shape_of("llama-2-70b", nights[2].data)
         need = need_of("llama-2-70b", shape, "fp16", Usage(offload="layers"), assumptions)
         cards = market.cards(con)
         chips = market.chips(con, [card.gpu_id for card in cards])

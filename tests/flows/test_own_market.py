@@ -62,12 +62,13 @@ def test_a_card_must_have_a_name_of_its_own_and_a_maker(tmp_path: Path) -> None:
 def test_a_broken_file_among_the_added_cards_is_on_record(nights: dict[int, Night], tmp_path: Path) -> None:
     data = nights[1].copy(tmp_path / "data")
     said("gpu", "add", "RTX 4090 48GB", "memory_gb=48", "--like", "RTX 4090", "--source", "a page", data=data)
-    (data / "gpus" / "bad.json").write_text("{")
+    with (data / "decisions" / "gpus.toml").open("a") as file:
+        file.write("[[gpu]]\n")
     rebuild(context(data, 2))
     ((source, message),) = rows(data, "SELECT source, message FROM ops.issue WHERE code = 'bad_gpu'")
     assert source == "gpus"
-    assert "bad.json" in message
-    assert "bad.json" in said("gpu", "list", data=data)
+    assert "gpus.toml, line " in message
+    assert "gpus.toml, line " in said("gpu", "list", data=data)
 
 
 def test_a_negotiated_rate_is_weighed_with_the_published_ones_and_leaves_when_it_is_taken_out(

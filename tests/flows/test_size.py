@@ -149,7 +149,7 @@ def test_an_added_model_has_a_name_of_its_own(tmp_path: Path, config: Path) -> N
     assert _add(config, data, "--id", "mine").status == 0
     assert _add(config, data, "--id", "mine").status == 0, "the same once more is nothing new"
     config.write_text(json.dumps({**CONFIG, "num_hidden_layers": 3}))
-    assert "is another model of that name" in _add(config, data, "--id", "mine").err.replace("\n", " ")
+    assert "has another model of that name" in _add(config, data, "--id", "mine").err.replace("\n", " ")
     assert "the catalogue already has a model 'llama-2-7b'" in _add(config, data, "--id", "llama-2-7b").err
     assert "must be small letters" in _add(config, data, "--id", "Mine!").err
 
@@ -169,7 +169,7 @@ def test_a_config_that_cannot_be_counted_is_not_kept(tmp_path: Path, text: str, 
     outcome = _add(path, data, "--id", "mine")
     assert outcome.status == 2
     assert reason in " ".join(outcome.err.split())
-    assert not (data / "models").exists()
+    assert not (data / "decisions").exists()
 
 
 def test_a_broken_file_among_the_added_models_stops_no_night_and_is_on_record(
@@ -177,10 +177,11 @@ def test_a_broken_file_among_the_added_models_stops_no_night_and_is_on_record(
 ) -> None:
     data = nights[1].copy(tmp_path / "data")
     _add(config, data, "--id", "good")
-    (data / "models" / "bad.json").write_text("{")
+    with (data / "decisions" / "models.toml").open("a") as file:
+        file.write('[[model]]\nmodel_id = "bad"\nadded_on = 2026-11-27\nconfig = "{"\n')
     rebuild(context(data, 2))
     assert rows(data, "SELECT model_id FROM core.model WHERE family = 'own'") == [("good",)]
     ((source, message),) = rows(data, "SELECT source, message FROM ops.issue WHERE code = 'bad_model'")
     assert source == "models"
-    assert "bad.json is not JSON" in message
-    assert "bad.json is not JSON" in gpuledger("model", "list", data=data).out
+    assert "its config is not JSON" in message
+    assert "its config is not JSON" in gpuledger("model", "list", data=data).out

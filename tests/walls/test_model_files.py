@@ -13,20 +13,21 @@ from typing import Any
 
 import pytest
 
+from gpuledger.extract import local_files
 from gpuledger.extract.readers.measured.plain import COLUMNS
-from gpuledger.transform import workloads
 from gpuledger.transform.answers.sizes import quantities
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.seeds import load as seeds
 from gpuledger.transform.seeds.load import OfUser
-from gpuledger.transform.sizing.added_models import load, own_model, save
+from gpuledger.transform.sizing.added_models import MODELS, OwnModel, check, save
 from gpuledger.transform.sizing.diffusion import shape_in
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.files.source import described
 from gpuledger.transform.sizing.named import parameters_of, usual_precision
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
+from gpuledger.transform.workloads import WORKLOADS
 from tests.command import gpuledger, rows
 from tests.nights import Night
 from tests.support.empty import empty_warehouse
@@ -126,33 +127,34 @@ def _ggufs() -> Iterator[tuple[str, bytes]]:
     yield "endless numbers.gguf", start + struct.pack("<IQ", 4, 2**62)
 
 
-def _asked(config: dict[str, Any], folder: Path, model_id: str) -> None:
+def _asked(config: dict[str, Any], folder: Path, model_id: str) -> OwnModel:
     """What the program does with a model before a night: size it, keep it, read it again. Raises SizingError."""
     shape = shape_in(config)
     for context in (None, 1) if isinstance(shape, Architecture) else (None,):
         quantities(shape, usual_precision(shape, "a", "fp16"), context, 1, Assumptions())
     assert 0 < parameters_of(shape) < 2**60
-    save(folder, model_id, config, date(2026, 11, 27))
-    assert own_model(folder, model_id) is not None
+    save(folder, OwnModel(model_id, date(2026, 11, 27), config))
+    ((kept,), wrong) = MODELS.usable(folder, check)
+    assert wrong == []
+    return kept
 
 
 def _outcomes(tries: Sequence[tuple[str, Callable[[], dict[str, Any]]]], folder: Path) -> tuple[int, dict[str, str]]:
     """How many were refused in a sentence, and what ended otherwise; all others are in the tables after a night."""
-    refused, odd = 0, {}
+    refused, odd, kept = 0, {}, []
     for number, (name, config) in enumerate(tries):
         try:
-            _asked(config(), folder, f"m{number}")
+            kept.append(_asked(config(), folder / str(number), f"m{number}"))
         except SizingError as error:
             refused += 1
             if len(str(error)) < 20:
                 odd[name] = f"no sentence: {error}"
         except Exception as error:  # noqa: BLE001  each kind of failure is reported with its file
             odd[name] = repr(error)[:200]
-    kept, wrong = load(folder)
     with empty_warehouse() as con:
         seeds.load(con, Resolver.load, "v", OfUser({}, Assumptions(), models=kept), date(2026, 11, 27))
         in_tables = con.execute("SELECT count(*) FROM core.model WHERE family = 'own'").fetchone()
-    assert (wrong, in_tables) == ([], (len(tries) - refused - len(odd),))
+    assert in_tables == (len(tries) - refused - len(odd),)
     return refused, odd
 
 
@@ -205,26 +207,27 @@ def test_a_model_of_too_many_parts_is_refused(tmp_path: Path) -> None:
         described(tmp_path / "a-00001-of-03000.gguf")
 
 
-def test_files_that_were_kept_earlier_are_left_out_by_name(tmp_path: Path) -> None:
+def test_models_that_were_kept_earlier_are_left_out_by_line(tmp_path: Path) -> None:
     """Three kinds were taken in by an earlier program; then every night and `model list` ended in a traceback."""
     for number, config in enumerate((
         LLAMA | dict.fromkeys(("hidden_size", "intermediate_size"), 10**9), LLAMA | {"total_bytes": 10**29},
         LLAMA | {"tensors": [["token_embd", None, 2**64, 2**64, 1, "embedding", 16]]},
     )):  # fmt: skip
-        stored = {"model_id": f"m{number}", "added_on": "2026-11-27", "config": config}
-        (tmp_path / f"models/m{number}.json").parent.mkdir(exist_ok=True)
-        (tmp_path / f"models/m{number}.json").write_text(json.dumps(stored))
+        MODELS.put(tmp_path, OwnModel(f"m{number}", date(2026, 11, 27), config))
     listed = gpuledger("model", "list", "--added", "--format", "json", data=tmp_path)
     assert (listed.status, listed.err) == (0, "")
-    assert [row["problem"].count(f"m{number}.json") for number, row in enumerate(json.loads(listed.out))] == [1, 1, 1]
+    problems = [row["problem"] for row in json.loads(listed.out)]
+    lines = [text.partition("models.toml, line ")[2].partition(":")[0] for text in problems]
+    assert [MODELS.file(tmp_path).read_text().splitlines()[int(line) - 1] for line in lines] == ["[[model]]"] * 3
 
 
 @pytest.mark.parametrize("line", ["iterations = 0", "iterations = 'x'", "gpu_count = 10000000000", "model = 5"])
 def test_a_workload_that_no_table_can_hold_is_left_out(tmp_path: Path, line: str) -> None:
-    (tmp_path / "a.toml").write_text(f'workload = "a"\nunit = "s"\ndescription = "a"\n{line}\n')
-    found, (wrong,) = workloads.added(tmp_path)
-    assert found == {}
-    assert "a.toml" in str(wrong)
+    text = f'[[workload]]\nworkload_id = "a"\nworkload = "a"\nunit = "s"\ndescription = "a"\n{line}\n'
+    local_files.write_text(WORKLOADS.file(tmp_path), text)
+    found, (wrong,) = WORKLOADS.usable(tmp_path)
+    assert found == []
+    assert "workloads.toml, line 1: " in str(wrong)
 
 
 @pytest.mark.parametrize(("option", "value"), [("", "1e300"), ("", "1e-9"), ("--users", "999999999999")])
@@ -274,8 +277,7 @@ def test_a_night_with_whatever_a_person_kept_is_as_the_night_before(nights: dict
     assert night.status == 3, night.err
     prices = "SELECT * FROM mart.gpu_price ORDER BY ALL"
     assert rows(data, prices) == rows(nights[2].data, prices)
-    named = "\n".join(message for (message,) in rows(data, "SELECT message FROM ops.issue WHERE code LIKE 'bad_%'"))
-    left_out = ("state.json", "no-maker.json", "no-name.json", "nan.json", "wide.json", "w0.toml", "w1.toml")
-    assert [name for name in left_out if name not in named] == []
+    left_out = rows(data, "SELECT source, count(*) FROM ops.issue WHERE code LIKE 'bad_%' GROUP BY ALL ORDER BY ALL")
+    assert left_out == [("gpus", 4), ("models", 1), ("workloads", 2)]
     for words in (("measure", "list"), ("model", "list"), ("gpu", "list"), ("status",), ("buy", "--model", "tiny")):
         assert gpuledger(*words, data=data).status in (0, 3), words

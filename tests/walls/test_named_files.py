@@ -26,7 +26,7 @@ from gpuledger.flows.commands import evidence
 from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.telling import watches as store
-from gpuledger.transform import workloads
+from gpuledger.transform.workloads import WORKLOADS
 from gpuledger.warehouse.outputs import xlsx_files
 from gpuledger.warehouse.outputs.sheet import Column, Sheet
 from tests.walls.cases import failing
@@ -47,11 +47,12 @@ TRAPS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("trap", TRAPS)
 def test_what_lies_beside_the_warehouse_is_named_or_left_out(tmp_path: Path, trap: str) -> None:
     """A pipe among the workloads hung every command, one among the transcriptions the night."""
-    for ending in ("toml", "csv"):
-        TRAPS[trap](tmp_path / f"trap.{ending}")
-    found, (wrong,) = workloads.added(tmp_path)
-    assert found == {}
-    assert f"{tmp_path}/trap.toml: " in str(wrong)
+    (tmp_path / "decisions").mkdir()
+    for name in ("decisions/workloads.toml", "trap.csv"):
+        TRAPS[trap](tmp_path / name)
+    found, (wrong,) = WORKLOADS.usable(tmp_path)
+    assert found == []
+    assert f"{WORKLOADS.file(tmp_path)}: " in str(wrong)
     with pytest.raises((OSError, transcriptions.TranscriptionError)):
         transcriptions.read_csv(local_files.read_bytes(tmp_path / "trap.csv"), "trap.csv")
 

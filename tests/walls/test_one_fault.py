@@ -8,12 +8,13 @@ import random
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from gpuledger.extract import local_files
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading, collect, parse_page
@@ -25,7 +26,7 @@ from gpuledger.extract.source import Page, Source, get
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import run
-from gpuledger.transform.sizing import added_models
+from gpuledger.transform.sizing.added_models import MODELS, check
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 from tests.extract.faulty_server import Exchange, FaultyServer
@@ -272,46 +273,45 @@ def test_files_of_any_name_are_read_and_stay_on_record(tmp_path: Path) -> None:
     assert run_log.damage(data) == []
 
 
-def _wild_models() -> Iterator[tuple[str, bytes]]:
+SMALL = {
+    "model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "vocab_size": 100,
+    "intermediate_size": 128, "max_position_embeddings": 128,
+}  # fmt: skip
+
+
+def _wild_models() -> Iterator[tuple[str, str]]:
+    """Texts of configs: five that are none, and fifty with one value that nobody should write."""
     chance = random.Random(7)
-    yield "deep lists", b"[" * 200_000
-    yield "deep objects", b'{"a":' * 200_000
-    yield "no text", b"\xff\xfe\x00"
-    yield "nothing", b""
-    yield "no object", b"[1, 2]"
-    base = {"model_id": "m", "added_on": "2026-01-01", "config": {
-        "model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "vocab_size": 100,
-        "intermediate_size": 128, "max_position_embeddings": 128}}  # fmt: skip
+    yield "deep lists", "[" * 200_000
+    yield "deep objects", '{"a":' * 200_000
+    yield "no text", "\ufffe\0"
+    yield "nothing", ""
+    yield "no object", "[1, 2]"
     wild: list[object] = [None, -1, 0, 1e308, 10**30, "x", [], {}, True, "\ud83d", float("nan")]
     for number in range(50):
-        words = json.loads(json.dumps(base))
-        place = words if number % 5 == 0 else words["config"]
-        place[chance.choice([*place])] = chance.choice(wild)
-        yield f"wild {number}", json.dumps(words).encode()
+        yield f"wild {number}", json.dumps(SMALL | {chance.choice([*SMALL]): chance.choice(wild)})
 
 
-@pytest.mark.parametrize(
-    ("what", "content"), [*_wild_models()], ids=lambda value: value if isinstance(value, str) else ""
-)
-def test_one_bad_model_file_hides_no_other(tmp_path: Path, what: str, content: bytes) -> None:
-    (tmp_path / "m.json").write_bytes(content)
-    good = json.dumps({"model_id": "zz", "added_on": "2026-01-01", "config": {
-        "model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "vocab_size": 100,
-        "intermediate_size": 128, "max_position_embeddings": 128}})  # fmt: skip
-    (tmp_path / "zz.json").write_text(good)
-    found, wrong = added_models.load(tmp_path)
+@pytest.mark.parametrize(("what", "text"), [*_wild_models()], ids=lambda value: value if len(value) < 20 else "")
+def test_one_bad_model_hides_no_other(tmp_path: Path, what: str, text: str) -> None:
+    tables = [
+        local_files.toml_table("[[model]]", {"model_id": name, "added_on": date(2026, 1, 1), "config": config})
+        for name, config in (("m", text), ("zz", json.dumps(SMALL)))
+    ]
+    file = local_files.write_text(MODELS.file(tmp_path), "\n".join(tables))
+    found, wrong = MODELS.usable(tmp_path, check)
     assert "zz" in {one.model_id for one in found}
     assert len(found) + len(wrong) == 2
     for error in wrong:
-        assert "m.json" in str(error)
+        assert f"{file}, line 1: " in str(error)
 
 
 def test_a_deep_model_file_stops_no_night(tmp_path: Path) -> None:
-    (tmp_path / "data" / "models").mkdir(parents=True)
-    (tmp_path / "data" / "models" / "deep.json").write_bytes(b"[" * 200_000)
+    table = {"model_id": "deep", "added_on": date(2026, 1, 1), "config": "[" * 200_000}
+    local_files.write_text(MODELS.file(tmp_path / "data"), local_files.toml_table("[[model]]", table))
     assert refresh(tmp_path / "data", 1, only=["ecb_fx"]).published is not None
     ((message,),) = query(DataDir(tmp_path / "data"), "SELECT message FROM ops.issue WHERE code = 'bad_model'")[1]
-    assert "deep.json" in message
+    assert "models.toml, line 1: its config is not JSON (nested too deeply)" in message
 
 
 # ── a source that cannot be stored ────────────────────────────────────────────────────────────────────────────────────

@@ -1,16 +1,16 @@
-"""GPUs that a user added. Each has a file, which also states the day on which it was added and the source of its figures."""
+"""GPUs that a user added, in decisions/gpus.toml, each with its figures, their source and the day on which it was added."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
-from gpuledger.extract import local_files
+from gpuledger.extract import records
 from gpuledger.extract.message import Mistake
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.catalogue import parse, slug
@@ -37,16 +37,36 @@ _MEMORY = re.compile(r"\s+(\d+)\s?GB$", re.IGNORECASE)
 
 
 class BadGpu(Mistake):
-    """A GPU cannot be added, or its file cannot be used; the message names the GPU or file, and how to correct it."""
+    """A GPU cannot be added; the message names it, and how to correct it."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnGpu:
-    """One added GPU. `source` is where its figures are from."""
+    """One added GPU. `source` is where its figures are from. Raises BadGpu without one, and for a card of the catalogue."""
 
     gpu: Gpu
     added_on: date
     source: str
+
+    def __post_init__(self) -> None:
+        if self.gpu.gpu_id in catalogue.by_id():
+            raise BadGpu(
+                "the catalogue already has {gpu_id!r}: give yours another name, with its memory for example",
+                gpu_id=self.gpu.gpu_id,
+            )
+        if not self.source.strip():
+            raise BadGpu("say where the figures of {display_name} are from", display_name=self.gpu.display_name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """What stands in an entry beside the figures that a user may state."""
+
+    vendor: str
+    name: str
+    added_on: date
+    source: str
+    tensor_source: str | None = None
 
 
 def new_gpu(vendor: str, name: str, like: Gpu | None, stated: Mapping[str, str]) -> Gpu:
@@ -54,8 +74,9 @@ def new_gpu(vendor: str, name: str, like: Gpu | None, stated: Mapping[str, str])
 
     Raises BadGpu for an unknown column, for an impossible figure, and if memory or bandwidth is missing.
     """
-    if not re.search(r"[a-z0-9]", name.lower()):
-        raise BadGpu("{name!r} is no name of a card", name=name)
+    for word in (vendor, name):
+        if not re.search(r"[a-z0-9]", word.lower()):
+            raise BadGpu("{name!r} is no name of a card", name=word)
     if unknown := sorted(set(stated) - set(STATED)):
         raise BadGpu("a card has no {unknown}; it has {stated}", unknown=tuple(unknown), stated=tuple(STATED))
     values = {} if like is None else {field.name: getattr(like, field.name) for field in dataclasses.fields(Gpu)}
@@ -88,74 +109,25 @@ def _figure(column: str, text: str) -> object:
     return value
 
 
-def save(folder: Path, own: OwnGpu) -> Path:
-    """Write a GPU to its file and return the path. A GPU that was added before under the same id is replaced.
+def _read(entry: Mapping[str, Any]) -> OwnGpu:
+    kept = records.typed(_Entry)({name: entry[name] for name in entry if name not in STATED})
+    gpu = new_gpu(kept.vendor, kept.name, None, {name: str(entry[name]) for name in STATED if name in entry})
+    return OwnGpu(dataclasses.replace(gpu, tensor_source=kept.tensor_source), kept.added_on, kept.source)
 
-    Raises BadGpu if the catalogue has the id, or if no source is stated.
-    """
-    _check(own)
-    path = folder / f"{own.gpu.gpu_id}.json"
-    fields = {f.name: getattr(own.gpu, f.name) for f in dataclasses.fields(Gpu)}
-    stored = {
-        "added_on": own.added_on.isoformat(),
-        "source": own.source,
-        "gpu": {name: str(value) for name, value in fields.items() if value is not None},
+
+def _write(own: OwnGpu) -> Mapping[str, object]:
+    columns = dataclasses.asdict(own.gpu)
+    return {"added_on": own.added_on, "source": own.source} | {
+        name: columns[name] for name in ("vendor", "name", "tensor_source", *STATED)
     }
-    local_files.write_text(path, json.dumps(stored, ensure_ascii=False, indent=1))
-    return path
 
 
-def load(folder: Path, check: Callable[[OwnGpu], None] | None = None) -> tuple[list[OwnGpu], list[BadGpu]]:
-    """The added GPUs, and an error for each file that cannot be used, or for which `check` raises anything. One bad file
-    does not stop the others.
-    """
-    added: list[OwnGpu] = []
-    errors: list[BadGpu] = []
-    for path in sorted(folder.glob("*.json")):
-        try:
-            added.append(_read(path, check))
-        except BadGpu as error:
-            errors.append(error)
-    return added, errors
+GPUS = records.Kind("gpu", "gpus.toml", key=lambda own: own.gpu.gpu_id, read=_read, write=_write)
 
 
-def gpus(folder: Path) -> tuple[Gpu, ...]:
-    """The added GPUs alone. Files that cannot be used are left out; the next night reports them."""
-    return tuple(own.gpu for own in load(folder)[0])
-
-
-def _read(path: Path, check: Callable[[OwnGpu], None] | None) -> OwnGpu:
-    try:
-        stored = local_files.loads(local_files.read_bytes(path, follow=False))
-        texts = dict(stored["gpu"])
-        values = {column: parse(column, str(text)) for column, text in texts.items()}
-        own = OwnGpu(Gpu(**values), date.fromisoformat(stored["added_on"]), str(stored["source"]))
-        if own.gpu.gpu_id != path.stem:
-            raise BadGpu("the gpu_id must be {stem!r}, as the file is called", stem=path.stem)
-        for column, text in texts.items():
-            if column in STATED:
-                _figure(column, str(text))
-        _check(own)
-        if check is not None:
-            check(own)
-    except Exception as error:  # noqa: BLE001  no error in one file may stop the others
-        raise BadGpu(
-            "{path}: {error}; remove the file and add the card with `gpuledger gpu add`", path=path, error=error
-        ) from None
-    return own
-
-
-def _check(own: OwnGpu) -> None:
-    if own.gpu.gpu_id in catalogue.by_id():
-        raise BadGpu(
-            "the catalogue already has {gpu_id!r}: give yours another name, with its memory for example",
-            gpu_id=own.gpu.gpu_id,
-        )
-    for name in (own.gpu.vendor, own.gpu.name):
-        if not re.search(r"[a-z0-9]", (name or "").lower()):
-            raise BadGpu("{name!r} is no name of a card", name=name)
-    if not own.source.strip():
-        raise BadGpu("say where the figures of {display_name} are from", display_name=own.gpu.display_name)
+def gpus(root: Path) -> tuple[Gpu, ...]:
+    """The GPUs that were added in the data directory `root`. What cannot be used is left out; the next night reports it."""
+    return tuple(own.gpu for own in GPUS.usable(root)[0])
 
 
 #: A memory size in a title.

@@ -88,7 +88,7 @@ class _Contents:
         ]
         stocks = running.stocks(self._con, places, set_here, clock)
         models = _rows(self._con, "models")
-        asked = list(running.asked(stocks, self._data.models, {row["model_id"] for row in models}, on_model))
+        asked = list(running.asked(stocks, self._data.root, {row["model_id"] for row in models}, on_model))
         kept = [running.kept(question.answer) for question in asked]
         ways, sellers = _ways_and_sellers([rows for rows, _ in kept])
         content = {

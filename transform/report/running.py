@@ -27,7 +27,7 @@ from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.rows import Shown, row_of
 from gpuledger.transform.buying.stock import Stock, place_of, warehouse
-from gpuledger.transform.sizing.added_models import load
+from gpuledger.transform.sizing.added_models import MODELS
 from gpuledger.transform.sizing.errors import SizingError
 
 #: A function that is called with the number of models that are done, and the number of all models.
@@ -100,7 +100,7 @@ def asked(
 ) -> Iterator[Asked]:
     """Every question of the grid, to the stock of each market. `held` are the models of the warehouse.
 
-    `own` is the folder with the models that users added.
+    `own` is the data directory with the models that users added.
     """
     names = chosen(own, held)
     for number, model_id in enumerate(names):
@@ -112,7 +112,7 @@ def asked(
 
 def chosen(own: Path, held: Collection[str]) -> list[str]:
     """The models of the grid and those that users added, as far as they are among those `held`."""
-    added = (model.model_id for model in load(own)[0])
+    added = (model.model_id for model in MODELS.usable(own)[0])
     return [name for name in dict.fromkeys([*axes()["models"], *added]) if name in held]
 
 

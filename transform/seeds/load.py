@@ -125,7 +125,9 @@ def try_rows(added: OwnModel | OwnGpu | Workload) -> None:
         tables = {"core.gpu": [_own_gpu(added)], "core.gpu_speed": list(speeds.rows([added.gpu]))}
     else:
         from gpuledger.transform.seeds import models
+        from gpuledger.transform.sizing import added_models
 
+        added_models.check(added)
         tables = dict(models.own_rows([added]).tables())
     with empty() as con:
         for table, rows in tables.items():

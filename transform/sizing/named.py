@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.added_models import MOST_USED, load, own_model
+from gpuledger.transform.sizing.added_models import MODELS, MOST_USED
 from gpuledger.transform.sizing.config import read_json
 from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, meant, shape_in
 from gpuledger.transform.sizing.tensors import Architecture, count_parameters
@@ -23,7 +23,7 @@ def parameters_of(shape: Architecture | DiffusionModel) -> int:
 
 
 def shape_of(name: str, own: Path) -> Architecture | DiffusionModel:
-    """The model that `name` means: in a file, among the added models in the folder `own`, or in the catalogue.
+    """The model that `name` means: in a file, among the models added in the data directory `own`, or in the catalogue.
 
     Raises UnknownModel, with names like it and the way to any other model, if there is none.
     """
@@ -34,9 +34,10 @@ def shape_of(name: str, own: Path) -> Architecture | DiffusionModel:
     if name in catalogue.models():
         return catalogue.architecture(name)
     plain = catalogue.without_address(name)
-    added = own_model(own, plain) or own_model(own, catalogue.slug(plain))
-    if added is not None:
-        return shape_in(added.config)
+    added = {model.model_id: model for model in MODELS.usable(own)[0]}
+    mine = added.get(plain) or added.get(catalogue.slug(plain))
+    if mine is not None:
+        return shape_in(mine.config)
     pictures, known_id = meant(plain), catalogue.canonical(plain)
     if pictures is not None:
         return diffusion_models()[pictures]
@@ -46,8 +47,7 @@ def shape_of(name: str, own: Path) -> Architecture | DiffusionModel:
     repository = catalogue.meant(plain, {catalogue.untuned(name): name for name in listed})
     if repository is not None:
         return shape_in(dict(listed[repository]))  # type: ignore[call-overload]
-    added_ids = (model.model_id for model in load(own)[0])
-    raise catalogue.unknown(name, [*catalogue.models(), *diffusion_models(), *added_ids])
+    raise catalogue.unknown(name, [*catalogue.models(), *diffusion_models(), *added])
 
 
 #: The files that most people run where a model is published at 16 bits: of llama.cpp, and of servers for many users.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from gpuledger.transform.identity import added_cards
-from gpuledger.transform.identity.added_cards import BadGpu, OwnGpu, new_gpu
+from gpuledger.transform.identity.added_cards import GPUS, BadGpu, OwnGpu, new_gpu
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.resolver import Resolver
@@ -88,25 +86,25 @@ def test_figures_that_are_missing_or_cannot_be_are_refused(stated: dict[str, str
         new_gpu("Varde", "V1", None, stated)
 
 
-def test_a_file_comes_back_as_it_was_kept_and_a_bad_one_stops_no_other(tmp_path: Path, doubled: Gpu) -> None:
+def test_a_card_comes_back_as_it_was_kept_and_a_bad_one_stops_no_other(tmp_path: Path, doubled: Gpu) -> None:
     kept = OwnGpu(doubled, DAY, "the seller's page")
-    path = added_cards.save(tmp_path, kept)
-    (tmp_path / "bad.json").write_text("{")
-    stored = json.loads(path.read_text("utf-8"))
-    stored["gpu"]["memory_gb"] = "-4"
-    (tmp_path / "worse.json").write_text(json.dumps(stored))
-    found, wrong = added_cards.load(tmp_path)
+    GPUS.put(tmp_path, kept)
+    file, entry = GPUS.file(tmp_path), GPUS.file(tmp_path).read_text("utf-8")
+    bad = (("memory_gb = 48", "memory_gb = -4"), ("memory_gb", "memory"), ("source = ", "# "))
+    file.write_text("\n".join([*(entry.replace(*change, 1) for change in bad), entry]), "utf-8")
+    found, wrong = GPUS.usable(tmp_path)
     assert found == [kept]
-    assert [str(error).split(":")[0] for error in wrong] == [
-        str(tmp_path / "bad.json"),
-        str(tmp_path / "worse.json"),
-    ]
-    assert "remove the file and add the card with `gpuledger gpu add`" in str(wrong[0])
+    for error, reason in zip(
+        wrong,
+        ("memory_gb must be above 0", "there is no field 'memory' here", "missing required field `source`"),
+        strict=True,
+    ):
+        assert reason in str(error)
+        assert "correct this [[gpu]], or take it out" in str(error)
 
 
-def test_a_card_of_the_catalogue_and_one_without_a_source_are_refused(tmp_path: Path, doubled: Gpu) -> None:
+def test_a_card_of_the_catalogue_and_one_without_a_source_are_refused(doubled: Gpu) -> None:
     with pytest.raises(BadGpu, match="the catalogue already has 'nvidia-geforce-rtx-4090'"):
-        added_cards.save(tmp_path, OwnGpu(by_id()["nvidia-geforce-rtx-4090"], DAY, "a page"))
+        OwnGpu(by_id()["nvidia-geforce-rtx-4090"], DAY, "a page")
     with pytest.raises(BadGpu, match="say where the figures of NVIDIA RTX 4090 48GB are from"):
-        added_cards.save(tmp_path, OwnGpu(doubled, DAY, " "))
-    assert list(tmp_path.iterdir()) == []
+        OwnGpu(doubled, DAY, " ")
