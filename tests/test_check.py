@@ -1,4 +1,4 @@
-"""`make check`: one source or one table is proved, and nothing else runs."""
+"""`make check`: one source, table or file is proved, and nothing else runs."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ def check(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy that a test may break."""
     to = tmp_path_factory.mktemp("checkout")
-    for folder in ("gpuledger", "extract", "expectations", "flows", "transform", "warehouse", "tests", "tools"):
+    for folder in ("gpuledger", "extract", "expectations", "flows", "transform", "warehouse", "tests", "tools", "docs"):
         shutil.copytree(ROOT / folder, to / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", to)
+    for file in ("pyproject.toml", *(path.name for path in ROOT.glob("*.md"))):
+        shutil.copy(ROOT / file, to)
     return to
 
 
@@ -61,6 +62,28 @@ def test_faults_of_one_folder_are_found_there_and_not_next_to_it(
     assert all(name in line for line in failed), failed
 
 
+@pytest.mark.parametrize(
+    ("file", "right", "wrong", "told"),
+    [
+        ("warehouse/schema.py", "NUMBER = ", "NUMBER = 9", "a_file_of_its_schema"),
+        ("flows/commands/show.py", 'help="', 'help="Here: ', "the_help_of_every_command_is_korean"),
+        ("transform/identity/data/additions.csv", "Curacao", "Curaçao", "the_committed_file_is_what"),
+        (
+            "transform/sizing/models/late_2026.toml",
+            "hidden_size = 4096",
+            "hidden_size = 4097",
+            "the_file_is_up_to_date",
+        ),
+    ],
+)
+def test_a_fault_of_one_file_is_found(checkout: Path, file: str, right: str, wrong: str, told: str) -> None:
+    sound = (checkout / file).read_text("utf-8")
+    (checkout / file).write_text(sound.replace(right, wrong, 1), "utf-8")
+    done = check(checkout, file)
+    (checkout / file).write_text(sound, "utf-8")
+    assert (done.returncode, told in done.stdout) == (1, True), done.stdout
+
+
 def test_a_sound_source_passes_alone() -> None:
     done = check(ROOT, "extract/sources/danawa/")
     assert done.returncode == 0, done.stdout
@@ -74,7 +97,8 @@ def test_a_sound_source_passes_alone() -> None:
         (["extract/sources/nevegg"], "did you mean: extract/sources/newegg"),
         (["transform/models/mart/valeu"], "transform/models/mart/value"),
         (["flows"], "all of them:\n  extract/sources/amazon\n"),
-        ([], "WHAT= is not the folder of a source or of a table"),
+        (["flows/commands/shwo.py"], "did you mean: flows/commands/show.py"),
+        ([], "WHAT= is no source, table, command, nor file of"),
     ],
 )
 def test_what_there_is_not_is_said(words: list[str], told: str) -> None:
