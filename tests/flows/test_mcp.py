@@ -148,7 +148,8 @@ NO_MODELS = {
     "somebody/repo": "gpuledger model add somebody/repo", "hf.co/a/b:Q4_K_M": "gpuledger model add hf.co/a/b:Q4_K_M",
     "https://huggingface.co/a/b": "gpuledger model add https://huggingface.co/a/b", "llama3:latest": "gpuledger model add",
     "http://127.0.0.1:1/x": "no model is called", "file:///etc/passwd": "no model is called", "a/b\0": "no model is called",
-    "--help": "no model is called", "": "no model is called", "{0.__class__}": "no model is called", "x" * 9999: "too long",
+    "--help": "no model is called", "": "no model is called", "{0.__class__}": "no model is called",
+    "x" * 9999: "no model is called",
 }  # fmt: skip
 
 

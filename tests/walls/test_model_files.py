@@ -257,7 +257,8 @@ def test_a_night_with_whatever_a_person_kept_is_as_the_night_before(nights: dict
         f"{','.join(COLUMNS)}\nllama-13b-int4-text-generation,RTX 4090,{{}},tokens/s,1,own{',' * (len(COLUMNS) - 6)}\n"
     )
     kept = {
-        **{f"models/{name}.json": json.dumps(stored | {"model_id": name, "config": LLAMA | config}) for name, config in {
+        **{f"models/{name}.json": json.dumps({"model_id": name, "added_on": "2026-11-27", "config": LLAMA | config})
+           for name, config in {
             "tiny": tiny, "huge": {"hidden_size": 10**6, "intermediate_size": 10**7}, "state": {"head_dim": 10**9},
         }.items()},
         **{f"gpus/{gpu_id}.json": json.dumps(stored | {"gpu": card | {"gpu_id": gpu_id} | figures}) for gpu_id, figures in {

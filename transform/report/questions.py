@@ -58,7 +58,7 @@ QUESTIONS = records.Kind("question", "questions.toml", key=lambda kept: kept.nam
 def kept(con: duckdb.DuckDBPyConnection, data: DataDir) -> list[Kept]:
     """The questions of a data directory that can be asked, or if nobody kept one, those that the report shows first."""
     return QUESTIONS.usable(data.root)[0] or [
-        Kept(name=model, asked={"model": model}) for model in running.chosen(data.models, running.models(con))
+        Kept(name=model, asked={"model": model}) for model in running.chosen(data.root, running.models(con))
     ]
 
 
@@ -89,7 +89,7 @@ class Asker:
                 self._stocks[place] = stock.warehouse(
                     self._con, self._base, self._place(kept), asked.country, self._clock
                 )
-            return Answered(kept, ask(asked, self._stocks[place], self._data.models))
+            return Answered(kept, ask(asked, self._stocks[place], self._data.root))
         except (SizingError, ImpossibleQuestion, ImpossibleAssumption, LookupError) as error:
             return Answered(kept, None, reason_of(error))
 
