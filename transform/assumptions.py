@@ -123,6 +123,7 @@ class Assumptions:
     enough_memory: float = _assumed("enough_memory", float)
     most_memory: float = _assumed("most_memory", float)
     used_saves_share: float = _assumed("used_saves_share", float)
+    stale_price_rise: float = _assumed("stale_price_rise", float)
     # Costs that many people leave out: zero unless the user states them
     sales_tax_share: Decimal = _assumed("sales_tax_share", Decimal)
     cost_of_capital: Decimal = _assumed("cost_of_capital", Decimal)

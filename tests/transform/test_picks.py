@@ -14,6 +14,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.answer import Answer, ask
 from gpuledger.transform.buying.choosing.comfort import (
     GRAVITY,
+    NO_FAN,
     ONE_CARD_DOES,
     SLOW,
     SMALL_CARD,
@@ -80,7 +81,7 @@ def test_what_misses_a_rule_is_listed_behind_with_the_reason() -> None:
     _, listed = picked(5000)
     behind = {option.what: [reason.template for reason in option.behind] for option in listed if option.gpu_count == 1}
     assert behind["NVIDIA GeForce RTX 5060"] == [SMALL_CARD]
-    assert behind["NVIDIA Tesla P40"] == ["NVIDIA ended its support in CUDA 13"]
+    assert behind["NVIDIA Tesla P40"] == ["NVIDIA ended its support in CUDA 13", NO_FAN]
     assert behind["Intel Arc B580"] == [
         "Intel archived its own software for language models, and few programs know oneAPI"
     ]
@@ -154,6 +155,20 @@ def test_the_tables_of_support_and_uses_name_what_exists() -> None:
 def from_the_program(model: str, tmp_path: Path, **other: Any) -> Answer:
     stock = wheel(Assumptions(), Place(market="us"), None, NOW)
     return ask(Question(model=model, **other), stock, tmp_path)
+
+
+def test_a_stale_street_price_counts_as_one_that_rose_and_the_precision_that_is_most_comfortable(
+    tmp_path: Path,
+) -> None:
+    def first(model: str, budget: int, **assumed: str) -> tuple[str, str]:
+        answer = from_the_program(model, tmp_path, budget=Decimal(budget), host="own", assumed=assumed)
+        assert answer.picks is not None
+        return answer.picks.first.what, answer.need.precision
+
+    assert first("llama-3.1-8b", 500) == ("NVIDIA GeForce RTX 3060 12GB", "Q4_K_M")
+    assert first("qwen3-32b", 2000) == ("NVIDIA GeForce RTX 3090", "Q4_K_M")
+    assert first("qwen3-32b", 2000, stale_price_rise="1") == ("NVIDIA GeForce RTX 4090", "Q4_K_M")
+    assert first("flux.2-dev", 2500) == ("NVIDIA GeForce RTX 4090", "int4"), "at int8 it takes 225 s instead of 125"
 
 
 def test_a_use_sets_what_the_question_leaves_open(tmp_path: Path) -> None:

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpuledger.extract.message import Label, Message, Mistake
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import CANNOT_RUN, cheaper_ruled_out, is_against, named, smaller, what_would
-from gpuledger.transform.buying.choosing.comfort import least_speed, uses, with_reasons
+from gpuledger.transform.buying.choosing.comfort import gravity, least_speed, uses, with_reasons
 from gpuledger.transform.buying.choosing.picks import Choice, Picks
 from gpuledger.transform.buying.hosts import OWN_SLOTS, around
 from gpuledger.transform.buying.market import CONDITIONS, Hosted, OfferFilter
@@ -191,9 +192,9 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
         )
     if answer.ranking:
         return answer if question.precision else replace(answer, more_bits=_more_bits(asker, answer))
-    changed = next((other for other in _changed(asker, need, limits) if other.ranking), None)
-    if changed is not None:
-        return changed
+    found = [(gravity(other.picks.first), other) for other in _changed(asker, need, limits) if other.picks]
+    if found:
+        return min(found, key=itemgetter(0))[1]
     return replace(
         answer,
         blocked=_blocked(asker),
@@ -247,7 +248,7 @@ def pieces_of(shape: Architecture | DiffusionModel) -> str:
 
 
 def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
-    """Answers to the nearest questions: for who has a machine, at the next smaller precisions, and both."""
+    """Answers to the nearest questions, the nearest first: for who has a machine, at smaller precisions, and both."""
     at_home = replace(limits, has_host=True)
     has_machine = limits.has_host or limits.for_cards or limits.budget is None
     if not has_machine:

@@ -56,7 +56,12 @@ class Evidence(NamedTuple):
     @property
     def is_older(self) -> bool:
         """Whether nobody has confirmed the price of late, where other prices may be fresh."""
-        return self.is_behind or (self.mark is not None and "stale" in self.mark)
+        return self.is_behind or (self.mark is not None and "stale" in self.mark and not self.may_have_risen)
+
+    @property
+    def may_have_risen(self) -> bool:
+        """Whether it is what somebody published of the street months ago."""
+        return self.mark == "stale, street price"
 
     @property
     def shop(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.hosts import has_no_fan
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import SPEED_UNKNOWN, Limits, Option
 from gpuledger.transform.identity.gpu import Gpu
@@ -23,6 +24,7 @@ SMALL_CARDS = "several cards of {memory:g} GB each, where {least:g} GB make sens
 SLOW = "{speed:.3g} tokens/s, {low:.3g} at the low end, under {least:g}"
 SLOW_PICTURE = "{seconds:,.0f} s for each, where {most:,.0f} are comfortable"
 LATE = "{seconds:.0f} s until the first token, over {most:.3g}"
+NO_FAN = "it has no fan of its own, only a server's cool it"
 OLD_PRICE = "nobody confirmed its price of late"
 ONE_CARD_DOES = "one card does it ({what})"
 #: Tokens of the prompt that `comfortable_first_token_s` is meant for: half of the usual context.
@@ -36,7 +38,7 @@ _SUPPORT = {
 }
 #: The reasons, the gravest first: experts let memory decide, then speed, then software, then price.
 GRAVITY = (
-    LITTLE_ROOM, SMALL_CARD, SMALL_CARDS, SPEED_UNKNOWN, SLOW, SLOW_PICTURE, LATE, *_SUPPORT.values(), OLD_PRICE,
+    LITTLE_ROOM, SMALL_CARD, SMALL_CARDS, SPEED_UNKNOWN, SLOW, SLOW_PICTURE, LATE, *_SUPPORT.values(), NO_FAN, OLD_PRICE,
     ONE_CARD_DOES,
 )  # fmt: skip
 
@@ -78,12 +80,12 @@ def least_speed(need: Need, limits: Limits, assumptions: Assumptions) -> float:
 
 def with_reasons(options: Sequence[Option], need: Need, limits: Limits, assumptions: Assumptions) -> list[Option]:
     """The options, each answer with the reasons why it is not recommended (`behind`), the gravest first."""
-    rules = _Rules(need, assumptions, least_speed(need, limits, assumptions))
+    rules = _Rules(need, assumptions, least_speed(need, limits, assumptions), limits.has_host)
     judged = [option if option.against else option._replace(behind=tuple(rules.missed(option))) for option in options]
     if assumptions.several_cards:
         return judged
     singles = [o for o in judged if o.way == "buy" and o.gpu_count == 1 and o.outlay_usd is not None]
-    alone = sorted((o for o in singles if not (o.against or o.behind)), key=paid)
+    alone = sorted((o for o in singles if not (o.against or o.behind)), key=lambda one: paid(one, assumptions))
     return [_beside(alone, option, assumptions) for option in judged]
 
 
@@ -91,9 +93,11 @@ def _beside(alone: Sequence[Option], option: Option, assumptions: Assumptions) -
     """An option with the reason that one card does it too, if it is several, no faster and not far cheaper."""
     if option.gpu_count == 1 or option.against or option.outlay_usd is None:
         return option
-    most, speed = paid(option) * Decimal(str(assumptions.step_cost)), noticed_speed(option, assumptions)
+    most, speed = paid(option, assumptions) * Decimal(str(assumptions.step_cost)), noticed_speed(option, assumptions)
     does = (
-        one for one in alone if paid(one) < most and noticed_speed(one, assumptions) * assumptions.step_gain > speed
+        one
+        for one in alone
+        if paid(one, assumptions) < most and noticed_speed(one, assumptions) * assumptions.step_gain > speed
     )
     one = next(does, None)
     return option if one is None else option._replace(behind=(*option.behind, Message(ONE_CARD_DOES, what=one.what)))
@@ -105,9 +109,14 @@ def noticed_speed(option: Option, assumptions: Assumptions) -> float:
     return min(each, most) if option.pictures is None and most else each
 
 
-def paid(option: Option) -> Decimal:
-    """What is paid on day one, or as rent, in US dollars; 0 if it is not known."""
-    return option.outlay_usd or Decimal(0)
+def paid(option: Option, assumptions: Assumptions) -> Decimal:
+    """What is paid on day one, or as rent, in US dollars; 0 if it is not known. A stale street price may have risen since
+    (`stale_price_rise`).
+    """
+    outlay, evidence = option.outlay_usd or Decimal(0), option.evidence
+    if evidence is None or not evidence.may_have_risen:
+        return outlay
+    return outlay + (option.price_usd or 0) * Decimal(str(assumptions.stale_price_rise - 1))
 
 
 def gravity(option: Option) -> tuple[bool, int, int, int]:
@@ -132,6 +141,7 @@ class _Rules(NamedTuple):
     need: Need
     assumptions: Assumptions
     least_speed: float
+    has_host: bool
 
     def missed(self, option: Option) -> Iterator[Message]:
         yield from self._memory(option)
@@ -184,3 +194,5 @@ class _Rules(NamedTuple):
         for row in experiments():
             if chip.architecture in row.architectures and self.need.engine.name in row.engines:
                 yield row.reason
+        if self.has_host and has_no_fan(chip):
+            yield Message(NO_FAN)

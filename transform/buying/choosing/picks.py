@@ -47,14 +47,16 @@ class Choice(NamedTuple):
             return None
         is_there = alike[0].condition == OWNED
         first = self._without_vain_step(alike) if self.has_budget and not is_there else alike[0]
-        cheaper = [one for one in alike if paid(one) < paid(first) * (1 - _SAVED)]
-        for_less = min(cheaper, key=lambda one: (paid(one), -one.each_a_second), default=None)
+        cheaper = [one for one in alike if paid(one, self.assumptions) < paid(first, self.assumptions) * (1 - _SAVED)]
+        for_less = min(cheaper, key=lambda one: (paid(one, self.assumptions), -one.each_a_second), default=None)
         if first.way != "buy" or first.condition == OWNED:
             return Picks(first, for_less, None)
         is_new = first.condition == "new"
-        most = paid(first) * (1 - Decimal(str(self.assumptions.used_saves_share)))
+        most = paid(first, self.assumptions) * (1 - Decimal(str(self.assumptions.used_saves_share)))
         others = (one for one in alike if one is not for_less and (one.condition == "new") != is_new)
-        return Picks(first, for_less, next((one for one in others if not is_new or paid(one) <= most), None))
+        return Picks(
+            first, for_less, next((one for one in others if not is_new or paid(one, self.assumptions) <= most), None)
+        )
 
     def ordered(self, answers: Sequence[Option], best: Picks | None, order: Order) -> list[Option]:
         """All answers as `order` says, those without a price last. In the usual order the picks come first."""
@@ -79,7 +81,8 @@ class Choice(NamedTuple):
         )
         is_there = option.condition == OWNED
         return (
-            option.outlay_usd is None, gravity(option), option.way != "buy", not is_there, is_large, *best, paid(option),
+            option.outlay_usd is None, gravity(option), option.way != "buy", not is_there, is_large, *best,
+            paid(option, self.assumptions),
         )  # fmt: skip
 
     def _is_like(self, option: Option, best: Option) -> bool:
@@ -105,8 +108,12 @@ class Choice(NamedTuple):
         for option in best[1:]:
             if self._is_tight(option) <= self._is_tight(first) and self._is_vain(first, option):
                 first = option
-        most = paid(first) * Decimal(str(known.software_cost))
-        alike = (option for option in best if paid(option) <= most and self._is_as_good(option, first, known.step_gain))
+        most = paid(first, self.assumptions) * Decimal(str(known.software_cost))
+        alike = (
+            option
+            for option in best
+            if paid(option, self.assumptions) <= most and self._is_as_good(option, first, known.step_gain)
+        )
         first = max(alike, key=lambda option: (_programs(option), option is first), default=first)
         if first.condition in ("new", OWNED) or first.price_usd is None:
             return first
@@ -123,7 +130,11 @@ class Choice(NamedTuple):
     def _is_vain(self, first: Option, option: Option) -> bool:
         """Whether the first costs more than an option and gains less than `step_gain` (a part of it below `step_cost`)."""
         known = self.assumptions
-        dearer = float(paid(first) / paid(option)) - 1 if paid(option) else 0.0
+        dearer = (
+            float(paid(first, self.assumptions) / paid(option, self.assumptions)) - 1
+            if paid(option, self.assumptions)
+            else 0.0
+        )
         part = min(1.0, dearer / (known.step_cost - 1))
         return part >= known.step_part and self._is_as_good(option, first, 1 + (known.step_gain - 1) * part)
 
