@@ -221,7 +221,7 @@ def _language(arguments: list[str]) -> str | None:
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.option(
     "--lang", type=click.Choice(LANGUAGES), expose_value=False,
-    help="Language of headings, messages and the report (default: the setting lang, en).",
+    help="Language of headings, messages and the report (default: the setting lang, or the terminal's).",
 )  # fmt: skip
 @click.option(
     "--market",

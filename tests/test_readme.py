@@ -23,4 +23,4 @@ def test_a_readme_begins_with_a_question_and_its_answer(language: str, readme: s
     assert len(answer.splitlines()) <= 3 + 20, "twenty lines below the question"
     places = [text.index(part) for part in ("$ gpuledger", "pip install", "make demo", "docs/images/")]
     assert places == sorted(places)
-    assert len(text.split()) <= 900
+    assert len(text.split()) <= 500

@@ -138,7 +138,7 @@ def form_option(function: F) -> F:
     """
     function = click.option(
         "--lang", type=click.Choice(LANGUAGES), expose_value=False,
-        help="Language of headings, messages and the report (default: the setting lang, en).",
+        help="Language of headings, messages and the report (default: the setting lang, or the terminal's).",
     )(function)  # fmt: skip
     return click.option(
         "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True,

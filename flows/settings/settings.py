@@ -137,7 +137,9 @@ class Settings:
     )
     publish_key: str = _setting("", "Text of the minisign key file that signs it", secret=True)
     publish_password: str = _setting("", "Password of that key, if it has one", secret=True)
-    lang: str = _setting("en", f"Language of headings, messages and the report: {' or '.join(LANGUAGES)}")
+    lang: str = _setting(
+        "", f"Language of headings, messages and the report: {' or '.join(LANGUAGES)} (empty: of the terminal, else en)"
+    )
     contact: str = _setting("", "Address or page at which a site's owner can reach you; part of the User-Agent")
     sources: tuple[str, ...] = _setting([], "Live sources to read; empty for all that have an address")
     product_urls: tuple[str, ...] = _setting(
@@ -290,7 +292,7 @@ class Settings:
                 raise SettingsError(
                     Message("{name} must be a size such as 2GB or 500MiB, not {size!r}", name=name, size=size)
                 )
-        if self.lang not in LANGUAGES:
+        if self.lang not in ("", *LANGUAGES):
             raise SettingsError(
                 Message("lang must be one of {languages}, not {lang!r}", languages=tuple(LANGUAGES), lang=self.lang)
             )

@@ -197,6 +197,7 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], data: DataDir, *, exp
 def _title(answer: Answer, data: DataDir) -> str:
     """The question and what its figures are for."""
     need, assumed, stock = answer.need, answer.assumptions, answer.stock
+    currency = cast("Money", stock.place.currency)
     question = gettext("{model} at {precision}").format(model=need.model_id, precision=need.precision)
     if need.context_tokens is not None:
         question += ", " + gettext("{count} tokens of context").format(count=need.context_tokens)
@@ -221,7 +222,9 @@ def _title(answer: Answer, data: DataDir) -> str:
             hours=f"{assumed.hours_per_day.normalize():f}", years=say(horizon(answer))
         ),
         prices,
-        f"{assumed.electricity_usd_per_kwh.normalize():f} USD/kWh",
+        gettext("{price} {currency}/kWh").format(
+            price=f"{float(assumed.electricity_usd_per_kwh) / currency.usd:.3g}", currency=currency.code
+        ),
     ]
     return " · ".join(parts)
 

@@ -13,7 +13,7 @@ import click
 from gpuledger.extract.message import Sum
 from gpuledger.flows.showing import chosen
 from gpuledger.flows.words import wrong_use
-from gpuledger.flows.words.lang import gettext, knows
+from gpuledger.flows.words.lang import current, gettext, knows
 from gpuledger.transform import queries
 from gpuledger.transform.answers import markets
 from gpuledger.warehouse.outputs.currency import Currency
@@ -44,7 +44,8 @@ class Money(Currency):
         """One heading for people."""
         if not self.rate_day:
             return dollar_heading
-        return re.sub(r"\bUSD\b", self.code, gettext(dollar_heading).replace("1000 USD", f"{self.thousand} USD"))
+        code = "원" if current() == "ko" and self.code == "KRW" else self.code
+        return re.sub(r"\bUSD\b", code, gettext(dollar_heading).replace("1000 USD", f"{self.thousand} USD"))
 
     def sum(self, amount: Sum) -> Sum:
         """A sum of dollars in a sentence, in this currency."""

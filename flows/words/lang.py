@@ -9,10 +9,15 @@ and columns, ids, titles, CSV and JSON answers), the meanings of columns and set
 from __future__ import annotations
 
 import gettext as gettext_module
+import os
 import re
+import sys
 from ast import literal_eval
 from functools import cache
 from pathlib import Path
+
+from gpuledger.extract.message import LANGUAGES
+from gpuledger.flows.words.particles import Korean
 
 LOCALE = Path(__file__).with_name("locale")
 DOMAIN = "gpuledger"
@@ -61,7 +66,8 @@ class Catalogue(gettext_module.NullTranslations):
 
     def gettext(self, message: str) -> str:
         """The translation of `message`."""
-        return self.messages.get(message) or super().gettext(message)
+        translated = self.messages.get(message)
+        return Korean(translated) if translated else super().gettext(message)
 
 
 @cache
@@ -76,11 +82,18 @@ def translations(language: str) -> gettext_module.NullTranslations:
     return Catalogue(messages)
 
 
+def _of_terminal() -> str:
+    """The language that the terminal asks for (POSIX: the first of LC_ALL, LC_MESSAGES and LANG that is set)."""
+    named = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    language = re.split("[_.@]", named)[0]
+    return language if sys.stdout.isatty() and language in LANGUAGES else "en"
+
+
 @cache
 def _configured() -> str:
     from gpuledger.flows.settings import settings
 
     try:
-        return settings.load({}).lang
+        return settings.load({}).lang or _of_terminal()
     except settings.SettingsError:
         return "en"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import gettext
 import inspect
 import json
+import os
+import pty
 import re
+import subprocess
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -36,7 +39,7 @@ from gpuledger.warehouse.outputs.report import files
 from gpuledger.warehouse.outputs.report.words import of_scripts
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query, reader
-from tests.command import ROOT, gpuledger
+from tests.command import ROOT, arguments, environment, gpuledger
 from tests.nights import Night
 
 WORKLOAD = "sd-512-image-generation"
@@ -145,9 +148,9 @@ def test_every_reading_command_is_asked_below() -> None:
 
 def test_every_heading_of_a_reading_command_is_korean(nights: dict[int, Night], untranslated: set[str]) -> None:
     for words, command in reading_commands().items():
-        for arguments in ASKED.get(words, []):
+        for following in ASKED.get(words, []):
             data = nights[2].data if has_data_dir(command) else None
-            answer = ask("ko", [*words.split(), *arguments], data)
+            answer = ask("ko", [*words.split(), *following], data)
             # A traceback would hide headings; a usage error is one of the messages.
             assert answer.exception is None or isinstance(answer.exception, SystemExit), answer.exc_info
     assert sorted(untranslated - ALIKE) == [], "write their Korean in flows/words/locale/ko/LC_MESSAGES/gpuledger.po"
@@ -273,10 +276,10 @@ def test_programs_get_the_same_in_every_language(nights: dict[int, Night]) -> No
         # What the machine is like is seen anew each time, and the sample site of a check lies at another address.
         if words in ("doctor", "sources check"):
             continue
-        for arguments in ASKED.get(words, []):
+        for following in ASKED.get(words, []):
             data = nights[2].data if has_data_dir(command) else None
             english, korean = (
-                ask(language, [*words.split(), *arguments, "--format", "csv"], data).stdout for language in ("en", "ko")
+                ask(language, [*words.split(), *following, "--format", "csv"], data).stdout for language in ("en", "ko")
             )
             assert english == korean, words
     lang.use("en")
@@ -397,6 +400,17 @@ def test_the_language_comes_from_the_option_the_environment_or_the_settings(
     assert korean in ask("", ["price"], data).output
     assert english in ask("", ["price"], data, {"GPULEDGER_LANG": "en"}).output
     lang.use("en")
+
+
+def test_a_terminal_asks_for_its_language_and_a_pipe_does_not(nights: dict[int, Night], tmp_path: Path) -> None:
+    words = arguments("show", "rtx 4090", data=nights[2].data)
+    korean = environment({"LC_ALL": "", "LC_MESSAGES": "", "LANG": "ko_KR.UTF-8"})
+    screen, terminal = pty.openpty()
+    subprocess.run(words, env=korean, cwd=tmp_path, stdout=terminal, check=True)
+    os.close(terminal)
+    assert "출시가 대비" in os.read(screen, 100_000).decode("utf-8", errors="ignore")
+    piped = subprocess.run(words, env=korean, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "over MSRP" in piped.stdout
 
 
 def test_a_language_that_there_is_not() -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from gpuledger.extract.message import Label, Message, Mistake, Sum, Words, said, several
 from gpuledger.flows.words import lang
+from gpuledger.flows.words.particles import Korean
 from gpuledger.flows.words.say import label, say
 from gpuledger.warehouse.errors import BadQuery
 from tests.command import ROOT
@@ -163,7 +164,7 @@ def test_a_message_or_an_error_in_a_gap_is_said_in_the_same_language() -> None:
     said_in_english = "gpus/x.toml: tdp_w cannot be 'many'; remove the file and add the card with `gpuledger gpu add`"
     assert str(error) == said_in_english
     lang.use("ko")
-    korean = "gpus/x.toml: tdp_w은(는) 'many'일 수 없습니다. 파일을 지우고 `gpuledger gpu add`로 카드를 추가하십시오"
+    korean = "gpus/x.toml: tdp_w는 'many'일 수 없습니다. 파일을 지우고 `gpuledger gpu add`로 카드를 추가하십시오"
     assert say(error) == korean
     lang.use("en")
 
@@ -172,7 +173,7 @@ def test_a_message_or_an_error_in_a_gap_is_said_in_the_same_language() -> None:
     ("language", "sentence"),
     [
         ("en", "RTX 3050 (used) for 700 EUR: costs 700 EUR, over the budget of 500 EUR; its speed is not known"),
-        ("ko", "RTX 3050 (중고), 700 EUR: 700 EUR로 예산 500 EUR을(를) 넘음; 속도를 모름"),
+        ("ko", "RTX 3050 (중고), 700 EUR: 700 EUR로 예산 500 EUR를 넘음; 속도를 모름"),
     ],
 )
 def test_a_sentence_is_of_one_language_and_one_currency_throughout(language: str, sentence: str) -> None:
@@ -203,3 +204,18 @@ def test_several_sentences_are_one_and_none_are_none() -> None:
         say(None), say(Path("a/b")), say(several([Message("its speed is not known")])),
     ) == ("", "a/b", "속도를 모름")  # fmt: skip
     lang.use("en")
+
+
+@pytest.mark.parametrize(
+    ("template", "value", "sentence"),
+    [
+        ("{it}은(는) 없음", "RTX 4090", "RTX 4090은 없음"), ("{it}은(는) 없음", "RTX 4080 Ti", "RTX 4080 Ti는 없음"),
+        ("{it}를 읽음", "Q4_K_M", "Q4_K_M을 읽음"), ("{it}을(를) 읽음", "newegg", "newegg를 읽음"),
+        ("{it}(으)로", "vllm", "vllm으로"), ("{it}(으)로", "서울", "서울로"),
+        ("{it}로 올림", "1,699,000 KRW", "1,699,000원으로 올림"),
+        ("{it!r}(이)라는 카드", "4090 (중고)", "'4090 (중고)'라는 카드"), ("{it}와(과) 함께", "값", "값과 함께"),
+        ("{it}이 {it}(으)로는", "3", "3이 3으로는"), ("{it}이다", "값", "값이다"),
+    ],
+)  # fmt: skip
+def test_a_particle_agrees_with_the_value_before_it(template: str, value: str, sentence: str) -> None:
+    assert Korean(template).format(it=value) == sentence

@@ -12,7 +12,7 @@ const ONE = { card: [card_page, "cards"], workload: [workload_page, "workloads"]
 const health = () => {
   const old = sources().filter((row) => row.is_old);
   const few = sources().filter((row) => row.status === "degraded");
-  const freshness = old.length ? h("span", { class: "bad" }, _("{count} of {all} sources are stale{names}", { count: number(old.length), all: number(sources().length), names: old.length < 4 ? ": " + old.map((row) => title(row.source)).join(", ") : "" })) : _("All {all} sources are fresh", { all: number(sources().length) });
+  const freshness = old.length ? _("{count} of {all} sources are stale", { count: number(old.length), all: number(sources().length) }) : _("All {all} sources are fresh", { all: number(sources().length) });
   return h("p", { class: "health" }, _("prices as of {time}", { time: minute(DATA.run.as_of) }), " · ", h("a", { href: address(["sources"]) }, freshness),
     few.length ? h("span", { class: "bad" }, " · ", _("Far fewer rows than usual came from {names}", { names: few.map((row) => title(row.source)).join(", ") })) : null,
     currency() === "USD" ? null : ` · ${rate_words()}`,
