@@ -33,7 +33,7 @@ def parse(page: Page) -> Iterator[Parsed]:
             try:
                 if (offer := _offer(row, page.fetched_at.date())) is not None:
                     yield offer
-            except (ValueError, InvalidOperation) as error:
+            except ValueError as error:
                 where, text = f"line {rows.line_num}", ", ".join(str(cell) for cell in row.values() if cell)
                 message = f"{where} of {page.url}: {error}; correct it"
                 yield Issue(code="unreadable_rate", message=message, where=where, text=text, url=page.url)
@@ -42,22 +42,26 @@ def parse(page: Page) -> Iterator[Parsed]:
 
 
 def _offer(row: dict[str, str], today: date) -> CloudOffer | None:
-    """Return the offer of a row; None if its contract has ended. Raises ValueError, InvalidOperation."""
+    """Return the offer of a row; None if its contract has ended. Raises ValueError."""
     cells = {name: value.strip() for name, value in row.items() if isinstance(value, str) and value.strip()}
     ends_on, model = cells.get("ends_on"), cells.get("pricing_model", "on_demand")
-    if ends_on and date.fromisoformat(ends_on) < today:
-        return None
     if model not in get_args(PricingModel):
         raise ValueError(f"pricing_model must be one of {', '.join(get_args(PricingModel))}, not {model!r}")
     if lacking := [name for name in _NEEDED if name not in cells]:
         raise ValueError(f"{', '.join(lacking)} is empty")
-    price = Decimal(cells["price"])
-    if price <= 0:
-        raise ValueError(f"an hour must cost more than nothing, not {price}")
+    try:
+        price, count = Decimal(cells["price"]), int(cells.get("gpu_count", "1"))
+        has_ended = ends_on is not None and date.fromisoformat(ends_on) < today
+    except (ValueError, InvalidOperation):
+        raise ValueError(
+            "price and gpu_count are plain numbers, as in 14.40 and 8, and ends_on is a day, as in 2027-06-30"
+        ) from None
+    if has_ended:
+        return None
     return CloudOffer(
         provider=cells["provider"],
         gpu_name=cells["gpu_name"],
-        gpu_count=int(cells.get("gpu_count", "1")),
+        gpu_count=count,
         pricing_model=model,  # type: ignore[arg-type]  # checked above
         region=cells.get("region"),
         instance=cells.get("instance"),
