@@ -12,13 +12,11 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 import click
 
 from gpuledger.flows.asking.assume import assumption
-from gpuledger.flows.asking.options import Amount, Whole, complete_cards, complete_models
+from gpuledger.flows.asking.options import Amount, Whole
 from gpuledger.flows.words.lang import gettext
 from gpuledger.transform.buying.question import Asked
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_COMPLETERS = {"model": complete_models, "gpu": complete_cards}
 
 
 def question_options(question: type[Any]) -> Callable[[F], F]:
@@ -56,7 +54,6 @@ def _options(question: type[Any]) -> Iterator[Callable[[F], F]]:
             field.name,
             **more,
             **_kind(kind, asked),
-            shell_complete=_COMPLETERS.get(field.name),
         )
 
 

@@ -11,9 +11,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
-from gpuledger.extract.message import LANGUAGES, Failure
+from gpuledger.extract.message import LANGUAGES
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.showing import chosen
 from gpuledger.flows.words import wrong_use
@@ -212,25 +211,3 @@ def read_from(data_dir: str | None) -> DataDir:
     if said := pulling.silence(data, datetime.now(UTC)):
         click.echo(said, err=True)
     return data
-
-
-#: A function as click calls it: with the context of the command, the parameter and the text typed so far.
-Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
-
-
-def _completer(kind: str) -> Completer:
-    def completer(ctx: click.Context, _parameter: click.Parameter, so_far: str) -> list[CompletionItem]:
-        from gpuledger.transform.answers import names
-
-        try:
-            matches = names.like(data_of(ctx.params.get("data_dir")), kind, so_far.strip("'\""))
-        except (Failure, OSError):
-            return []
-        return [CompletionItem(name, help=title) for name, title in matches]
-
-    return completer
-
-
-complete_workloads, complete_models, complete_cards, complete_tables = map(
-    _completer, ("workload", "model", "card", "table")
-)

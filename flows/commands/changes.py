@@ -6,12 +6,12 @@ from datetime import datetime
 
 import click
 
-from gpuledger.flows.asking.options import Whole, complete_cards, data_dir_option, day, format_option, read_from
+from gpuledger.flows.asking.options import Whole, data_dir_option, day, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 
 
 @click.command()
-@click.argument("card", required=False, shell_complete=complete_cards)
+@click.argument("card", required=False)
 @click.option("--since", type=day, metavar="DAY", help="From the start of this day on (UTC).")
 @click.option("--limit", type=Whole(0), default=40, show_default=True, help="How many; 0 for all.")
 @data_dir_option

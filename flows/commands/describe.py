@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from gpuledger.flows.asking.options import complete_tables, data_dir_option, format_option, read_from
+from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
 from gpuledger.flows.asking.table_names import table_named
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
 
 
 @click.command()
-@click.argument("table", required=False, shell_complete=complete_tables)
+@click.argument("table", required=False)
 @data_dir_option
 @format_option
 def command(table: str | None, data_dir: str | None, form: str) -> None:

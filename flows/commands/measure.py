@@ -12,8 +12,6 @@ import click
 
 from gpuledger.flows.asking.options import (
     Whole,
-    complete_cards,
-    complete_workloads,
     data_dir_option,
     data_of,
     day,
@@ -56,13 +54,12 @@ def _about(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @command.command()
-@click.argument("workload", shell_complete=complete_workloads)
+@click.argument("workload")
 @click.argument("score")
 @click.option(
     "--gpu",
     required=True,
     metavar="NAME",
-    shell_complete=complete_cards,
     help="The card, with its memory where the name is sold with several.",
 )
 @click.option("--software", metavar="NAME", help="What ran it, with its version.")
@@ -122,7 +119,6 @@ def add(workload: str, score: str, gpu: str, data_dir: str | None, **about: Any)
 @click.option(
     "--workload",
     metavar="W",
-    shell_complete=complete_workloads,
     help="The workload of all figures (default: one is made of what the file says).",
 )
 @click.option("--model", metavar="M", help="The model that ran, if the file does not name it.")

@@ -8,7 +8,6 @@ import click
 
 from gpuledger.flows.asking.options import (
     as_of_option,
-    complete_cards,
     currency_option,
     data_dir_option,
     day_of,
@@ -21,7 +20,7 @@ from gpuledger.flows.words.lang import gettext
 
 
 @click.command()
-@click.argument("gpu", required=False, shell_complete=complete_cards)
+@click.argument("gpu", required=False)
 @as_of_option
 @market_option
 @currency_option

@@ -8,7 +8,6 @@ import click
 
 from gpuledger.flows.asking.options import (
     as_of_option,
-    complete_workloads,
     data_dir_option,
     day_of,
     format_option,
@@ -18,7 +17,7 @@ from gpuledger.flows.words.lang import gettext
 
 
 @click.command()
-@click.argument("workload", shell_complete=complete_workloads)
+@click.argument("workload")
 @as_of_option
 @data_dir_option
 @format_option

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gpuledger.flows.asking.options import complete_cards, currency_option, data_dir_option, read_from
+from gpuledger.flows.asking.options import currency_option, data_dir_option, read_from
 from gpuledger.flows.showing import terminal
 from gpuledger.flows.showing.money import Money
 from gpuledger.flows.words.lang import gettext
@@ -21,7 +21,7 @@ _SPARKS = "▁▂▃▄▅▆▇█"
 
 
 @click.command()
-@click.argument("card", shell_complete=complete_cards)
+@click.argument("card")
 @currency_option
 @data_dir_option
 @click.option(

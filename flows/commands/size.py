@@ -9,14 +9,14 @@ import click
 from gpuledger.flows.asking.assume import of_settings
 from gpuledger.flows.asking.fields import question_options
 from gpuledger.flows.asking.from_hub import bring
-from gpuledger.flows.asking.options import complete_models, data_dir_option, format_option, read_from
+from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import as_wrong_use, say
 from gpuledger.transform.buying.question import SizeQuestion
 
 
 @click.command()
-@click.argument("model", required=False, shell_complete=complete_models)
+@click.argument("model", required=False)
 @click.option("--config", type=click.Path(exists=True, path_type=Path), metavar="PATH",
               help="A config.json, a folder, or safetensors or GGUF files instead of a MODEL of the catalogue.")  # fmt: skip
 @question_options(SizeQuestion)

@@ -9,7 +9,6 @@ import click
 
 from gpuledger.flows.asking.options import (
     as_of_option,
-    complete_workloads,
     currency_option,
     data_dir_option,
     day_of,
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("workload", shell_complete=complete_workloads)
+@click.argument("workload")
 @click.option("--price", "basis", type=click.Choice(["street", "msrp"]), default="street", show_default=True,
               help="Lowest price of a new card in a shop now, or launch price.")  # fmt: skip
 @as_of_option

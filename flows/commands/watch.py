@@ -11,7 +11,6 @@ import click
 
 from gpuledger.flows.asking.options import (
     Whole,
-    complete_workloads,
     currency_option,
     data_dir_option,
     data_of,
@@ -48,7 +47,6 @@ def command() -> None:
 @click.option(
     "--workload",
     metavar="W",
-    shell_complete=complete_workloads,
     help="For --value-rank; `gpuledger sql 'FROM core.workload'` lists them.",
 )
 @click.option("--price", "basis", type=click.Choice(["street", "msrp"]), default="street", show_default=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.asking.options import Whole, complete_models, data_dir_option, data_of
+from gpuledger.flows.asking.options import Whole, data_dir_option, data_of
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import as_wrong_use
 
@@ -27,7 +27,7 @@ def command() -> None:
     help="Which figure is better.",
 )
 @click.option("--gpu-count", type=Whole(1), default=1, show_default=True, help="Cards that run it together.")
-@click.option("--model", shell_complete=complete_models, help="Model that ran, by its id in the catalogue.")
+@click.option("--model", help="Model that ran, by its id in the catalogue.")
 @click.option("--precision", help="Number format of its weights.")
 @click.option("--resolution", help="Size of the pictures, as 1920×1080.")
 @click.option("--software", help="What ran it, with its version.")
