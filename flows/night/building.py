@@ -17,11 +17,13 @@ from gpuledger.expectations.check import MartVerdict, check_mart, plain
 from gpuledger.expectations.contract import mart_contract
 from gpuledger.expectations.errors import AuditFailed
 from gpuledger.flows.night.context import Context
+from gpuledger.flows.settings.settings import texts
 from gpuledger.transform.build import graph, price_days
 from gpuledger.transform.build import run as builder
 from gpuledger.transform.build.graph import Model, folder_of
 from gpuledger.transform.build.refused import take_out
 from gpuledger.transform.build.run import Build
+from gpuledger.transform.report import answers
 from gpuledger.warehouse.read import columns_where
 
 DAILY = "mart.price_daily"
@@ -56,7 +58,7 @@ def build(
     context.progress.step("build", len(models))
     # The days come first: which of tonight's prices are suspect follows from the days before.
     of_days = graph.needed(models, price_days.MODELS)
-    others = [model for model in models if model not in of_days]
+    others = [model for model in models if model not in of_days and model.name != answers.TABLE]
     place = {model.name: number for number, model in enumerate([*of_days, *others], start=1)}
     problems: list[str] = []
 
@@ -71,6 +73,19 @@ def build(
     builds += builder.build(con, others, context.run_id, force=full, refuse=refuse)
     context.progress.at(len(models))
     return Built(builds, first_day, problems)
+
+
+def answer(con: duckdb.DuckDBPyConnection, context: Context) -> Build:
+    """Build mart.answer, after all others and the rows of the run, as it asks what a reader asks. Raises AuditFailed."""
+    (model,) = (one for one in graph.load(con) if one.name == answers.TABLE)
+    model = answers.filled(con, model, context.data, texts(context.settings.assumptions_given), context.as_of)
+    problems: list[str] = []
+    (build,) = builder.build(
+        con, [model], context.run_id, refuse=lambda one: problems.extend(_refuse(con, context.run_id, one))
+    )  # fmt: skip
+    if problems:
+        raise AuditFailed(f"audit failed, nothing is published: {'; '.join(problems)}")
+    return build
 
 
 def _refuse(con: duckdb.DuckDBPyConnection, run_id: str, model: Model) -> tuple[str, ...]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.extract.message import Sum
 from gpuledger.flows.showing import chosen
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import current, gettext, knows
@@ -46,12 +44,6 @@ class Money(Currency):
             return dollar_heading
         code = "원" if current() == "ko" and self.code == "KRW" else self.code
         return re.sub(r"\bUSD\b", code, gettext(dollar_heading).replace("1000 USD", f"{self.thousand} USD"))
-
-    def sum(self, amount: Sum) -> Sum:
-        """A sum of dollars in a sentence, in this currency."""
-        if self.rate_day is None:
-            return amount
-        return Sum(Decimal(self.of(amount.amount)), self.code, amount.exact and self.has_hundredths)
 
 
 DOLLARS = Money("USD", 1.0, None)

@@ -55,7 +55,7 @@ def change(page: Path, old: str, new: str) -> None:
 
 
 #: What reads every price, of cards and of machines.
-READ_ALL = {"mart.gpu_price", "core.node_price"}
+READ_ALL = {"mart.gpu_price", "core.node_price", "mart.answer"}
 
 
 def test_a_price_that_is_not_the_best_rebuilds_what_reads_every_price(data: Path, page: Path) -> None:

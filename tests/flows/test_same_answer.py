@@ -23,6 +23,7 @@ from gpuledger.transform.report import running
 from gpuledger.transform.report.questions import QUESTIONS as QUESTIONS_KEPT
 from gpuledger.transform.report.questions import Kept
 from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import query
 from tests.command import gpuledger, rows, succeeds
 from tests.flows.reports import shown, table, tree
 from tests.nights import Night
@@ -48,13 +49,18 @@ def page(report_file: Path) -> dict[str, Any]:
 def in_workbook(
     nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Question], dict[str, Any]]:
-    """The first row of a question in the workbook of its currency, in a folder where all of them are kept."""
+    """The first row of a question in the workbook of its currency, in a folder where all of them are kept; under `mart`
+    what mart.answer says first.
+    """
     folder = tmp_path_factory.mktemp("kept")
     data = nights[2].copy(folder / "data")
     for model, people, context, condition, market, currency in QUESTIONS:
         asked = {"model": model, "users": people, "context": context, "condition": condition}
         name = f"{model} {people} {context} {condition}"
         QUESTIONS_KEPT.put(data, Kept(name=name, asked=asked, market=market, currency=currency))
+    assert CliRunner().invoke(cli, ["rebuild", "--data-dir", str(data)], catch_exceptions=False).exit_code == 0
+    columns, answers = query(DataDir(data), "FROM mart.answer WHERE rank <= 1")
+    in_mart = {row["question"]: row for row in (dict(zip(columns, line, strict=True)) for line in answers)}
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for _, currency in PLACES:
         words = ["export", str(folder / currency), "--format", "xlsx", "--currency", currency, "--data-dir", str(data)]
@@ -63,7 +69,7 @@ def in_workbook(
         head = [cell.value for cell in sheet[4]]
         for line in sheet.iter_rows(min_row=5, values_only=True):
             cells = dict(zip(head, line, strict=True))
-            found.setdefault((cells["question"], currency), cells)
+            found.setdefault((cells["question"], currency), cells | {"mart": in_mart[cells["question"]]})
 
     def row(question: Question) -> dict[str, Any]:
         return found[" ".join(map(str, question[:4])), question[-1]]
@@ -115,7 +121,7 @@ def test_forty_questions_are_asked() -> None:
     [pytest.param(one, marks=[pytest.mark.slow_combination] * (one not in FEW)) for one in QUESTIONS],
     ids=["-".join(map(str, question)) for question in QUESTIONS],
 )
-def test_report_workbook_and_agent_give_the_same_first_answer(
+def test_report_workbook_mart_and_agent_give_the_same_first_answer(
     data: Path, page: dict[str, Any], in_workbook: Callable[[Question], dict[str, Any]], question: Question
 ) -> None:
     currency = question[-1]
@@ -125,6 +131,7 @@ def test_report_workbook_and_agent_give_the_same_first_answer(
         assert in_page is None
         assert in_book["advice"] == "no answer"
         assert in_book["why"]
+        assert (in_book["mart"]["rank"], in_book["mart"]["sentence"]) == (0, in_book["why"])
         return
     (first,) = told["options"]
     assert in_page is not None
@@ -135,7 +142,8 @@ def test_report_workbook_and_agent_give_the_same_first_answer(
         assert amount == Decimal(str(in_book[f"{heading}, {currency}"]))
         near = 100 if currency == "KRW" else Decimal("0.01") if currency != "USD" else 0
         assert abs(amount - rounded(in_page[f"{name}_usd"], currency, page)) <= near
-    assert " ".join(told["sentences"]) == in_book["in a sentence"]
+        assert abs(amount - rounded(float(in_book["mart"][f"{name}_usd"]), currency, page)) <= near
+    assert " ".join(told["sentences"]) == in_book["in a sentence"] == in_book["mart"]["sentence"]
     assert (first["price_mark"] or None) == in_book["mark"]
 
 

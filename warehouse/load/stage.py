@@ -31,7 +31,7 @@ def stage(
     types = {column: (other_types or {}).get(column) or dictionary().columns[column].type for column in columns}
     con.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({', '.join(f'{c} {t}' for c, t in types.items())})")
     if rows:
-        _insert(con, name, types, rows)
+        insert(con, name, types, rows)
 
 
 def empty() -> duckdb.DuckDBPyConnection:
@@ -42,12 +42,13 @@ def empty() -> duckdb.DuckDBPyConnection:
 def append(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[Value]]) -> None:
     """Append rows to a loaded table, with values in the dictionary's order of columns and passed as in `stage`."""
     if rows:
-        _insert(con, table, {column.name: column.type for column in dictionary().tables[table].columns}, rows)
+        insert(con, table, {column.name: column.type for column in dictionary().tables[table].columns}, rows)
 
 
-def _insert(
+def insert(
     con: duckdb.DuckDBPyConnection, table: str, types: Mapping[str, str], rows: Sequence[Sequence[Value]]
 ) -> None:
+    """Append rows to any table, with values in the order of the columns in `types`, passed as in `stage`."""
     if len(rows) <= _FEW:
         row = ", ".join(f"?::{type}" for type in types.values())
         texts = [_text(value) for values in rows for value in values]

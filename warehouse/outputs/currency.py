@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 
+from gpuledger.extract.message import Sum
 from gpuledger.warehouse.schema import quote
 
 #: Columns of money such as `price_usd` and `usd_per_million_tokens`. `score_per_usd` is for a unit of money, so it is
@@ -72,6 +73,12 @@ class Currency:
     def of(self, usd: Decimal | float) -> Decimal:
         """Dollars in this currency, rounded to the digits that are certain."""
         return round(Decimal(float(usd) / self.usd), self.places)
+
+    def sum(self, amount: Sum) -> Sum:
+        """A sum of dollars in a sentence, in this currency."""
+        if self.rate_day is None:
+            return amount
+        return Sum(Decimal(self.of(amount.amount)), self.code, amount.exact and self.has_hundredths)
 
     def text(self, amount: Decimal | float) -> str:
         """An amount in this currency as people write it, with two decimals or none."""

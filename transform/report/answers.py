@@ -1,0 +1,59 @@
+"""The rows of mart.answer: what the kept questions are answered tonight, by the function that answers `buy`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import duckdb
+
+from gpuledger.extract.message import Message, Words, said
+from gpuledger.transform.build.graph import Model
+from gpuledger.transform.buying.headline import sentences, why_nothing
+from gpuledger.transform.buying.rows import Shown, row_of
+from gpuledger.transform.report.questions import Answered, Asker
+from gpuledger.warehouse.load.stage import insert
+from gpuledger.warehouse.outputs.answer import plain
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.schema import hash_text
+
+TABLE = "mart.answer"
+
+
+def filled(
+    con: duckdb.DuckDBPyConnection, model: Model, data: DataDir, set_here: Mapping[str, str], clock: datetime
+) -> Model:
+    """The model of mart.answer with the rows of tonight. Its version has them too, so that equal rows build nothing anew.
+
+    The tables that `buy` reads must be built. `set_here` are the assumptions that this machine sets.
+    """
+    con.execute(f"CREATE OR REPLACE TEMP TABLE answered AS {model.sql}")
+    types = {name: kind for name, kind, *_ in con.execute("DESCRIBE answered").fetchall()}
+    asker = Asker(con, data, set_here, clock)
+    rows = [[row.get(name) for name in types] for answered in asker.all() for row in _rows(answered)]
+    if rows:
+        insert(con, "answered", types, rows)
+    return replace(model, sql="FROM answered", text=model.text + hash_text(json.dumps(rows, default=str)))
+
+
+def _rows(answered: Answered) -> Iterator[dict[str, Any]]:
+    kept, answer = answered.kept, answered.answer
+    asked = {
+        "question": kept.name, "asked": json.dumps(plain(kept.asked), ensure_ascii=False),
+        "asked_in": kept.market if answer is None else answer.stock.place.market,
+    }  # fmt: skip
+    if answer is None:
+        yield asked | {"rank": 0, "sentence": said(answered.mistake)}
+        return
+    english = Words(answer.stock.place.currency.sum)
+    if not answer.ranking:
+        yield asked | {"rank": 0, "sentence": "; ".join(said(line, english) for line in why_nothing(answer))}
+        return
+    for rank, (option, why) in enumerate(answer.ranked(0), 1):
+        row = row_of(Shown(rank=rank, option=option, ruled_out=why, answer=answer, origin=lambda sha256: None))
+        sentence = " ".join(said(line, english) for line in sentences(answer)) if rank == 1 else None
+        values = {name: said(value, english) if isinstance(value, Message) else value for name, value in row.items()}
+        yield values | asked | {"sentence": sentence}
