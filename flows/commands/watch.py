@@ -107,26 +107,38 @@ def add(
 @data_dir_option
 @format_option
 def list_(data_dir: str | None, form: str) -> None:
-    """The watches of this data directory."""
+    """The watches of this data directory, and the questions that `buy --save` keeps, which are watched too."""
     from gpuledger.flows.showing.show import show_rows
     from gpuledger.flows.telling import watches
+    from gpuledger.flows.telling.kept_answers import MOVED
+    from gpuledger.transform.report.questions import QUESTIONS
 
     show_rows(
         ["id", "watch", "rule", "gpu_id", "added_on"],
-        [(w.id, w.waits_for, w.rule, w.gpu_id, w.added_on) for w in watches.WATCHES.all(data_of(data_dir).root)],
+        [
+            *((w.id, w.waits_for, w.rule, w.gpu_id, w.added_on) for w in watches.WATCHES.all(data_of(data_dir).root)),
+            *(
+                (one.name, f"another pick, or its price on day one by {MOVED:.0%}", "answer", None, one.kept_on)
+                for one in QUESTIONS.all(data_of(data_dir).root)
+            ),
+        ],
         form,
         if_empty=gettext('no watch yet: `gpuledger watch add "rtx 4090" --below 1500` adds one'),
     )
 
 
 @command.command()
-@click.argument("number", type=Whole(1))
+@click.argument("number")
 @data_dir_option
-def remove(number: int, data_dir: str | None) -> None:
-    """Drop the watch with this NUMBER."""
+def remove(number: str, data_dir: str | None) -> None:
+    """Drop the watch with this NUMBER, or the kept question of this name."""
     from gpuledger.flows.telling import watches
+    from gpuledger.transform.report.questions import QUESTIONS
 
-    click.echo(f"removed: {watches.remove(data_of(data_dir), number).waits_for}")
+    if QUESTIONS.remove(data_of(data_dir).root, number) is not None:
+        click.echo(f"removed: {number}")
+        return
+    click.echo(f"removed: {watches.remove(data_of(data_dir), Whole(1).convert(number, None, None)).waits_for}")
 
 
 @command.command()
@@ -139,7 +151,7 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
     Nothing is noted: the real one still fires. Exit status with --send: 0 delivered to every target, 1 not.
     """
     from gpuledger.flows.settings.settings import SettingsError
-    from gpuledger.flows.telling import notify, watches
+    from gpuledger.flows.telling import health, kept_answers, notify, watches
 
     settings = settings_module.load({"data_dir": data_dir})
     data = settings.data()
@@ -147,6 +159,11 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
     if number is not None and not looked_at:
         raise SettingsError(f"there is no watch {number}; `gpuledger watch list` shows them")
     bodies = _show_now(data, looked_at)
+    is_all = number is None and data.published.exists()
+    for name, answer in (kept_answers.now(data, settings, health.clock(data)) if is_all else {}).items():
+        before = kept_answers.last_told(kept_answers.file(data)).get(name, answer)
+        bodies.append(f"{name}. before ({before['day']}): {before['sentence']}\nnow: {answer['sentence']}")
+        click.echo(bodies[-1])
     if not send:
         return 0
     import apprise  # noqa: F401 - if it is not installed, the error comes here and not in a thread

@@ -2,10 +2,10 @@
 
 Nothing here can make a run fail. The run is over, and what it published stays published.
 
-A notification is due where the run failed, a source is too old or has changed its layout, prices are held, or a watch has
-found what it waits for. Each is sent once, when its cause begins. A file in the data directory records what was true at the
-last look. A condition that is unknown tonight (a card without a price) keeps its recorded state. Otherwise a shop that is
-unreachable for one night would make old news new.
+A notification is due where the run failed, a source is too old or has changed its layout, prices are held, a watch has
+found what it waits for, or a kept question is answered otherwise. Each is sent once, when its cause begins. A file in the
+data directory records what was true at the last look. A condition that is unknown tonight (a card without a price) keeps its
+recorded state. Otherwise a shop that is unreachable for one night would make old news new.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gpuledger.extract.message import Failure
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.showing.terminal import clean
-from gpuledger.flows.telling import health, logs, notify, watches
+from gpuledger.flows.telling import health, kept_answers, logs, notify, watches
 from gpuledger.flows.telling.notify import Kind, Message
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.transform.answers.trust import held
@@ -110,18 +110,21 @@ def due(context: Context, summary: Summary, *, is_heard: bool) -> list[Message]:
     states: dict[str, _State] = {"run:failed": _failed(context, summary)}
     states |= _layout(summary)
     prices: dict[str, str] = {}
+    answers: list[Message] = []
     groups = ["run"]
     try:
         states |= _stale(context)
         states |= _watches(context)
         prices = _held(context)
+        answered = kept_answers.now(context.data, context.settings, context.as_of)
+        answers = kept_answers.tell(context.data, answered, is_heard=is_heard)
         groups += ["stale", "watch", "held"]
     except NoWarehouse:
         pass  # nothing was ever published, so the only news is that the run failed
     truth = {key: state.is_so for key, state in states.items()} | dict.fromkeys(prices, True)
     new_keys = newly_true(context.data.state / "told.json" if is_heard else None, truth, groups)
     messages = [states[key].message for key in new_keys if key in states]
-    return messages + _degraded(summary) + _held_message([prices[key] for key in new_keys if key in prices])
+    return messages + answers + _degraded(summary) + _held_message([prices[key] for key in new_keys if key in prices])
 
 
 def _failed(context: Context, summary: Summary) -> _State:

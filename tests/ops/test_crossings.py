@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.flows.telling import health, kept_answers
 from gpuledger.flows.telling.alerts import newly_true
+from gpuledger.flows.telling.notify import Message
+from gpuledger.transform.report.questions import QUESTIONS, Kept
+from gpuledger.warehouse.paths import DataDir
+from tests.flows.inprocess import context, refresh
+from tests.nights import Night
 
 
 @pytest.fixture
@@ -45,3 +51,34 @@ def test_a_torn_file_says_things_again_rather_than_never(path: Path) -> None:
     newly_true(path, {"watch:1": True})
     path.write_text('{"watch:1": tr', encoding="utf-8")
     assert newly_true(path, {"watch:1": True}) == ["watch:1"]
+
+
+def test_a_kept_question_is_told_when_its_price_moved_by_a_twentieth_with_the_sentence_before_and_after(
+    nights: dict[int, Night], site: Path, tmp_path: Path
+) -> None:
+    data = DataDir(nights[1].copy(tmp_path / "data"))
+    QUESTIONS.put(data.root, Kept(name="pictures", asked={"model": "flux.1-dev"}))
+    page = site / "newegg" / "sample" / "night2" / "gpus" / "index.html"
+    text = page.read_text(encoding="utf-8")
+
+    def look(*, is_heard: bool = True) -> list[Message]:
+        now = kept_answers.now(data, context(data.root, 2).settings, health.clock(data))
+        return kept_answers.tell(data, now, is_heard=is_heard)
+
+    assert look() == [], "the first sight is no news"
+    (first,) = kept_answers.last_told(kept_answers.file(data)).values()
+    for price, titles in (("1,700", []), ("1,500", ["gpuledger: pictures: -10.6% on day one"])):
+        page.write_text(text.replace("<strong>1,699</strong>", f"<strong>{price}</strong>"), encoding="utf-8")
+        refresh(data.root, 2, only=["newegg"])
+        told = look(is_heard=False)
+        assert [one.title for one in told] == titles
+    assert told[0].body.startswith(
+        f"before (2023-11-16): {first['sentence']}\nnow: Buy NVIDIA GeForce RTX 4090 at newegg for "
+    )
+    assert look() == told, "as long as nobody heard it, it is not told"
+    assert look() == []
+    another = {"pictures": {**first, "pick": "another"}, "lost": {**first, "pick": None, "day_one_usd": None}}
+    found = kept_answers.news({"pictures": first, "lost": first}, another)
+    assert [one.title for one in found.values()] == [
+        "gpuledger: pictures: now another", "gpuledger: lost: nothing runs it now",
+    ]  # fmt: skip

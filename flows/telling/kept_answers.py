@@ -1,0 +1,93 @@
+"""What the kept questions are answered now, held against what was last told: news is another pick, or another price."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from gpuledger.extract import local_files
+from gpuledger.extract.message import Words, said
+from gpuledger.flows.settings.settings import Settings, texts
+from gpuledger.flows.telling.notify import Message
+from gpuledger.transform.buying.headline import named, paragraphs, why_nothing
+from gpuledger.transform.report.questions import QUESTIONS, Answered, Asker
+from gpuledger.warehouse import private
+from gpuledger.warehouse.paths import DataDir
+from gpuledger.warehouse.read import reader
+
+#: The share by which the price on day one moves before it is news.
+MOVED = 0.05
+#: By the name of a question: the pick, its price on day one in US dollars, the sentence, and the day on which it was so.
+Answers = Mapping[str, Mapping[str, Any]]
+
+
+def now(data: DataDir, settings: Settings, clock: datetime) -> Answers:
+    """What each kept question is answered in the published warehouse. Raises NoWarehouse."""
+    questions = QUESTIONS.usable(data.root)[0]
+    if not questions:
+        return {}
+    with reader(data) as con:
+        asker = Asker(con, data, texts(settings.assumptions_given), clock)
+        return {one.name: _told(asker.ask(one), clock) for one in questions}
+
+
+def _told(answered: Answered, clock: datetime) -> Mapping[str, Any]:
+    answer = answered.answer
+    if answer is None or answer.picks is None:
+        lines = [answered.mistake] if answer is None else why_nothing(answer)
+        return {"pick": None, "day_one_usd": None, "sentence": "; ".join(map(said, lines)), "day": f"{clock:%Y-%m-%d}"}
+    first, english = answer.picks.first, Words(answer.stock.place.currency.sum)
+    return {
+        "pick": said(named(first)), "day_one_usd": first.outlay_usd and float(first.outlay_usd),
+        "sentence": " ".join(said(line, english) for paragraph in paragraphs(answer)[:1] for line in paragraph),
+        "day": f"{clock:%Y-%m-%d}",
+    }  # fmt: skip
+
+
+def news(before: Answers, after: Answers) -> dict[str, Message]:
+    """The messages about the questions whose answer is another one than when it was last told; none at first sight."""
+    found = {}
+    for name, answer in after.items():
+        if name not in before:
+            continue
+        was = before[name]
+        paid, asked = was["day_one_usd"], answer["day_one_usd"]
+        share = asked / paid - 1 if paid and asked else 0.0
+        if answer["pick"] != was["pick"]:
+            what = f"now {answer['pick']}" if answer["pick"] else "nothing runs it now"
+        elif abs(share) >= MOVED:
+            what = f"{share:+.1%} on day one"
+        else:
+            continue
+        body = f"before ({was['day']}): {was['sentence']}\nnow: {answer['sentence']}"
+        found[name] = Message(f"gpuledger: {name}: {what}", body, "success")
+    return found
+
+
+def file(data: DataDir) -> Path:
+    """What was last told of each question."""
+    return data.state / "answers.json"
+
+
+def last_told(path: Path) -> Answers:
+    """What was last told; nothing if nothing was, or if it cannot be read."""
+    try:
+        stored = local_files.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return stored if isinstance(stored, dict) else {}
+
+
+def tell(data: DataDir, answers: Answers, *, is_heard: bool) -> list[Message]:
+    """The messages that are due. If somebody hears them (`is_heard`), the answers they are about count as told."""
+    before = last_told(file(data))
+    found = news(before, answers)
+    if is_heard:
+        after = {name: answers[name] if name in found else before.get(name, answers[name]) for name in answers}
+        if after != before:
+            private.make_folder(data.state)
+            private.write(file(data), json.dumps(after, indent=1, ensure_ascii=False).encode())
+    return list(found.values())
