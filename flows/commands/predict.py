@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True,
               help="How the answer is written.")  # fmt: skip
 def command(question: CardQuestion, explain: bool, how_to_measure: bool, data_dir: str | None, form: str) -> None:
-    """What fits on N cards and how fast it will be: what to expect, a range that holds in 8 of 10 cases, and a bound."""
+    """What fits on N cards and how fast it will be: what to expect, a range, and a bound."""
     from gpuledger.flows.asking import predicting
     from gpuledger.flows.asking.from_hub import bring
     from gpuledger.flows.showing import prediction as prediction_shown

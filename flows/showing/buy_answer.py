@@ -18,6 +18,7 @@ from gpuledger.transform.buying.advice import without_prices
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.choosing.comfort import least_speed
 from gpuledger.transform.buying.headline import horizon, paragraphs, sentences, why_nothing
+from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.question import given
 from gpuledger.transform.buying.rows import COLUMNS, Shown, row_of
@@ -181,7 +182,7 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], data: DataDir, *, exp
     headings = {name: currency.heading(name) for name in columns(rows[0])}
     worth = [headings[name] for name in dict.fromkeys((*_WORTH, *headings)) if name in headings]
     show_rows([*headings.values()], lines, "table", worth=worth)
-    for line in _footnotes(rows, evidence=explain):
+    for line in _footnotes(rows, answer.need, evidence=explain):
         terminal.say(line)
     if need.tuning is not None:
         terminal.say(say(need.tuning.description))
@@ -328,7 +329,7 @@ def _range(row: dict[str, Any]) -> str:
     return f"{row['low_tokens_per_s']:g}–{row['high_tokens_per_s']:g}"
 
 
-def _footnotes(rows: Sequence[dict[str, Any]], *, evidence: bool) -> Iterator[str]:
+def _footnotes(rows: Sequence[dict[str, Any]], need: Need, *, evidence: bool) -> Iterator[str]:
     for row in rows if evidence else ():
         if row["snapshot_sha256"]:
             yield f"{row['rank']}  {row['source']}  snapshot {row['snapshot_sha256'][:12]}  {row['url'] or ''}"
@@ -352,7 +353,8 @@ def _footnotes(rows: Sequence[dict[str, Any]], *, evidence: bool) -> Iterator[st
         yield f"{', '.join(ranks)}  {say(note)}"
     engines = sorted({row["engine"] for row in rows if row["engine"] and row["tokens_per_s"] is not None})
     if engines:
-        message = gettext("speeds are for {engines}; a calibrated speed lies within its range in 8 of 10 cases")
-        yield message.format(engines=", ".join(engines))
+        yield gettext("speeds are for {engines}").format(engines=", ".join(engines))
+    if any(row["speed_is"] == "calibrated" for row in rows) and need.ranges_hold:
+        yield gettext("a calibrated speed lies within its range in 8 of 10 cases")
     if any(row["speed_is"] == "bound" for row in rows):
         yield gettext("bound: nobody measured this, so it is a share of what physics allows (expected_utilisation)")

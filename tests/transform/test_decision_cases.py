@@ -96,6 +96,12 @@ def test_a_model_that_was_thinned_out_is_counted_block_by_block() -> None:
     assert found.layers == 80
 
 
+def test_a_range_is_promised_where_8_of_10_measurements_lay_in_it(tmp_path: Path) -> None:
+    for asked, holds in (("llama-3.1-8b", True), ("llama-3.1-8b --users 32", False), ("qwen3.5-9b", False)):
+        out = succeeds("buy", "--model", *asked.split(), cwd=tmp_path).out
+        assert ("speeds are for" in out, "within its range in 8 of 10 cases" in out) == (True, holds), asked
+
+
 @pytest.mark.parametrize(
     ("name", "model_id", "precision"),
     [

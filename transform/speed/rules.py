@@ -91,7 +91,7 @@ class Rate(NamedTuple):
 
     @classmethod
     def around(cls, expected: float, deviation: float, bound: float | None, basis: Basis) -> Rate:
-        """An expected speed with the range that holds in 8 of 10 cases, by the standard deviation of its logarithm. Neither
+        """An expected speed with a range for 8 of 10 cases, by the standard deviation of its logarithm. Neither
         exceeds the bound.
         """
         most = math.inf if bound is None else bound
