@@ -112,7 +112,8 @@ def _lacks(con: duckdb.DuckDBPyConnection, data: DataDir, error: duckdb.Error) -
     reason = str(error).splitlines()[0].partition(": ")[2].rstrip("!")
     return OlderWarehouse(Message(
         "{published} was written by gpuledger {program} and lacks what this asks ({reason}): the next refresh brings "
-        "it, and `gpuledger rebuild` brings it now", published=data.published, program=found.program, reason=reason,
+        "it, and `gpuledger rebuild` brings it now; if it still lacks then, the question is wrong: report it",
+        published=data.published, program=found.program, reason=reason,
     ))  # fmt: skip
 
 

@@ -133,9 +133,9 @@ def _filled(
 ) -> tuple[dict[str, Filled], dict[str, str]]:
     """How far each column is filled, and the columns that went empty, each with a sentence.
 
-    Files that people drop have no past to compare with.
+    Files have no past to compare with, and where no page came beside them, they say nothing of the pages.
     """
-    if not collected.starts or not collected.rows:
+    if not collected.starts or {page for _, page in collected.rows} <= {page for *_, page in collected.files}:
         return {}, {}
     source = collected.source
     shop_of = addresses.shop_of if sources.get(source).is_of_many_shops else None

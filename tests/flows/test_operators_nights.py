@@ -121,6 +121,7 @@ def test_a_night_in_which_no_shop_answers_publishes_nothing_and_every_other_faul
             3,
             True,
         ), name
+        assert not any(one.emptied for one in summary.sources), "that nobody answers is no change of a layout"
     published = (data / "gpuledger.duckdb").resolve()
     for _ in range(2):
         day += 1

@@ -208,7 +208,8 @@ def test_a_new_column_of_a_mart_is_named_until_the_next_run_makes_it(
     table.write_text(table.read_text(encoding="utf-8").replace("[columns]", '[columns]\nnew_here = "a trial"'))
     ask = "SELECT new_here FROM mart.gpu_price LIMIT 1"
     with pytest.raises(
-        OlderWarehouse, match=r'lacks what this asks \(.*"new_here".*\): .* `gpuledger rebuild` brings it'
+        OlderWarehouse,
+        match=r'lacks what this asks \(.*"new_here".*\): .* `gpuledger rebuild` brings it now; .* report it',
     ):
         rows(data.root, ask)
     load = graph.load
