@@ -1,8 +1,9 @@
 """Hides secrets in addresses and texts before they are shown in messages, logs, the ledger or the archive.
 
 Of an address we show only what is known to be harmless, rather than hide what is known to be secret: scheme, host, port,
-path, and the parameters that say which page it is. User names, passwords, fragments and all other values are hidden,
-whatever their names. In other text we can only recognise secrets by their names and shapes, and we cut those out.
+path, and the parameters that say which page it is or, behind a #, how it is read. User names, passwords and all other
+values are hidden, whatever their names. In other text we can only recognise secrets by their names and shapes, and we cut
+those out.
 """
 
 from __future__ import annotations
@@ -167,9 +168,21 @@ def _without_secrets(parts: SplitResult, url: str, hide: Callable[[str, str], st
     netloc = parts.netloc.rpartition("@")[2]
     path = _in_path(parts.path, hide)
     query = "&".join(_parameter(pair, hide) for pair in parts.query.split("&"))
-    if (netloc, path, query, "") == (parts.netloc, parts.path, parts.query, parts.fragment):
+    fragment = "&".join(filter(_says_how, parts.fragment.split("&")))
+    if (netloc, path, query, fragment) == (parts.netloc, parts.path, parts.query, parts.fragment):
         return url
-    return urlunsplit((parts.scheme, netloc, path, query, ""))
+    return urlunsplit((parts.scheme, netloc, path, query, fragment))
+
+
+#: What settings say behind the # of an address: how its page is read.
+_SAYS_HOW = frozenset(
+    ("condition", "workload", "score", "table", "card", "rows", "unit", "published", "software", "precision")
+)
+
+
+def _says_how(pair: str) -> bool:
+    name, _, value = pair.partition("=")
+    return name in _SAYS_HOW and _is_harmless(unquote_plus(value))
 
 
 def _in_path(path: str, hide: Callable[[str, str], str]) -> str:

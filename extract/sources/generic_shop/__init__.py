@@ -1,6 +1,6 @@
 """Any shop's product pages, at the addresses that the settings name (`product_urls`).
 
-An address may also be a shop's `sitemap.xml`. Of its product pages the source reads those whose addresses name a graphics
+An address may also be a shop's list or `sitemap.xml`. Of its product pages the source reads those that name a graphics
 card, up to `max_products` a night, beginning with those that were read longest ago. There is no list of shops and no rule
 for a single shop: each page itself says what it sells, in structured data or in visible text. Where it does not say in
 which condition, it is new, as in the feeds; `#condition=used` behind an address says otherwise for a shop of used goods.

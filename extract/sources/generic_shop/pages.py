@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import get_args
@@ -11,12 +12,12 @@ from gpuledger.extract import product
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.items import Condition, Link, Offer, Parsed
-from gpuledger.extract.readers import sitemaps
+from gpuledger.extract.readers import lists, sitemaps
 from gpuledger.extract.source import Page
 
 
 def parse(page: Page) -> Iterator[Parsed]:
-    """Yield the page's own product as one Offer with its Issues, or the Links of a sitemap.
+    """Yield the page's own product as one Offer with its Issues, or the Links of a sitemap or of a list.
 
     A shop's own page is of new goods unless something on it says otherwise, or its address in the settings does
     (`https://shop.example/sitemap.xml#condition=used`). Raises LayoutChanged if the page is neither, or the address names
@@ -27,14 +28,36 @@ def parse(page: Page) -> Iterator[Parsed]:
     if usual is None:
         known = ", ".join(get_args(Condition))
         raise LayoutChanged(page.url, f"the address says condition={stated}", f"write one of {known}")
-    if sitemaps.is_sitemap(page):
-        for item in sitemaps.links(page):
-            if isinstance(item, Link) and usual != "new":
-                item = replace(item, url=f"{item.url}#condition={usual}")
-            yield item
-        return
-    for item in product.parse(page, usual=usual):
+    for item in sitemaps.links(page) if sitemaps.is_sitemap(page) else _goods(page, usual):
+        if isinstance(item, Link) and usual != "new":
+            item = replace(item, url=f"{item.url}#condition={usual}")
         # Two shops often give goods the same number, namely the maker's.
         if isinstance(item, Offer) and item.sku is not None:
             item = replace(item, key=f"{addresses.shop_of(item.url)}/{item.sku}")
         yield item
+
+
+#: A title without such a number is that of a category: `Graphics cards`.
+_MODEL = re.compile(r"\d{3}")
+
+
+def _goods(page: Page, usual: Condition) -> Iterator[Parsed]:
+    """The page's own product, or Links to the products of a list. Raises LayoutChanged if it is neither."""
+    items: list[Parsed] = []
+    refused: LayoutChanged | None = None
+    try:
+        items = list(product.parse(page, usual=usual))
+    except LayoutChanged as error:
+        refused = error
+    found: list[str] = []
+    is_list = False
+    if not any(isinstance(item, Offer) and _MODEL.search(item.title) for item in items):
+        found, is_list = lists.product_links(page)
+    if is_list:
+        yield from (Link(url=url, role="product") for url in found)
+    elif refused is None:
+        yield from items
+    elif found:
+        raise LayoutChanged(page.url, refused.seen, f"set the products that you want, such as {', '.join(found[:3])}")
+    else:
+        raise refused

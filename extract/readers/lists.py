@@ -1,0 +1,50 @@
+"""Reader of the list of a shop that nobody described: what its cards have in common says which links lead to products."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from urllib.parse import urldefrag, urlsplit
+
+from lxml.html import HtmlElement
+
+from gpuledger.extract import words
+from gpuledger.extract.markup import html
+from gpuledger.extract.markup.links import joined
+from gpuledger.extract.price import money
+from gpuledger.extract.source import Page
+
+#: Fewer cards of one shape are offers beside the goods of a page.
+_FEWEST = 3
+#: The share of cards of one shape that must show a price.
+_WHOLE = 0.75
+#: The most text of one card.
+_LONGEST = 6_000
+
+
+def product_links(page: Page) -> tuple[list[str], bool]:
+    """The addresses on the shop's own host whose links name graphics cards, and whether their cards are those of a list.
+
+    They are if at least three have one shape (the same element with the same class), and three quarters of these show a
+    price. The addresses of such a list are those of its cards alone.
+    """
+    tree = html.tree(page.content, page.headers.get("content-type"))
+    named: dict[str, HtmlElement] = {}
+    for anchor in tree.iter("a"):
+        address = urldefrag(joined(page.final_url, anchor.get("href") or "")).url
+        own = urlsplit(address).hostname == urlsplit(page.final_url).hostname
+        if own and address not in named and words.speaks_of_card(html.visible_text(anchor, _LONGEST)):
+            named[address] = anchor
+    inside = Counter(up for anchor in named.values() for up in anchor.iterancestors())
+    shapes: dict[tuple[str, str], list[tuple[str, HtmlElement]]] = defaultdict(list)
+    for address, anchor in named.items():
+        card = anchor
+        while (up := card.getparent()) is not None and inside[up] == 1:
+            card = up
+        shapes[str(card.tag), card.get("class") or ""].append((address, card))
+    lists = [[address for address, _ in cards] for cards in shapes.values() if _is_list([card for _, card in cards])]
+    return (max(lists, key=len), True) if lists else (list(named), False)
+
+
+def _is_list(cards: list[HtmlElement]) -> bool:
+    priced = sum(bool(money.tokens(html.visible_text(card, _LONGEST))) for card in cards)
+    return len(cards) >= _FEWEST and priced >= _WHOLE * len(cards)
