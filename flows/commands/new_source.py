@@ -22,6 +22,6 @@ def command(name: str, url: str) -> None:
             click.echo(path)
     click.echo(
         f"now do every TODO in them. `gpuledger parse {name} extract/sources/{name}/cases/listing.html` shows what is read, "
-        f"`pytest tests/extract/test_sources.py -k {name}` whether it is right, and `gpuledger sources check {name}` what "
+        f"`make check WHAT=extract/sources/{name}` whether it is right, and `gpuledger sources check {name}` what "
         "the real page gives"
     )
