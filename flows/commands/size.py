@@ -36,7 +36,7 @@ def command(model: str | None, config: Path | None, question: SizeQuestion, data
     name = str(model) if config is None else str(config.absolute())
     with as_wrong_use(SizingError):
         shape = shape_of(name, data.root)
-        precision = question.precision or usual_precision(shape, name, default="fp16")
+        precision = question.precision or usual_precision(shape, name)
         size_rows = quantities(shape, precision, question.context, question.batch, of_settings(question.assumed))
     columns = ["quantity", "value", "unit", "note"]
     rows = [[getattr(quantity, name) for name in columns] for quantity in size_rows]

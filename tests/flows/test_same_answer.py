@@ -300,3 +300,22 @@ def test_what_is_recommended_fits_by_the_command_that_predicts(
             assert told["verdict"] in ("fits", "tight"), (model, row["what"])
             checked += 1
     assert checked >= 30
+
+
+@pytest.mark.parametrize("context", [(), ("--context", "32768")])
+def test_what_is_recommended_holds_by_a_prediction_that_is_told_model_and_context_alone(
+    context: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(*words: object) -> dict[str, Any]:
+        outcome = CliRunner().invoke(cli, [*map(str, words), *context, "--format", "json"])
+        assert outcome.exit_code == 0, outcome.output
+        return json.loads(outcome.stdout)  # type: ignore[no-any-return]
+
+    monkeypatch.chdir(tmp_path)
+    others = ("qwen3-8b", "qwen3-14b", "gemma-3-27b", "qwen3.6-27b", "gemma-4-31b", "qwen3.5-35b-a3b", "mistral-7b")
+    for model in (*MODELS, *others):
+        for option in ask("buy", "--model", model, "--budget", 4000, "--limit", 3)["options"]:
+            card = option["gpu"].split(" × ")[-1]
+            told = ask("predict", "--model", model, "--gpu", card, "--count", option["gpu_count"])
+            assert told["verdict"] != "no", (model, option["what"])
+            assert told["memory_needed_gb"] <= told["memory_usable_gb"]

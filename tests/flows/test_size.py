@@ -42,7 +42,7 @@ def config(tmp_path: Path) -> Path:
 
 
 def test_a_model_of_the_catalogue_beside_the_published_method() -> None:
-    found = size("llama-2-7b", "--context", 512)
+    found = size("llama-2-7b", "--context", 512, "--precision", "fp16")
     assert found["parameters"] == 6_738_415_616
     assert found["weights"] == 13_476_831_232
     assert found["key-value cache per token"] == 2**19
@@ -76,7 +76,7 @@ def test_an_image_model_is_its_parts() -> None:
 
 
 def test_any_config(config: Path) -> None:
-    found = size("--config", config, "--context", 100)
+    found = size("--config", config, "--context", 100, "--precision", "fp16")
     assert found["parameters"] == PARAMETERS
     assert found["weights"] == 2 * PARAMETERS
     # Keys and values of 2 heads of 16 elements in 2 layers, 2 bytes each.

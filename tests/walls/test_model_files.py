@@ -131,7 +131,7 @@ def _asked(config: dict[str, Any], folder: Path, model_id: str) -> OwnModel:
     """What the program does with a model before a night: size it, keep it, read it again. Raises SizingError."""
     shape = shape_in(config)
     for context in (None, 1) if isinstance(shape, Architecture) else (None,):
-        quantities(shape, usual_precision(shape, "a", "fp16"), context, 1, Assumptions())
+        quantities(shape, usual_precision(shape, "a"), context, 1, Assumptions())
     assert 0 < parameters_of(shape) < 2**60
     save(folder, OwnModel(model_id, date(2026, 11, 27), config))
     ((kept,), wrong) = MODELS.usable(folder, check)

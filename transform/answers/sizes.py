@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from gpuledger.extract.message import Label, Message
 from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.need import DEFAULT_CONTEXT
 from gpuledger.transform.claims.published_methods import difference, park_transformer_flops
 from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory, weights_bytes
 from gpuledger.transform.sizing.errors import SizingError
@@ -30,8 +31,6 @@ from gpuledger.transform.sizing.weights import weights
 
 _GB = 10**9
 _LORA_RANK = 16
-#: The context where none is asked for; at most that of the model.
-USUAL_CONTEXT = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ def quantities(
         if context is not None:
             raise SizingError("an image model has no context; leave --context out")
         return list(image_sizes(shape, precision, batch, assumptions))
-    length = min(USUAL_CONTEXT, shape.context) if context is None else context
+    length = min(DEFAULT_CONTEXT, shape.context) if context is None else context
     return list(sizes(shape, precision, length, batch, assumptions))
 
 

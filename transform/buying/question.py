@@ -91,10 +91,10 @@ class SizeQuestion:
     """What `size` asks beside the model."""
 
     precision: str | None = _asked(
-        "Number format of the weights: fp16, int8, int4, Q4_K_M, awq-int4-g128 … (default: that of the model's files or "
-        "name, else fp16).", "P",
+        "Number format of the weights: fp16, int8, int4, awq-int4-g128 … (default: the maker's own files, else Q4_K_M).",
+        "P",
     )  # fmt: skip
-    context: int | None = _asked("Tokens of context (default: 4096, or the model's own).", "N", least=1)
+    context: int | None = _asked("Tokens of context (default: 8192, or the model's own).", "N", least=1)
     batch: int = _asked("Sequences at once.", "B", default=1, least=1)
     assumed: Mapping[str, str] = _assumed()
 
