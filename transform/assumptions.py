@@ -110,6 +110,7 @@ class Assumptions:
     comfortable_clip_minutes: float = _assumed("comfortable_clip_minutes", float)
     free_memory_share: float = _assumed("free_memory_share", float)
     roomy_memory_share: float = _assumed("roomy_memory_share", float)
+    room_cost: float = _assumed("room_cost", float)
     least_card_gb: float = _assumed("least_card_gb", float)
     least_card_gb_of_several: float = _assumed("least_card_gb_of_several", float)
     several_cards: float = _assumed("several_cards", float)

@@ -119,6 +119,8 @@ def test_a_step_up_must_gain_what_it_costs() -> None:
     any_size = {"most_memory": "0", "fast_enough_tokens_per_s": "20", "enough_memory": "0"}
     assert named(picked(5000, **any_size)[0].first) == "A6000, used"
     assert named(picked(5000, **any_size, step_memory="10")[0].first) == "3060 12GB, used"
+    assert named(picked(3000, "qwen3-32b")[0].first) == "3090, used", "48 GB for 3.3 times the price, and no faster"
+    assert named(picked(3000, "qwen3-32b", room_cost="4")[0].first) == "A6000, used"
     # 620 for 520, as 1.09 to 1: a step of 0.38 of one and a half times the price.
     small = {"fast_enough_tokens_per_s": "0", "enough_memory": "0", "software_cost": "0", "step_gain": "1.5"}
     assert named(picked(650, **small)[0].first) == "AMD Radeon RX 9070 XT, new"

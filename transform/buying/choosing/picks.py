@@ -101,12 +101,19 @@ class Choice(NamedTuple):
         return not is_least and option.available_gb > option.needed_gb * self.assumptions.most_memory
 
     def _without_vain_step(self, best: Sequence[Option]) -> Option:
-        """The fastest, unless a step up to it is vain; then the one that most programs run on, if that costs little more
-        (`software_cost`); then a new one, if a used one saves too little (`used_saves_share`).
+        """The fastest, unless a step up to it, or to room to grow (`room_cost`), is vain; then the one that most programs
+        run on, if that costs little more (`software_cost`); then a new one, if a used one saves too little
+        (`used_saves_share`).
         """
         first, known = best[0], self.assumptions
         for option in best[1:]:
-            if self._is_tight(option) <= self._is_tight(first) and self._is_vain(first, option):
+            if self._is_tight(option) > self._is_tight(first):
+                is_dear = paid(option, known) * Decimal(str(known.room_cost)) < paid(first, known)
+                speed = noticed_speed(option, known) * known.step_gain
+                is_vain = is_dear and speed > noticed_speed(first, known)
+            else:
+                is_vain = self._is_vain(first, option)
+            if is_vain:
                 first = option
         most = paid(first, self.assumptions) * Decimal(str(known.software_cost))
         alike = (
