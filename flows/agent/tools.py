@@ -44,7 +44,7 @@ SQL_LIMITS = QueryLimits(10.0, "512MB", MOST_ROWS)
 
 INSTRUCTIONS = """Which GPU to buy or rent to run a model, at today's price. Every answer says as_of (the time that
 prices stand for), and leads to its evidence: hashes of archived pages that `evidence` opens. `buy` answers with one
-object: its picks first, sentences to quote, and options with price_mark and snapshot_sha256; `refusal` says what
+object: its picks first, sentences to quote, and options with price_mark, age_hours and snapshot_sha256; `refusal` says what
 would help. Prices are in US dollars, as the shops of the home market print them. A score is the published figure in
 its own unit; more is better unless the workload says less. What is not known is null: do not fill it in. Ask
 `workloads` for the ids that rank and value take, `describe` for the tables that `sql` reads. An empty list of rows is

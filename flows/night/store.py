@@ -26,6 +26,7 @@ from gpuledger.transform.build.run import Build
 from gpuledger.transform.gate import loading
 from gpuledger.transform.identity import assign
 from gpuledger.transform.identity.added_cards import GPUS
+from gpuledger.transform.report.questions import QUESTIONS
 from gpuledger.transform.seeds import load as seeds
 from gpuledger.transform.sizing.added_models import MODELS
 from gpuledger.transform.workloads import WORKLOADS
@@ -236,5 +237,6 @@ def note_damage(con: duckdb.DuckDBPyConnection, context: Context, damaged: Seque
     """Record what was damaged, and which older records cannot be trusted. Damage stops no run; a replay refuses it."""
     data = context.data
     reasons = [*damaged, *run_log.damage(data), *integrity.damage(data), *map(str, RELEASES.usable(data.root)[1])]
+    reasons += map(str, QUESTIONS.usable(data.root)[1])
     issues = [(Issue(code="damaged_record", message=message, severity="error"), None) for message in reasons]
     ledger.add_issues(con, context.run_id, "records", issues)
