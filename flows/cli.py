@@ -168,8 +168,8 @@ class _Commands(click.Group):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if way_out := wrong_use.way_out(error):
-                raise click.UsageError(error.message.rstrip(".") + way_out, error.ctx) from None
+            if remedy := wrong_use.remedy(error):
+                raise click.UsageError(error.message.rstrip(".") + remedy, error.ctx) from None
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -193,10 +193,10 @@ class _Commands(click.Group):
         except click.UsageError as error:
             if (message := wrong_use.no_number(error)) is not None and isinstance(error, click.BadParameter):
                 raise click.BadParameter(message, error.ctx, error.param, error.param_hint) from None
-            if way_out := wrong_use.way_out(error):
-                # Click suggests options that are spelt alike; `way_out` suggests those that mean the same.
+            if remedy := wrong_use.remedy(error):
+                # Click suggests options that are spelt alike; `remedy` suggests those that mean the same.
                 message_of_click = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
-                raise click.UsageError(message_of_click.rstrip(".") + way_out, error.ctx) from None
+                raise click.UsageError(message_of_click.rstrip(".") + remedy, error.ctx) from None
             raise
         except ModuleNotFoundError as error:
             from gpuledger.flows.settings import parts

@@ -17,7 +17,7 @@ from typing import Self
 from gpuledger.extract.errors import ExtractError, LayoutChanged
 from gpuledger.extract.items import Parsed
 from gpuledger.extract.processes import child
-from gpuledger.extract.processes.parse_process import LENGTH, WAY_OUT, Order, leaves_locks, send, too_much
+from gpuledger.extract.processes.parse_process import LENGTH, REMEDY, Order, leaves_locks, send, too_much
 from gpuledger.extract.source import Page, Source
 
 #: Seconds of real time that a page may take for each allowed second of processor time. A page must not fail because the
@@ -85,7 +85,7 @@ class ParsePool:
         finally:
             self._idle.put(process)
         if answer is None:
-            raise LayoutChanged(page.url, too_much(order), WAY_OUT, is_by_content=False)
+            raise LayoutChanged(page.url, too_much(order), REMEDY, is_by_content=False)
         if isinstance(answer, ExtractError | OSError):
             raise answer
         return answer
@@ -110,7 +110,7 @@ class _Process:
             (length,) = LENGTH.unpack(self._read(LENGTH.size, ends))
             return pickle.loads(self._read(length, ends))
         except (EOFError, BrokenPipeError, TimeoutError) as error:
-            raise LayoutChanged(order.page.url, self._why(order, error), WAY_OUT, is_by_content=False) from None
+            raise LayoutChanged(order.page.url, self._why(order, error), REMEDY, is_by_content=False) from None
 
     def _why(self, order: Order, error: Exception) -> str:
         size = f"{len(order.page.content)} bytes"

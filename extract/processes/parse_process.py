@@ -100,7 +100,7 @@ def _limit(order: Order) -> tuple[int, int]:
 
 
 #: What to do about a page whose process was ended.
-WAY_OUT = "look at the archived page; raise page_timeout_s or page_memory_mb in the settings if it is really this large"
+REMEDY = "look at the archived page; raise page_timeout_s or page_memory_mb in the settings if it is really this large"
 
 
 def too_much(order: Order) -> str:

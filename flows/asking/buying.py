@@ -125,6 +125,6 @@ def _wheel(base: Assumptions, where: Where, clock: datetime) -> Stock:
         shown = stock.currency(where.currency or "USD")
         money = Money(shown.code, shown.usd, shown.rate_day)
         place = Place(market=name, currency=money) if row is None else place_of(row, money)
-        return stock.wheel(base, place, where.country, clock)
+        return stock.packaged(base, place, where.country, clock)
     except LookupError as error:
         raise click.UsageError(say(error)) from None

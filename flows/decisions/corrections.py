@@ -28,7 +28,7 @@ from gpuledger.warehouse.load.corrected import Correction, Seen, as_text
 from gpuledger.warehouse.paths import DataDir
 
 #: What to do about a correction that no longer fits.
-WAY_OUT = "`gpuledger sources correct` renews it, with --remove takes it out"
+REMEDY = "`gpuledger sources correct` renews it, with --remove takes it out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,5 +93,5 @@ def put_in(data: DataDir, collected: Collected, at: datetime) -> tuple[Collected
     if not mine or collected.failure is not None:
         return collected, []
     rows, seen = corrected.apply(collected.source, [Row(item, sha256) for item, sha256 in collected.rows], mine)
-    issues = [*collected.issues, *corrected.issues(seen, WAY_OUT)]
+    issues = [*collected.issues, *corrected.issues(seen, REMEDY)]
     return replace(collected, rows=[(row.item, row.snapshot_sha256) for row in rows], issues=issues), seen

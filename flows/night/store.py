@@ -218,17 +218,17 @@ def refuse_doubtful_clock(con: duckdb.DuckDBPyConnection, context: Context) -> N
     order.
     """
     most = context.settings.max_gap_days
-    way_out = "mend the clock (or --as-of), or raise max_gap_days in the settings if the time is right"
+    remedy = "mend the clock (or --as-of), or raise max_gap_days in the settings if the time is right"
     if context.as_of > context.started_at + timedelta(days=most):
         raise DoubtfulClock(
             f"this run counts as {context.as_of:%Y-%m-%d %H:%M} UTC, and this machine's clock says "
-            f"{context.started_at:%Y-%m-%d %H:%M}: {way_out}"
+            f"{context.started_at:%Y-%m-%d %H:%M}: {remedy}"
         )
     last = queries.last_in(con)
     if last is not None and abs(context.started_at - last.started_at) > timedelta(days=most):
         raise DoubtfulClock(
             f"this machine's clock says {context.started_at:%Y-%m-%d %H:%M} UTC, and when the last run was published it "
-            f"said {last.started_at:%Y-%m-%d %H:%M}, more than {most:g} days away: {way_out}; a run that was published "
+            f"said {last.started_at:%Y-%m-%d %H:%M}, more than {most:g} days away: {remedy}; a run that was published "
             "under a wrong clock is left out by `gpuledger replay --until`"
         )
 

@@ -48,11 +48,11 @@ def running() -> Iterator[Server]:
     """A server for the block, with its database in PREFECT_HOME. It starts beside the block until `Server.wait`."""
     credential = f"gpuledger:{secrets.token_urlsafe(32)}"
     # It listens already here, so that nobody else can have the port, and who asks too early waits.
-    with socket.create_server((_HOST, 0)) as door:
-        api_url = f"http://{_HOST}:{door.getsockname()[1]}/api"
+    with socket.create_server((_HOST, 0)) as listener:
+        api_url = f"http://{_HOST}:{listener.getsockname()[1]}/api"
         process = child.start(
-            "-m", __name__, str(door.fileno()), stdout=child.DEVNULL, stderr=child.DEVNULL, start_new_session=True,
-            pass_fds=[door.fileno()],
+            "-m", __name__, str(listener.fileno()), stdout=child.DEVNULL, stderr=child.DEVNULL, start_new_session=True,
+            pass_fds=[listener.fileno()],
             cwd="/",  # Prefect reads settings in the current folder
             environment={
                 **os.environ, "PREFECT_API_URL": api_url, "PREFECT_UI_ENABLED": "false",
@@ -77,14 +77,14 @@ def _end_with_owner() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _serve(door: socket.socket) -> None:
+def _serve(listener: socket.socket) -> None:
     """Serve Prefect's API on this listening socket until the owner ends."""
     threading.Thread(target=_end_with_owner, name="owner", daemon=True).start()
     import uvicorn
     from prefect.server.api.server import create_app
 
     config = uvicorn.Config(create_app(), log_level="error", lifespan="on", access_log=False)
-    uvicorn.Server(config).run(sockets=[door])
+    uvicorn.Server(config).run(sockets=[listener])
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ def _too_much(error: click.UsageError, command: click.Command) -> str:
     return gettext('; a name of several words goes between quotes: "rtx 4090"')
 
 
-def way_out(error: click.UsageError) -> str:
+def remedy(error: click.UsageError) -> str:
     """The advice after a usage error of click itself, for example which command lists the missing name, or how to quote."""
     command = error.ctx.command if error.ctx else None
     if isinstance(error, click.MissingParameter) and error.param is not None and error.param.name in _LISTED_BY:

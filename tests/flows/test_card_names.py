@@ -16,7 +16,7 @@ def test_the_form_of_a_module_says_which_it_is(name: str, tmp_path: Path) -> Non
     assert gpu_of(DataDir(tmp_path), name).gpu_id == "nvidia-tesla-v100-sxm2-32gb"
 
 
-def test_memory_that_a_card_was_not_sold_with_is_refused_with_the_way_out(tmp_path: Path) -> None:
+def test_memory_that_a_card_was_not_sold_with_is_refused_with_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(
         click.UsageError, match=r"RTX 4090; states 48GB, which it was not sold with; `gpuledger gpu add`"
     ):

@@ -144,7 +144,7 @@ date = 2024-01-01
 
 
 @pytest.mark.parametrize(
-    ("wrong", "line", "way_out"),
+    ("wrong", "line", "remedy"),
     [
         (GOOD.replace('"newegg"', '"neweg"'), 11, "no source is called 'neweg'; did you mean newegg"),
         (GOOD.replace("reason", "reson"), 11, "there is no field 'reson' here; there are reason"),
@@ -157,7 +157,7 @@ date = 2024-01-01
     ],
 )  # fmt: skip
 def test_a_file_that_was_edited_badly_is_named_with_its_line(
-    wrong: str, line: int, way_out: str, tmp_path: Path
+    wrong: str, line: int, remedy: str, tmp_path: Path
 ) -> None:
     file = CORRECTIONS.file(tmp_path)
     file.parent.mkdir()
@@ -168,7 +168,7 @@ def test_a_file_that_was_edited_badly_is_named_with_its_line(
         CORRECTIONS.all(tmp_path)
     assert str(file) in str(told.value)
     assert f"line {line}" in str(told.value)
-    assert way_out in str(told.value)
+    assert remedy in str(told.value)
 
 
 def test_the_command_keeps_what_the_source_says_and_refuses_what_is_not_there(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_there_are_a_hundred() -> None:
 
 
 @pytest.mark.parametrize(("line", "status", "told"), MISTAKES, ids=[line for line, *_ in MISTAKES])
-def test_a_mistake_is_answered_with_the_way_out(
+def test_a_mistake_is_answered_with_the_remedy(
     ask: object, nights: dict[int, Night], line: str, status: int, told: str
 ) -> None:
     assert callable(ask)

@@ -32,7 +32,7 @@ def test_the_first_night_reads_every_source_of_the_sample(nights: dict[int, Nigh
 
 
 @pytest.mark.parametrize("night", [2, 3])
-def test_the_broken_shop_is_named_with_its_reason_and_the_way_out(nights: dict[int, Night], night: int) -> None:
+def test_the_broken_shop_is_named_with_its_reason_and_the_remedy(nights: dict[int, Night], night: int) -> None:
     lines = " ".join(nights[night].outcome.out.split())
     assert f"{BROKEN} failed: LayoutChanged: http://{BROKEN}.sample.test/" in lines
     assert "its last good data stand, marked stale" in lines

@@ -41,7 +41,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
     return folder / "data", gpuledger("backfill", file, data=folder / "data")
 
 
-def test_prices_after_the_last_rate_are_told_of_with_the_way_out(loaded: tuple[Path, Outcome], tmp_path: Path) -> None:
+def test_prices_after_the_last_rate_are_told_of_with_the_remedy(loaded: tuple[Path, Outcome], tmp_path: Path) -> None:
     """The bank's file ends with the installed package: a price of later days has no rate until the nightly source has it."""
     data = Path(shutil.copytree(loaded[0], tmp_path / "data", symlinks=True))
     late = (datetime.now(UTC).date() - START.date()).days + 400

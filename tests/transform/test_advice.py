@@ -48,7 +48,7 @@ def hinted(words: list[str], hint: str) -> tuple[list[str], str] | None:
     return None
 
 
-def test_what_a_way_out_names_first_is_what_the_command_then_says_first(
+def test_what_a_remedy_names_first_is_what_the_command_then_says_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -14,7 +14,7 @@ from gpuledger.transform.buying.headline import sentences
 from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.market import Node, OfferFilter
 from gpuledger.transform.buying.options import Limits, Market, Option
-from gpuledger.transform.buying.stock import Place, Wheel, wheel
+from gpuledger.transform.buying.stock import Packaged, Place, packaged
 from gpuledger.transform.identity.catalogue import by_id, rows_of
 from tests.support.buying import SEEN, market, need, options
 
@@ -58,8 +58,8 @@ def test_an_offer_of_it_is_a_row_like_any_other() -> None:
 # ── without a warehouse ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def empty_folder() -> Wheel:
-    return wheel(Assumptions(), Place(market="us"), None, datetime(2026, 11, 27, tzinfo=UTC))
+def empty_folder() -> Packaged:
+    return packaged(Assumptions(), Place(market="us"), None, datetime(2026, 11, 27, tzinfo=UTC))
 
 
 def test_every_card_and_machine_with_a_price_is_an_option_or_left_out_with_the_reason() -> None:

@@ -26,7 +26,7 @@ from gpuledger.transform.buying.choosing.comfort import (
 from gpuledger.transform.buying.choosing.picks import Choice, Picks
 from gpuledger.transform.buying.options import Limits, options_of
 from gpuledger.transform.buying.question import Question, Usage
-from gpuledger.transform.buying.stock import Place, wheel
+from gpuledger.transform.buying.stock import Place, packaged
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.speed.engines import engines
 from tests.support import buying
@@ -155,7 +155,7 @@ def test_the_tables_of_support_and_uses_name_what_exists() -> None:
 
 
 def from_the_program(model: str, tmp_path: Path, **other: Any) -> Answer:
-    stock = wheel(Assumptions(), Place(market="us"), None, NOW)
+    stock = packaged(Assumptions(), Place(market="us"), None, NOW)
     return ask(Question(model=model, **other), stock, tmp_path)
 
 

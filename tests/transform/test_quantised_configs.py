@@ -100,6 +100,6 @@ def test_models_that_were_published_with_packed_experts(model_id: str, gigabytes
     assert weights(shape, shape.stored_as).total / 1e9 == pytest.approx(gigabytes, rel=0.001)
 
 
-def test_a_method_that_is_not_known_is_refused_with_the_way_out() -> None:
+def test_a_method_that_is_not_known_is_refused_with_the_remedy() -> None:
     with pytest.raises(BadConfig, match=r"quant_method 'of_tomorrow', whose size is not known: give the folder"):
         read_config({**catalogue.get("qwen3-8b").config, "quantization_config": {"quant_method": "of_tomorrow"}})

@@ -77,7 +77,7 @@ def test_a_person_may_name_a_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", sorted(local_files.WAYS_OUT))
-def test_a_fault_of_the_disk_is_named_with_its_own_way_out(number: int) -> None:
+def test_a_fault_of_the_disk_is_named_with_its_own_remedy(number: int) -> None:
     words = local_files.why(OSError(number, os.strerror(number)))
     assert words.startswith(os.strerror(number))
     assert ("permissions" in words) == (number in (1, 13))

@@ -187,7 +187,7 @@ def test_a_night_on_a_damaged_base_goes_on_from_the_newest_whole_version_and_say
             con.execute(f"SELECT * FROM {table}").fetchall()
 
 
-def test_where_nothing_is_whole_nothing_is_published_and_the_way_out_is_said(data: DataDir) -> None:
+def test_where_nothing_is_whole_nothing_is_published_and_the_remedy_is_said(data: DataDir) -> None:
     for path in (data.base, *publish.versions(data)):
         flip(path, 2)
     published = data.published.resolve()

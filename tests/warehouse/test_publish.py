@@ -273,7 +273,7 @@ def test_a_file_of_somebody_else_is_not_written_over(data: DataDir) -> None:
     assert data.published.read_text() == "a diary"
 
 
-def test_a_base_without_a_version_that_is_no_database_says_the_way_out(data: DataDir) -> None:
+def test_a_base_without_a_version_that_is_no_database_says_the_remedy(data: DataDir) -> None:
     data.state.mkdir(parents=True)
     data.base.write_bytes(b"garbage" * 1000)
     with pytest.raises(
@@ -282,7 +282,7 @@ def test_a_base_without_a_version_that_is_no_database_says_the_way_out(data: Dat
         run(data, "2")
 
 
-def test_too_little_memory_and_disk_is_said_with_the_way_out(data: DataDir) -> None:
+def test_too_little_memory_and_disk_is_said_with_the_remedy(data: DataDir) -> None:
     run(data, "1")
     with (
         pytest.raises(

@@ -53,7 +53,7 @@ class Answer:
     what interfaces ask that host the model. `instead` says what the answer presumes beside the question, where there is none
     as it was asked. `more_bits` is a precision of more bits that the first pick holds comfortably too, with its tokens a
     second. If no option is an answer, `blocked` has the arguments without any one of which there are answers, the one that
-    rules out most first, and `way_outs` has what else would help.
+    rules out most first, and `remedies` has what else would help.
     """
 
     question: Question
@@ -68,7 +68,7 @@ class Answer:
     instead: Message | None = None
     more_bits: tuple[str, float] | None = None
     blocked: Sequence[Blocked] = ()
-    way_outs: Sequence[Message] = ()
+    remedies: Sequence[Message] = ()
 
     def ranked(self, limit: int) -> list[tuple[Option, Message | None]]:
         """The first `limit` answers, all for 0, each with what rules out the next cheaper option."""
@@ -198,7 +198,7 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
     return replace(
         answer,
         blocked=_blocked(asker),
-        way_outs=[*what_would(answer.options, limits, need, asker.at, stock.known()), *_limits_to_ask(asker)],
+        remedies=[*what_would(answer.options, limits, need, asker.at, stock.known()), *_limits_to_ask(asker)],
     )
 
 

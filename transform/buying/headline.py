@@ -594,4 +594,4 @@ def why_nothing(answer: Answer) -> list[Message]:
                 count=len(without.ranking), what=without.first_named,
                 price=_paid(without.picks and without.picks.first.outlay_usd),
             ))  # fmt: skip
-    return [*why, *answer.way_outs]
+    return [*why, *answer.remedies]

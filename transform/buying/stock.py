@@ -239,7 +239,7 @@ def electricity_usd(country: str) -> Decimal:
 
 
 @dataclass(slots=True, kw_only=True)
-class Wheel(Stock):
+class Packaged(Stock):
     """The stock of a program without a warehouse."""
 
     def offered(self, need: Need, asked: OfferFilter) -> Market:
@@ -262,7 +262,7 @@ class Wheel(Stock):
         return sorted(cards, key=lambda gpu: (gpu.memory_gb or 0, -(gpu.released_on or date.min).toordinal()))
 
 
-def wheel(assumptions: Assumptions, place: Place, country: str | None, clock: datetime) -> Wheel:
+def packaged(assumptions: Assumptions, place: Place, country: str | None, clock: datetime) -> Packaged:
     """The stock of the program alone. Raises LookupError for a `country` without an electricity price."""
     asked = country
     if asked is None and place.market.upper() in electricity_prices():
@@ -271,7 +271,7 @@ def wheel(assumptions: Assumptions, place: Place, country: str | None, clock: da
         assumptions = replace(assumptions, electricity_usd_per_kwh=electricity_usd(country))
     prices = makers.known(place.market, clock.date())
     newest = max(price.day for price in [one for one in prices if one.kind == makers.STREET_PRICE] or prices)
-    return Wheel(
+    return Packaged(
         assumptions=assumptions, learned=NOTHING_LEARNED, now=clock, prices_as_of=datetime.combine(newest, time(), UTC),
         place=place, country=asked or place.market, from_wheel=True,
     )  # fmt: skip

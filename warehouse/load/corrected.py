@@ -191,26 +191,26 @@ def _same(value: str | None, corrected: str | None, is_number: bool) -> bool:
         return False
 
 
-def issues(seen: Sequence[Seen], way_out: str) -> list[tuple[Issue, str | None]]:
-    """An issue for each correction that a person should look at; `way_out` says how to change it."""
+def issues(seen: Sequence[Seen], remedy: str) -> list[tuple[Issue, str | None]]:
+    """An issue for each correction that a person should look at; `remedy` says how to change it."""
     return [
-        (_issue(verdict, way_out), verdict.sha256) for verdict in seen if verdict.status not in ("applied", "not_seen")
+        (_issue(verdict, remedy), verdict.sha256) for verdict in seen if verdict.status not in ("applied", "not_seen")
     ]
 
 
-def _issue(verdict: Seen, way_out: str) -> Issue:
+def _issue(verdict: Seen, remedy: str) -> Issue:
     wrong = verdict.correction
     was, now = ("nothing" if value is None else repr(value) for value in (wrong.old, verdict.value))
     if verdict.status == "agreed":
-        message = f"the source says {now} itself now, as the correction of {wrong.decided} does: {way_out}"
+        message = f"the source says {now} itself now, as the correction of {wrong.decided} does: {remedy}"
         return Issue(code="correction_agreed", severity="info", message=message, where=wrong.name, text=verdict.value)
     if verdict.status == "outdated":
         message = (
             f"the source has changed its mind: it says {now}, and the correction of {wrong.decided} was made against {was}; "
-            f"the source's word counts: {way_out}"
+            f"the source's word counts: {remedy}"
         )
         return Issue(code="correction_outdated", message=message, where=wrong.name, text=verdict.value)
-    message = f"the correction of {wrong.decided} cannot be put in: {verdict.reason}: {way_out}"
+    message = f"the correction of {wrong.decided} cannot be put in: {verdict.reason}: {remedy}"
     return Issue(code="bad_correction", severity="error", message=message, where=wrong.name, text=wrong.new)
 
 
