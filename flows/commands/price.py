@@ -6,6 +6,7 @@ from datetime import datetime
 
 import click
 
+from gpuledger.extract.message import Message
 from gpuledger.flows.asking.options import (
     as_of_option,
     currency_option,
@@ -15,8 +16,9 @@ from gpuledger.flows.asking.options import (
     market_option,
     read_from,
 )  # fmt: skip
-from gpuledger.flows.showing import chosen
+from gpuledger.flows.showing import chosen, terminal
 from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
 
 
 @click.command()
@@ -31,6 +33,7 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
 
     Write a comma between several names: "4090, 4080".
     """
+    from gpuledger.extract.sources.generic_shop import SOURCE as ANY_SHOP
     from gpuledger.flows.showing.money import money, price_heading, prices_heading
     from gpuledger.flows.showing.show import no_rows, show
     from gpuledger.transform.answers import markets
@@ -52,6 +55,12 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
         answer = answer.with_first("gpu", "price_usd", "source", "offered_in", "channel")
     title = f"{gettext('Street prices')} · {prices_heading(data, day)}"
     show(answer.under(currency.title(title), price_usd=price_heading(data, day)), form, currency=currency)
+    if form == "table" and ANY_SHOP.name in (row["source"] for row in answer.rows):
+        sentence = Message(
+            "What a page of {shop} does not call used counts as new, and a marketplace's offers count for nothing.",
+            shop=ANY_SHOP.name,
+        )
+        terminal.say(say(sentence))
     why = gettext("no shop in this warehouse lists it; `gpuledger show` has what is known of the card")
     if day:  # a shop may have listed it, at a price that was suspect, held, or too old by then
         why = gettext("no price of it counted at the end of that day; `gpuledger show` has what is known of the card")

@@ -227,6 +227,15 @@ def test_tokens_a_month_and_speech_a_day_leave_out_what_is_too_slow_and_the_hour
     assert not told(data, "--model", "whisper-large-v3", "--speech-hours-per-day", 500)["options"]
 
 
+def test_a_shop_that_the_user_named_has_its_name_and_what_is_presumed_of_it_is_said(data: Path) -> None:
+    said = "What a page of {} does not call used counts as new, and a marketplace's offers count for nothing."
+    sentences = told(data, "--model", "llama-2-7b", "--shop", "generic_shop")["sentences"]
+    assert "at generic-shop.sample.test for" in sentences[0]
+    assert said.format("generic-shop.sample.test") in sentences
+    assert said.format("generic_shop") in succeeds("price", "3060 ti", data=data).out
+    assert "does not call used" not in succeeds("price", "4090", data=data).out
+
+
 def test_every_pick_says_how_fast_it_writes_speech_down(data: Path) -> None:
     words = ("--model", "whisper-large-v3", "--budget", "2000", "--condition", "any", "--limit", "1")
     picks = succeeds("buy", *words, data=data).out.split("whisper-large-v3 at")[0]

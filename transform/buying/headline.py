@@ -557,6 +557,11 @@ class _Said(NamedTuple):
             )
         if "invented" in mark:
             yield Message("The price is invented: it is of the sample.")
+        if evidence is not None and evidence.is_of_a_named_shop:
+            yield Message(
+                "What a page of {shop} does not call used counts as new, and a marketplace's offers count for nothing.",
+                shop=evidence.shop,
+            )
         if not self.answer.stock.from_wheel and not _is_sold(self.answer.options):
             yield Message(_NO_SHOP, market=self.answer.stock.place.market)
         of_all = [one.evidence for one in self.answer.options if one.evidence and _is_of_street(one.evidence)]
