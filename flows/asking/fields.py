@@ -13,10 +13,40 @@ import click
 
 from gpuledger.flows.asking.assume import assumption
 from gpuledger.flows.asking.options import Amount, Whole
-from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.transform.buying.question import Asked
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+#: The headings of the help of `buy` with their options. What stands under none comes last.
+_GROUPS = {
+    N_("The model and its use"): (
+        "model", "precision", "use", "context", "users", "prompt", "answer", "kv_bits", "tokens_per_month",
+        "speech_hours_per_day", "min_tokens_per_s",
+    ),
+    N_("Training, pictures and clips"): ("train", "train_tokens", "batch", "size", "frames", "steps"),
+    N_("Money, time and place"): (
+        "budget", "budget_cards", "condition", "shops", "hours_per_day", "horizon_years", "days", "country", "market",
+        "currency",
+    ),
+    N_("What you have"): ("host", "slots", "owned", "offload", "embedding"),
+}  # fmt: skip
+
+
+class Grouped(click.Command):
+    """A command whose help shows its options under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, those of each heading together."""
+        of = {name: heading for heading, names in _GROUPS.items() for name in names}
+        shown: dict[str, list[tuple[str, str]]] = {heading: [] for heading in (*_GROUPS, N_("The answer"))}
+        for parameter in self.get_params(ctx):
+            if (record := parameter.get_help_record(ctx)) is not None:
+                shown[of.get(parameter.name or "", "The answer")].append(record)
+        for heading, records in shown.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
 
 
 def question_options(question: type[Any]) -> Callable[[F], F]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from gpuledger.flows.asking.assume import explain_option
-from gpuledger.flows.asking.fields import question_options
+from gpuledger.flows.asking.fields import Grouped, question_options
 from gpuledger.flows.asking.options import (  # fmt: skip
     Whole,
     currency_option,
@@ -24,7 +24,7 @@ from gpuledger.transform.buying.question import Question
 MOST_SHOWN, _EXPLAINED = 8, 3
 
 
-@click.command()
+@click.command(cls=Grouped)
 @question_options(Question)
 @click.option("--limit", type=Whole(0), metavar="N",
               help="Options to show; 0 for all (default: 8, with --explain 3).")  # fmt: skip
