@@ -7,7 +7,7 @@ import functools
 import types
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import click
 
@@ -89,7 +89,8 @@ def _options(question: type[Any]) -> Iterator[Callable[[F], F]]:
 
 def _without_none(hint: Any) -> Any:
     """The kind of a value, if one is given."""
-    if isinstance(hint, types.UnionType):
+    # Of a Literal it is a Union of typing, of a class one of types.
+    if get_origin(hint) in (types.UnionType, Union):
         return next(kind for kind in get_args(hint) if kind is not type(None))
     return hint
 

@@ -545,6 +545,9 @@ def test_several_users_share_the_machine(data: Path) -> None:
         (["--model", "llama-2-7b", "--assume", "utilisation=1.5"], "utilisation must be between 0 and 1"),
         (["--model", "flux.1-dev", "--context", "5"], "a model of images or video has no context"),
         (["--model", "flux.1-dev", "--min-tokens-per-s", "5"], "does not write token by token"),
+        (["--model", "flux.1-dev", "--tokens-per-month", "5M"], "does not write token by token"),
+        (["--model", "llama-2-7b", "--for", "games"], "'games' is not one of 'chat', 'agent'"),
+        (["--model", "llama-2-7b", "--host", "mine"], "'mine' is not 'own'"),
     ],
 )
 def test_an_impossible_question_is_refused_with_the_reason(data: Path, words: list[str], reason: str) -> None:
