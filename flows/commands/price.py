@@ -33,11 +33,11 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
 
     Write a comma between several names: "4090, 4080".
     """
-    from gpuledger.extract.sources.generic_shop import SOURCE as ANY_SHOP
     from gpuledger.flows.showing.money import money, price_heading, prices_heading
     from gpuledger.flows.showing.show import no_rows, show
     from gpuledger.transform.answers import markets
     from gpuledger.transform.answers.price import Cards, price
+    from gpuledger.transform.buying.market import ANY_SHOP
 
     data = read_from(data_dir)
     day = day_of(data, as_of)
@@ -55,10 +55,10 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
         answer = answer.with_first("gpu", "price_usd", "source", "offered_in", "channel")
     title = f"{gettext('Street prices')} · {prices_heading(data, day)}"
     show(answer.under(currency.title(title), price_usd=price_heading(data, day)), form, currency=currency)
-    if form == "table" and ANY_SHOP.name in (row["source"] for row in answer.rows):
+    if form == "table" and ANY_SHOP in (row["source"] for row in answer.rows):
         sentence = Message(
             "What a page of {shop} does not call used counts as new, and a marketplace's offers count for nothing.",
-            shop=ANY_SHOP.name,
+            shop=ANY_SHOP,
         )
         terminal.say(say(sentence))
     why = gettext("no shop in this warehouse lists it; `gpuledger show` has what is known of the card")

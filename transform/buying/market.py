@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 import duckdb
 
-from gpuledger.extract.sources.generic_shop import SOURCE as ANY_SHOP
 from gpuledger.transform import exchange_rates
 from gpuledger.transform.assumptions import Assumptions, from_table
 from gpuledger.transform.identity.gpu import Gpu
@@ -21,6 +20,8 @@ from gpuledger.transform.speed.cards import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Learned
 from gpuledger.transform.speed.rules import Basis
 
+#: The source of shops that a user names, for whose pages there are no rules of their own.
+ANY_SHOP = "generic_shop"
 #: Whether nobody has confirmed a price of late. Such prices come behind others.
 _IS_STALE = "coalesce(contains(mark, 'stale'), false)"
 _MARK = MARK.format(is_fresh="{price}.exclusion IS NULL", source="{price}.source", fx_day="{price}.fx_day")
@@ -68,7 +69,7 @@ class Evidence(NamedTuple):
     @property
     def is_of_a_named_shop(self) -> bool:
         """Whether it is of a shop for whose pages there are no rules of their own."""
-        return self.source == ANY_SHOP.name
+        return self.source == ANY_SHOP
 
     @property
     def shop(self) -> str:
