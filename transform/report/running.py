@@ -163,15 +163,21 @@ def steps(answer: Answer) -> list[Step]:
         as_asked = {
             id(one): asked for judged in (alone, beside) for one, asked in zip(judged, answer.options, strict=True)
         }
-        for budget in [None, *sorted({one.outlay_usd or 0 for one in alone if _counts(one, speed)})]:
-            judged = beside if budget is None or budget >= least else alone
-            within = [
-                one for one in judged if _counts(one, speed) and (budget is None or (one.outlay_usd or 0) <= budget)
-            ]
-            picks = Choice(answer.assumptions, budget is not None).picks(within)
+        usual, within_budget = (Choice(answer.assumptions, has_budget) for has_budget in (False, True))
+        counted = [
+            [one for one in choice.ranked(judged) if _counts(one.option, speed)]
+            for choice, judged in ((usual, beside), (within_budget, beside), (within_budget, alone))
+        ]
+        for budget in [None, *sorted({one.option.outlay_usd or Decimal(0) for one in counted[0]})]:
+            within = counted[0 if budget is None else 1 if budget >= least else 2]
+            if budget is not None:
+                within = [one for one in within if (one.option.outlay_usd or 0) <= budget]
+            picks = usual.of_ranked(within) if budget is None else within_budget.of_ranked(within)
             if picks is None:
                 continue
-            names = tuple(one and as_asked[id(one)] for one in (*picks, cheapest_below(picks, within)))
+            names = tuple(
+                one and as_asked[id(one)] for one in (*picks, cheapest_below(picks, [one.option for one in within]))
+            )
             if budget is None or found[-1].budget_usd is None or any(map(operator.is_not, names, found[-1].picks)):
                 found.append(Step(speed, None if budget is None else float(budget), names))
     return found

@@ -33,6 +33,13 @@ class Picks(NamedTuple):
         return [pick for pick in self if pick is not None]
 
 
+class Ranked(NamedTuple):
+    """An answer with its place among others, as Choice says: the least is the best."""
+
+    rank: tuple[Any, ...]
+    option: Option
+
+
 class Choice(NamedTuple):
     """How is chosen: by the rules of the assumptions, within a budget or without one."""
 
@@ -41,10 +48,20 @@ class Choice(NamedTuple):
 
     def picks(self, answers: Sequence[Option]) -> Picks | None:
         """The picks, None if no answer has a price. Only what is comfortable is picked, if anything is."""
-        best = sorted((option for option in answers if option.outlay_usd is not None), key=self._by_comfort)
-        alike = [option for option in best if self._is_like(option, best[0])]
-        if not alike:
+        return self.of_ranked(self.ranked(answers))
+
+    def ranked(self, answers: Sequence[Option]) -> list[Ranked]:
+        """The answers that have a price, the best first, each with its rank."""
+        ranks = (Ranked(self._by_comfort(option), option) for option in answers if option.outlay_usd is not None)
+        return sorted(ranks, key=lambda one: one.rank)
+
+    def of_ranked(self, ranked: Sequence[Ranked]) -> Picks | None:
+        """The picks of some of the answers that `ranked` gave, in its order."""
+        if not ranked:
             return None
+        # As little speaks against them as against the best, and they are bought or rented as that is.
+        best = ranked[0].rank
+        alike = [one.option for one in ranked if one.rank[:3] == best[:3] and one.rank[4] <= best[4]]
         is_there = alike[0].condition == OWNED
         first = self._without_vain_step(alike) if self.has_budget and not is_there else alike[0]
         cheaper = [one for one in alike if paid(one, self.assumptions) < paid(first, self.assumptions) * (1 - _SAVED)]
@@ -84,11 +101,6 @@ class Choice(NamedTuple):
             option.outlay_usd is None, gravity(option), option.way != "buy", not is_there, is_large, *best,
             paid(option, self.assumptions),
         )  # fmt: skip
-
-    def _is_like(self, option: Option, best: Option) -> bool:
-        """Whether as little speaks against an option as against the best, and it is bought or rented as that is."""
-        is_alike = gravity(option) == gravity(best) and (option.way == "buy") == (best.way == "buy")
-        return is_alike and self._is_too_large(option) <= self._is_too_large(best)
 
     def _is_too_large(self, option: Option) -> bool:
         """Whether it has more memory than is bought for this need. A card with room for the next model never has."""
