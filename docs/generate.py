@@ -50,8 +50,8 @@ def first_answer(language: str = "en") -> str:
         )  # fmt: skip
     lines = [line.rstrip() for line in completed.stdout.splitlines()]
     table = max(number for number, line in enumerate(lines) if re.match(r"\d+  ", line)) + 1
-    wrapped = [part for line in lines[:2] for part in textwrap.wrap(line, WIDTH)]
-    answer = "\n".join([*wrapped, *lines[2:table]])
+    wrapped = (textwrap.wrap(line, WIDTH) if len(line) > WIDTH else [line] for line in lines[:table])
+    answer = "\n".join(part for parts in wrapped for part in parts)
     return f"```text\n$ gpuledger {' '.join(arguments)}\n{answer}\n```"
 
 

@@ -157,15 +157,12 @@ def test_a_mistake_is_made_of_its_message_and_passes_between_processes() -> None
 
 def test_a_message_or_an_error_in_a_gap_is_said_in_the_same_language() -> None:
     inner = BadQuery(Message("{column} cannot be {text!r}", column="tdp_w", text="many"))
-    error = BadQuery(Message(
-        "{path}: {error}; remove the file and add the card with `gpuledger gpu add`", path=Path("gpus/x.toml"),
-        error=inner,
-    ))  # fmt: skip
-    said_in_english = "gpus/x.toml: tdp_w cannot be 'many'; remove the file and add the card with `gpuledger gpu add`"
-    assert str(error) == said_in_english
+    error = BadQuery(
+        Message("{name!r}: {reason}; `gpuledger gpu add` with --like adds such a card", name="BR100", reason=inner)
+    )
+    assert str(error) == "'BR100': tdp_w cannot be 'many'; `gpuledger gpu add` with --like adds such a card"
     lang.use("ko")
-    korean = "gpus/x.toml: tdp_w는 'many'일 수 없습니다. 파일을 지우고 `gpuledger gpu add`로 카드를 추가하십시오"
-    assert say(error) == korean
+    assert say(error) == "'BR100': tdp_w는 'many'일 수 없습니다; 그런 카드는 --like를 붙인 `gpuledger gpu add`로 추가합니다"
     lang.use("en")
 
 
@@ -213,7 +210,7 @@ def test_several_sentences_are_one_and_none_are_none() -> None:
         ("{it}를 읽음", "Q4_K_M", "Q4_K_M을 읽음"), ("{it}을(를) 읽음", "newegg", "newegg를 읽음"),
         ("{it}(으)로", "vllm", "vllm으로"), ("{it}(으)로", "서울", "서울로"),
         ("{it}로 올림", "1,699,000 KRW", "1,699,000원으로 올림"),
-        ("{it!r}(이)라는 카드", "4090 (중고)", "'4090 (중고)'라는 카드"), ("{it}와(과) 함께", "값", "값과 함께"),
+        ("{it!r}(이)라는 카드", "4090 (중고)", "'4090 (중고)'이라는 카드"), ("{it}와(과) 함께", "값", "값과 함께"),
         ("{it}이 {it}(으)로는", "3", "3이 3으로는"), ("{it}이다", "값", "값이다"),
     ],
 )  # fmt: skip
