@@ -162,7 +162,10 @@ def test_a_message_or_an_error_in_a_gap_is_said_in_the_same_language() -> None:
     )
     assert str(error) == "'BR100': tdp_w cannot be 'many'; `gpuledger gpu add` with --like adds such a card"
     lang.use("ko")
-    assert say(error) == "'BR100': tdp_w는 'many'일 수 없습니다; 그런 카드는 --like를 붙인 `gpuledger gpu add`로 추가합니다"
+    assert (
+        say(error)
+        == "'BR100': tdp_w는 'many'일 수 없습니다; 그런 카드는 --like를 붙인 `gpuledger gpu add`로 추가합니다"
+    )
     lang.use("en")
 
 
