@@ -36,7 +36,11 @@ ASSUMPTIONS = list(settings())
 OF_A_CHOICE = {"host_memory_gb": "16", "host_memory_gb_s": "50", "host_memory_utilisation": "0.3", "lora_rank": "64"}
 #: What decides which answer is recommended (see transform/buying/choosing).
 OF_ADVICE = ASSUMPTIONS[ASSUMPTIONS.index("comfortable_tokens_per_s") : ASSUMPTIONS.index("used_saves_share") + 1]
-OF_COST = [name for name in ASSUMPTIONS[ASSUMPTIONS.index("hours_per_day") :] if name not in OF_ADVICE]
+#: What is felt where an agent reads again, and before the first night.
+OF_OTHERS = ("reread_share", "stale_price_rise")
+OF_COST = [
+    name for name in ASSUMPTIONS[ASSUMPTIONS.index("hours_per_day") :] if name not in (*OF_ADVICE, "stale_price_rise")
+]
 
 
 @pytest.fixture
@@ -458,10 +462,10 @@ def test_nothing_fits_says_what_would(data: Path, words: list[str], says: list[s
 def test_the_next_precision_that_runs_is_answered_at_once(data: Path) -> None:
     """A budget that does not reach a whole machine is answered for who has one, and bits that no card holds with fewer."""
     said = gpuledger("buy", "--model", "flux.2-dev", "--precision", "fp16", data=data)
-    assert said.out.startswith("Nothing runs flux.2-dev at fp16 as asked. At int8: ")
+    assert said.out.startswith("Nothing runs flux.2-dev at fp16 as asked. At int4: ")
     found = everything(data, "--model", "flux.2-dev", "--precision", "fp16")
-    assert {row["precision"] for row in found} == {"int8"}
-    assert {row["instead"] for row in found} == {"Nothing runs flux.2-dev at fp16 as asked. At int8:"}
+    assert {row["precision"] for row in found} == {"int4"}
+    assert {row["instead"] for row in found} == {"Nothing runs flux.2-dev at fp16 as asked. At int4:"}
     at_home = everything(data, "--model", "llama-2-13b", "--budget", 600)
     assert at_home == [{**row, "instead": at_home[0]["instead"]} for row in
                        everything(data, "--model", "llama-2-13b", "--budget", 600, "--host", "own")]  # fmt: skip
@@ -586,9 +590,7 @@ def as_it_is(nights: dict[int, Night]) -> list[Any]:
     return [ask(nights[1].data, *question) for question in QUESTIONS]
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in ASSUMPTIONS if name not in (*OF_A_CHOICE, *OF_ADVICE, "reread_share")]
-)
+@pytest.mark.parametrize("name", [name for name in ASSUMPTIONS if name not in (*OF_A_CHOICE, *OF_ADVICE, *OF_OTHERS)])
 def test_every_assumption_changes_the_answer(data: Path, as_it_is: list[Any], name: str) -> None:
     assumed = ("--assume", f"{name}={other(name)}")
     assert any(ask(data, *question, *assumed) != was for question, was in zip(QUESTIONS, as_it_is, strict=True))
