@@ -181,3 +181,9 @@ def test_a_use_sets_what_the_question_leaves_open(tmp_path: Path) -> None:
     assert from_the_program("qwen3-32b", tmp_path, use="training").need.tuning is not None
     assert from_the_program("llama-3.1-8b", tmp_path, use="batch").need.users == 8
     assert from_the_program("llama-3.1-8b", tmp_path).need.context_tokens == 8192
+
+
+@pytest.mark.parametrize(("model", "least"), [("qwen3-14b", 250), ("qwen3-32b", 900)])
+def test_more_money_never_picks_something_cheaper(model: str, least: int) -> None:
+    paid = [picked(budget, model)[0].first.outlay_usd or 0 for budget in range(least, 3500, 300)]
+    assert paid == sorted(paid)

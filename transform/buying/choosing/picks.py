@@ -117,16 +117,12 @@ class Choice(NamedTuple):
         run on, if that costs little more (`software_cost`); then a new one, if a used one saves too little
         (`used_saves_share`).
         """
-        first, known = best[0], self.assumptions
-        for option in best[1:]:
-            if self._is_tight(option) > self._is_tight(first):
-                is_dear = paid(option, known) * Decimal(str(known.room_cost)) < paid(first, known)
-                speed = noticed_speed(option, known) * known.step_gain
-                is_vain = is_dear and speed > noticed_speed(first, known)
-            else:
-                is_vain = self._is_vain(first, option)
-            if is_vain:
-                first = option
+        known = self.assumptions
+        dearer = sorted(enumerate(best), key=lambda one: paid(one[1], known))
+        place, first = dearer[0]
+        for better, option in dearer[1:]:
+            if better < place and not self._is_vain(option, first):
+                place, first = better, option
         most = paid(first, self.assumptions) * Decimal(str(known.software_cost))
         alike = (
             option
@@ -146,16 +142,19 @@ class Choice(NamedTuple):
         ]
         return max(new, key=lambda option: option.each_a_second, default=first)
 
-    def _is_vain(self, first: Option, option: Option) -> bool:
-        """Whether the first costs more than an option and gains less than `step_gain` (a part of it below `step_cost`)."""
+    def _is_vain(self, step: Option, first: Option) -> bool:
+        """Whether a step up costs more and gains less than `step_gain` (a part of it below `step_cost`).
+
+        A step that gains room to grow alone may cost up to `room_cost` times as much.
+        """
         known = self.assumptions
-        dearer = (
-            float(paid(first, self.assumptions) / paid(option, self.assumptions)) - 1
-            if paid(option, self.assumptions)
-            else 0.0
-        )
-        part = min(1.0, dearer / (known.step_cost - 1))
-        return part >= known.step_part and self._is_as_good(option, first, 1 + (known.step_gain - 1) * part)
+        times = float(paid(step, known) / paid(first, known)) if paid(first, known) else 1.0
+        if self._is_tight(first) > self._is_tight(step):
+            return times > known.room_cost and noticed_speed(first, known) * known.step_gain > noticed_speed(
+                step, known
+            )
+        part = min(1.0, (times - 1) / (known.step_cost - 1))
+        return part >= known.step_part and self._is_as_good(first, step, 1 + (known.step_gain - 1) * part)
 
     def _is_as_good(self, option: Option, first: Option, gain: float) -> bool:
         """Whether the first is less than `gain` times as fast as an option, and has no memory of a larger class."""
