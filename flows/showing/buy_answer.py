@@ -124,7 +124,7 @@ def as_object(answer: Answer, data: DataDir, limit: int, *, explain: bool = Fals
         },
         "picks": [row for row in rows if row["pick"]],
         "sentences": [in_english(line, answer) for line in sentences(answer)],
-        "silent": dict(stock.silent()),
+        "silent": dict(stock.silent),
         "options": options,
         "options_in_all": len(rows),
         "refusal": {"reason": why[0], "ways_out": why[1:]} if why else None,

@@ -197,7 +197,7 @@ def test_a_workload_of_ones_own_and_the_nearest_name(tmp_path: Path) -> None:
     assert gpuledger("workload", "add", "my-test", *words, data=tmp_path).status == 0, "the same once more"
     other = gpuledger("workload", "add", "my-test", *words[:-1], "something else", data=tmp_path)
     assert other.status == 2
-    assert "my-test.toml" in other.err
+    assert "workloads.toml has another workload of that name" in other.err
     typed = gpuledger("measure", "add", "my-tst", "3", "--gpu", "RTX 4090", data=tmp_path)
     assert typed.status == 2
     assert "my-test" in typed.err

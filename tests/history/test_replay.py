@@ -84,7 +84,7 @@ def test_what_people_added_of_each_kind_is_there_after_a_replay_elsewhere(
         succeeds(*words, data=data)
     release = Release(listing_id="newegg:1", price=Decimal(5), currency="USD", decided_at=utc_now())
     RELEASES.put(data, release)
-    for folder in ("transcriptions", "inbox", "rates"):
+    for folder in ("transcriptions", "inbox", "rates", "models"):
         local_files.write_text(data / folder / "kept.txt", folder)
     refresh(data, 2)
     added = """SELECT 'gpu', gpu_id FROM core.gpu WHERE added_on IS NOT NULL

@@ -273,7 +273,8 @@ def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
             yield replace(asker.answer(other, at_home), instead=both)
 
 
-_COUNT = re.compile(r"(\d+(?:\.\d+)?)([kMG]?)")
+#: More digits are a slip of the finger, or no number that a float holds.
+_COUNT = re.compile(r"(\d{1,12}(?:\.\d{1,12})?)([kMG]?)")
 
 
 def _count(text: str) -> int:

@@ -550,7 +550,7 @@ class _Said(NamedTuple):
                 )
             else:
                 yield Message("The price is stale: {shop} could not be read last time.", shop=evidence.shop)
-        elif silent := self.answer.stock.silent():
+        elif silent := self.answer.stock.silent:
             yield Message(
                 "Some prices are older than usual: {sources}.",
                 sources=", ".join(f"{source} ({at:%Y-%m-%d})" for source, at in silent),

@@ -33,7 +33,7 @@ class Stock(ABC):
 
     `now` is the time from which ages of prices are counted, and `prices_as_of` that of the newest prices. `place` is the
     market whose prices these are, and `country` decides the outlet. `from_wheel` says that they are those that the program
-    brings.
+    brings. `silent` are the sources that gave nothing for longer than usual, each with the time of its last success.
 
     What models need is kept for the next question, because several questions about one model need the same.
     """
@@ -45,6 +45,7 @@ class Stock(ABC):
     place: Place
     country: str | None
     from_wheel: bool = False
+    silent: Sequence[tuple[str, datetime]] = ()
     needs: dict[tuple[object, ...], Need] = field(default_factory=dict, repr=False)
 
     @abstractmethod
@@ -54,10 +55,6 @@ class Stock(ABC):
     @abstractmethod
     def shops(self) -> Sequence[str]:
         """Whose offers these are: sources, and the sellers in them."""
-
-    def silent(self) -> Sequence[tuple[str, datetime]]:
-        """The sources that gave nothing for longer than usual, each with the time of its last success."""
-        return ()
 
     def hosted(self, model_id: str) -> Sequence[Hosted]:
         """What hosted interfaces ask for the tokens of a model, as far as it is known."""
@@ -145,10 +142,6 @@ class Warehouse(Stock):
         """See Stock."""
         return market.shops(self.con)
 
-    def silent(self) -> Sequence[tuple[str, datetime]]:
-        """See Stock."""
-        return market.silent(self.con, self.now)
-
     def _read(self, asked: OfferFilter) -> Market:
         cards, nodes = market.cards(self.con, asked), market.nodes(self.con, asked)
         # Who asks for the offers of some shops is not asking for others.
@@ -210,7 +203,7 @@ def warehouse(
     now = prices_as_of if last and prices_as_of == last.sample_as_of else clock
     return Warehouse(
         con=con, assumptions=assumptions, learned=market.learned(con), now=now, prices_as_of=prices_as_of, place=place,
-        country=asked or place.market,
+        country=asked or place.market, silent=market.silent(con, now),
     )  # fmt: skip
 
 
