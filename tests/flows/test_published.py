@@ -388,17 +388,9 @@ def test_no_secret_of_the_publisher_is_in_a_published_byte(tmp_path: Path, night
     (data / "inbox" / f"{next(p)}.csv").write_text(
         f"product,price,currency,vendor,note\nNVIDIA GeForce RTX 4090 {next(p)},1500,USD,{next(p)},{next(p)}\n"
     )
-    succeeds(
-        "rate",
-        "add",
-        next(p),
-        "H100 SXM5",
-        "1.9",
-        "--note",
-        next(p),
-        "--instance",
-        next(p),
-        data=data,
+    (data / "rates").mkdir(exist_ok=True)
+    (data / "rates" / "rates.csv").write_text(
+        f"provider,gpu_name,price,currency,note,instance\n{next(p)},H100 SXM5,1.9,USD,{next(p)},{next(p)}\n"
     )
     card = f"Secret {next(p)}"
     succeeds("gpu", "add", card, "memory_gb=24", "--like", "RTX 4090", "--source", next(p), data=data)
