@@ -137,7 +137,8 @@ class _Asker:
     def if_asked(self, **changes: Any) -> Answer | None:
         """The answer that who types the question with these changes reads first, None if there is none with a price."""
         with suppress(SizingError, ImpossibleQuestion):
-            answer = _Asker(replace(self.question, **changes), self.stock, self.own_models).as_asked()
+            other = _Asker(replace(self.question, **changes), self.stock, self.own_models)
+            answer = other.as_asked() if other.question.precision else _at_fewer_bits(other, other.as_asked())
             return answer if answer.picks else None
         return None
 
@@ -190,8 +191,11 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
         raise ImpossibleQuestion(
             "{model} writes no speech down: leave --speech-hours-per-day out", model=question.model
         )
+    if answer.ranking and not question.precision:
+        comfortable = _at_fewer_bits(asker, answer)
+        return comfortable if comfortable is not answer else replace(answer, more_bits=_more_bits(asker, answer))
     if answer.ranking:
-        return answer if question.precision else replace(answer, more_bits=_more_bits(asker, answer))
+        return answer
     found = [(gravity(other.picks.first), other) for other in _changed(asker, need, limits) if other.picks]
     if found:
         return min(found, key=itemgetter(0))[1]
@@ -200,6 +204,28 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
         blocked=_blocked(asker),
         remedies=[*what_would(answer.options, limits, need, asker.at, stock.known()), *_limits_to_ask(asker)],
     )
+
+
+def _at_fewer_bits(asker: _Asker, answer: Answer) -> Answer:
+    """The answer about pictures and clips at the most bits at which something is comfortable, as people run them.
+
+    If nothing is comfortable at any, the one that comes nearest.
+    """
+    if answer.picks is None or not answer.picks.first.behind or answer.need.diffusion is None:
+        return answer
+    found = [(gravity(answer.picks.first), answer)]
+    for precision in smaller(answer.need):
+        need = asker.at(precision)
+        if need is None or need.needed_bytes(1) >= answer.need.needed_bytes(1):
+            continue
+        other = asker.answer(need, answer.limits)
+        if other.picks is not None:
+            instead = Message(
+                "At {asked} nothing here is comfortable. At {precision}:", asked=answer.need.precision,
+                precision=precision,
+            )  # fmt: skip
+            found.append((gravity(other.picks.first), replace(other, instead=instead)))
+    return min(found, key=itemgetter(0))[1]
 
 
 def _more_bits(asker: _Asker, answer: Answer) -> tuple[str, float] | None:

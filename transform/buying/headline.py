@@ -335,7 +335,8 @@ class _Said(NamedTuple):
     def _pace(self, option: Option) -> Message:
         """How fast another option is, in what it makes."""
         first, each = self.found.option.each_a_second, option.each_a_second
-        times = Message("{times} times as fast", times=f"{each / first:.2g}" if first else "?")
+        ratio = f"{each / first:.2g}" if first else "?"
+        times = Message("as fast") if ratio == "1" else Message("{times} times as fast", times=ratio)
         if option.pictures is not None:
             return Message("{time} for each, {times}", time=_time(1 / option.pictures.per_s), times=times)
         if (heard := _heard(option)) is not None:

@@ -22,7 +22,7 @@ LITTLE_ROOM = "only {free:.0%} of its memory stays free, under {least:.0%}"
 SMALL_CARD = "{memory:g} GB leave no room for the next model ({least:g} GB do)"
 SMALL_CARDS = "several cards of {memory:g} GB each, where {least:g} GB make sense"
 SLOW = "{speed:.3g} tokens/s, {low:.3g} at the low end, under {least:g}"
-SLOW_PICTURE = "{seconds:,.0f} s for each, where {most:,.0f} are comfortable"
+SLOW_PICTURE = "{seconds:,.0f} s for each, {slow:,.0f} at the slow end, where {most:,.0f} are comfortable"
 LATE = "{seconds:.0f} s until the first token, over {most:.3g}"
 NO_FAN = "it has no fan of its own, only a server's cool it"
 OLD_PRICE = "nobody confirmed its price of late"
@@ -187,8 +187,8 @@ class _Rules(NamedTuple):
         longest = known.comfortable_clip_minutes * 60 if is_clip else known.comfortable_picture_s
         if made is None:
             yield Message(SPEED_UNKNOWN)
-        elif longest and 1 / (made.low or made.per_s) > longest:
-            yield Message(SLOW_PICTURE, seconds=1 / made.per_s, most=longest)
+        elif longest and (slow := 1 / (made.low or made.per_s)) > longest:
+            yield Message(SLOW_PICTURE, seconds=1 / made.per_s, slow=slow, most=longest)
 
     def _support(self, chip: Gpu) -> Iterator[Message]:
         for row in experiments():
