@@ -132,13 +132,13 @@ class _Asker:
         """The answer, without what would help if there is none."""
         question, usage = self.question, self.usage
         precision = question.precision or usual_precision(self.shape, question.model, usage.users)
-        return self.answer(self.need(precision, usage), self.limits())
+        answer = self.answer(self.need(precision, usage), self.limits())
+        return answer if question.precision else self._at_fewer_bits(answer)
 
     def if_asked(self, **changes: Any) -> Answer | None:
         """The answer that who types the question with these changes reads first, None if there is none with a price."""
         with suppress(SizingError, ImpossibleQuestion):
-            other = _Asker(replace(self.question, **changes), self.stock, self.own_models)
-            answer = other.as_asked() if other.question.precision else _at_fewer_bits(other, other.as_asked())
+            answer = _Asker(replace(self.question, **changes), self.stock, self.own_models).as_asked()
             return answer if answer.picks else None
         return None
 
@@ -159,6 +159,31 @@ class _Asker:
             picks=picks, ranking=choice.ordered(answers, picks, question.order),
             hosted=stock.hosted(need.model_id) if need.writes else (),
         )  # fmt: skip
+
+    def _at_fewer_bits(self, answer: Answer) -> Answer:
+        """The answer about pictures and clips at the most bits at which something is comfortable, as people run them.
+
+        If nothing is comfortable at any, the one that comes nearest.
+        """
+        if answer.picks is None or not answer.picks.first.behind or answer.need.diffusion is None:
+            return answer
+        found = [(gravity(answer.picks.first), answer)]
+        for need in self.smaller(answer.need):
+            other = self.answer(need, answer.limits)
+            if other.picks is not None:
+                instead = Message(
+                    "At {asked} nothing here is comfortable. At {precision}:", asked=answer.need.precision,
+                    precision=need.precision,
+                )  # fmt: skip
+                found.append((gravity(other.picks.first), replace(other, instead=instead)))
+        return min(found, key=itemgetter(0))[1]
+
+    def smaller(self, need: Need) -> Iterator[Need]:
+        """What the model needs at each precision at which it needs less, the most bits first."""
+        for precision in smaller(need):
+            other = self.at(precision)
+            if other is not None and other.needed_bytes(1) < need.needed_bytes(1):
+                yield other
 
     def at(self, precision: str) -> Need | None:
         """What the model needs at another precision, None if it cannot be loaded or trained so."""
@@ -191,11 +216,8 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
         raise ImpossibleQuestion(
             "{model} writes no speech down: leave --speech-hours-per-day out", model=question.model
         )
-    if answer.ranking and not question.precision:
-        comfortable = _at_fewer_bits(asker, answer)
-        return comfortable if comfortable is not answer else replace(answer, more_bits=_more_bits(asker, answer))
     if answer.ranking:
-        return answer
+        return answer if question.precision else replace(answer, more_bits=_more_bits(asker, answer))
     found = [(gravity(other.picks.first), other) for other in _changed(asker, need, limits) if other.picks]
     if found:
         return min(found, key=itemgetter(0))[1]
@@ -204,28 +226,6 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
         blocked=_blocked(asker),
         remedies=[*what_would(answer.options, limits, need, asker.at, stock.known()), *_limits_to_ask(asker)],
     )
-
-
-def _at_fewer_bits(asker: _Asker, answer: Answer) -> Answer:
-    """The answer about pictures and clips at the most bits at which something is comfortable, as people run them.
-
-    If nothing is comfortable at any, the one that comes nearest.
-    """
-    if answer.picks is None or not answer.picks.first.behind or answer.need.diffusion is None:
-        return answer
-    found = [(gravity(answer.picks.first), answer)]
-    for precision in smaller(answer.need):
-        need = asker.at(precision)
-        if need is None or need.needed_bytes(1) >= answer.need.needed_bytes(1):
-            continue
-        other = asker.answer(need, answer.limits)
-        if other.picks is not None:
-            instead = Message(
-                "At {asked} nothing here is comfortable. At {precision}:", asked=answer.need.precision,
-                precision=precision,
-            )  # fmt: skip
-            found.append((gravity(other.picks.first), replace(other, instead=instead)))
-    return min(found, key=itemgetter(0))[1]
 
 
 def _more_bits(asker: _Asker, answer: Answer) -> tuple[str, float] | None:
@@ -282,11 +282,8 @@ def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
             asker.answer(need, at_home),
             instead=Message("The budget does not reach a whole machine. With one that is there (--host own):"),
         )
-    for precision in smaller(need):
-        other = asker.at(precision)
-        if other is None or other.needed_bytes(1) >= need.needed_bytes(1):
-            continue
-        model, asked = need.model_id, need.precision
+    for other in asker.smaller(need):
+        model, asked, precision = need.model_id, need.precision, other.precision
         at_precision = Message(
             "Nothing runs {model} at {asked} as asked. At {precision}:", model=model, asked=asked, precision=precision
         )
