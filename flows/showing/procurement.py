@@ -20,7 +20,7 @@ from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.flows.words.say import say, spoken
 from gpuledger.transform.answers import orders
 from gpuledger.transform.answers.markets import market
-from gpuledger.transform.buying.headline import named, sentences, speed_of, why_nothing
+from gpuledger.transform.buying.headline import named, sentences, speed_of
 from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.rows import Shown, row_of
 from gpuledger.transform.report.questions import Answered, Asker, Kept, kept
@@ -97,10 +97,9 @@ class _Order(NamedTuple):
 
 
 def _no_answer(asked: Answered, money: Money) -> list[Any]:
-    said = (asked.mistake,) if asked.answer is None else why_nothing(asked.answer)
     values = {
         "advice": _advice("none"), "question": asked.kept.name, "asked": _asked(asked.kept),
-        "why": "; ".join(say(line, money.sum) for line in said),
+        "why": "; ".join(say(line, money.sum) for line in asked.why_nothing()),
     }  # fmt: skip
     return [values.get(column.name) for column in _columns(money)]
 

@@ -12,7 +12,7 @@ from gpuledger.extract import local_files
 from gpuledger.extract.message import Words, said
 from gpuledger.flows.settings.settings import Settings, texts
 from gpuledger.flows.telling.notify import Message
-from gpuledger.transform.buying.headline import named, paragraphs, why_nothing
+from gpuledger.transform.buying.headline import named, paragraphs
 from gpuledger.transform.report.questions import QUESTIONS, Answered, Asker
 from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
@@ -37,8 +37,8 @@ def now(data: DataDir, settings: Settings, clock: datetime) -> Answers:
 def _told(answered: Answered, clock: datetime) -> Mapping[str, Any]:
     answer = answered.answer
     if answer is None or answer.picks is None:
-        lines = [answered.mistake] if answer is None else why_nothing(answer)
-        return {"pick": None, "day_one_usd": None, "sentence": "; ".join(map(said, lines)), "day": f"{clock:%Y-%m-%d}"}
+        sentence = "; ".join(map(said, answered.why_nothing()))
+        return {"pick": None, "day_one_usd": None, "sentence": sentence, "day": f"{clock:%Y-%m-%d}"}
     first, english = answer.picks.first, Words(answer.stock.place.currency.sum)
     return {
         "pick": said(named(first)), "day_one_usd": first.outlay_usd and float(first.outlay_usd),

@@ -12,7 +12,7 @@ import duckdb
 
 from gpuledger.extract.message import Message, Words, said
 from gpuledger.transform.build.graph import Model
-from gpuledger.transform.buying.headline import sentences, why_nothing
+from gpuledger.transform.buying.headline import sentences
 from gpuledger.transform.buying.rows import Shown, row_of
 from gpuledger.transform.report.questions import Answered, Asker
 from gpuledger.warehouse.load.stage import insert
@@ -45,12 +45,9 @@ def _rows(answered: Answered) -> Iterator[dict[str, Any]]:
         "question": kept.name, "asked": json.dumps(plain(kept.asked), ensure_ascii=False),
         "asked_in": kept.market if answer is None else answer.stock.place.market,
     }  # fmt: skip
-    if answer is None:
-        yield asked | {"rank": 0, "sentence": said(answered.mistake)}
-        return
-    english = Words(answer.stock.place.currency.sum)
-    if not answer.ranking:
-        yield asked | {"rank": 0, "sentence": "; ".join(said(line, english) for line in why_nothing(answer))}
+    english = Words() if answer is None else Words(answer.stock.place.currency.sum)
+    if answer is None or not answer.ranking:
+        yield asked | {"rank": 0, "sentence": "; ".join(said(line, english) for line in answered.why_nothing())}
         return
     for rank, (option, why) in enumerate(answer.ranked(0), 1):
         row = row_of(Shown(rank=rank, option=option, ruled_out=why, answer=answer, origin=lambda sha256: None))

@@ -4,7 +4,7 @@ the answers, and whoever hears of watches hears when an answer changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from gpuledger.transform.answers.markets import ALL
 from gpuledger.transform.assumptions import ImpossibleAssumption
 from gpuledger.transform.buying import market, stock
 from gpuledger.transform.buying.answer import Answer, ImpossibleQuestion, ask
+from gpuledger.transform.buying.headline import why_nothing
 from gpuledger.transform.buying.question import Question, of_given
 from gpuledger.transform.buying.stock import Place
 from gpuledger.transform.report import running
@@ -68,6 +69,10 @@ class Answered(NamedTuple):
     kept: Kept
     answer: Answer | None
     mistake: Message | str | None = None
+
+    def why_nothing(self) -> Sequence[Message | str | None]:
+        """Why nothing is picked."""
+        return [self.mistake] if self.answer is None else why_nothing(self.answer)
 
 
 class Asker:
