@@ -85,11 +85,11 @@ class Where(NamedTuple):
 
 
 @contextmanager
-def stock(data: DataDir, where: Where, *, clock: datetime, may_be_wheel: bool) -> Iterator[Stock]:
+def stock(data: DataDir, where: Where, *, clock: datetime, may_be_packaged: bool) -> Iterator[Stock]:
     """The stock of the warehouse in `data`, of a market and with money in a currency.
 
-    Without a warehouse it is the stock of the program if it `may_be_wheel`; otherwise raises NoWarehouse. A usage error for
-    a market, a currency or a country that is not known.
+    Without a warehouse it is the stock of the program if it `may_be_packaged`; otherwise raises NoWarehouse. A usage error
+    for a market, a currency or a country that is not known.
     """
     from gpuledger.transform.assumptions import Assumptions
     from gpuledger.transform.buying import market as tables
@@ -97,8 +97,8 @@ def stock(data: DataDir, where: Where, *, clock: datetime, may_be_wheel: bool) -
     from gpuledger.warehouse.read import reader
 
     set_here = texts(settings_module.load({}).assumptions_given)
-    if may_be_wheel and not data.published.exists():
-        yield _wheel(with_texts(Assumptions(), set_here), where, clock)
+    if may_be_packaged and not data.published.exists():
+        yield _packaged(with_texts(Assumptions(), set_here), where, clock)
         return
     with reader(data) as con:
         base = with_texts(tables.assumptions(con), set_here)
@@ -109,7 +109,7 @@ def stock(data: DataDir, where: Where, *, clock: datetime, may_be_wheel: bool) -
             raise click.UsageError(say(error)) from None
 
 
-def _wheel(base: Assumptions, where: Where, clock: datetime) -> Stock:
+def _packaged(base: Assumptions, where: Where, clock: datetime) -> Stock:
     from gpuledger.transform.buying import stock
     from gpuledger.transform.buying.stock import Place, place_of
     from gpuledger.transform.seeds.markets import markets as seeded

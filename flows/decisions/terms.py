@@ -27,7 +27,6 @@ from gpuledger.flows.words.lang import N_
 from gpuledger.warehouse.published import manifest
 
 Says = Literal["allowed", "forbidden"]
-SAYS: tuple[Says, ...] = ("allowed", "forbidden")
 
 
 @dataclass(frozen=True, slots=True)

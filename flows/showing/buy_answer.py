@@ -211,7 +211,7 @@ def _title(answer: Answer, data: DataDir) -> str:
     if need.tuning is not None:
         question = gettext("{model}, trained ({way})").format(model=need.model_id, way=need.tuning.way)
     use = _presumed(answer)
-    if stock.from_wheel:
+    if stock.is_packaged:
         market = gettext("market {market}").format(market=stock.place.market)
         prices = f"{market} · {prices_as_of(f'{stock.prices_as_of:%Y-%m}')}"
     else:

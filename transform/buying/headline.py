@@ -563,7 +563,7 @@ class _Said(NamedTuple):
                 "What a page of {shop} does not call used counts as new, and a marketplace's offers count for nothing.",
                 shop=evidence.shop,
             )
-        if not self.answer.stock.from_wheel and not _is_sold(self.answer.options):
+        if not self.answer.stock.is_packaged and not _is_sold(self.answer.options):
             yield Message(_NO_SHOP, market=self.answer.stock.place.market)
         of_all = [one.evidence for one in self.answer.options if one.evidence and _is_of_street(one.evidence)]
         months = sorted(f"{one.price_since:%Y-%m}" for one in [one for one in brought if _is_of_street(one)] or of_all)
@@ -589,7 +589,7 @@ def why_nothing(answer: Answer) -> list[Message]:
     """Why no option is an answer, the argument that rules out most, and what would give an answer."""
     need = answer.need
     why = [Message("nothing runs {model} at {precision} as asked", model=need.model_id, precision=need.precision)]
-    if not answer.stock.from_wheel and not _is_sold(answer.options):
+    if not answer.stock.is_packaged and not _is_sold(answer.options):
         # After weeks without a night no price counts in any market.
         too_old = list(without_prices(answer.options))
         return [*why, *(too_old or [Message(_NO_SHOP, market=answer.stock.place.market)])]

@@ -32,7 +32,7 @@ class Stock(ABC):
     """What a question is answered from.
 
     `now` is the time from which ages of prices are counted, and `prices_as_of` that of the newest prices. `place` is the
-    market whose prices these are, and `country` decides the outlet. `from_wheel` says that they are those that the program
+    market whose prices these are, and `country` decides the outlet. `is_packaged` says that they are those that the program
     brings. `silent` are the sources that gave nothing for longer than usual, each with the time of its last success.
 
     What models need is kept for the next question, because several questions about one model need the same.
@@ -44,7 +44,7 @@ class Stock(ABC):
     prices_as_of: datetime
     place: Place
     country: str | None
-    from_wheel: bool = False
+    is_packaged: bool = False
     silent: Sequence[tuple[str, datetime]] = ()
     needs: dict[tuple[object, ...], Need] = field(default_factory=dict, repr=False)
 
@@ -266,7 +266,7 @@ def packaged(assumptions: Assumptions, place: Place, country: str | None, clock:
     newest = max(price.day for price in [one for one in prices if one.kind == makers.STREET_PRICE] or prices)
     return Packaged(
         assumptions=assumptions, learned=NOTHING_LEARNED, now=clock, prices_as_of=datetime.combine(newest, time(), UTC),
-        place=place, country=asked or place.market, from_wheel=True,
+        place=place, country=asked or place.market, is_packaged=True,
     )  # fmt: skip
 
 

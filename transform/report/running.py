@@ -163,16 +163,17 @@ def steps(answer: Answer) -> list[Step]:
         as_asked = {
             id(one): asked for judged in (alone, beside) for one, asked in zip(judged, answer.options, strict=True)
         }
-        usual, within_budget = (Choice(answer.assumptions, has_budget) for has_budget in (False, True))
-        counted = [
+        free, bound = Choice(answer.assumptions, has_budget=False), Choice(answer.assumptions, has_budget=True)
+        unbound, several, single = (
             [one for one in choice.ranked(judged) if _counts(one.option, speed)]
-            for choice, judged in ((usual, beside), (within_budget, beside), (within_budget, alone))
-        ]
-        for budget in [None, *sorted({one.option.outlay_usd or Decimal(0) for one in counted[0]})]:
-            within = counted[0 if budget is None else 1 if budget >= least else 2]
+            for choice, judged in ((free, beside), (bound, beside), (bound, alone))
+        )
+        for budget in [None, *sorted({one.option.outlay_usd or Decimal(0) for one in unbound})]:
+            choice, within = free, unbound
             if budget is not None:
-                within = [one for one in within if (one.option.outlay_usd or 0) <= budget]
-            picks = usual.of_ranked(within) if budget is None else within_budget.of_ranked(within)
+                judged = several if budget >= least else single
+                choice, within = bound, [one for one in judged if (one.option.outlay_usd or 0) <= budget]
+            picks = choice.of_ranked(within)
             if picks is None:
                 continue
             names = tuple(

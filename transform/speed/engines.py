@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from gpuledger.extract.message import Message
 from gpuledger.extract.spelling import names_like
@@ -85,11 +85,9 @@ def check_node(gpu: Gpu, count: int, engine: str, precision: str) -> None:
 #: adds up, but one sequence is not faster. `tensor`: each card holds a part of every layer, and the cards exchange data
 #: twice in each layer. `pipeline`: like `layer`, but several sequences keep all cards busy.
 Split = Literal["layer", "tensor", "pipeline"]
-SPLITS: tuple[str, ...] = get_args(Split)
 
 #: Where the table of token embeddings lies. A token reads one row of it.
 Embedding = Literal["host", "cards"]
-EMBEDDINGS: tuple[str, ...] = get_args(Embedding)
 
 #: Formats of other programs, which llama.cpp cannot load.
 _FOR_SERVERS = ("fp8", "gptq-int4-g128", "gptq-int8-g128", "awq-int4-g128", "nf4", "nvfp4")

@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from gpuledger.extract.message import Label, Message
 from gpuledger.transform.assumptions import Assumptions
@@ -117,7 +117,6 @@ def verdict(needed: float, usable: float) -> Verdict:
 
 
 Offload = Literal["none", "experts", "layers"]
-OFFLOADS: tuple[str, ...] = get_args(Offload)
 
 #: Programs that can leave weights with the processor and compute with them there.
 OFFLOADING_PROGRAMS = ("llama.cpp", "ollama")
