@@ -8,92 +8,27 @@ from __future__ import annotations
 
 import functools
 import re
+import tomllib
 from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
 
 from babel.numbers import get_currency_precision, get_territory_currencies, list_currencies
 
+from gpuledger.extract import words
+
+_TABLES: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(words.__file__).with_name("money.toml").read_text(encoding="utf-8")
+)
 #: Signs and words that mean one currency wherever they are printed.
-_UNIQUE: dict[str, str] = {
-    "€": "EUR", "euro": "EUR", "euros": "EUR", "eur": "EUR", "ευρώ": "EUR", "евро": "EUR", "eiro": "EUR",
-    "us$": "USD", "u$s": "USD", "u$d": "USD", "$us": "USD", "usd$": "USD",
-    "ca$": "CAD", "cad$": "CAD", "c$": "CAD", "cdn$": "CAD", "a$": "AUD", "au$": "AUD", "aud$": "AUD",
-    "nz$": "NZD", "nzd$": "NZD", "hk$": "HKD", "hkd$": "HKD", "s$": "SGD", "sgd$": "SGD", "nt$": "TWD", "nt": "TWD",
-    "ar$": "ARS", "cl$": "CLP", "clp$": "CLP", "co$": "COP", "mx$": "MXN", "mxn$": "MXN", "r$": "BRL",
-    "$u": "UYU", "rd$": "DOP", "j$": "JMD", "tt$": "TTD", "bz$": "BZD", "mop$": "MOP", "n$": "NAD", "gy$": "GYD",
-    "bds$": "BBD", "bn$": "BND", "fj$": "FJD", "b/.": "PAB", "s/.": "PEN", "s/": "PEN", "$b": "BOB", "bs.": "BOB",
-    "₩": "KRW", "원": "KRW", "円": "JPY", "yen": "JPY", "jp¥": "JPY", "cn¥": "CNY", "rmb": "CNY", "人民币": "CNY",
-    "zł": "PLN", "zl": "PLN", "złotych": "PLN", "kč": "CZK", "ft": "HUF", "forint": "HUF",
-    "rur": "RUB",
-    "₽": "RUB", "б.р.": "BYN", "₴": "UAH", "грн.": "UAH", "грн": "UAH", "₸": "KZT", "тг": "KZT", "тг.": "KZT", "тңг": "KZT",
-    "₺": "TRY", "tl": "TRY", "₹": "INR", "र": "INR", "₫": "VND", "đ": "VND", "vnđ": "VND", "฿": "THB", "บาท": "THB",
-    "₪": "ILS", "nis": "ILS", "ש״ח": "ILS", "ש\"ח": "ILS", "ש'ח": "ILS", "₱": "PHP", "php": "PHP", "rp": "IDR",
-    "rp.": "IDR", "rm": "MYR", "лв.": "BGN", "лв": "BGN", "kn": "HRK", "ден": "MKD", "ден.": "MKD", "₾": "GEL",
-    "ლარი": "GEL", "₼": "AZN", "֏": "AMD", "դր.": "AMD", "դր": "AMD", "؋": "AFN", "₦": "NGN", "₵": "GHS", "gh₵": "GHS",
-    "₡": "CRC", "₲": "PYG", "₭": "LAK", "៛": "KHR", "₮": "MNT", "৳": "BDT", "sfr": "CHF", "sfr.": "CHF", "fr.": "CHF",
-    "chf": "CHF", "ksh": "KES", "tsh": "TZS", "ush": "UGX", "km": "BAM", "zk": "ZMW", "so'm": "UZS", "сум": "UZS",
-    "soʻm": "UZS", "د.إ": "AED", "د.إ.": "AED", "ر.س": "SAR", "ر.س.": "SAR", "kd": "KWD",
-    "د.ك": "KWD", "د.ك.": "KWD", "ر.ق": "QAR", "ج.م": "EGP", "ج.م.": "EGP", "جنيه": "EGP", "د.أ": "JOD", "ر.ع.": "OMR",
-    "ریال": "IRR", "stg": "GBP", "ron": "RON",
-    "ff": "FRF", "nu": "BTN", "nu.": "BTN", "fcfa": "XOF", "rsd": "RSD", "дин.": "RSD", "дин": "RSD",
-    "din": "RSD", "din.": "RSD", "динар": "RSD", "fbu": "BIF", "fdj": "DJF", "nfk": "ERN", "vt": "VUV", "rf": "RWF",
-    "fg": "GNF", "ks": "MMK", "kwz": "AOA", "um": "MRU", "دج": "DZD", "د.ج": "DZD", "ع.د": "IQD", "ل.د": "LYD",
-    "ل.س": "SYP", "ج.س.": "SDG", "جن": "EGP", "ரூ": "INR", "د.ت": "TND", "د.م.": "MAD", "د.ب": "BHD", "ر.ع": "OMR",
-}  # fmt: skip
-
+_UNIQUE: dict[str, str] = {sign: code for code, signs in _TABLES["unique"].items() for sign in signs}
 #: Signs that several countries use: country to currency. "" is the meaning for an unknown country, if the sign has one.
-_BY_COUNTRY: dict[str, dict[str, str]] = {
-    "$": {
-        "US": "USD", "CA": "CAD", "AU": "AUD", "NZ": "NZD", "SG": "SGD", "HK": "HKD", "TW": "TWD", "MX": "MXN",
-        "AR": "ARS", "CL": "CLP", "CO": "COP", "UY": "UYU", "PR": "USD", "EC": "USD", "SV": "USD", "PA": "USD",
-        "BN": "BND", "FJ": "FJD", "JM": "JMD", "TT": "TTD", "BB": "BBD", "BS": "BSD", "BZ": "BZD", "BM": "BMD",
-        "KY": "KYD", "LR": "LRD", "NA": "NAD", "SR": "SRD", "DO": "DOP", "GY": "GYD", "MO": "MOP", "CU": "CUP",
-    },
-    "£": {"": "GBP", "GB": "GBP", "IM": "GBP", "JE": "GBP", "GG": "GBP", "IE": "GBP", "EG": "EGP", "LB": "LBP",
-          "SY": "SYP", "GI": "GIP", "FK": "FKP", "SD": "SDG", "SS": "SSP"},
-    "¥": {"JP": "JPY", "CN": "CNY"},
-    "元": {"CN": "CNY", "TW": "TWD", "HK": "HKD", "MO": "MOP"},
-    "圆": {"": "CNY"},
-    "圓": {"TW": "TWD", "HK": "HKD"},
-    "块": {"": "CNY"},
-    "kr": {"SE": "SEK", "NO": "NOK", "DK": "DKK", "IS": "ISK", "FO": "DKK", "GL": "DKK"},
-    "lei": {"": "RON", "RO": "RON", "MD": "MDL"},
-    "leu": {"": "RON", "RO": "RON", "MD": "MDL"},
-    "руб": {"RU": "RUB", "BY": "BYN", "": "RUB"},
-    "р": {"RU": "RUB", "BY": "BYN", "UA": "UAH"},
-    "p": {"RU": "RUB", "BY": "BYN"},
-    "br": {"BY": "BYN", "ET": "ETB"},
-    "rs": {"IN": "INR", "PK": "PKR", "LK": "LKR", "MU": "MUR", "NP": "NPR", "SC": "SCR"},
-    "₨": {"IN": "INR", "PK": "PKR", "LK": "LKR", "MU": "MUR", "NP": "NPR", "SC": "SCR"},
-    "r": {"ZA": "ZAR"},
-    "q": {"GT": "GTQ"},
-    "l": {"HN": "HNL", "IT": "ITL"},
-    "₣": {"CH": "CHF", "FR": "FRF"},
-    "﷼": {"SA": "SAR", "IR": "IRR", "QA": "QAR", "OM": "OMR", "YE": "YER"},
-    "ريال": {"SA": "SAR", "IR": "IRR", "QA": "QAR", "OM": "OMR", "YE": "YER"},
-    "درهم": {"AE": "AED", "MA": "MAD"},
-    "دينار": {"KW": "KWD", "JO": "JOD", "IQ": "IQD", "BH": "BHD", "LY": "LYD", "TN": "TND", "DZ": "DZD"},
-    "dh": {"AE": "AED", "MA": "MAD"},
-    "dhs": {"AE": "AED", "MA": "MAD"},
-    "franc": {"CH": "CHF"},
-    "₤": {"GB": "GBP", "IT": "ITL", "TR": "TRY"},
-    # One toman is ten rials and has no code of its own: to name a currency here would be wrong by a factor of ten.
-    "تومان": {},
-    "pesos": {"MX": "MXN", "AR": "ARS", "CL": "CLP", "CO": "COP", "UY": "UYU", "DO": "DOP"},
-    "peso": {"MX": "MXN", "AR": "ARS", "CL": "CLP", "CO": "COP", "UY": "UYU", "DO": "DOP", "PH": "PHP"},
-    "dollars": {"US": "USD", "CA": "CAD", "AU": "AUD", "NZ": "NZD"},
-}  # fmt: skip
-for _sign, _like in (("руб.", "руб"), ("рублей", "руб"), ("рубля", "руб"), ("р.", "р"), ("rs.", "rs"), ("br.", "br"),
-                     ("kr.", "kr"), ("￥", "¥"), ("sek.", "kr"), ("p.", "p"), ("rial", "﷼")):  # fmt: skip
-    _BY_COUNTRY[_sign] = _BY_COUNTRY[_like]
-
-#: The one country whose habits a currency's prices follow; a currency of many countries (EUR, XOF) is not here.
-_HOME: dict[str, str] = {
-    "USD": "US", "GBP": "GB", "CAD": "CA", "AUD": "AU", "NZD": "NZ", "JPY": "JP", "KRW": "KR", "CNY": "CN", "TWD": "TW",
-    "HKD": "HK", "SGD": "SG", "INR": "IN", "PLN": "PL", "CZK": "CZ", "HUF": "HU", "RON": "RO", "BGN": "BG", "RUB": "RU",
-    "UAH": "UA", "BYN": "BY", "KZT": "KZ", "TRY": "TR", "BRL": "BR", "ARS": "AR", "CLP": "CL", "COP": "CO", "UYU": "UY",
-    "MXN": "MX", "SEK": "SE", "NOK": "NO", "DKK": "DK", "ISK": "IS", "IDR": "ID", "VND": "VN", "THB": "TH", "PHP": "PH",
-    "MYR": "MY", "ILS": "IL", "ZAR": "ZA", "KWD": "KW", "PKR": "PK", "PYG": "PY", "RSD": "RS", "HRK": "HR", "CRC": "CR",
-}  # fmt: skip
+_BY_COUNTRY: dict[str, dict[str, str]] = _TABLES["by_country"]
+_BY_COUNTRY |= {sign: _BY_COUNTRY[like] for sign, like in _TABLES["same_as"].items()}
+#: The one country whose habits a currency's prices follow.
+_HOME: dict[str, str] = _TABLES["home"]
+#: Words that mean something else in another case, and letters too short to be searched for in any case.
+_EXACT_CASE: dict[str, str] = _TABLES["exact_case"]
 
 #: Units of a withdrawn currency that are one euro, where shops print both prices. Bulgaria's law asked for that until August
 #: 2026 (novinite.com, 2025-12-31 and 2026-02-01), Croatia's until the end of 2023.
@@ -154,24 +89,6 @@ def of_country(country: str | None) -> str | None:
     return str(tenders[0]) if len(tenders) == 1 else None
 
 
-# Words that mean something else in another case (`6 ft`, `12 km`), and letters too short to be searched for in any case.
-_EXACT_CASE = {
-    "ft": "Ft",
-    # `10 ks` are ten pieces to a Czech, and `um 10` is about ten to a German.
-    "ks": "Ks",
-    "um": "UM",
-    "nu": "Nu",
-    "nu.": "Nu.",
-    "km": "KM",
-    "nt": "NT",
-    "ff": "FF",
-    "kd": "KD",
-    "zk": "ZK",
-    "rm": "RM",
-    "r": "R",
-    "l": "L",
-    "q": "Q",
-}
 # Codes that are English words in small letters. Buttons often print these words in capitals.
 _ENGLISH = frozenset(("ALL", "TRY", "TOP", "CUP", "MAD", "SOS", "GEL", "PEN", "BAM", "COP", "LAK", "MOP", "ANG", "BAN"))
 _LONGEST = max(map(len, (*_UNIQUE, *_BY_COUNTRY)))
