@@ -12,7 +12,7 @@ import click
 from gpuledger.flows.showing import terminal
 
 #: Options that choose where to read and how to write, open a file or keep something, which an agent does not.
-_LEFT_OUT = {"data_dir", "form", "lang", "help", "config", "everything", "prometheus", "how_to_measure", "save"}
+_LEFT_OUT = {"data_dir", "form", "lang", "help", "config", "everything", "prometheus", "save"}
 
 
 def tool_of(

@@ -65,11 +65,10 @@ class Asked(NamedTuple):
 
 
 class Predicted(NamedTuple):
-    """A prediction, what is said beside it, and the precision that the program loads."""
+    """A prediction, and what is said beside it."""
 
     prediction: Prediction
     notes: list[Message]
-    loaded: str
 
 
 def predicted(asked: Asked, card_name: str, cards: Sequence[Gpu], count: int, learned: Learned) -> Predicted | None:
@@ -128,7 +127,7 @@ def predicted(asked: Asked, card_name: str, cards: Sequence[Gpu], count: int, le
                 others=others,
             ),
         )  # fmt: skip
-    return Predicted(prediction, notes, loaded)
+    return Predicted(prediction, notes)
 
 
 class Served(NamedTuple):

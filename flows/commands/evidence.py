@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -15,15 +14,13 @@ from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
     from gpuledger.extract.archive.snapshot import Snapshot
-    from gpuledger.extract.archive.snapshots import Archive
 
 
 @click.command()
 @click.argument("hash_", metavar="HASH")
 @click.option("--print", "whole", is_flag=True, help="Write the page itself to standard output, byte for byte.")
-@click.option("--open", "opens", is_flag=True, help="Open the page in the browser, as a file without scripts' network.")
 @data_dir_option
-def command(hash_: str, whole: bool, opens: bool, data_dir: str | None) -> None:
+def command(hash_: str, whole: bool, data_dir: str | None) -> None:
     """Where a figure comes from: the page of HASH (its first 8 letters are enough), when it was fetched, what was read
     from it, and where in it that stands.
     """
@@ -41,8 +38,6 @@ def command(hash_: str, whole: bool, opens: bool, data_dir: str | None) -> None:
     origin = archive.origin(sha256)
     for line in _page_lines(sha256, origin, len(content)):
         click.echo(line)
-    if opens:
-        _open(archive, sha256, content, origin)
     try:
         columns, rows = figures(data, sha256)
     except NoWarehouse:
@@ -68,37 +63,3 @@ def _page_lines(sha256: str, origin: Snapshot | None, size: int) -> Iterator[str
         yield f"{gettext('source'):<8} {origin.source}"
         yield f"{gettext('fetched'):<8} {origin.fetched_at:%Y-%m-%d %H:%M:%S} UTC, HTTP {origin.status}"
     yield f"{gettext('size'):<8} {size:,} bytes"
-
-
-def _open(archive: Archive, sha256: str, content: bytes, origin: Snapshot | None) -> None:
-    import tempfile
-    from pathlib import Path
-
-    kind = (origin.headers.get("content-type", "") if origin else "").partition(";")[0]
-    suffix = {
-        "text/html": ".html",
-        "application/json": ".json",
-        "image/png": ".png",
-        "image/jpeg": ".jpg",
-        "image/webp": ".webp",
-    }.get(kind, ".txt")
-    path = Path(tempfile.mkdtemp(prefix="gpuledger-evidence-")) / f"{sha256[:12]}{suffix}"
-    # A CSV table is opened as text too, because a spreadsheet would run a cell that begins with "=".
-    path.write_bytes(_framed(content, kind).encode() if suffix == ".html" else content)
-    click.launch(str(path))
-
-
-#: The page that frames an archived page. Its policy also applies to the page inside: nothing is fetched and nothing runs. An
-#: empty `sandbox` attribute allows no scripts, no forms, no windows and no way out of the frame.
-_FRAME = """<!DOCTYPE html><meta charset="utf-8"><title>{title}</title>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<style>html, body, iframe {{ display: block; margin: 0; border: 0; width: 100%; height: 100% }}</style>
-<iframe sandbox srcdoc="{page}"></iframe>
-"""
-
-
-def _framed(content: bytes, kind: str) -> str:
-    """A page of our own that shows the archived page in a frame in which it can do nothing."""
-    from gpuledger.extract.markup import charset
-
-    return _FRAME.format(title=gettext("page"), page=html.escape(charset.decode(content, kind)))

@@ -19,7 +19,7 @@ from gpuledger.flows.asking.options import data_dir_option, read_from
 from gpuledger.flows.showing import terminal
 from gpuledger.flows.showing.prediction import as_objects, show_steps
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.say import as_wrong_use, say
+from gpuledger.flows.words.say import as_wrong_use
 from gpuledger.transform.buying.question import CardQuestion
 
 if TYPE_CHECKING:
@@ -31,23 +31,19 @@ if TYPE_CHECKING:
 @click.command()
 @question_options(CardQuestion)
 @explain_option
-@click.option(
-    "--how-to-measure", is_flag=True, help="Print the commands that check this prediction, and how to take it in."
-)
 @data_dir_option
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True,
               help="How the answer is written.")  # fmt: skip
-def command(question: CardQuestion, explain: bool, how_to_measure: bool, data_dir: str | None, form: str) -> None:
+def command(question: CardQuestion, explain: bool, data_dir: str | None, form: str) -> None:
     """What fits on N cards and how fast it will be: what to expect, a range, and a bound."""
     from gpuledger.flows.asking import predicting
     from gpuledger.flows.asking.from_hub import bring
     from gpuledger.flows.showing import prediction as prediction_shown
-    from gpuledger.flows.showing.how_to_measure import commands
     from gpuledger.transform.buying.need import need_of
     from gpuledger.transform.sizing.diffusion import DiffusionModel
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.sizing.named import shape_of, usual_precision
-    from gpuledger.transform.speed import explained, pieces
+    from gpuledger.transform.speed import explained
     from gpuledger.transform.speed.engines import default_engine, engine_of
     from gpuledger.transform.speed.predict import WITHOUT_DRAFT, with_draft
 
@@ -63,38 +59,18 @@ def command(question: CardQuestion, explain: bool, how_to_measure: bool, data_di
             if len(cards) > 1:
                 raise ambiguous_name(card_name, cards)
             need = need_of(model_id, shape, precision, load, assumptions)
-            _show_whole(data, need, cards[0], count, load.train_tokens, form, how_to_measure)
+            _show_whole(data, need, cards[0], count, load.train_tokens, form)
             return
         program = engine_of(engine) if engine else default_engine(precision, load.users)
         asked = predicting.Asked(shape, precision, program, question.split or program.split, load, assumptions)
         found = predicting.predicted(asked, card_name, cards, count, predicting.learned(data))
     if found is None:
         raise ambiguous_name(card_name, cards)
-    prediction, notes, loaded = found
+    prediction, notes = found
     if question.draft:
         with as_wrong_use(SizingError):
             prediction = with_draft(prediction)
         notes = [note for note in notes if note.template != WITHOUT_DRAFT]
-    if how_to_measure:
-        is_heard = pieces.heard(prediction.plan.gpu, shape)
-        lines = [say(Message(
-            "Write ten minutes of speech down with faster-whisper (float16, beam of 5), a second time, and divide "
-            "600 by the seconds.",
-        ))] if is_heard else list(commands(prediction, model_id, loaded))  # fmt: skip
-        click.echo(
-            "\n".join(
-                lines
-                or [
-                    say(
-                        Message(
-                            "no program that measures {engine} writes a file that `gpuledger measure import` reads",
-                            engine=program.name,
-                        )
-                    )
-                ]
-            )
-        )
-        return
     if engine is None and not question.draft:
         rate, url = predicting.measured(data, prediction, model_id, precision)
         if rate != prediction.decode:
@@ -132,24 +108,13 @@ def _cards(data: DataDir, gpu: str, count: int) -> tuple[int, str, Sequence[Gpu]
     return max(named, count), card_name, gpus_of(data, card_name)
 
 
-def _show_whole(
-    data: DataDir, need: Need, gpu: Gpu, count: int, tokens: int | None, form: str, how_to_measure: bool
-) -> None:
-    """Show the answer about a training, pictures or clips, or how to measure it. Raises SizingError for another node."""
+def _show_whole(data: DataDir, need: Need, gpu: Gpu, count: int, tokens: int | None, form: str) -> None:
+    """Show the answer about a training, pictures or clips. Raises SizingError for another node."""
     from gpuledger.flows.asking import predicting
     from gpuledger.flows.showing import prediction as prediction_shown
-    from gpuledger.flows.showing.how_to_measure import of_pictures
     from gpuledger.transform.speed.engines import check_node
 
     check_node(gpu, count, need.engine.name, need.precision)
-    if how_to_measure:
-        model = need.diffusion
-        lines = of_pictures(model, need.precision, gpu) if model else [say(Message(
-            "Train a hundred steps with torchtune or PEFT and read the tokens a second after the first ten; both "
-            "print them (tokens_per_second_per_gpu, train_tokens_per_second).",
-        ))]  # fmt: skip
-        click.echo("\n".join(lines))
-        return
     whole = predicting.whole(need, gpu, count, data, tokens)
     if form == "json":
         terminal.give(prediction_shown.whole_object(whole, need, gpu, count))

@@ -1,30 +1,25 @@
-"""`gpuledger watch`: get a notification when a card becomes cheap enough, or good enough for its money."""
+"""`gpuledger watch`: get a notification when a card becomes cheap enough."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.asking.options import (
-    Whole,
-    currency_option,
-    data_dir_option,
-    data_of,
-    format_option,
-)
+from gpuledger.flows.asking.options import Amount, Whole, currency_option, data_dir_option, data_of, format_option
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.showing import chosen
 from gpuledger.flows.showing.money import money
-from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
+from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
-    from gpuledger.flows.telling.watches import Basis, Watch
+    from gpuledger.flows.telling.watches import Watch
 
 
 @click.group()
@@ -36,68 +31,34 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("title", required=False)
+@click.argument("card")
+@click.option("--below", type=Amount(0, min_open=True), metavar="AMOUNT",
+              help="Its street price is below this: in USD, or in --currency.")  # fmt: skip
 @click.option(
-    "--below",
-    metavar="AMOUNT",
-    help="Its street price, or with --fits that of all cards together, is below this: in USD, or in --currency.",
+    "--new-low", type=Whole(1), metavar="DAYS", help="Its street price is lower than on all of so many days before."
 )
-@click.option("--value-rank", "rank", type=Whole(1), metavar="N",
-              help="It is among the best N of --workload by score per dollar.")  # fmt: skip
-@click.option(
-    "--workload",
-    metavar="W",
-    help="For --value-rank; `gpuledger sql 'FROM core.workload'` lists them.",
-)
-@click.option("--price", "basis", type=click.Choice(["street", "msrp"]), default="street", show_default=True,
-              help="For --value-rank.")  # fmt: skip
-@click.option("--new-low", metavar="DAYS", help="Its street price is lower than on all of so many days before: 90d.")
-@click.option("--fits", "model", metavar="MODEL", help="Cards that hold this model cost less than --below together.")
-@click.option("--precision", default="int4", show_default=True, help="For --fits.")
-@click.option("--context", "context_tokens", type=Whole(1), default=8192, show_default=True,
-              help="For --fits, in tokens.")  # fmt: skip
 @currency_option
 @data_dir_option
-def add(
-    title: str | None,
-    below: str | None,
-    rank: int | None,
-    workload: str | None,
-    basis: Basis,
-    new_low: str | None,
-    model: str | None,
-    precision: str,
-    context_tokens: int,
-    data_dir: str | None,
-) -> None:
-    """Watch the card that TITLE means, as in `watch add "rtx 4090" --below 1500`.
+def add(card: str, below: float | None, new_low: int | None, data_dir: str | None) -> None:
+    """Watch a CARD, as in `watch add "rtx 4090" --below 1500`.
 
-    With --fits, TITLE may be left out.
+    `buy --save` keeps a whole question: its pick and its price are watched too.
     """
     from gpuledger.flows.asking.card_names import gpu_of
     from gpuledger.flows.telling import watches
     from gpuledger.flows.telling.watches import Watch
 
-    card = gpu_of(data_of(data_dir), title) if title else None
-    gpu_id, gpu = (card.gpu_id, card.display_name) if card else (None, None)
-    rules = [rank is not None, new_low is not None, model is not None]
-    if sum(rules) > 1 or not (any(rules) or below):
-        raise click.UsageError("give one of --below, --value-rank, --new-low, or --fits with --below")
-    if model is None and gpu_id is None:
-        raise click.UsageError("name the card to watch")
-    if (rank is None) != (workload is None) or (model is not None and below is None):
-        raise click.UsageError("--value-rank and --workload go together, and so do --fits and --below")
-    if below is not None and (rank is not None or new_low is not None):
-        raise click.UsageError("--below goes with --fits or alone")
+    if (below is None) == (new_low is None):
+        raise click.UsageError(gettext("give one of --below and --new-low"))
     data = data_of(data_dir)
+    gpu = gpu_of(data, card)
+    with suppress(NoWarehouse):  # then it is looked at after the first publish
+        money(data)
     watch = Watch(
-        id=0, rule="fits" if model else "value_rank" if rank else "new_low" if new_low else "below",
-        gpu_id=gpu_id, gpu=gpu, below=_amount(below) if below else None, currency=chosen.currency() or "USD",
-        workload=workload, rank=rank, basis=basis, days=_days(new_low) if new_low else None,
-        model=model, precision=precision if model else None, context_tokens=context_tokens if model else None,
+        id=0, rule="below" if below else "new_low", gpu_id=gpu.gpu_id, gpu=gpu.display_name, days=new_low,
+        below=None if below is None else Decimal(f"{below:.15g}"), currency=chosen.currency() or "USD",
         added_on=datetime.now(UTC).date(),
     )  # fmt: skip
-    _check(data, watch)
     added = watches.add(data, watch)
     click.echo(f"watch {added.id}: {added.waits_for}")
     _show_now(data, [added])
@@ -182,55 +143,10 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
     return 1 if undelivered else 0
 
 
-#: Currencies by their signs.
-_SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "₩": "KRW"}
-
-
-def _amount(text: str) -> Decimal:
-    """An amount in the currency of --currency. A usage error if the amount has the sign of another currency."""
-    currency = next((code for sign, code in _SIGNS.items() if sign in text), None)
-    if currency and currency != (chosen.currency() or "USD"):
-        message = gettext("{text!r} is in {currency}: give --currency {currency} beside it")
-        raise click.UsageError(message.format(text=text, currency=currency))
-    try:
-        amount = Decimal(text.strip("".join(_SIGNS) + " ").replace(",", ""))
-    except InvalidOperation:
-        raise click.UsageError(f"{text!r} is no amount such as 1500") from None
-    if not (amount.is_finite() and 0 < amount <= 10**12):
-        raise click.UsageError(f"an amount must be above zero, not {text}")
-    return amount
-
-
-def _days(text: str) -> int:
-    digits = text.removesuffix("d")
-    if not digits.isdecimal() or int(digits) < 1:
-        raise click.UsageError(f"{text!r} is no number of days such as 90d")
-    return int(digits)
-
-
-def _check(data: DataDir, watch: Watch) -> None:
-    """A usage error for a watch that can never fire: with an unknown workload, model, precision or context."""
-    from gpuledger.flows.telling.watches import look
-    from gpuledger.transform.answers import workloads
-    from gpuledger.warehouse.errors import NoWarehouse
-
-    try:
-        if watch.workload is not None:
-            known = workloads.known(data)
-            if watch.workload not in known:
-                message = gettext("no workload is called {workload!r}").format(workload=watch.workload)
-                raise click.UsageError(wrong_use.unknown(message, watch.workload, known, "gpuledger workloads"))
-        money(data)
-        look(data, [watch], datetime.now(UTC))
-    except NoWarehouse:
-        pass  # the watch is looked at after the first publish
-
-
 def _show_now(data: DataDir, watches: list[Watch]) -> list[str]:
     """Print what each watch finds now. Returns the printed texts."""
     from gpuledger.flows.telling import health
     from gpuledger.flows.telling.watches import look
-    from gpuledger.warehouse.errors import NoWarehouse
 
     try:
         results = look(data, watches, health.clock(data)) if watches else []

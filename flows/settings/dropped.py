@@ -22,6 +22,12 @@ OPTIONS = {
     **dict.fromkeys(
         ("rank --predicted", "value --predicted"), "`gpuledger buy --model M --order speed --limit 0` has all cards"
     ),
+    **dict.fromkeys(
+        ("watch add --fits", "watch add --value-rank"),
+        "`gpuledger buy --model M --save NAME` tells of another pick or price",
+    ),
+    "predict --how-to-measure": "`gpuledger measure import --help` names the programs whose files are taken in",
+    "evidence --open": "`gpuledger evidence HASH --print > page.html`",
     "mcp --http": "an agent starts `gpuledger mcp` itself, from another machine with `ssh HOST gpuledger mcp`",
     "serve --connect": "`prefect server start` says where its UI is, and its login asks for PREFECT_SERVER_API_AUTH_STRING",
 }

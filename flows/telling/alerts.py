@@ -27,7 +27,7 @@ from gpuledger.flows.telling.notify import Kind, Message
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.transform.answers.trust import held
 from gpuledger.warehouse import private
-from gpuledger.warehouse.errors import BadQuery, Locked, NoWarehouse
+from gpuledger.warehouse.errors import Locked, NoWarehouse
 
 _log = logging.getLogger("gpuledger.after")
 
@@ -166,18 +166,15 @@ def _stale(context: Context) -> dict[str, _State]:
 
 
 def _watches(context: Context) -> dict[str, _State]:
-    states: dict[str, _State] = {}
-    for watch in watches.WATCHES.all(context.data.root):
-        try:
-            result = watches.look(context.data, [watch], context.as_of)[0]
-        except BadQuery as error:
-            message = Message(
-                f"gpuledger: watch {watch.id} cannot be looked at", f"{watch.waits_for}: {error}", "warning"
-            )
-            states[f"watch:{watch.id} broken"] = _State(True, message)
-            continue
-        title = f"gpuledger: {watch.waits_for}"
-        states[f"watch:{watch.id} {watch.waits_for}"] = _State(result.is_met, Message(title, result.body, "success"))
+    known, bad = watches.WATCHES.usable(context.data.root)
+    states = {
+        f"watch:{error}": _State(True, Message("gpuledger: a watch cannot be looked at", str(error), "warning"))
+        for error in bad
+    }
+    for result in watches.look(context.data, known, context.as_of):
+        watch = result.watch
+        message = Message(f"gpuledger: {watch.waits_for}", result.body, "success")
+        states[f"watch:{watch.id} {watch.waits_for}"] = _State(result.is_met, message)
     return states
 
 

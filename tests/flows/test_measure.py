@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from gpuledger.warehouse.read import query
 from tests.command import gpuledger, succeeds
 from tests.flows.inprocess import refresh
 from tests.nights import Night
-from tests.support.measurement_files import INFERENCEX, LLAMA_BENCH, MLPERF, VLLM
+from tests.support.measurement_files import INFERENCEX, LLAMA_BENCH, MLPERF
 
 WRITING = "llama-bench-meta-llama-3-8b-instruct-q4-k-m-tg128"
 
@@ -122,36 +121,6 @@ def test_all_that_a_file_leaves_open_is_asked_for_at_once(tmp_path: Path) -> Non
     written = gpuledger("measure", "import", text, *words, data=tmp_path / "data")
     assert "tg1003-d18: RTX 4090: 104.06 tokens/s" in written.out
     assert "too short" in written.err
-
-
-def test_the_commands_that_check_a_prediction_write_what_is_taken_in(tmp_path: Path) -> None:
-    asked = [
-        "predict",
-        "--gpu",
-        "RTX 4090",
-        "--model",
-        "qwen3-8b",
-        "--precision",
-        "bf16",
-        "--users",
-        "8",
-        "--context",
-        "2048",
-    ]
-    server, client, taken = gpuledger(*asked, "--how-to-measure", data=tmp_path / "data").out.splitlines()
-    assert server.startswith("vllm serve Qwen/Qwen3-8B --tensor-parallel-size 1")
-    metadata = dict(word.split("=") for word in client.partition("--metadata ")[2].split())
-    lengths = {"total_input_tokens": 8 * 1024, "total_output_tokens": 8 * 1024, "completed": 8}
-    run = {**VLLM, **lengths, "model_id": "Qwen/Qwen3-8B", "backend": "openai", "max_concurrency": 8, **metadata}
-    _file(tmp_path, "measured.jsonl", run)
-    words = shlex.split(taken.replace("measured.jsonl", str(tmp_path / "measured.jsonl")))
-    outcome = gpuledger(*words[1:], data=tmp_path / "data")
-    assert "vllm-qwen3-8b-1024-1024-c8: NVIDIA GeForce RTX 4090: 2212.5 tokens/s (own)" in outcome.out
-    assert "teach no speeds" not in outcome.out
-    one = gpuledger(
-        "predict", "--gpu", "2x RTX 3090", "--model", "llama-3.3-70b", "--how-to-measure", data=tmp_path
-    ).out
-    assert "-p 0 -n 128 -d 4032" in one
 
 
 @pytest.mark.slow

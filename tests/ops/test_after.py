@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.flows.telling.watches import WATCHES
 from tests.command import gpuledger, rows
 from tests.nights import Night
 from tests.ops.receivers import webhook
@@ -30,13 +31,17 @@ def refresh(data: Path, night: int, *words: str, **env: str) -> int:
 
 
 def test_a_changed_layout_and_a_watch_are_told_once(data: Path) -> None:
+    with WATCHES.file(data).open("a") as file:
+        file.write('\n[[watch]]\nid = 2\nrule = "fits"\ngpu_id = "x"\n')
     with webhook() as hook:
         assert refresh(data, 2, GPULEDGER_NOTIFY_URLS=hook.url) == 3
         assert sorted(post["title"] for post in hook.posts) == [
             "gpuledger: NVIDIA GeForce RTX 4090 below $1,720",
+            "gpuledger: a watch cannot be looked at",
             "gpuledger: bhphoto has changed its layout",
         ]
         told = {post["title"].removeprefix("gpuledger: "): post["message"] for post in hook.posts}
+        assert "Invalid enum value 'fits'" in told["a watch cannot be looked at"]
         assert "http://newegg.sample.test/" in told["NVIDIA GeForce RTX 4090 below $1,720"]
         hook.posts.clear()
         assert refresh(data, 3, GPULEDGER_NOTIFY_URLS=hook.url) == 3

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import gzip
-import html
 import os
-import re
 import resource
 from collections.abc import Callable
 from pathlib import Path
@@ -21,8 +19,8 @@ from gpuledger.extract.readers import transcriptions
 from gpuledger.extract.readers.measured.figure import NotReadable
 from gpuledger.extract.readers.measured.read import read_figures
 from gpuledger.extract.records import BadRecord
+from gpuledger.flows.asking import evidence
 from gpuledger.flows.cli import cli
-from gpuledger.flows.commands import evidence
 from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.telling import watches as store
@@ -195,15 +193,6 @@ def test_a_page_is_looked_through_once_for_a_figure(piece: str) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
     assert evidence.place_in(piece * (2_000_000 // len(piece)) + "RTX 4090 $1,599.00", _FIGURE)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 3, "seconds of processor"
-
-
-def test_a_strangers_page_opens_in_a_frame_that_lets_it_do_nothing() -> None:
-    page = "<script>alert(1)</script>\"'><iframe src=file:///etc/passwd></iframe><meta http-equiv=refresh content='0;url=http://evil'>지포스"
-    shown = evidence._framed(page.encode(), "text/html")
-    (frame,) = re.findall(r'<iframe sandbox srcdoc="([^"]*)"></iframe>', shown)
-    assert html.unescape(frame) == page
-    assert "<" not in frame
-    assert "default-src 'none'" in shown.partition("<iframe")[0]
 
 
 # ── what leaves the warehouse, and who may ask it ─────────────────────────────────────────────────────────────────────
