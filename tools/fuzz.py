@@ -28,7 +28,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
         "toms_gpu_hierarchy",
         "gpu_wiki_cloud",
     ),
-    "feed": ("azure_retail", "ecb_fx", "gpuhunt_catalog", "danawa_daily"),
+    "feed": ("openrouter", "ecb_fx", "gpuhunt_catalog", "danawa_daily"),
     "quote": ("quotes", "toms_ai_articles"),
     "price": (),
 }

@@ -1,16 +1,12 @@
-"""What the cloud sources share: reading rates, words that distinguish GPU variants, and the hourly price of a term."""
+"""What the cloud sources share: reading rates, and words that distinguish GPU variants."""
 
 from __future__ import annotations
 
 import re
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import NamedTuple
 
-#: The hours of a year of 365 days. Providers count reservations this way: 3 years are 26,280 hours.
-HOURS_A_YEAR = 8760
-
 _FORM_FACTOR = re.compile(r"(?<![A-Za-z])(SXM\d?|PCI-?E|NVL\d*)(?![A-Za-z])", re.IGNORECASE)
-_MICRO = Decimal("0.000001")
 _RATE = re.compile(
     r"(?P<before>US\$|\$|₩|USD|KRW)?\s?(?P<number>[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?)\s?(?P<after>USD|KRW|원|달러)?",
     re.IGNORECASE,
@@ -53,16 +49,3 @@ def with_form_factor(gpu_name: str, *printed: str | None) -> str:
 
 def _spelling(word: str) -> str:
     return "PCIe" if word.upper().startswith("PCI") else word.upper()
-
-
-def hourly(total: Decimal, years: int) -> Decimal:
-    """Return the hourly price of a term of `years` that costs `total`, rounded half up to six decimals."""
-    return to_micro(total / (HOURS_A_YEAR * years))
-
-
-def to_micro(price: Decimal) -> Decimal:
-    """Return the price rounded half up to six decimals, which is finer than any provider's list.
-
-    The same number then always has the same text.
-    """
-    return price.quantize(_MICRO, ROUND_HALF_UP)

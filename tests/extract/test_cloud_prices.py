@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import zipfile
 from decimal import Decimal
 from pathlib import Path
@@ -15,20 +14,16 @@ from gpuhunt._internal.catalog import CATALOG_URL, OFFLINE_PROVIDERS
 
 from gpuledger.extract import source
 from gpuledger.extract.errors import LayoutChanged, TooLarge
-from gpuledger.extract.items import CloudOffer, Issue, Link
-from gpuledger.extract.readers import cloud_instances
-from gpuledger.extract.readers.cloud import hourly, read_rate, with_form_factor
-from gpuledger.extract.sources.azure_retail import pages as azure_retail
+from gpuledger.extract.items import CloudOffer, Issue
+from gpuledger.extract.readers.cloud import read_rate, with_form_factor
 from gpuledger.extract.sources.gpu_wiki_cloud import pages as gpu_wiki_cloud
 from gpuledger.extract.sources.gpuhunt_catalog import pages as gpuhunt_catalog
 from tests.extract.pages import page, table
 
 CATALOGUE = (source.folder("gpuhunt_catalog") / "cases" / "somecloud.csv").read_text(encoding="utf-8")
-AZURE = "https://prices.azure.com/api/retail/prices"
-AWS = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/ap-northeast-2/index.json"
 
 
-# Form factors and hours
+# Form factors
 
 
 @pytest.mark.parametrize(
@@ -60,12 +55,6 @@ def test_the_words_that_tell_variants_apart_stay(name: str, printed: str, expect
 )  # fmt: skip
 def test_an_hour_s_rate(text: str, rate: tuple[str, str] | None) -> None:
     assert read_rate(text) == (rate and (Decimal(rate[0]), rate[1]))
-
-
-def test_the_azure_hour_of_three_years() -> None:
-    # 171,651,472 won for 4 GPUs and 26,280 hours, printed as 1,632 won for one GPU and hour.
-    assert hourly(Decimal(171651472), 3) == Decimal("6531.638965")
-    assert int(hourly(Decimal(171651472), 3) / 4) == 1632
 
 
 # gpuhunt
@@ -134,100 +123,6 @@ def test_a_price_that_is_none_is_an_issue(price: str) -> None:
     row = CATALOGUE.splitlines()[3].replace("2.49", price)
     (found,) = catalogue(f"{CATALOGUE.splitlines()[0]}\n{row}\n")
     assert isinstance(found, Issue)
-
-
-# Azure
-
-
-def azure(*changes: dict[str, Any], following: str | None = None) -> list[Any]:
-    text = (source.folder("azure_retail") / "cases" / "page_one.page.json").read_text(encoding="utf-8")
-    base = json.loads(text)["Items"][0]
-    answer = {"Items": [base | change for change in changes], "NextPageLink": following}
-    return list(azure_retail.parse(page(json.dumps(answer), AZURE, "application/json")))
-
-
-YEARS = {"type": "Reservation", "reservationTerm": "1 Year"}
-
-
-@pytest.mark.parametrize(
-    ("change", "found"),
-    [
-        ({}, "on_demand"),
-        ({"meterName": "NC24s v3 Spot"}, "spot"),
-        ({"meterName": "NC24s v3 Low Priority"}, "spot"),
-        (YEARS, "reserved_1y"),
-        (YEARS | {"reservationTerm": "3 Years"}, "reserved_3y"),
-        # What stands beside offers is counted.
-        ({"productName": "Virtual Machines NCSv3 Series Windows"}, "meters_left_out: with a Windows licence"),
-        ({"type": "DevTestConsumption"}, "meters_left_out: of type DevTestConsumption"),
-        ({"armSkuName": "Standard_D2s_v3"}, "meters_left_out: without a GPU"),
-        ({"armSkuName": "Standard_NP10s"}, "meters_left_out: without a GPU"),
-        ({"armSkuName": "Standard_NX99_v9"}, "meters_left_out: of an unknown size"),
-        ({"armSkuName": "Standard_NV6ads_A10_v5"}, "meters_left_out: of an unknown size or a share of a GPU"),
-        ({"effectiveStartDate": "2024-01-01T00:00:00Z"}, "meters_left_out: of another date"),
-        ({"effectiveEndDate": "2023-11-01T00:00:00Z"}, "meters_left_out: of another date"),
-        ({"isPrimaryMeterRegion": False}, "meters_left_out: secondary"),
-        ({"tierMinimumUnits": 100}, "meters_left_out: secondary"),
-        # One that is not sure is an issue.
-        ({"unitOfMeasure": "1 GB"}, "unreadable_meter: "),
-        ({"retailPrice": -1.0}, "unreadable_meter: "),
-        (YEARS | {"reservationTerm": "5 Years"}, "unreadable_meter: "),
-    ],
-)
-def test_what_a_meter_of_azure_is(change: dict[str, Any], found: str) -> None:
-    (item,) = azure(change)
-    code, _, reason = found.partition(": ")
-    if isinstance(item, CloudOffer):
-        assert item.pricing_model == found
-    else:
-        assert (item.code, reason in item.message) == (code, True)
-        assert item.severity == "info" or code == "unreadable_meter"
-
-
-def test_spot_and_low_priority_of_one_size_are_two_offers() -> None:
-    found = azure({"meterName": "x Spot"}, {"meterName": "x Low Priority"})
-    assert len({(item.region, item.instance, item.pricing_model) for item in found}) == 2
-
-
-def test_azure_pages_lead_on_within_the_host_only() -> None:
-    assert azure(following=f"{AZURE}?$skip=1000") == [Link(url=f"{AZURE}?$skip=1000", role="next_page")]
-    assert azure(following="https://elsewhere.test/?$skip=1000") == []
-    assert azure(following="") == []
-
-
-def test_azure_prices_keep_their_digits() -> None:
-    text = (source.folder("azure_retail") / "cases" / "page_one.page.json").read_text(encoding="utf-8")
-    edited = text.replace('"retailPrice": 16322.508', '"retailPrice": 0.1234567890123456789')
-    found = next(iter(azure_retail.parse(page(edited, AZURE, "application/json"))))
-    assert isinstance(found, CloudOffer)
-    assert found.price == Decimal("0.1234567890123456789")
-
-
-@pytest.mark.parametrize(
-    "text", ["", "[]", "null", "{}", '{"Items": [{}]}', '{"Items": [1]}', '{"Items": 3}', "<html>"]
-)
-def test_what_is_no_answer_of_azure(text: str) -> None:
-    with pytest.raises(LayoutChanged):
-        list(azure_retail.parse(page(text, AZURE, "application/json")))
-
-
-# Instance types
-
-
-@pytest.mark.parametrize(
-    ("size", "gpus"),
-    [
-        ("Standard_NC24ads_A100_v4", ("A100 80GB PCIe", 1)), ("Standard_ND96asr_v4", ("A100 SXM4 40GB", 8)),
-        ("Standard_ND96amsr_A100_v4", ("A100 SXM4 80GB", 8)), ("Standard_NC80adis_H100_v5", ("H100 NVL", 2)),
-        ("standard_nc24rs_v3", ("V100", 4)), ("Standard_NV72ads_A10_v5", ("A10", 2)),
-        # Unknown, or a share of a GPU.
-        ("Standard_NV4as_v4", None), ("Standard_NC5s_v3", None), ("Standard_NC24s_v9", None), ("Standard_D2s_v3", None),
-        ("", None),
-    ],
-)  # fmt: skip
-def test_sizes_of_azure(size: str, gpus: tuple[str, int] | None) -> None:
-    found = cloud_instances.azure(size)
-    assert (found and (found.name, found.count)) == gpus
 
 
 # The wiki page

@@ -75,7 +75,7 @@ def read(name: str, route: Route, folder: Path, **others: Route) -> tuple[Collec
 
 SLOW = (faults.drip, faults.silence)
 #: A shop's pages, an interface in JSON and a file: they go on from the client's answer in ways of their own.
-ONE_OF_A_KIND = ("newegg", "azure_retail", "ecb_fx")
+ONE_OF_A_KIND = ("newegg", "openrouter", "ecb_fx")
 
 
 @pytest.mark.parametrize("name", source.names())
@@ -92,11 +92,7 @@ def test_each_fault_fails_each_source_in_its_own_way(name: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "body", "kind"),
     [
-        (
-            "azure_retail",
-            '{"BillingCurrency": "USD", "Items": [], "NextPageLink": null, "Count": 0}',
-            "application/json",
-        ),
+        ("openrouter", '{"data": [], "links": {"next": null}}', "application/json"),
         (
             "gpuhunt_catalog",
             "instance_name,location,price,cpu,memory,gpu_count,gpu_name,gpu_memory,spot,disk_size",

@@ -59,12 +59,9 @@ def _offer(price: str) -> str:
     )
 
 
-def _azure(price: str) -> bytes:
-    item = {
-        "meterName": "NC24ads A100 v4", "type": "Consumption", "armRegionName": "r", "skuName": "NC24ads", "productName": "p",
-        "armSkuName": "Standard_NC24ads_A100_v4", "currencyCode": "USD", "serviceName": "Virtual Machines", "retailPrice": 0,
-    }  # fmt: skip
-    return json.dumps({"Items": [item]}).replace('"retailPrice": 0', f'"retailPrice": {price}').encode()
+def _of_tokens(price: str) -> bytes:
+    model = {"id": "a/b", "pricing": {"prompt": 0, "completion": "0.1"}}
+    return json.dumps({"data": [model]}).replace('"prompt": 0', f'"prompt": {price}').encode()
 
 
 _TABLES, _SHOP = "toms_gpu_hierarchy", "generic_shop"
@@ -77,10 +74,10 @@ BOMBS: dict[str, Bomb] = {
     "spans of 65,534": (_TABLES, lambda: _html(_spans(1000, 65_534))),
     "tables of spans": (_TABLES, lambda: _html(_spans(10, 100) * 60)),
     "a price of 1e999999999, json-ld": (_SHOP, lambda: _ld(_offer("1e999999999"))),
-    "a price of 1e999999999, azure": ("azure_retail", lambda: _azure("1e999999999")),
-    "a price of '1e999999999', azure": ("azure_retail", lambda: _azure('"1e999999999"')),
-    "a price of 4 MB of digits": ("azure_retail", lambda: _azure("9" * 4_000_000)),
-    "a price of 1e-999999999": ("azure_retail", lambda: _azure("1e-999999999")),
+    "a price of 1e999999999, of tokens": ("openrouter", lambda: _of_tokens("1e999999999")),
+    "a price of '1e999999999', of tokens": ("openrouter", lambda: _of_tokens('"1e999999999"')),
+    "a price of 4 MB of digits": ("openrouter", lambda: _of_tokens("9" * 4_000_000)),
+    "a price of 1e-999999999": ("openrouter", lambda: _of_tokens("1e-999999999")),
     "a cell of 60 MB": (
         "quotes", lambda: _xlsx(_SHEET.format(_HEAD + f'<row><c t="inlineStr"><is><t>{"x" * 60_000_000}</t></is></c></row>')),
     ),
@@ -151,7 +148,7 @@ MORE_BOMBS: dict[str, Bomb] = {
     **{f"cells of {piece!r}": ("quotes", lambda p=piece: _rows(p * (60_000 // len(p)), 2)) for piece in (" ", "1", "1 ", "9,", "1.", "$", "$ ", "년", "- ", "(", "~", "?", "1-", "xX", "a ", "％")},  # type: ignore[misc]
     **{f"a price element of {piece!r}": (_SHOP, lambda p=piece: _html(f"<p class=price>{p * (90_000 // len(p))}</p>")) for piece in ("1 ", "$ ", "about ", "1-1-", "x", "$1 ", "1.", "/mo ", "€", "½", "1xx")},  # type: ignore[misc]
     **{f"a title of {piece!r}": (_SHOP, lambda p=piece: _ld(json.dumps({"@type": "Product", "name": p * (90_000 // len(p)), "offers": {"price": "5", "priceCurrency": "USD"}}))) for piece in ("RTX ", "GeForce ", "4070 ", "GB ", "( ", "x ")},  # type: ignore[misc]
-    **{f"{name}: a feed of {piece!r}": (name, lambda p=piece: _json(p * (200_000 // len(p)))) for name in ("azure_retail", "gpuhunt_catalog", "ebay") for piece in ("[", '{"a":', "1", '"', "[1,")},  # type: ignore[misc]
+    **{f"{name}: a feed of {piece!r}": (name, lambda p=piece: _json(p * (200_000 // len(p)))) for name in ("openrouter", "gpuhunt_catalog", "ebay") for piece in ("[", '{"a":', "1", '"', "[1,")},  # type: ignore[misc]
     **{f"{name}: rows of {piece!r}": (name, lambda p=piece: (p * (200_000 // len(p))).encode()) for name in ("measurements", "own_rates", "product_feed", "result_tables", "danawa_daily", "ecb_fx_history") for piece in (",", '"', "a\n", "<a>", "[")},  # type: ignore[misc]
     **{f"a sitemap of {piece!r}": (_SHOP, lambda p=piece: ("<?xml version='1.0'?><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>" + p * (200_000 // len(p))).encode()) for piece in ("<url>", "<url><loc>x</loc></url>", "&amp;", "<!--", "<![CDATA[")},  # type: ignore[misc]
 }  # fmt: skip

@@ -20,9 +20,6 @@ class Unreadable(ValueError):
     """The cell does not hold a value of its column's kind. The message tells a person what to mend."""
 
 
-_NEW = re.compile(
-    r"\bnew\b|\bsealed\b|\bneu(?:ware)?\b|신품|새\s?제품|새\s?상품|미개봉|신제품|新品|未使用", re.IGNORECASE
-)
 _QUANTITY = re.compile(
     r"(\d{1,3}(?:,\d{3})+|\d+)\s*(?:ea|pcs?|pieces?|units?|stk|stück|개|대|장|매|個|台|枚)?\.?", re.IGNORECASE
 )
