@@ -28,6 +28,8 @@ from gpuledger.extract.spelling import names_like
 T = TypeVar("T")
 #: The folder of a data directory that holds the files.
 FOLDER = "decisions"
+#: Most letters of what a person names: it becomes the name of files and heads a column of a terminal.
+LONGEST_NAME = 200
 
 
 class BadRecord(Failure):
@@ -124,11 +126,16 @@ class Kind(Generic[T]):
                 yield record
 
     def put(self, root: Path, record: T) -> T | None:
-        """Write a record. One of the same key is replaced, and returned. Raises BadRecord if the file has a bad one."""
-        before = self.all(root)
-        others = [other for other in before if self.key(other) != self.key(record)]
+        """Write a record. One of the same key is replaced, and returned.
+
+        Raises BadRecord for a name beyond LONGEST_NAME, and if the file has a bad record.
+        """
+        before, key = self.all(root), self.key(record)
+        if isinstance(key, str) and len(key) > LONGEST_NAME:
+            raise BadRecord(Message("a {entry}'s name has at most {most} letters", entry=self.entry, most=LONGEST_NAME))
+        others = [other for other in before if self.key(other) != key]
         self._write(root, [*others, record])
-        return next((other for other in before if self.key(other) == self.key(record)), None)
+        return next((other for other in before if self.key(other) == key), None)
 
     def remove(self, root: Path, key: Hashable) -> T | None:
         """Take the record of that key out and return it, None if there is none. Raises BadRecord as `put` does."""

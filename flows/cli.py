@@ -22,9 +22,7 @@ from typing import Any, NoReturn
 import click
 
 from gpuledger import __version__
-from gpuledger.extract import local_files
 from gpuledger.extract.message import LANGUAGES, Failure, Message
-from gpuledger.extract.redaction import redact_text
 from gpuledger.flows import commands
 from gpuledger.flows.settings import settings
 from gpuledger.flows.showing import chosen
@@ -32,7 +30,7 @@ from gpuledger.flows.showing.table import cell_width, wrapped
 from gpuledger.flows.showing.terminal import clean_streams
 from gpuledger.flows.words import lang, wrong_use
 from gpuledger.flows.words.lang import N_, gettext
-from gpuledger.flows.words.say import say
+from gpuledger.flows.words.say import failure, say
 
 #: Click's mark for a paragraph whose lines stay as they are, such as an example.
 _AS_IT_IS = "\b"
@@ -290,7 +288,7 @@ def call() -> NoReturn:
         click.echo(gettext("stopped"), err=True)
         sys.exit(130)
     except (Failure, OSError) as error:
-        click.echo(f"gpuledger: {redact_text(say(_message(error)))}", err=True)
+        click.echo(f"gpuledger: {failure(error)}", err=True)
         sys.exit(error.status if isinstance(error, Failure) else 1)
     sys.exit(status if isinstance(status, int) else 0)
 
@@ -305,15 +303,6 @@ def _show(error: click.ClickException) -> None:
         click.echo(context.get_usage(), err=True)
         click.echo(gettext("Try '{command} --help' for help.").format(command=context.command_path) + "\n", err=True)
     click.echo(gettext("Error: {message}").format(message=error.format_message()), err=True)
-
-
-def _message(error: Exception) -> Exception | str:
-    """The error, or its text. Errors of the operating system get the file, the reason and a way out."""
-    if isinstance(error, local_files.Refused):
-        return f"{error.filename}: {error.strerror}"
-    if isinstance(error, OSError) and error.filename:
-        return f"{error.filename}: {local_files.why(error)}; or choose another folder or --data-dir"
-    return error
 
 
 if __name__ == "__main__":

@@ -35,7 +35,11 @@ def writable(place: str, patience_s: float = objects.PATIENCE_S) -> Objects:
 
 def check(address: str) -> None:
     """Raise BadAddress for an address of the web that is none, or that others could answer for."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+        (parts.hostname or "").encode("idna")
+    except ValueError as error:
+        raise BadAddress(f"{address[:80]} is no address: {error}") from None
     if "@" in parts.netloc or parts.query or parts.fragment or not parts.hostname:
         raise BadAddress(f"{parts.scheme}://{parts.hostname or ''}… is no address of a publication: https://host/path")
     if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
@@ -78,7 +82,9 @@ class _Web:
                     return None
                 reason, passes = f"status {error.code}", error.code >= 500 or error.code == 429
             except (OSError, http.client.HTTPException) as error:
-                reason, passes = str(getattr(error, "reason", error)) or type(error).__name__, True
+                cause = getattr(error, "reason", error)
+                reason = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
+                passes = not isinstance(cause, ConnectionRefusedError)
             if not passes or time.monotonic() + pause > until:
                 raise StoreError(f"{self.address}/{key} could not be read: {reason}")
             time.sleep(pause)

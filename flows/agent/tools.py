@@ -12,7 +12,6 @@ import click
 
 from gpuledger import __version__
 from gpuledger.extract.message import Failure, Message
-from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.agent.from_commands import answer_of, tool_of
 from gpuledger.flows.asking import card_names, workload_names
 from gpuledger.flows.asking.options import MOST
@@ -21,6 +20,7 @@ from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.showing.buy_answer import SCHEMA
 from gpuledger.flows.showing.show import in_currency
+from gpuledger.flows.words.say import failure
 from gpuledger.transform import queries
 from gpuledger.transform.answers import card as cards
 from gpuledger.transform.answers import described, markets, workloads
@@ -86,7 +86,7 @@ def _with_plain_errors(tool: Callable[P, Answer]) -> Callable[P, Answer]:
             except click.ClickException as error:
                 raise ToolError(error.format_message()) from None
             except (Failure, OSError) as error:
-                raise ToolError(redact_text(str(error))) from None
+                raise ToolError(failure(error)) from None
 
     return answer_or_error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -38,7 +39,7 @@ def add(what: str, model_id: str | None, data_dir: str | None) -> None:
 
     data = data_of(data_dir)
     with as_wrong_use(SizingError):
-        if not Path(what).exists():
+        if not os.path.exists(what):  # noqa: PTH110  of any length
             bring(what, data, model_id)
             model_id = model_id or catalogue.slug(catalogue.without_address(what))
             kept = next((one for one in MODELS.usable(data.root)[0] if one.model_id == model_id), None)

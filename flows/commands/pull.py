@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option
+from gpuledger.flows.asking.options import data_dir_option, keep_sample_option
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.lang import gettext
 
@@ -14,8 +14,9 @@ from gpuledger.flows.words.lang import gettext
 @click.option(
     "--key", "keys", multiple=True, metavar="KEY", help="Public key of the publisher; a second one may be given."
 )
+@keep_sample_option
 @data_dir_option
-def command(address: str | None, keys: tuple[str, ...], data_dir: str | None) -> int:
+def command(address: str | None, keys: tuple[str, ...], keep_sample: bool, data_dir: str | None) -> int:
     """Bring what somebody publishes at ADDRESS (https://…) into the data directory, checked, beside what it reads itself.
 
     Without ADDRESS from the setting warehouse, with which every reading command does this by itself, once a day. The key may
@@ -27,9 +28,8 @@ def command(address: str | None, keys: tuple[str, ...], data_dir: str | None) ->
         raise click.UsageError(
             gettext("name the address, as in `gpuledger pull https://host/path`, or in the setting warehouse")
         )
-    from gpuledger.extract.archive.objects import PATIENCE_S
-    from gpuledger.flows.history import pulling
+    from gpuledger.flows.history.pulling import pull
 
-    for sentence in pulling.pull(settings, settings.data(), settings.warehouse, settings.warehouse_keys, PATIENCE_S):
+    for sentence in pull(settings, settings.data(), keep_sample=keep_sample):
         click.echo(sentence)
     return 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +13,8 @@ import msgspec
 
 from gpuledger.extract.archive.objects import StoreError
 from gpuledger.extract.archive.web import readable
-from gpuledger.flows.settings.settings import Settings
+from gpuledger.flows.night.start import Request, refuse_a_mixture
+from gpuledger.flows.settings.settings import Settings, SettingsError
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 from gpuledger.warehouse.errors import Locked, NoWarehouse, WarehouseError
@@ -22,22 +22,26 @@ from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.published import bring, rows
 from gpuledger.warehouse.published.bring import Note
 
-#: Longest wait of a question for the publisher [s]. After that what is on this machine answers.
+#: How long the publisher is asked again before somebody who waits is told that it does not answer [s].
 _PATIENCE_S = 5.0
 #: How often questions ask for a newer day, and how soon again after no answer.
 _EVERY, _AGAIN = timedelta(hours=24), timedelta(hours=1)
 
 
-def pull(settings: Settings, data: DataDir, address: str, keys: Sequence[str], patience_s: float) -> tuple[str, ...]:
-    """Bring a folder to the newest day of a publication. Returns sentences about it, the first one says what came.
+def pull(settings: Settings, data: DataDir, *, keep_sample: bool = False) -> tuple[str, ...]:
+    """Bring a folder to the newest day of the publication `warehouse`. Returns sentences about it, of which the first says
+    what came.
 
-    Raises Untrusted, StoreError, NoWarehouse for a place without a publication, and Locked while a run writes.
+    Raises Untrusted, StoreError, SettingsError for a folder of the sample that is not of this publication, NoWarehouse for
+    a place without a publication, and Locked while a run writes.
     """
-    place = readable(address, patience_s)
+    place = readable(settings.warehouse, _PATIENCE_S)
     before = bring.note_of(data)
-    found = bring.bring(data, place, keys)
+    if before.address != place.address:
+        refuse_a_mixture(data, Request(keep_sample=keep_sample))
+    found = bring.bring(data, place, settings.warehouse_keys)
     if found is None:
-        raise NoWarehouse(address)
+        raise NoWarehouse(settings.warehouse)
     now = datetime.now(UTC)
     note = msgspec.structs.replace(found.note, asked_at=now)
     if before.newest == note.newest and data.published.exists() and not rows.has_aged(data, now):
@@ -103,9 +107,9 @@ def answering(settings: Settings) -> DataDir:
     if not is_due and note.address == settings.warehouse.rstrip("/") and data.published.exists():
         return data
     try:
-        for sentence in pull(settings, data, settings.warehouse, settings.warehouse_keys, _PATIENCE_S)[1:]:
+        for sentence in pull(settings, data)[1:]:
             _say(sentence)
-    except (StoreError, WarehouseError) as error:
+    except (StoreError, WarehouseError, SettingsError) as error:
         if not data.published.exists():
             raise
         note = bring.note_of(data)

@@ -14,7 +14,9 @@ from gettext import NullTranslations
 
 import click
 
+from gpuledger.extract import local_files
 from gpuledger.extract.message import Sum, Words, message_of, said
+from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.words.lang import N_, current, gettext, knows, translations
 
 
@@ -25,6 +27,16 @@ def say(what: object, money: Callable[[Sum], Sum] = lambda amount: amount) -> st
     if message_of(what) is not None:
         return said(what, Words(money, label, gettext))
     return label(str(what))
+
+
+def failure(error: Exception) -> str:
+    """What an error that ends a command says, without secrets. One of the operating system names the file and a way out."""
+    what: object = error
+    if isinstance(error, local_files.Refused):
+        what = f"{error.filename}: {error.strerror}"
+    elif isinstance(error, OSError) and error.filename:
+        what = f"{error.filename}: {local_files.why(error)}; or choose another folder or --data-dir"
+    return redact_text(say(what))
 
 
 @contextmanager

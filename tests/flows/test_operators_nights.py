@@ -31,6 +31,8 @@ from tests.command import gpuledger, rows, succeeds
 from tests.flows import inprocess
 from tests.nights import Night
 
+#: Nobody listens there.
+NOBODY = "http://127.0.0.1:1"
 OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
 #: The sources that have a part in the sample, so that a host of theirs answers here.
 HERE = [source.name for source in sources.discover() if source.sample and source.start]
@@ -141,7 +143,7 @@ def test_invented_prices_are_marked_at_every_door_and_no_real_run_stands_beside_
     data = nights[2].copy(tmp_path / "data")
     before = (data / "gpuledger.duckdb").resolve()
     (tmp_path / "VGA.csv").write_text("Id,Name,2021-03-01 10:10:01\n", encoding="utf-8")
-    for real in (("refresh", "--engine", "plain"), ("refresh",), ("backfill", tmp_path / "VGA.csv")):
+    for real in (("refresh", "--engine", "plain"), ("refresh",), ("backfill", tmp_path / "VGA.csv"), ("pull", NOBODY)):
         refused = gpuledger(*real, data=data)
         assert refused.status == 2
         assert all(word in refused.err for word in ("--data-dir", "--keep-sample", "invented"))

@@ -356,6 +356,13 @@ def test_questions_ask_once_a_day_and_own_quotes_stand_beside_published_prices(
     again = succeeds(*buy, env=env)
     assert json.loads(again.out) == json.loads(first.out)
     assert address in again.err, "the nights of the sample are long past: the publisher is silent"
+    refused = pull(tmp_path / "empty", "http://127.0.0.1:1").err
+    assert refused == "gpuledger: http://127.0.0.1:1/latest.json could not be read: Connection refused\n"
+    env |= {"GPULEDGER_WAREHOUSE": "http://127.0.0.1:1", "GPULEDGER_DATA_DIR": str(tmp_path / "sample")}
+    shutil.copytree(days / "night1", tmp_path / "sample", symlinks=True)
+    of_the_sample = succeeds(*buy, env=env)
+    assert "holds the sample" in of_the_sample.err, "and nobody is asked"
+    assert "invented" in of_the_sample.out
 
     show_again = tmp_path / "public"
     shutil.copytree(days / "2", show_again, dirs_exist_ok=True)
@@ -374,7 +381,8 @@ def test_questions_ask_once_a_day_and_own_quotes_stand_beside_published_prices(
     before = counts()
     assert {"newegg", "quotes"} <= {source for source, _ in before}
     (own / "state" / "pulled.json").unlink()
-    succeeds("pull", address, data=own)
+    assert "holds the sample" in pull(own, address).err
+    succeeds("pull", address, "--keep-sample", data=own)
     assert counts() == before
     assert rows(own, "SELECT count(*) FROM core.offer WHERE source = 'quotes' AND price = 1234") == [(1,)]
 

@@ -132,6 +132,20 @@ def test_a_name_beyond_all_names_is_told_from_the_first_letters(nights: dict[int
     assert len(outcome.err) < 500
 
 
+def test_what_no_file_could_be_called_is_a_name_that_nobody_knows_or_keeps(tmp_path: Path) -> None:
+    """`File name too long` was said of a model, and a card of 9,999 letters was kept."""
+    long = "a" * 9999
+    known = ("size", f"{long}/{long}"), ("model", "add", f"{long}/b"), ("buy", "--model", f"hf.co/{long}/b")
+    figures = ("memory_gb=24", "--like", "RTX 4090", "--source", "x")
+    kept = ("gpu", "add", long, *figures), ("workload", "add", long, "--name", "x", "--unit", "s", "--description", "x")
+    for words in (*known, *kept, ("pull", f"https://{long}/")):
+        outcome = gpuledger(*words, data=tmp_path, env={"GPULEDGER_OFFLINE": "true"})
+        assert (outcome.status, outcome.out) == (2, "")
+        assert "File name too long" not in outcome.err
+        assert words not in kept or "has at most 200 letters" in outcome.err
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_name_in_another_coding_is_said_to_be_none(nights: dict[int, Night]) -> None:
     """As a terminal in CP949 gives `지포스`; it was a traceback."""
     outcome = gpuledger("price", "\udcc1\udcf6\udcc6\udcf7", data=nights[1].data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from gpuledger.transform.sizing import catalogue
@@ -14,7 +15,7 @@ from gpuledger.transform.sizing.tensors import Architecture, count_parameters
 def is_path(name: str) -> bool:
     """Whether a name of a model is meant as a file or folder, and not as `org/name` or an Ollama tag."""
     is_file = name.endswith((".json", ".gguf", ".safetensors")) and "://" not in name
-    return is_file or name.startswith((".", "/", "~")) or ("/" in name and Path(name).is_dir())
+    return is_file or name.startswith((".", "/", "~")) or ("/" in name and os.path.isdir(name))  # noqa: PTH112  of any length
 
 
 def parameters_of(shape: Architecture | DiffusionModel) -> int:
