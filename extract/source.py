@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from gpuledger.extract import sources
 from gpuledger.extract.items import Parsed
+from gpuledger.extract.message import Label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +208,18 @@ def _countries() -> dict[str, str]:
 def country_of(host: str) -> str | None:
     """Return the country (ISO 3166) of the shop at a host, if it is a source of one country."""
     return _countries().get(host.lower().removeprefix("www."))
+
+
+def seller(name: str, url: str | None = None, vendor: str | None = None) -> str:
+    """Return who sells an offer of the source `name`, as people are told: `Newegg`, `GPU Barn (Newegg)` of a marketplace's
+    `vendor`, `BuildShop` of a quote, `shop.example` of a shop for whose pages there are no rules of their own.
+    """
+    source = get(name)
+    if source.is_of_many_shops and (host := urlsplit(url or "").hostname):
+        return host
+    if vendor is None:
+        return Label(source.title)
+    return vendor if name == "quotes" else f"{vendor} ({source.title})"
 
 
 def discover() -> list[Source]:

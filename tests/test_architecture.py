@@ -44,6 +44,7 @@ MAY_USE = {
         "extract.archive.sealed",
         "extract.spelling",
         "extract.hub.weight_types",
+        "extract.source",
     },
     "extract": set(),
 }

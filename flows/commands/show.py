@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gpuledger.extract.source import seller
 from gpuledger.flows.asking.options import currency_option, data_dir_option, read_from
 from gpuledger.flows.showing import terminal
 from gpuledger.flows.showing.money import Money
@@ -131,7 +132,11 @@ def _price_lines(card: dict[str, Any], lows: list[float], currency: Money) -> li
         price = (
             gettext("{price} USD at {shop} since {day}")
             .replace("USD", code)
-            .format(price=currency.text(street), shop=card["shop"], day=f"{card['price_since']:%Y-%m-%d}")
+            .format(
+                price=currency.text(street),
+                shop=gettext(seller(card["shop"], card["url"])),
+                day=f"{card['price_since']:%Y-%m-%d}",
+            )
         )
         beside = [gettext("{share} over MSRP").format(share=f"{over:+.1%}")] if over is not None else []
         beside += [spoken(card["price_mark"])] if card["price_mark"] else []

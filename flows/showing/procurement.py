@@ -144,7 +144,7 @@ def _vendor(option: Option) -> str | None:
     evidence = option.evidence
     if evidence is None or (option.way == "buy" and evidence.listing_id is None):
         return None
-    return evidence.vendor or (sources.get(evidence.source).title if evidence.source in sources.names() else None)
+    return evidence.shop if evidence.source in sources.names() else None
 
 
 def _stock(option: Option, quoted: Offer | None) -> str | None:

@@ -39,6 +39,9 @@ def write(data: DataDir, folder: Path, progress: Progress = SILENT) -> list[Path
 
     progress.step("ask")
     report_contents = contents(data, origin, texts(settings.load({}).assumptions_given), utc_now(), models)
-    titles = {"titles": {"columns": ["source", "title"], "rows": [[one.name, one.title] for one in discover()]}}
+    titles = {"titles": {
+        "columns": ["source", "title", "is_of_many_shops"],
+        "rows": [[one.name, one.title, one.is_of_many_shops] for one in discover()],
+    }}  # fmt: skip
     progress.step("write")
     return files.export(report_contents | titles, folder, language=lang.current(), translations=translations)

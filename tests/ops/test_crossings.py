@@ -73,7 +73,7 @@ def test_a_kept_question_is_told_when_its_price_moved_by_a_twentieth_with_the_se
         told = look(is_heard=False)
         assert [one.title for one in told] == titles
     assert told[0].body.startswith(
-        f"before (2023-11-16): {first['sentence']}\nnow: Buy NVIDIA GeForce RTX 4090 at newegg for "
+        f"before (2023-11-16): {first['sentence']}\nnow: Buy NVIDIA GeForce RTX 4090 at Newegg for "
     )
     assert look() == told, "as long as nobody heard it, it is not told"
     assert look() == []

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpuledger.extract.message import Label, Message, Mistake
+from gpuledger.extract.source import discover
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import CANNOT_RUN, cheaper_ruled_out, is_against, named, smaller, what_would
 from gpuledger.transform.buying.choosing.comfort import gravity, least_speed, uses, with_reasons
@@ -97,7 +98,8 @@ class _Asker:
         assumed = use.get("assume", {})
         self.assumptions = stock.assumptions.with_text({**assumed, **question.changed()})
         self.usage = _usage(question, self.shape)
-        shops = tuple(sorted({name.lower() for name in question.shops})) or None
+        of_title = {source.title.lower(): source.name for source in discover()} if question.shops else {}
+        shops = tuple(sorted({of_title.get(name.lower(), name.lower()) for name in question.shops})) or None
         if shops and not stock.shops():
             raise ImpossibleQuestion("no shop was read yet: run `gpuledger refresh` first, or leave --shop out")
         if shops and (unknown := [name for name in shops if name not in {known.lower() for known in stock.shops()}]):

@@ -135,7 +135,7 @@ def _rent(option: Option, assumptions: Assumptions) -> Iterator[Step]:
     where = (
         Message("the offer below")
         if option.evidence is None
-        else f"{option.evidence.source}, {option.evidence.price_since:%Y-%m-%d}"
+        else f"{option.evidence.shop}, {option.evidence.price_since:%Y-%m-%d}"
     )
     monthly_usd = assumptions.storage_usd_per_month + assumptions.egress_usd_per_month
     months = f" + {number(monthly_usd)} × 12 × {number(assumptions.horizon_years)}" if monthly_usd else ""
@@ -157,7 +157,7 @@ def _owning(option: Option, own: costs.Ownership, assumptions: Assumptions) -> I
     offered = Message("the price as it is offered")
     if option.evidence is not None:
         offered = Message(
-            "the price as it is offered: {source}, {day:%Y-%m-%d}", source=option.evidence.source,
+            "the price as it is offered: {source}, {day:%Y-%m-%d}", source=option.evidence.shop,
             day=option.evidence.price_since,
         )  # fmt: skip
     yield Step("cards", number(price), float(own.purchase), "USD", offered)

@@ -13,7 +13,7 @@ from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.choosing.picks import Picks
 from gpuledger.transform.buying.hosts import estimated_on
 from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE, STREET_PRICE
-from gpuledger.transform.buying.market import Evidence, Hosted
+from gpuledger.transform.buying.market import ANY_SHOP, Evidence, Hosted
 from gpuledger.transform.buying.options import OWNED, Option, busy_hours
 from gpuledger.transform.buying.rows import machine_usd, mark_of, supply_of
 from gpuledger.transform.sizing.diffusion import DiffusionModel
@@ -223,7 +223,7 @@ def _speed(each: float) -> str:
 
 
 def _where(evidence: Evidence | None) -> Message:
-    """Who asks the price: `at newegg`, `at the launch price of 2025-04-16,`, `at the street price of 2026-10, GPU Poet,`."""
+    """Who asks the price: `at Newegg`, `at the launch price of 2025-04-16,`, `at the street price of 2026-10, GPU Poet,`."""
     if evidence is None:
         return Message("that you have,")
     if _is_of_street(evidence):
@@ -558,7 +558,7 @@ class _Said(NamedTuple):
             )
         if "invented" in mark:
             yield Message("The price is invented: it is of the sample.")
-        if evidence is not None and evidence.is_of_a_named_shop:
+        if evidence is not None and evidence.source == ANY_SHOP:
             yield Message(
                 "What a page of {shop} does not call used counts as new, and a marketplace's offers count for nothing.",
                 shop=evidence.shop,

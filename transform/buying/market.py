@@ -7,10 +7,11 @@ from datetime import date, datetime
 from decimal import Decimal
 from types import MappingProxyType
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 import duckdb
 
+from gpuledger.extract.source import names as source_names
+from gpuledger.extract.source import seller
 from gpuledger.transform import exchange_rates
 from gpuledger.transform.assumptions import Assumptions, from_table
 from gpuledger.transform.identity.gpu import Gpu
@@ -67,16 +68,9 @@ class Evidence(NamedTuple):
         return self.mark == "stale, street price"
 
     @property
-    def is_of_a_named_shop(self) -> bool:
-        """Whether it is of a shop for whose pages there are no rules of their own."""
-        return self.source == ANY_SHOP
-
-    @property
     def shop(self) -> str:
-        """Who sells it, as people are told: `BuildShop (quotes)`, `newegg`, `shop.example` of a shop that the user named."""
-        if self.is_of_a_named_shop and (host := urlsplit(self.url or "").hostname):
-            return host
-        return f"{self.vendor} ({self.source})" if self.vendor else self.source
+        """Who sells it, as people are told."""
+        return seller(self.source, self.url, self.vendor) if self.source in source_names() else self.source
 
 
 class Card(NamedTuple):

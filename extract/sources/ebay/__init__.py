@@ -13,7 +13,7 @@ from gpuledger.extract.source import Access, Publishing, Source, parser_in
 
 SOURCE = Source(
     name="ebay",
-    title="eBay, offers at a fixed price (Browse API)",
+    title="eBay",
     homepage="https://www.ebay.com/",
     parse=parser_in(__name__),
     kinds=("offer",),

@@ -177,11 +177,11 @@ const openEvidence = (number, url, title) => {
 /** The name that people know a source by. */
 const title = (name) => _(titles().get(name) ?? name);
 const titles = once(() => new Map(rows("titles").map((row) => [row.source, row.title])));
-/** A shop, or the vendor that it names, in red if its data are older than they may be. */
-const shop = (name, vendor = null) => {
-  const text = vendor ? (name === "quotes" ? vendor : `${vendor} (${title(name)})`) : title(name);
-  return stale().has(name) ? h("span", null, raw(text), " ", h("span", { class: "bad" }, _("stale"))) : raw(text);
-};
+const of_many = once(() => new Set(rows("titles").filter((row) => row.is_of_many_shops).map((row) => row.source)));
+/** Who sells: the shop, the vendor that it names, or the host of a page where the source reads many shops. */
+const sold_by = ({ shop, url, vendor }) => (of_many().has(shop) && url ? new URL(url).hostname : !vendor ? title(shop) : shop === "quotes" ? vendor : `${vendor} (${title(shop)})`);
+/** The same, with `stale` in red behind it if its data are older than they may be. */
+const shop = (row) => (stale().has(row.shop) ? h("span", null, raw(sold_by(row)), " ", h("span", { class: "bad" }, _("stale"))) : raw(sold_by(row)));
 /** When a price was last confirmed, relative to the time of the report. */
 const confirmed = (time, source) => {
   if (!time) return "";

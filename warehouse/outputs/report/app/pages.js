@@ -99,7 +99,7 @@ const for_workload = (id) => {
     const score = scores().get(`${id} ${row.gpu_id}`);
     return answer(kind, card(row.gpu_id),
       h("p", { class: "price" }, priced(price, row.price_usd)),
-      h("p", null, shop(price.shop), " · ", confirmed(price.confirmed_at, price.shop)),
+      h("p", null, shop(price), " · ", confirmed(price.confirmed_at, price.shop)),
       h("p", null, `${short(row.score)} ${workload.unit}`, evidence(score?.evidence, score?.url), ` · ${_("{figure} per {money}", { figure: short((row.per_1000_usd / 1000) * rates().get(currency()) * perMoney()), money: sum(perMoney()) })}`),
       because(row, price), renting(row.gpu_id));
   };
@@ -148,7 +148,7 @@ const ranking = (id, list = null, most = 50) => {
     { key: "xscore", head: _("× score"), kind: "r", value: (row) => row.value?.score_ratio ?? null, cell: (row) => ratio(row.value?.score_ratio) },
     { key: "xprice", head: _("× price"), kind: "r", value: (row) => row.value?.price_ratio ?? null, cell: (row) => ratio(row.value?.price_ratio) },
     { key: "msrp", head: _("launch price"), kind: "r", value: (row) => row.launch?.price_usd ?? null, cell: (row) => money(row.launch?.price_usd) },
-    { key: "shop", head: _("shop"), value: (row) => (row.value ? row.price?.shop : null), filter: true, cell: (row) => (row.value ? [shop(row.price.shop), " ", confirmed(row.price.confirmed_at, row.price.shop)] : null) },
+    { key: "shop", head: _("shop"), value: (row) => (row.value ? sold_by(row.price) : null), filter: true, cell: (row) => (row.value ? [shop(row.price), " ", confirmed(row.price.confirmed_at, row.price.shop)] : null) },
   ], { sort: list ? "-per" : "rank", most, mark: (row) => row.value?.is_front });
 };
 
@@ -213,7 +213,7 @@ const pick_of = (row, kind, first, needed_gb) => {
   const saved = first.outlay_usd - row.outlay_usd;
   return answer(kind, what(row),
     h("p", { class: "price" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url), mark_of(row)),
-    h("p", null, shop(seller.shop, seller.vendor), " · ", row.price_mark?.includes("price") ? day(seller.price_since) : confirmed(seller.confirmed_at, seller.shop)),
+    h("p", null, shop(seller), " · ", row.price_mark?.includes("price") ? day(seller.price_since) : confirmed(seller.confirmed_at, seller.shop)),
     h("p", null, speed_of(row), range_of(row) ? h("small", null, ` (${range_of(row)})`) : null),
     h("p", null, _("needs {needed} of {memory} GB", { needed: number(needed_gb, 1), memory: number(row.available_gb, 1) })),
     row.way === "buy" ? h("p", null, row.host === "the machine itself" ? _("{price} on day one for a whole computer; shipping is not in it", { price: money(row.outlay_usd) }) : _("{price} on day one, with the machine; shipping is not in it", { price: money(row.outlay_usd) })) : null,
@@ -234,7 +234,7 @@ const ways_grid = (id, list, most = 50) =>
     { key: "speed", head: _("speed for each"), kind: "r", value: rate_of, cell: (row) => [speed_of(row), range_of(row) ? h("small", null, ` ${range_of(row)}`) : null] },
     { key: "per", head: per_heading(id), kind: "r", value: (row) => row.usd_per_million_tokens ?? row.usd_per_thousand_images, cell: (row) => money(row.usd_per_million_tokens ?? row.usd_per_thousand_images) },
     { key: "memory", head: _("memory it has, GB"), kind: "r", value: (row) => row.available_gb, cell: (row) => number(row.available_gb, 1) },
-    { key: "shop", head: _("shop"), value: (row) => sellers()[row.seller].vendor ?? title(sellers()[row.seller].shop), filter: true, cell: (row) => shop(sellers()[row.seller].shop, sellers()[row.seller].vendor) },
+    { key: "shop", head: _("shop"), value: (row) => sold_by(sellers()[row.seller]), filter: true, cell: (row) => shop(sellers()[row.seller]) },
   ], { search: false, most });
 const need_of = (row, question) => facts(
   [_("parameters"), `${number(row.parameters / 1e9, 2)} B`],
@@ -253,10 +253,10 @@ const models_page = () => [
     return { ...row, bought: bought(list), rented: rented(list) };
   }), [
     { key: "model_id", head: _("model"), cell: (row) => page(row.model_id, ["model", row.model_id]) },
-    { key: "family", head: _("family"), filter: true, cell: (row) => raw(row.family) },
+    { key: "family", head: _("family"), filter: true, value: (row) => row.family?.replaceAll("_", " "), cell: (row) => raw(row.family?.replaceAll("_", " ")) },
     { key: "model_kind", head: _("kind"), filter: true, value: (row) => word("model_kind", row.model_kind) },
     { key: "parameters", head: _("parameters"), kind: "r", cell: (row) => `${number(row.parameters / 1e9, 2)} B` },
-    { key: "weights_int4_gb", head: _("weights at 4 bits"), kind: "r", cell: (row) => number(row.weights_int4_gb, 1) },
+    { key: "weights_int4_gb", head: `${_("weights at 4 bits")}, GB`, kind: "r", cell: (row) => short(row.weights_int4_gb) },
     { key: "card", head: _("cheapest to own"), kind: "wide", value: (row) => row.bought?.what ?? null, cell: (row) => (row.bought ? what(row.bought) : null) },
     { key: "outlay", head: `${_("day one")}, ${currency()}`, kind: "r", value: (row) => row.bought?.outlay_usd ?? null, cell: (row) => money(row.bought?.outlay_usd) },
     { key: "speed", head: _("speed"), kind: "r", value: (row) => (row.bought ? rate_of(row.bought) : null), cell: (row) => (row.bought ? speed_of(row.bought) : null) },
@@ -287,7 +287,7 @@ const cards_page = () => {
       { key: "advice", head: _("advice"), kind: "tight", filter: true, value: (row) => word("advice", row.price?.advice ?? "no_price"), cell: (row) => advice(row.price?.advice ?? "no_price") },
       { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (row) => row.price?.price_usd ?? null, cell: (row) => (row.price?.price_usd ? priced(row.price) : null) },
       { key: "memory_gb", head: _("memory, GB"), kind: "r", cell: (row) => number(row.memory_gb, 1) },
-      { key: "shop", head: _("shop"), filter: true, kind: "tight", value: (row) => (row.price?.price_usd ? row.price.shop : null), cell: (row) => (row.price?.price_usd ? shop(row.price.shop) : null) },
+      { key: "shop", head: _("shop"), filter: true, kind: "tight", value: (row) => (row.price?.price_usd ? sold_by(row.price) : null), cell: (row) => (row.price?.price_usd ? shop(row.price) : null) },
       { key: "msrp", head: _("over launch price"), kind: "r", value: (row) => row.price?.premium_over_msrp ?? null, cell: (row) => percent(row.price?.premium_over_msrp) },
       { key: "used", head: _("used, from"), kind: "r", value: (row) => row.price?.used_usd ?? null, cell: (row) => money(row.price?.used_usd) },
       { key: "change_30d", head: _("30 days"), kind: "r", value: (row) => (market() === DATA.run.home ? row.change_30d : null), cell: (row) => (market() === DATA.run.home ? percent(row.change_30d) : "") },
@@ -321,13 +321,13 @@ const card_page = (id) => {
     heading(row.gpu),
     h("div", { class: "answers" },
       answer(market_words(), h("span", { class: "price" }, price ? priced(price) : _("no price")),
-        price?.price_usd ? h("p", null, shop(price.shop), " · ", confirmed(price.confirmed_at, price.shop), h("br"), h("small", null, _("stands since {day}", { day: day(price.price_since) }))) : h("p", null, why_not(price)),
+        price?.price_usd ? h("p", null, shop(price), " · ", confirmed(price.confirmed_at, price.shop), h("br"), h("small", null, _("stands since {day}", { day: day(price.price_since) }))) : h("p", null, why_not(price)),
         h("p", null, page(_("compare with others"), ["compare"], { cards: id }))),
       price ? answer(_("advice"), advice(price.advice),
         price.beaten_by ? h("p", null, card(price.beaten_by), ` ${_("is at least as fast for no more money")} (${workloads().get(price.beaten_in)?.workload ?? ""})`) : null,
         price.advice === "unjudged" ? h("p", null, h("small", null, unjudged(row))) : market() === DATA.run.home && row.hint_reason ? h("p", null, h("small", null, _(row.hint_reason), row.hint_given ? ` (${_("such a hint was right {right} of {given} times in the last year; {share} of all weeks", { right: row.hint_was_right, given: row.hint_given, share: percent(row.hint_right_on_any).replace("+", "") })})` : "")) : null,
         price.own_total_usd ? h("p", null, h("small", null, `${_("{price} in all over the years", { price: money(price.own_total_usd) })}: ${assumed()}`)) : null) : null,
-      price?.used_usd ? answer(_("used"), h("span", { class: "price" }, link(money(price.used_usd), price.used_url), evidence(price.used_evidence, price.used_url)), h("p", null, raw(price.used_shop), ` · ${word("left_out", price.used_condition)}`)) : null),
+      price?.used_usd ? answer(_("used"), h("span", { class: "price" }, link(money(price.used_usd), price.used_url), evidence(price.used_evidence, price.used_url)), h("p", null, shop({ shop: price.used_shop, url: price.used_url }), ` · ${word("left_out", price.used_condition)}`)) : null),
     facts([_("launch price"), money(row.msrp_usd)], [_("over launch price"), percent(price?.premium_over_msrp)],
       [_("30 days"), market() === DATA.run.home ? percent(row.change_30d) : ""], [_("lowest ever"), row.all_time_low_usd === null ? null : `${money(row.all_time_low_usd)}, ${day(row.all_time_low_on)}`],
       [_("memory"), row.memory_gb === null ? null : `${number(row.memory_gb, 1)} GB ${row.memory_type ?? ""}`], [_("bandwidth"), row.memory_bandwidth_gb_s === null ? null : `${number(row.memory_bandwidth_gb_s, 0)} GB/s`],
@@ -346,7 +346,7 @@ const card_page = (id) => {
       { key: "value", head: _("by value"), kind: "r", value: (one) => one.value?.value_rank ?? null },
       { key: "base", head: _("× baseline"), kind: "r", value: (one) => one.relative_to_baseline, cell: (one) => ratio(one.relative_to_baseline) },
       claimed(own),
-      { key: "source", head: _("source"), cell: (one) => raw(one.source) },
+      { key: "source", head: _("source"), value: (one) => title(one.source) },
     ], { search: false })] : null,
     runs.length ? [h("h2", null, _("What runs on it")), h("p", { class: "soft" }, _("one card, {precision}, {context} tokens of context, one user; expected speed with its range", { precision: DATA.asked.precision, context: number(DATA.asked.context) })), grid("runs", runs, [
       { key: "model", head: _("model"), value: (one) => one.model_id, cell: (one) => page(one.model_id, ["model", one.model_id]) },
@@ -371,7 +371,7 @@ const card_page = (id) => {
 };
 const offer_columns = () => [
   { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (one) => one.price_usd, cell: (one) => [link(one.price_usd === null ? printed(one.price, one.currency) : money(one.price_usd, one), one.url), evidence(one.evidence, one.url, one.title)] },
-  { key: "shop", head: _("shop"), filter: true, value: (one) => title(one.shop), cell: (one) => shop(one.shop) },
+  { key: "shop", head: _("shop"), filter: true, value: sold_by, cell: shop },
   { key: "market", head: _("market"), filter: true, cell: (one) => raw(one.market) },
   { key: "availability", head: _("stock"), kind: "tight", filter: true, value: (one) => word("availability", one.availability) },
   { key: "condition", head: _("condition"), kind: "tight", filter: true, value: (one) => word("condition", one.condition) },
@@ -385,7 +385,7 @@ const held_grid = (list) => grid("held", list, [
   { key: "was", head: _("before"), kind: "r", value: (one) => one.reference_price, cell: (one) => printed(one.reference_price, one.reference_currency || one.currency) },
   { key: "reason", head: _("reason"), kind: "wide", cell: (one) => raw(one.reason) },
   { key: "held_at", head: _("held since"), kind: "tight", cell: (one) => day(one.held_at) },
-  { key: "shop", head: _("shop"), cell: (one) => shop(one.shop) },
+  { key: "shop", head: _("shop"), value: sold_by, cell: shop },
 ]);
 
 // ---- Workloads, comparing, renting ------------------------------------------------------------------------------------------
@@ -426,7 +426,7 @@ const compare_page = () => {
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": _("Table") }, h("table", null,
         h("thead", null, h("tr", null, h("td", null), ids.map((id) => h("th", { scope: "col" }, card(id), " ", h("button", { type: "button", onclick: () => put(ids.filter((one) => one !== id)) }, _("remove")))))),
         h("tbody", null,
-          line(_("price"), (row, price) => (price?.price_usd ? [priced(price), h("br"), shop(price.shop), " ", confirmed(price.confirmed_at, price.shop)] : null)),
+          line(_("price"), (row, price) => (price?.price_usd ? [priced(price), h("br"), shop(price), " ", confirmed(price.confirmed_at, price.shop)] : null)),
           line(_("advice"), (row, price) => (price ? advice(price.advice) : null)),
           line(_("launch price"), (row) => money(row.msrp_usd)), line(_("over launch price"), (row, price) => percent(price?.premium_over_msrp)),
           line(_("used, from"), (row, price) => money(price?.used_usd)),
@@ -457,12 +457,12 @@ const rent_page = () => [heading(_("Renting")), DATA.cloud.rows.length ? cloud_g
 // ---- What changed, sources, claims, dictionary ------------------------------------------------------------------------------
 
 const changes_grid = (list, whole = true) => (list.length ? grid("changes", list, [
-      { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu ?? "", cell: (row) => [row.gpu_id ? card(row.gpu_id, false) : "", h("span", { class: "narrow soft" }, shop(row.shop))] },
+      { key: "gpu", head: "GPU", value: (row) => cards().get(row.gpu_id)?.gpu ?? "", cell: (row) => [row.gpu_id ? card(row.gpu_id, false) : "", h("span", { class: "narrow soft" }, shop(row))] },
       { key: "new", head: _("now"), kind: "r", value: (row) => row.new_price, cell: (row) => [row.new_price == null ? h("span", { class: "soft" }, word("change", row.change)) : printed(row.new_price, row.currency), evidence(row.evidence, row.url, row.title)] },
       { key: "ratio", head: "%", kind: "r", value: (row) => row.change_ratio, cell: (row) => percent(row.change_ratio) },
       { key: "old", head: _("before"), kind: "r", value: (row) => row.old_price, cell: (row) => printed(row.old_price, row.currency) },
       { key: "change", head: _("change"), filter: true, value: (row) => word("change", row.change) },
-      { key: "shop", head: _("shop"), filter: true, value: (row) => title(row.shop), cell: (row) => shop(row.shop) },
+      { key: "shop", head: _("shop"), filter: true, value: sold_by, cell: shop },
       { key: "changed_at", head: _("when"), kind: "tight", cell: (row) => day(row.changed_at) },
       { key: "stock", head: _("stock"), value: (row) => (row.old_availability === row.new_availability ? "" : word("availability", row.new_availability)) },
       { key: "title", head: _("title"), kind: "wide spare", cell: (row) => link(row.title, row.url) },
@@ -492,13 +492,13 @@ const sources_page = () => {
     h("h2", null, _("Titles that match no card, or several")), unmatched.length ? grid("unmatched", unmatched, [
       { key: "title", head: _("title"), kind: "wide", cell: (row) => link(row.title, row.url) },
       { key: "kind", head: _("kind"), filter: true, value: (row) => word("kind", row.kind) },
-      { key: "shop", head: _("source"), filter: true, value: (row) => title(row.shop) },
+      { key: "shop", head: _("source"), filter: true, value: sold_by },
       { key: "match_status", head: _("status"), filter: true, value: (row) => word("match", row.match_status) },
-      { key: "match_candidates", head: _("may be"), kind: "wide", cell: (row) => raw(row.match_candidates) },
+      { key: "match_candidates", head: _("may be"), kind: "wide", value: (row) => row.match_candidates?.split(" ").map((one) => cards().get(one)?.gpu ?? one).join(", ") },
     ], { most: 25 }) : h("p", null, _("None.")),
     h("h2", null, _("Rows in quarantine")), quarantine.length ? grid("quarantine", quarantine, [
       { key: "reason", head: _("reason"), kind: "wide message", cell: (row) => [raw(row.reason), evidence(row.evidence)] },
-      { key: "shop", head: _("source"), filter: true, value: (row) => title(row.shop) },
+      { key: "shop", head: _("source"), filter: true, value: sold_by },
       { key: "count", head: _("rows"), kind: "r" },
     ]) : h("p", null, _("None.")),
   ];
