@@ -204,25 +204,35 @@ def test_a_price_of_a_shop_that_could_not_be_read_is_stale_at_every_door_and_day
 
 
 @pytest.mark.parametrize(
-    ("budget", "speed"), [(3000, 0), pytest.param(1500, 20, marks=pytest.mark.slow_combination), (6000, 40)]
+    ("budget", "speed"), [(1300, 0), pytest.param(1500, 20, marks=pytest.mark.slow_combination), (6000, 40)]
 )
 def test_a_budget_and_a_speed_give_the_picks_of_the_command_in_the_report(
     data: Path, page: dict[str, Any], budget: int, speed: int
 ) -> None:
     compared = 0
     for number, row in enumerate(table(page, "questions")):
-        if row["people"] != 1 or row["market"] != "us" or row["condition"] != "any" or not row["context"]:
+        if row["people"] != 1 or row["market"] != "us" or row["condition"] != "any":
             continue
+        if speed and not row["context"]:
+            continue  # a model of pictures writes no tokens
         question = (row["model_id"], 1, row["context"], "any", "us", "USD")
         told = agent(data, question, budget=budget, min_tokens_per_s=speed or None, shown=3)["options"]
-        of_command = [one["what"] for one in told if one["pick"] and not one["instead"]]
+        of_command = [
+            (one["what"], one["precision"])
+            for one in told if one["pick"] and not ("--host own" in one["instead"] or (one["instead"] and row["context"]))
+        ]  # fmt: skip
         ways = [way for way in table(page, "ways") if way["question"] == number]
         steps = [
             step for step in table(page, "steps")
             if step["question"] == number and step["speed"] == speed and (step["budget_usd"] or 1e9) <= budget
         ]  # fmt: skip
         places = [steps[-1][name] for name in ("first", "for_less", "other")] if steps else []
-        assert [ways[place]["what"] for place in places if place is not None] == of_command, question
+        in_report = [
+            (ways[place]["what"], ways[place]["precision"] or row["at_precision"])
+            for place in places
+            if place is not None
+        ]
+        assert in_report == of_command, question
         compared += len(of_command)
     assert compared >= 6
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +32,7 @@ from gpuledger.transform.speed.pieces import is_of_speech
 
 #: The files with more bits than the usual one that people run, the most first.
 _MORE_BITS = ("Q8_0", "Q6_K", "Q5_K_M")
+_AS_ASKED = "Nothing runs {model} at {asked} as asked. At {precision}:"
 
 
 class ImpossibleQuestion(Mistake):
@@ -132,10 +132,24 @@ class _Asker:
 
     def as_asked(self) -> Answer:
         """The answer, without what would help if there is none."""
+        return nearest(self.at_each_precision())
+
+    def at_each_precision(self) -> Iterator[Answer]:
+        """The answer as it was asked, and about pictures and clips of no stated precision those at fewer bits, as people run
+        them, the most bits first.
+        """
         question, usage = self.question, self.usage
         precision = question.precision or usual_precision(self.shape, question.model, usage.users)
-        answer = self.answer(self.need(precision, usage), self.limits())
-        return answer if question.precision else self._at_fewer_bits(answer)
+        first = self.answer(self.need(precision, usage), self.limits())
+        yield first
+        if question.precision or first.need.diffusion is None:
+            return
+        for need in self.smaller(first.need):
+            instead = Message(
+                _AS_ASKED if first.picks is None else "At {asked} nothing here is comfortable. At {precision}:",
+                model=need.model_id, asked=first.need.precision, precision=need.precision,
+            )  # fmt: skip
+            yield replace(self.answer(need, first.limits), instead=instead)
 
     def if_asked(self, **changes: Any) -> Answer | None:
         """The answer that who types the question with these changes reads first, None if there is none with a price."""
@@ -161,24 +175,6 @@ class _Asker:
             picks=picks, ranking=choice.ordered(answers, picks, question.order),
             hosted=stock.hosted(need.model_id) if need.writes else (),
         )  # fmt: skip
-
-    def _at_fewer_bits(self, answer: Answer) -> Answer:
-        """The answer about pictures and clips at the most bits at which something is comfortable, as people run them.
-
-        If nothing is comfortable at any, the one that comes nearest.
-        """
-        if answer.picks is None or not answer.picks.first.behind or answer.need.diffusion is None:
-            return answer
-        found = [(gravity(answer.picks.first), answer)]
-        for need in self.smaller(answer.need):
-            other = self.answer(need, answer.limits)
-            if other.picks is not None:
-                instead = Message(
-                    "At {asked} nothing here is comfortable. At {precision}:", asked=answer.need.precision,
-                    precision=need.precision,
-                )  # fmt: skip
-                found.append((gravity(other.picks.first), replace(other, instead=instead)))
-        return min(found, key=itemgetter(0))[1]
 
     def smaller(self, need: Need) -> Iterator[Need]:
         """What the model needs at each precision at which it needs less, the most bits first."""
@@ -220,14 +216,29 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
         )
     if answer.ranking:
         return answer if question.precision else replace(answer, more_bits=_more_bits(asker, answer))
-    found = [(gravity(other.picks.first), other) for other in _changed(asker, need, limits) if other.picks]
-    if found:
-        return min(found, key=itemgetter(0))[1]
+    changed = nearest((answer, *_changed(asker, need, limits)))
+    if changed.picks:
+        return changed
     return replace(
         answer,
         blocked=_blocked(asker),
         remedies=[*what_would(answer.options, limits, need, asker.at, stock.known()), *_limits_to_ask(asker)],
     )
+
+
+def nearest(answers: Iterable[Answer]) -> Answer:
+    """The first answer with a comfortable pick, else the one that comes nearest, the first if none has picks."""
+    found = list[Answer]()
+    for answer in answers:
+        found.append(answer)
+        if answer.picks and not answer.picks.first.behind:
+            break
+    return min(found, key=lambda one: (one.picks is None, gravity(one.picks.first) if one.picks else ()))
+
+
+def at_each_precision(question: Question, stock: Stock, own_models: Path) -> list[Answer]:
+    """The answers among which `ask` takes the nearest: of pictures and clips one a precision, the most bits first."""
+    return [*_Asker(question, stock, own_models).at_each_precision()]
 
 
 def _more_bits(asker: _Asker, answer: Answer) -> tuple[str, float] | None:
@@ -286,9 +297,7 @@ def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
         )
     for other in asker.smaller(need):
         model, asked, precision = need.model_id, need.precision, other.precision
-        at_precision = Message(
-            "Nothing runs {model} at {asked} as asked. At {precision}:", model=model, asked=asked, precision=precision
-        )
+        at_precision = Message(_AS_ASKED, model=model, asked=asked, precision=precision)
         yield replace(asker.answer(other, limits), instead=at_precision)
         if not has_machine:
             both = Message(

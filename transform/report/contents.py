@@ -89,7 +89,7 @@ class _Contents:
         stocks = running.stocks(self._con, places, set_here, clock)
         models = _rows(self._con, "models")
         asked = list(running.asked(stocks, self._data.root, {row["model_id"] for row in models}, on_model))
-        kept = [running.kept(question.answer) for question in asked]
+        kept = [running.kept(question) for question in asked]
         ways, sellers = _ways_and_sellers([rows for rows, _ in kept])
         content = {
             "run": {name: _plain(cell) for name, cell in self._run.items()},

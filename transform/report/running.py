@@ -19,8 +19,8 @@ import duckdb
 from gpuledger.extract.message import Message
 from gpuledger.transform.answers.markets import Market
 from gpuledger.transform.buying import market
-from gpuledger.transform.buying.answer import Answer, ask
-from gpuledger.transform.buying.choosing.comfort import with_reasons
+from gpuledger.transform.buying.answer import Answer, ask, at_each_precision
+from gpuledger.transform.buying.choosing.comfort import gravity, with_reasons
 from gpuledger.transform.buying.choosing.picks import Choice
 from gpuledger.transform.buying.headline import cheapest_below, rent_curve, sentences, why_nothing
 from gpuledger.transform.buying.options import Option
@@ -40,14 +40,14 @@ MOST = 8
 SHOWN = (
     "way", "condition", "what", "gpu_id", "gpu_count", "price_usd", "outlay_usd", "total_usd", "running_usd", "kept_usd",
     "available_gb", "tokens_per_s", "each_tokens_per_s", "low_tokens_per_s", "high_tokens_per_s", "speed_is", "images_per_s",
-    "usd_per_million_tokens", "usd_per_thousand_images", "host", "price_mark",
+    "usd_per_million_tokens", "usd_per_thousand_images", "host", "price_mark", "precision", "needed_gb",
 )  # fmt: skip
 SELLER = ("source", "seller", "url", "price_since", "last_seen_at", "snapshot_sha256")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question of the grid with its answer."""
+    """A question of the grid with its answer, and those among which it was chosen."""
 
     model_id: str
     people: int
@@ -56,6 +56,7 @@ class Asked:
     condition: str
     market: str
     answer: Answer
+    at_each_precision: Sequence[Answer]
 
     @property
     def said(self) -> Sequence[Message]:
@@ -133,9 +134,11 @@ def _of_model(model_id: str, market_name: str, stock: Stock, own: Path) -> Itera
                 continue  # a model of pictures serves one at a time, and the usual precision may be this one
             if precision == USUAL:
                 precisions.append(answer.need.precision)
+            others = [] if answer.need.job else at_each_precision(question, stock, own)
+            all_ = [answer if one.need.precision == answer.need.precision else one for one in others] or [answer]
             yield Asked(
                 model_id=model_id, people=people, context=context if answer.need.job else None, precision=precision,
-                condition=condition, market=market_name, answer=answer,
+                condition=condition, market=market_name, answer=answer, at_each_precision=all_,
             )  # fmt: skip
 
 
@@ -150,65 +153,88 @@ class Step(NamedTuple):
     picks: tuple[Option | None, ...]
 
 
-def steps(answer: Answer) -> list[Step]:
-    """The picks for each least speed of the grid and each budget: only a budget at which they change begins a step."""
+def steps(answers: Sequence[Answer]) -> list[Step]:
+    """The picks for each least speed of the grid and each budget: only a budget at which they change begins a step.
+
+    Of several answers, one a precision, the one whose first pick comes nearest to comfort counts, as at every door.
+    """
     found = list[Step]()
-    for speed in axes()["speed"] if answer.need.writes else axes()["speed"][:1]:
+    for speed in axes()["speed"] if answers[0].need.writes else axes()["speed"][:1]:
+        judged = [_Judged(answer, speed) for answer in answers]
+        for budget in [None, *sorted({one for each in judged for one in each.outlays})]:
+            within = [picks for each in judged if (picks := each.within(budget))]
+            if not within:
+                continue
+            names = min(within, key=lambda one: one[0])[1]
+            if budget is None or found[-1].budget_usd is None or any(map(operator.is_not, names, found[-1].picks)):
+                found.append(Step(speed, None if budget is None else float(budget), names))
+    return found
+
+
+class _Judged:
+    """The options of an answer from a least speed on, ranked once for all budgets."""
+
+    def __init__(self, answer: Answer, speed: int) -> None:
         limits = replace(answer.limits, min_tokens_per_s=speed or None)
         alone = with_reasons(answer.options, answer.need, limits, replace(answer.assumptions, several_cards=1))
         beside = with_reasons(answer.options, answer.need, limits, answer.assumptions)
         # Several cards are behind one that does it too, from the budget on that reaches the cheapest such card.
         singles = (one for one in alone if one.way == "buy" and one.gpu_count == 1 and not (one.against or one.behind))
-        least = min((one.outlay_usd for one in singles if one.outlay_usd is not None), default=Decimal(0))
-        as_asked = {
+        self._least = min((one.outlay_usd for one in singles if one.outlay_usd is not None), default=Decimal(0))
+        self._as_asked = {
             id(one): asked for judged in (alone, beside) for one, asked in zip(judged, answer.options, strict=True)
         }
-        free, bound = Choice(answer.assumptions, has_budget=False), Choice(answer.assumptions, has_budget=True)
-        unbound, several, single = (
+        self._free, self._bound = (Choice(answer.assumptions, has_budget=bound) for bound in (False, True))
+        self._unbound, self._several, self._single = (
             [one for one in choice.ranked(judged) if _counts(one.option, speed)]
-            for choice, judged in ((free, beside), (bound, beside), (bound, alone))
+            for choice, judged in ((self._free, beside), (self._bound, beside), (self._bound, alone))
         )
-        for budget in [None, *sorted({one.option.outlay_usd or Decimal(0) for one in unbound})]:
-            choice, within = free, unbound
-            if budget is not None:
-                judged = several if budget >= least else single
-                choice, within = bound, [one for one in judged if (one.option.outlay_usd or 0) <= budget]
-            picks = choice.of_ranked(within)
-            if picks is None:
-                continue
-            names = tuple(
-                one and as_asked[id(one)] for one in (*picks, cheapest_below(picks, [one.option for one in within]))
-            )
-            if budget is None or found[-1].budget_usd is None or any(map(operator.is_not, names, found[-1].picks)):
-                found.append(Step(speed, None if budget is None else float(budget), names))
-    return found
+        self.outlays = {one.option.outlay_usd or Decimal(0) for one in self._unbound}
+
+    def within(self, budget: Decimal | None) -> tuple[tuple[bool, int, int, int], tuple[Option | None, ...]] | None:
+        """How much speaks against the first pick within a budget, and the picks as in Step; None if there are none."""
+        choice, within = self._free, self._unbound
+        if budget is not None:
+            judged = self._several if budget >= self._least else self._single
+            choice, within = self._bound, [one for one in judged if (one.option.outlay_usd or 0) <= budget]
+        picks = choice.of_ranked(within)
+        if picks is None:
+            return None
+        all_ = (*picks, cheapest_below(picks, [one.option for one in within]))
+        return gravity(picks.first), tuple(one and self._as_asked[id(one)] for one in all_)
 
 
 def _counts(option: Option, speed: int) -> bool:
     return not option.against and option.outlay_usd is not None and option.each_a_second >= speed
 
 
-def kept(answer: Answer) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def kept(asked: Asked) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The answers as rows (see rows.COLUMNS) and the steps, which name rows by their places.
 
     The rows are the first ones, those of the steps, and each before which none costs as little on day one, is as fast and
-    has as much memory. On the front are those that no other beats in cost and speed.
+    has as much memory; of other precisions, which such a row names with what it needs, those of the steps alone. On the
+    front are those that no other beats in cost and speed.
     """
-    found = steps(answer)
+    found = steps(asked.at_each_precision)
     picked = {id(option) for step in found for option in step.picks}
     before, rows, places = list[tuple[float, float, float]](), list[dict[str, Any]](), dict[int, int]()
-    for rank, (option, why) in enumerate(answer.ranked(0), 1):
-        if option.outlay_usd is None:
-            continue
-        outlay, speed = float(option.outlay_usd), option.each_a_second
-        is_new = not any(
-            paid <= outlay and rate >= speed and memory >= option.available_gb for paid, rate, memory in before
-        )
-        if rank <= MOST or is_new or id(option) in picked:
-            places[id(option)] = len(rows)
-            row = row_of(Shown(rank=rank, option=option, ruled_out=why, answer=answer, origin=lambda sha256: None))
-            rows.append(row | {"notes": option.notes or None, "behind": option.behind or None, "at": (outlay, speed)})
-        before.append((outlay, speed, option.available_gb))
+    others = (other for other in asked.at_each_precision if other is not asked.answer)
+    for answer in (asked.answer, *others):
+        is_other = answer is not asked.answer
+        for rank, (option, why) in enumerate(answer.ranked(0), 1):
+            if option.outlay_usd is None or (is_other and id(option) not in picked):
+                continue
+            outlay, speed = float(option.outlay_usd), option.each_a_second
+            is_new = not any(
+                paid <= outlay and rate >= speed and memory >= option.available_gb for paid, rate, memory in before
+            )
+            if rank <= MOST or is_new or id(option) in picked:
+                places[id(option)] = len(rows)
+                row = row_of(Shown(rank=rank, option=option, ruled_out=why, answer=answer, origin=lambda sha256: None))
+                row |= {"notes": option.notes or None, "behind": option.behind or None, "at": (outlay, speed)}
+                rows.append(row if is_other else row | {"precision": None, "needed_gb": None})
+            if not is_other:
+                before.append((outlay, speed, option.available_gb))
     for row in rows:
         outlay, speed = row["at"]
         row["is_front"] = speed > 0 and not any(

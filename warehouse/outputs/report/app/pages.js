@@ -161,7 +161,8 @@ const question_of = (id, people = asked("people")) => (questions().get(id) || []
 const ways_of = (question) => (question && ways().get(question.number)) || [];
 const bought = (list) => list.find((row) => row.way === "buy");
 const rented = (list) => list.find((row) => row.way !== "buy");
-const what = (row, text = row.what) => [row.way === "buy" && cards().has(row.gpu_id) ? page(text, ["card", row.gpu_id]) : raw(text), row.condition && row.condition !== "new" ? ` (${word("condition", row.condition)})` : ""];
+const at_bits = (row, text) => (row.precision ? _("{model} at {precision}", { model: text, precision: row.precision }) : text);
+const what = (row, text = row.what) => [row.way === "buy" && cards().has(row.gpu_id) ? page(at_bits(row, text), ["card", row.gpu_id]) : raw(at_bits(row, text)), row.condition && row.condition !== "new" ? ` (${word("condition", row.condition)})` : ""];
 const mark_of = (row) => (row.price_mark ? h("small", { class: "bad" }, " ", row.price_mark.split(", ").map((one) => word("mark", one)).join(", ")) : null);
 /** What a chart shows as speed: pictures a minute or tokens/s for each. */
 const rate_of = (row) => (row.images_per_s ? row.images_per_s * 60 : row.each_tokens_per_s ?? null);
@@ -215,7 +216,7 @@ const pick_of = (row, kind, first, needed_gb) => {
     h("p", { class: "price" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url), mark_of(row)),
     h("p", null, shop(seller), " · ", row.price_mark?.includes("price") ? day(seller.price_since) : confirmed(seller.confirmed_at, seller.shop)),
     h("p", null, speed_of(row), range_of(row) ? h("small", null, ` (${range_of(row)})`) : null),
-    h("p", null, _("needs {needed} of {memory} GB", { needed: number(needed_gb, 1), memory: number(row.available_gb, 1) })),
+    h("p", null, _("needs {needed} of {memory} GB", { needed: number(row.needed_gb ?? needed_gb, 1), memory: number(row.available_gb, 1) })),
     row.way === "buy" ? h("p", null, row.host === "the machine itself" ? _("{price} on day one for a whole computer; shipping is not in it", { price: money(row.outlay_usd) }) : _("{price} on day one, with the machine; shipping is not in it", { price: money(row.outlay_usd) })) : null,
     h("p", null, _("{price} in all over the years", { price: money(row.total_usd) })),
     row !== first ? h("p", null, saved > 0 ? _("{price} less on day one", { price: money(saved) }) : _("{price} more on day one", { price: money(-saved) }), rate && best ? ` · ${Math.abs(rate / best - 1) < 0.03 ? _("as fast") : _("{times} times as fast", { times: number(rate / best) })}` : null) : null,
