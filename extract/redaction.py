@@ -43,78 +43,16 @@ _URL = re.compile(r"(?<![a-z])[a-z][a-z0-9+.-]{0,30}://[^\s\"'<>`|\\^{}]+", re.I
 _SCHEMES = frozenset(
     ("http", "https", "ftp", "file", "s3", "gs", "az", "postgresql", "postgres", "sqlite", "ws", "wss")
 )
-_SHAPES = re.compile(
-    r"-{4,5} ?BEGIN [A-Z\d ]*PRIVATE KEY(?: BLOCK)? ?-{4,5}.*?(?:-{4,5} ?END [A-Z\d ]*PRIVATE KEY(?: BLOCK)? ?-{4,5}|\Z)"
-    r"|\bPuTTY-User-Key-File-\d.*?(?:\bPrivate-MAC: [0-9a-f]+|\Z)"
-    r"|\$(?:apr1|2[abxy]|[156y]|argon2\w+|scrypt)\$[^\s:'\"]{20,}"  # of crypt(5), as htpasswd and shadow have it
-    r"|\beyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*"
-    r"|\b(?:AKIA|ASIA)[0-9A-Z]{12,}(?:[\s:,]+[A-Za-z0-9/+]{40}\b)?|\bABSK[\w+/=]{40,}|\bgh[pousr]_\w{16,}|\bgithub_pat_\w{16,}|\bgl(?:pat|ptt|dt|rt|ft|cbt|imt|soat)-[\w-]{16,}|\b(?:xox[a-z]|xapp)-[\w-]{10,}"
-    r"|\b[sr]k[-_](?:live|test|proj|ant)?[-_]?[\w-]{16,}|\bAIza[\w-]{20,}|\bhf_\w{16,}|\bpypi-[\w-]{16,}|\bya29\.[\w-]{10,}"
-    r"|\b(?:npm|gsk|r8|whsec|shp(?:at|ca|pa|ss)|dop_v1|lin_api|ntn)_[\w-]{16,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bhv[bsr]\.[\w-]{16,}"
-    # Google OAuth, Telegram, Docker, Databricks, Prefect, webhooks and others, as scanners such as gitleaks know them.
-    r"|\bGOCSPX-[\w-]{16,}|\b1//0[\w-]{20,}|\bAQ\.[\w-]{20,}|(?<![\d:])\d{8,10}:A[\w-]{32,}|\bdckr_(?:pat|oat)_[\w-]{16,}"
-    r"|\b(?:dapi|dkea|dose|dsapi)[0-9a-f]{32}(?:-\d)?|\bpn[ub]_[A-Za-z0-9]{16,}|\bxoxe\.xox[a-z]-[\w-]{10,}"
-    r"|\bhooks\.slack\.com/(?:services|workflows|triggers)/[\w/-]+|\bdiscord(?:app)?\.com/api/webhooks/[\w/-]+"
-    r"|\bsq0[a-z]{3}-[\w-]{16,}|\bATATT3[\w-]{16,}|\bAGE-SECRET-KEY-1[0-9A-Z]{16,}|\b(?:glsa|glc|figd|sbp|sntry[su]|rubygems)_[\w-]{16,}"
-    r"|\b(?:xai|pplx|tskey|xkeysib|NRAK|PMAK)-[\w-]{16,}|\bpscale_(?:tkn|pw|oauth)_[\w.-]{16,}|\bdp\.[a-z]{2,5}\.[\w-]{16,}"
-    r"|\b(?:SK|key-)[0-9a-f]{32}\b|\b\w{14,17}\.(?:atlasv1\.[\w-]{32,}|[0-9a-f]{64}\b)|\b[MNO][\w-]{23,28}\.[\w-]{6}\.[\w-]{27,}"
-    # Vault before 1.10, Azure, GitLab's runners, NVIDIA, Fireworks, Firebase, 1Password.
-    r"|\bs\.[A-Za-z0-9]{24}\b|\b\w{3}\dQ~[\w.~-]{30,}|\bGR1348941[\w-]{16,}|\bnvapi-[\w-]{16,}|\bfw_\w{20,}"
-    r"|\bAAAA[\w-]{7}:APA91b[\w-]{20,}|\bops_eyJ[\w-]{16,}",
-    re.DOTALL | re.ASCII,
-)
-_COOKIES = re.compile(r"(?P<keep>(?<![a-z0-9_])(?:set-)?cookie['\"]?\s*:\s*)[^\r\n]+", re.IGNORECASE)
-_SCHEME_AND_KEY = re.compile(
-    r"(?P<keep>(?<![a-z0-9_])(?:bearer|basic|digest|negotiate)\s+)[A-Za-z0-9+/=._~:-]{8,}", re.IGNORECASE
-)
-_AUTHORIZATION = re.compile(
-    r"(?P<keep>(?<![a-z0-9_])authorization['\"]?\s*(?:=>|[:=])\s*['\"]?(?:(?:bearer|basic|digest|negotiate|token|apikey)\s+)?)"
-    r"(?:(?<=digest )[^\r\n]+|[^\s'\",;]+)",
-    re.IGNORECASE,
-)
+#: What is a secret by its shape alone.
+_SHAPES = re.compile("|".join(_TABLE["shapes"]), re.DOTALL | re.ASCII)
+#: Places that headers, commands, files and sentences give a secret, and those beside a name that may be that of one.
+_PLACES = [re.compile(place, re.IGNORECASE) for place in _TABLE["places"]]
+_NAMED = [re.compile(place) for place in _TABLE["named"]]
 #: A name and the mark between the name and its value, which in YAML may be on the next line, and in a text inside JSON has
 #: quotes with a backslash. The value is examined only if the name is that of a secret.
 _NAME = re.compile(
     r"(?<![^\W\d])(?<!\$)(?P<name>(?:[^\W\d]|\$)[\w.$\[\]-]{0,80})\\?['\"]?\s*(?P<mark>=>|[=:：]|%3D)\s*"
     r"(?:[|>][-+]?[ \t]*\r?\n\s*)?\\?"
-)
-#: The same as an option of a command: `--token …`, `-pw …`. What begins with another dash is the next option.
-_OPTION = re.compile(
-    r"(?P<keep>(?<![\w-])--?(?P<name>[A-Za-z][\w-]{1,60})[ \t]+)(?:\"[^\"\r\n]+\"|'[^'\r\n]+'|[^\s\"'`-][^\s\"'`,;)\]]*)"
-)
-#: Places of a password that commands and files give it by themselves.
-_PLACES = [
-    re.compile(place, re.IGNORECASE)
-    for place in (
-        r"(?P<keep>(?<![\w-])(?:-u|--(?:proxy-)?user)[ =]?['\"]?[^\s:'\"]+:)[^\s'\"]+",  # curl -u robot:…
-        r"(?P<keep>\b(?:mysql\w*|mariadb\w*|sshpass|redis-cli|(?:docker|podman) login|ldap\w+)\b"
-        r"[^\r\n|;&]{0,200}?\s-[paw][ ]?['\"]?)"
-        r"[^\s'\"-][^\s'\"]*",
-        r"(?P<keep>\s-U ?['\"]?[^\s%'\"]{1,80}%)[^\s'\"]+",  # smbclient -U robot%…
-        r"(?P<keep>\s/user:\S{1,80}\s+)[^\s/]\S*",  # net use … /user:robot …
-        r"(?P<keep>\bConvertTo-SecureString\s+(?:-String\s+)?['\"])[^'\"\r\n]+",
-        r"(?P<keep>:_(?:authToken|auth|password)\s+)\S+",  # npm config set //host/:_authToken …
-        r"(?P<keep>\blogin\s+\S{1,80}\s+(?:account\s+\S{1,80}\s+)?password\s+)\S+",  # netrc
-        r"(?P<keep>(?<!\S)[\w.*-]+:\d{4,5}:[\w*-]+:[\w*-]+:)\S+",  # pgpass
-    )
-]
-#: A word for a secret in a sentence, and what it is said to be. After a verb this must have a digit: "the token is invalid".
-_SAID = re.compile(
-    r"(?P<keep>(?:\b(?:password|passphrase|token|secret|(?:seed|recovery) (?:phrase|code)|"
-    r"(?:api|access|secret|unseal) key(?: \d+)?)"
-    r"(?: for [^\s:]{1,80}| \[\w*\])?|비밀번호[는은가이]?|암호[는은가이]?)"
-    r"(?:\s*[:：]\s*|(?:\s+(?:is|was):?\s+['\"]?|(?<=[는은가이])\s+|\s+['\"])(?=[^\s'\"]{0,80}\d)(?=[^\s'\"]{0,80}[a-z])))"
-    r"(?:(?<=phrase: )[^\r\n]+|[^\s'\",;<>()*=:…]{6,})",
-    re.IGNORECASE,
-)
-#: The same in XML: `<password>…</password>`.
-_ELEMENT = re.compile(r"(?P<keep><(?P<name>[\w.:-]{1,80})(?:\s[^<>]{0,200})?>)[^<>]{1,2000}(?=</)")
-#: A name and its value as two fields or arguments: `{"name": "API_TOKEN", "value": "…"}`, `define('DB_PASSWORD', '…')`,
-#: `ENV API_TOKEN …`.
-_TWO_FIELDS = re.compile(
-    r"(?P<keep>(?:\b(?:name|key)['\"]?\s*[:=]\s*['\"]?(?P<name>[\w.-]{1,80})['\"]?[\s,]+['\"]?value['\"]?\s*[:=]\s*['\"]?"
-    r"|\bdefine\(\s*['\"](?P<constant>\w{1,80})['\"]\s*,\s*['\"]|\b(?:setx|ENV)\s+(?P<variable>\w{1,80})\s+['\"]?))"
-    r"[^\s'\",}]+"
 )
 _VALUE = re.compile(r"\"[^\"\r\n]*\"|'[^'\r\n]*'|[^\s&'\",;}\])]+")
 
@@ -140,9 +78,9 @@ def redact(url: str) -> str:
 def redact_text(text: str) -> str:
     """`text` with everything that is or looks like a secret replaced by `***`. Addresses in it are redacted too."""
     text = _SHAPES.sub(HIDDEN, text)
-    for pattern in (_COOKIES, _AUTHORIZATION, _SCHEME_AND_KEY, *_PLACES, _SAID):
+    for pattern in _PLACES:
         text = pattern.sub(rf"\g<keep>{HIDDEN}", text)
-    for pattern in (_ELEMENT, _OPTION, _TWO_FIELDS):
+    for pattern in _NAMED:
         text = pattern.sub(_without_value, text)
     text = _URL.sub(_url_in_text, text)
     return _without_secret_pairs(text)
