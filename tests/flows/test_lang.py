@@ -36,7 +36,6 @@ from gpuledger.transform.buying.options import Limits, Market, options_of
 from gpuledger.transform.buying.question import Usage
 from gpuledger.transform.sizing.named import shape_of
 from gpuledger.warehouse.outputs.report import files
-from gpuledger.warehouse.outputs.report.words import of_scripts
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query, reader
 from tests.command import ROOT, arguments, environment, gpuledger
@@ -433,7 +432,10 @@ def test_the_report_is_korean_but_its_data_are_not(nights: dict[int, Night], tmp
     assert '<html lang="ko">' in page
     assert "GPU 가격과 가성비" in page
     scripts = [(files.ROOM / name).read_text(encoding="utf-8") for name in files.SCRIPTS]
-    texts = {*of_scripts(scripts), *(text for vocabulary in words["values"].values() for text in vocabulary.values())}
+    texts = {
+        *files.of_scripts(scripts),
+        *(text for vocabulary in words["values"].values() for text in vocabulary.values()),
+    }
     korean_words = lang.translations("ko")
     assert isinstance(korean_words, lang.Catalogue)
     assert texts - korean_words.messages.keys() == set(), "write it in flows/words/locale/ko/LC_MESSAGES/gpuledger.po"
@@ -444,7 +446,7 @@ def test_the_texts_of_the_scripts_are_found_as_babel_finds_them() -> None:
     for name in files.SCRIPTS:
         with (files.ROOM / name).open("rb") as script:
             babels = {str(text) for _, text, *_ in extract("javascript", script, options={"template_string": "yes"})}
-        assert babels <= {*of_scripts([(files.ROOM / name).read_text(encoding="utf-8")])}, (
+        assert babels <= {*files.of_scripts([(files.ROOM / name).read_text(encoding="utf-8")])}, (
             "it leaves out some between backticks"
         )
 

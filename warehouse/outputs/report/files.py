@@ -10,7 +10,10 @@ from __future__ import annotations
 import base64
 import gettext as gettext_module
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,6 @@ from markupsafe import Markup
 
 from gpuledger.extract import local_files
 from gpuledger.extract.message import Sum, Words, said
-from gpuledger.warehouse.outputs.report import words
 
 NAME = "index.html"
 ROOM = Path(__file__).parent
@@ -59,7 +61,7 @@ def render(
     return environment.get_template("page.html").render(
         contents={name: part for name, part in contents.items() if name != "messages"},
         words=_words(
-            [*words.of_scripts(scripts[len(LIBRARIES) :]), *_translatable_texts(contents)],
+            [*of_scripts(scripts[len(LIBRARIES) :]), *_translatable_texts(contents)],
             language,
             translations,
         )
@@ -94,7 +96,7 @@ def _words(
     """The languages, the texts for the codes of the warehouse, and the translations of every text of the page: of its `own`
     texts and of those for codes, into each language but English.
     """
-    english = words.values(lambda text: text)
+    english = tomllib.loads(_text("codes.toml"))
     texts = [*own, *(text for vocabulary in english.values() for text in vocabulary.values())]
 
     def translated(gettext: Callable[[str], str]) -> dict[str, str]:
@@ -106,6 +108,15 @@ def _words(
         "values": english,
         "translations": {code: translated(own.gettext) for code, own in translations.items() if code != "en"},
     }
+
+
+#: A text in the scripts: `_("…")`, with the text in the form of a JSON string.
+_TEXT = re.compile(r'\b_\(("(?:[^"\\\n]|\\.)*")')
+
+
+def of_scripts(scripts: Iterable[str]) -> list[str]:
+    """Every text that the scripts have translated."""
+    return sorted({json.loads(text) for script in scripts for text in _TEXT.findall(script)})
 
 
 #: Columns of the contents that hold names and texts of the program itself.
