@@ -67,9 +67,13 @@ def read_page(path: Path) -> bytes:
     """
     content = read_bytes(path, MAX_PAGE_BYTES, follow=True)
     try:
-        return gunzipped(content, MAX_PAGE_BYTES) if content[:2] == _GZIP else content
+        return gunzipped(content, MAX_PAGE_BYTES) if content[:2] == GZIP else content
     except ValueError as error:
         raise _refused(path, f"the gzip file {error}") from None
+
+
+#: How a gzip file begins.
+GZIP = b"\x1f\x8b"
 
 
 class TooMuch(ValueError):
@@ -82,7 +86,7 @@ def gunzipped(content: bytes, most: int) -> bytes:
     Raises TooMuch if there are more than `most` bytes, and ValueError if the file is damaged or incomplete.
     """
     plain = bytearray()
-    while content[:2] == _GZIP:
+    while content[:2] == GZIP:
         stream = zlib.decompressobj(16 + zlib.MAX_WBITS)
         try:
             plain += stream.decompress(content, most + 1 - len(plain))
@@ -94,9 +98,6 @@ def gunzipped(content: bytes, most: int) -> bytes:
             raise ValueError("breaks off")
         content = stream.unused_data
     return bytes(plain)
-
-
-_GZIP = b"\x1f\x8b"
 
 
 def read_text(path: Path, *, follow: bool = False) -> str:

@@ -62,14 +62,17 @@ def rows(page: Page) -> Iterator[tuple[str, dict[str, str]]]:
         yield from _of_table(page, content, names)
 
 
-def unpacked(page: Page) -> bytes:
-    """Return the page's bytes, unpacked if the page is a gzip file. Raises Truncated and TooLarge."""
-    if page.content[:2] != b"\x1f\x8b":
+def unpacked(page: Page, most: int = 0, remedy: str = "ask the shop for a smaller feed") -> bytes:
+    """Return the page's bytes, unpacked if the page is a gzip file, to at most so many bytes, or MAX_BYTES.
+
+    Raises Truncated, and TooLarge with what to do.
+    """
+    if not page.content.startswith(local_files.GZIP):
         return page.content
     try:
-        return local_files.gunzipped(page.content, MAX_BYTES)
+        return local_files.gunzipped(page.content, most or MAX_BYTES)
     except local_files.TooMuch as error:
-        raise TooLarge(page.url, f"the gzip file {error}", "ask the shop for a smaller feed") from None
+        raise TooLarge(page.url, f"the gzip file {error}", remedy) from None
     except ValueError as error:
         raise Truncated(page.url, f"the gzip file {error}") from error
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import tracemalloc
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -67,7 +66,6 @@ FAULTS: dict[str, tuple[Route, type[errors.FetchError], int]] = {
     "half a page without a length": (faults.unmeasured_half, errors.Truncated, THRICE),
     "damaged gzip": (page(b"\x1f\x8b\x08" + b"junk" * 20, {"Content-Encoding": "gzip"}), errors.Truncated, THRICE),
     "gzip that is none": (page(PAGE, {"Content-Encoding": "gzip"}), errors.Truncated, THRICE),
-    "damaged deflate": (page(b"\x78\x9cjunk", {"Content-Encoding": "deflate"}), errors.Truncated, THRICE),
     "unknown encoding": (page(PAGE, {"Content-Encoding": "br"}), errors.FetchError, ONCE),
     "bomb": (faults.bomb, errors.TooLarge, ONCE),
     "announced too large": (page(b"", {"Content-Length": "6000000"}), errors.TooLarge, ONCE),
@@ -214,8 +212,6 @@ GOOD: dict[str, tuple[dict[str, str], Callable[[bytes], bytes]]] = {
         {"Content-Encoding": "gzip"},
         lambda body: gzip.compress(body[:100]) + gzip.compress(body[100:]),
     ),
-    "deflate": ({"Content-Encoding": "deflate"}, zlib.compress),
-    "bare deflate": ({"Content-Encoding": "deflate"}, lambda body: zlib.compress(body, wbits=-15)),
     "no encoding by another name": ({"Content-Encoding": "identity"}, bytes),
     "padded gzip": ({"Content-Encoding": "gzip"}, lambda body: gzip.compress(body) + bytes(512)),
 }

@@ -21,9 +21,9 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from gpuledger.extract import words
-from gpuledger.extract.errors import LayoutChanged, TooLarge, Truncated
-from gpuledger.extract.fetch import body
+from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Condition, IndexPrice, Issue, Parsed
+from gpuledger.extract.readers import feeds
 from gpuledger.extract.source import Page
 
 KST = timezone(timedelta(hours=9), "KST")
@@ -187,14 +187,7 @@ def _time(column: str) -> datetime | None:
 
 
 def _text(page: Page) -> str:
-    content = page.content
-    if content[:2] == b"\x1f\x8b":
-        try:
-            content, _ = body.decompressed([content], {"content-encoding": "gzip"}, MAX_BYTES)
-        except body.BodyTooLarge as error:
-            raise TooLarge(page.url, str(error), "split the file by month") from error
-        except body.BodyTruncated as error:
-            raise Truncated(page.url, str(error), "copy the file again") from error
+    content = feeds.unpacked(page, MAX_BYTES, "split the file by month")
     for encoding in ("utf-8-sig", "cp949"):
         try:
             return content.decode(encoding)
