@@ -22,7 +22,7 @@ from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.transform.report import contents as contents_module
 from gpuledger.transform.report.advised import advice
 from gpuledger.transform.report.history import Day, packed
-from gpuledger.warehouse.outputs.report import files, words
+from gpuledger.warehouse.outputs.report import files
 from tests.command import rows
 from tests.flows.inprocess import refresh
 from tests.flows.reports import report, shown, table, tree
@@ -210,7 +210,7 @@ def test_every_text_of_the_scripts_goes_through_the_catalogue() -> None:
             if is_prose and not before.endswith("_(") and literal not in _NO_PROSE:
                 stray.append(f"{name}: {literal}")
     assert stray == []
-    assert len(words.of_scripts((files.ROOM / name).read_text(encoding="utf-8") for name in files.SCRIPTS)) > 200
+    assert len(files.of_scripts((files.ROOM / name).read_text(encoding="utf-8") for name in files.SCRIPTS)) > 200
 
 
 #: Names of keys and classes, and what a browser is told.
