@@ -349,11 +349,13 @@ def parse_page(source: Source, page: Page) -> list[Parsed]:
     change of the layout, and the bug of one source must not stop the others.
     """
     # Imported here, as a night on which no page changed parses none, and the words of markets are many patterns.
-    from gpuledger.extract.market import with_market
+    from gpuledger.extract import market
 
     try:
         blocks.detect(page.content, page.final_url, page.headers, page.status)
-        return [with_market(admitted(item), source.country) for item in source.parse(page)]
+        country = source.country or market.country_told(page.url)
+        items = [market.with_market(admitted(item), country) for item in source.parse(page)]
+        return [*items, *market.without_country(items, page.url)] if source.is_of_many_shops else items
     except ExtractError:
         raise
     except Exception as error:

@@ -1,16 +1,18 @@
 """The market of an offer: the country or region whose shoppers it is for, in lower case (`us`, `kr`, `de`, `eu`).
 
-It is the shop's own country, or else the country of its address, or else the only country that uses the currency of the
-price. A price in euros at an address without a country has the market `eu`. Otherwise the offer has no market.
+It is the shop's own country, or else the country that its page or its address names, or else the only country that uses the
+currency of the price. A price in euros without a country has the market `eu`. Otherwise the offer has no market.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from urllib.parse import urlsplit
+from collections.abc import Iterator, Sequence
+from urllib.parse import parse_qsl, urlsplit
 
 from gpuledger.extract import words
-from gpuledger.extract.items import Channel, Offer, Parsed
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Channel, Issue, Offer, Parsed
 
 #: Top-level domains that formally belong to a country but are sold to everybody.
 _SOLD_TO_ALL = frozenset(("ai", "cc", "co", "fm", "gg", "io", "ly", "me", "sh", "so", "to", "tv", "ws"))
@@ -26,6 +28,30 @@ def with_market(item: Parsed, country: str | None) -> Parsed:
     market = item.market or (country or "").lower() or _of_address(item.url) or _of_currency(item.currency)
     taxed = _taxed(item) if item.tax_included is None else item.tax_included
     return dataclasses.replace(item, market=market, tax_included=taxed, channel=item.channel or _channel(item))
+
+
+def country_told(url: str) -> str | None:
+    """The shop's country (ISO 3166) that the settings say behind an address: `https://shop.example/feed.csv#country=de`.
+
+    Raises LayoutChanged if it is none.
+    """
+    code = dict(parse_qsl(urlsplit(url).fragment)).get("country", "").upper()
+    if not code:
+        return None
+    from gpuledger.extract.price import currency
+
+    if not currency.is_country(code):
+        raise LayoutChanged(url, f"the address says country={code}", "write the two letters of a country, such as de")
+    return code
+
+
+def without_country(items: Sequence[Parsed], url: str) -> Iterator[Issue]:
+    """An Issue if prices of a shop without a country are in euros: how much tax is in them is not known, and what to set."""
+    taxed = [one for one in items if isinstance(one, Offer) and one.market == "eu" and one.tax_included is not False]
+    if any(one.price is not None for one in taxed):
+        way = "write the shop's country behind its address, such as #country=de"
+        message = f"in which country the shop is, and so how much tax is in its euros, is not said: {way}"
+        yield Issue(code="no_country", message=message, url=url)
 
 
 def _taxed(offer: Offer) -> bool | None:

@@ -112,10 +112,8 @@ def _without_secrets(parts: SplitResult, url: str, hide: Callable[[str, str], st
     return urlunsplit((parts.scheme, netloc, path, query, fragment))
 
 
-#: What settings say behind the # of an address: how its page is read.
-_SAYS_HOW = frozenset(
-    ("condition", "workload", "score", "table", "card", "rows", "unit", "published", "software", "precision")
-)
+#: What settings say behind the # of an address: how its page is read, or how a feed calls its columns.
+_SAYS_HOW = frozenset(_TABLE["says_how"])
 
 
 def _says_how(pair: str) -> bool:

@@ -21,9 +21,9 @@ def parse(
     """The page's own product as one Offer, with the Issues that its signals raise.
 
     `country` (ISO 3166) and `language` (ISO 639) are those of the shop, if the caller knows them. Otherwise the page's own
-    address and markup decide. `usual` is the condition of the shop's goods where its page says nothing of it; on a page of
-    a marketplace or of classified ads it does not count. Raises LayoutChanged if the page shows no goods for sale or is a
-    listing, and Blocked or EmptyBody if it is a wall or empty.
+    address and markup decide. `usual` is the condition of the shop's goods where its page says nothing of it; that they are
+    new does not count on a page of a marketplace or of classified ads. Raises LayoutChanged if the page shows no goods for
+    sale or is a listing, and Blocked or EmptyBody if it is a wall or empty.
     """
     # Imported only by a process that parses, because the import compiles some 300 patterns. The process of a night knows
     # every source and leaves parsing to others.

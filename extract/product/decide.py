@@ -141,7 +141,10 @@ class Question:
         text = shown_price.money.text if shown_price else next((claim.text for claim in claims), None)
         currency = currency or page_currency(page, shown_price.money.text if shown_price else None)
         if currency is None:
-            issue = _issue(page, "no_currency", f"the price {text!r} has no currency, and the page names none", text)
+            way = "write the shop's country behind its address, such as #country=us"
+            issue = _issue(
+                page, "no_currency", f"the price {text!r} has no currency, and the page names none: {way}", text
+            )
             return Decision(price_text=text, issues=(issue,))
         if is_nothing(amount) or (is_nines(amount, currency) and not (claims and shown_price)):
             issue = _issue(page, "no_price", f"{text!r} stands where the goods have no price", text, severity="info")

@@ -15,6 +15,7 @@ from gpuledger.extract.fetch import blocks
 from gpuledger.extract.items import Availability, Condition, Issue, Offer, Parsed, SellerKind
 from gpuledger.extract.markup import html, structured
 from gpuledger.extract.markup.structured import StructuredOffer, StructuredProduct
+from gpuledger.extract.price.currency import of_country
 from gpuledger.extract.product import (
     claims,
     context,
@@ -141,7 +142,7 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision, usual: Condi
         condition = condition if condition and printed_condition == "unknown" else printed_condition or condition
     kind_of_seller = _seller_kind(page, seller, printed, of_a_person=is_private or terms.is_of_a_person(page_layout))
     if condition is None:
-        condition = "unknown" if kind_of_seller == "marketplace" else usual
+        condition = "unknown" if kind_of_seller == "marketplace" and usual == "new" else usual
     url = page.url if page.url.startswith("http") else page.canonical or page.url
     # What an offer says of tax holds for its own price: beside a price before tax the page may show the one with tax.
     of_price = [one for one in offers if decision.price in claims.amounts_of(page, one.price, one.currency)]
@@ -164,6 +165,10 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision, usual: Condi
         mpn=codes.mpn,
         gtin=codes.gtin,
         brand=next((product.brand for product in products if product.brand), None),
+        # Euros are of many countries, and how much tax is in them depends on which.
+        market=page.country.lower()
+        if page.country and decision.currency == of_country(page.country) == "EUR"
+        else None,
         tax_included=terms.tax_included(shown_price) if taxed is None and shown_price is not None else taxed,
         shipping=_shipping(offers, decision.currency),
     )

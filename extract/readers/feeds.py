@@ -80,7 +80,8 @@ def unpacked(page: Page, most: int = 0, remedy: str = "ask the shop for a smalle
 def _names(url: str) -> dict[str, str]:
     """Map names in the file to Google's names. The names that the address gives win over the known ones."""
     known = {other: name for name, others in _OTHER_NAMES.items() for other in others}
-    return known | {theirs.lower(): name for name, theirs in parse_qsl(urlsplit(url).fragment)}
+    told = parse_qsl(urlsplit(url).fragment)
+    return known | {_key(theirs): name for name, theirs in told if name in _OTHER_NAMES}
 
 
 def _key(name: str) -> str:

@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
-from gpuledger.extract import words
-from gpuledger.extract.items import Offer
+from gpuledger.extract import source, words
+from gpuledger.extract.collect import parse_page
+from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.items import Issue, Offer
 from gpuledger.extract.market import with_market
-from tests.support.html_page import TITLE, offer_on, shop_page, told
+from tests.extract.pages import page
+from tests.support.html_page import CART, TITLE, offer_on, shop_page, told
 
 
 def offer(**fields: Any) -> Offer:
@@ -43,6 +46,32 @@ WON = {"price": Decimal(100000), "price_kind": "now", "currency": "KRW"}
 )
 def test_a_market_follows_from_what_is_printed(country: str | None, fields: dict[str, Any], market: str | None) -> None:
     assert marked(country, **fields).market == market
+
+
+@pytest.mark.parametrize(
+    ("behind", "lang", "market", "codes"),
+    [("", "de", "eu", ["no_country"]), ("#country=at", "de", "at", []), ("", "de-DE", "de", [])],
+)
+def test_a_shop_of_the_euro_area_says_its_country_or_is_told_how(
+    behind: str, lang: str, market: str, codes: list[str]
+) -> None:
+    euros = page(shop_page('<p class="price">599,00 €</p>' + CART, lang), f"https://shop.example.com/p/1{behind}")
+    found = parse_page(source.get("generic_shop"), euros)
+    assert [one.market for one in found if isinstance(one, Offer)] == [market]
+    assert [one.code for one in found if isinstance(one, Issue)] == codes
+
+
+def test_dollars_are_those_of_the_country_that_the_address_is_told() -> None:
+    """A text that names no country is refused, as a country that there is not."""
+    dollars = shop_page('<p class="price">$599.00</p>' + CART, "en")
+    generic = source.get("generic_shop")
+    untold, in_canada = (
+        parse_page(generic, page(dollars, f"https://shop.example.com/1{n}")) for n in ("", "#country=ca")
+    )
+    assert [item.currency for item in in_canada if isinstance(item, Offer)] == ["CAD"]
+    assert any("#country=us" in item.message for item in untold if isinstance(item, Issue))
+    with pytest.raises(LayoutChanged, match="country=XX"):
+        parse_page(generic, page(dollars, "https://shop.example.com/1#country=xx"))
 
 
 @pytest.mark.parametrize(

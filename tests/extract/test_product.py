@@ -132,6 +132,7 @@ def test_a_button_that_cannot_be_pressed_is_a_veto(button: str, availability: st
         ("https://shop.example.com/p/1", "<p>Open box: from $299.99</p>", "new"),
         ("https://shop.example.com/p/1", '<a href="/used">Used from another shop</a>', "new"),
         ("https://shop.example.com/p/1", "<button>Contact the seller</button>", "unknown"),
+        ("https://shop.example.com/p/1#condition=used", "<button>Contact the seller</button>", "used"),
         ("https://www.ebay.com/itm/1", "", "unknown"),
         (
             "https://shop.example.com/p/1",

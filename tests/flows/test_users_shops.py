@@ -27,7 +27,8 @@ GUIDE = ROOT / "docs/guides/shops.md"
 def set_by_the_guide() -> dict[str, Any]:
     """The guide's settings, with addresses that a server here can answer."""
     told = tomllib.loads(re.findall(r"```toml\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)[0])
-    return told | {"product_urls": tuple(url.replace("https://", "http://") for url in told["product_urls"])}
+    addresses = {name: told[name] for name in ("product_urls", "product_feeds")}
+    return told | {name: tuple(url.replace("https://", "http://") for url in urls) for name, urls in addresses.items()}
 
 
 def woocommerce(name: str, price: str) -> str:
@@ -66,6 +67,7 @@ PAGES = {
     "/karty-graficzne": '<html lang="pl"><h1>Karty graficzne</h1><a href="/procesory">Procesory</a>'
     + "".join(TILE.format(at=at, name=name, price=price) for at, (name, price) in enumerate(POLISH.items())),
     **{f"/karta-{at}.html": prestashop(name, price) for at, (name, price) in enumerate(POLISH.items())},
+    "/cards.csv": "artno,title,cost,availability\n1,Palit GeForce RTX 4080 16GB,1199.00 EUR,in stock\n",
     "/products/rtx-3090": shopify("EVGA GeForce RTX 3090 FTW3 Ultra 24GB", "849.00"),
 }
 
@@ -77,13 +79,17 @@ def page(exchange: Exchange) -> None:
 def test_the_prices_of_shops_that_a_user_adds_count_the_same_night(tmp_path: Path) -> None:
     told = set_by_the_guide()
     one = context(tmp_path / "data", 1, only=[*told["sources"], SCORES])
-    settings = replace(one.settings, product_urls=told["product_urls"], market=told["market"])
+    settings = replace(one.settings, **{name: told[name] for name in ("product_urls", "product_feeds", "market")})
 
     def read_all(reader: Reader, readings: list[Reading]) -> list[Collected]:
         with SampleSite(1) as site, FaultyServer(dict.fromkeys(PAGES, page)) as server:
-            mine = dict.fromkeys({url.split("/")[2] for url in told["product_urls"]}, ("127.0.0.1", server.port))
-            others = [replace(one, starts=start_urls(one.source)) for one in readings if one.source.name != SHOPS]
-            readings = [*others, *(one for one in readings if one.source.name == SHOPS)]
+            own = {url.split("/")[2] for url in (*told["product_urls"], *told["product_feeds"])}
+            mine = dict.fromkeys(own, ("127.0.0.1", server.port))
+            others = [one for one in readings if not one.source.is_of_many_shops]
+            readings = [
+                *(replace(one, starts=start_urls(one.source)) for one in others),
+                *(one for one in readings if one.source.is_of_many_shops),
+            ]
             with Client(HttpSettings(delay_s=0, max_attempts=1, connect_to={**site.connect_to, **mine})) as client:
                 return read_plain(replace(reader, client=client), readings)
 
@@ -93,6 +99,7 @@ def test_the_prices_of_shops_that_a_user_adds_count_the_same_night(tmp_path: Pat
     assert [(card.removeprefix("nvidia-geforce-"), *row) for card, *row in query(data, counted)[1]] == [
         ("rtx-3060-12gb", 1299, "PLN", None), ("rtx-3090", None, None, 849), ("rtx-4060", 1399, "PLN", None),
         ("rtx-4070", 2599, "PLN", None), ("rtx-4070-ti", 849, "GBP", None),
+        ("rtx-4080", 1199, "EUR", None),
     ]  # fmt: skip
     valued = "SELECT DISTINCT gpu_id FROM mart.value WHERE price_basis = 'street' ORDER BY ALL"
     scored = (

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import get_args
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
-from gpuledger.extract import product
+from gpuledger.extract import market, product
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import addresses
-from gpuledger.extract.items import Condition, Link, Offer, Parsed
+from gpuledger.extract.items import Condition, Issue, Link, Offer, Parsed
 from gpuledger.extract.readers import lists, sitemaps
 from gpuledger.extract.source import Page
 
@@ -20,21 +20,35 @@ def parse(page: Page) -> Iterator[Parsed]:
     """Yield the page's own product as one Offer with its Issues, or the Links of a sitemap or of a list.
 
     A shop's own page is of new goods unless something on it says otherwise, or its address in the settings does
-    (`https://shop.example/sitemap.xml#condition=used`). Raises LayoutChanged if the page is neither, or the address names
-    no condition, and Blocked.
+    (`https://shop.example/sitemap.xml#condition=used&country=de`). Raises LayoutChanged if the page is neither, or the
+    address names no condition, and Blocked.
     """
-    stated = parse_qs(urlsplit(page.url).fragment).get("condition", ["new"])[-1]
+    fragment = urlsplit(page.url).fragment
+    stated = dict(parse_qsl(fragment)).get("condition", "new")
     usual = next((one for one in get_args(Condition) if one == stated), None)
     if usual is None:
         known = ", ".join(get_args(Condition))
         raise LayoutChanged(page.url, f"the address says condition={stated}", f"write one of {known}")
     for item in sitemaps.links(page) if sitemaps.is_sitemap(page) else _goods(page, usual):
-        if isinstance(item, Link) and usual != "new":
-            item = replace(item, url=f"{item.url}#condition={usual}")
+        if isinstance(item, Link) and fragment:
+            item = replace(item, url=f"{item.url}#{fragment}")
+        if isinstance(item, Offer) and item.price is not None and item.seller_kind == "marketplace":
+            yield _not_counted(item)
         # Two shops often give goods the same number, namely the maker's.
         if isinstance(item, Offer) and item.sku is not None:
             item = replace(item, key=f"{addresses.shop_of(item.url)}/{item.sku}")
         yield item
+
+
+def _not_counted(offer: Offer) -> Issue:
+    """Why the price of a marketplace or of classified ads does not count, and what to set."""
+    seller = f"the seller {offer.seller!r}" if offer.seller else "a person or a seller that the page does not name"
+    ways = ["write #condition=used behind its address"] if offer.condition == "unknown" else []
+    ways += [f"name {offer.seller!r} in marketplace_sellers"] if offer.seller else []
+    message = f"the price is of {seller} and not of the shop, so it does not count"
+    if ways:
+        message += f"; if you trust it, {' and '.join(ways)}"
+    return Issue(code="marketplace_seller", message=message, url=offer.url)
 
 
 #: A title without such a number is that of a category: `Graphics cards`.
@@ -46,7 +60,7 @@ def _goods(page: Page, usual: Condition) -> Iterator[Parsed]:
     items: list[Parsed] = []
     refused: LayoutChanged | None = None
     try:
-        items = list(product.parse(page, usual=usual))
+        items = list(product.parse(page, country=market.country_told(page.url), usual=usual))
     except LayoutChanged as error:
         refused = error
     found: list[str] = []
