@@ -84,6 +84,10 @@ def test_every_page_is_drawn_and_fits(opened: Opened, width: int) -> None:
         assert not page.evaluate("[...document.querySelectorAll('th')].some(one => !one.textContent.trim())"), place
         assert "undefined" not in page.inner_text("main"), place
         assert "NaN" not in page.inner_text("main"), place
+        assert page.evaluate(
+            "[...document.querySelectorAll('.plot text')].every(one => one.getBoundingClientRect().right <= innerWidth)"
+        ), place
+        assert page.locator(".plot").count() or place not in ("rent", "changes", f"card/{CARD}"), place
 
 
 def test_a_chart_has_a_mark_a_card_and_labels_that_lie_on_nothing(

@@ -262,17 +262,18 @@ const sparkline = (gpu_id) => {
   return svg;
 };
 
-/** Figures of several cards beside each other, as bars: { group, gpu_id, value, text }. */
-const bars = (name, title, list, gpu_ids) => {
-  const colour = new Map(gpu_ids.map((gpu_id, n) => [gpu_id, COLOURS[n]]));
+/** Figures beside each other, as bars: { group, key, value, text }. `names` says of each key what it is. */
+const bars = (name, title, list, names) => {
+  const keys = [...names.keys()];
+  const groups = [...new Set(list.map((row) => row.group))];
   const plot = Plot.plot({
-    width: widthOf(), marginLeft: 8, marginRight: 48, marginTop: 22, style, axis: null, height: group(list, "group").size * (gpu_ids.length * 16 + 34) + 40,
-    x: { zero: true }, y: { domain: gpu_ids }, fy: { domain: [...new Set(list.map((row) => row.group))], padding: 0.28 },
+    width: widthOf(), marginLeft: 8, marginRight: 110, marginTop: 22, style, axis: null, height: groups.length * (keys.length * 16 + 34) + 40,
+    x: { zero: true, nice: true }, y: { domain: keys }, fy: { domain: groups, padding: 0.28 }, color: { domain: keys, range: COLOURS },
     marks: [
-      Plot.barX(list, { x: "value", y: "gpu_id", fy: "group", fill: (row) => colour.get(row.gpu_id), insetTop: 1, insetBottom: 1 }),
-      Plot.text(list, { x: "value", y: "gpu_id", fy: "group", text: "text", textAnchor: "start", dx: 5, fill: "var(--ink)" }),
+      Plot.barX(list, { x: "value", y: "key", fy: "group", fill: "key", insetTop: 1, insetBottom: 1 }),
+      Plot.text(list, { x: (row) => Math.max(0, row.value), y: "key", fy: "group", text: "text", textAnchor: "start", dx: 5, fill: "var(--ink)" }),
       Plot.text(list, Plot.selectFirst({ z: "group", fy: "group", frameAnchor: "top-left", dy: -15, text: "group", fill: "var(--ink)", textAnchor: "start", fontWeight: 600 })),
     ],
   });
-  return figure(name, title, plot, gpu_ids.map((gpu_id, n) => mark(COLOURS[n], short_name(cards().get(gpu_id).gpu))), () => [["figure", "gpu", "value"], ...list.map((row) => [row.group, cards().get(row.gpu_id).gpu, row.value])]);
+  return figure(name, title, plot, keys.length > 1 ? keys.map((key, n) => mark(COLOURS[n], names.get(key))) : null, () => [["group", "what", "value"], ...list.map((row) => [row.group, names.get(row.key), row.value])]);
 };

@@ -311,6 +311,9 @@ const card_page = (id) => {
   const spans = [["all", _("all")], ["1", _("a year")], ["0.25", _("three months")]];
   const own = [...scores().values()].filter((one) => one.gpu_id === id).map((one) => ({ ...one, workload: workloads().get(one.workload_id), value: value_of(one.workload_id).find((two) => two.gpu_id === id) }));
   const offered = (offers().get(id) || []).filter((one) => market() === "all" || one.market === market());
+  // The lowest price of each condition, also of those that do not count as a new card.
+  const each = [...group(offered.filter((one) => one.price_usd !== null && !one.exclusion), "condition")].map(([condition, [one]]) =>
+    ({ group: word("condition", condition), key: "lowest", value: one.price_usd / rates().get(currency()), text: `${money(one.price_usd)}, ${sold_by(one)}` }));
   const left = left_out().get(`${market()} ${id}`);
   const held = rows("held").filter((one) => one.gpu_id === id);
   const suspects = DATA.history[id]?.suspect ?? [];
@@ -338,7 +341,8 @@ const card_page = (id) => {
     drawn ? [h("div", { class: "tools" }, spans.map(([key, text]) => h("button", { type: "button", "aria-pressed": String(span === key), onclick: () => ask({ span: key === "all" ? "" : key }) }, text))), drawn] : none(_("No day of this card's price is known.")),
     suspects.length ? h("p", null, _("Suspect days, whose lowest price is not believed: {days}", { days: suspects.slice(-12).map(day).join(", ") })) : null,
     held.length ? [h("h3", null, _("Held prices")), held_grid(held)] : null,
-    h("h2", null, _("Offers")), offered.length ? grid("offers", offered, offer_columns(), { most: 30, first: 5 }) : none(_("No shop of this market offers it.")),
+    h("h2", null, _("Offers")), each.length > 1 ? bars(`${id}-conditions`, _("The lowest offer, new beside used"), each, new Map([["lowest", ""]])) : null,
+    offered.length ? grid("offers", offered, offer_columns(), { most: 30, first: 5 }) : none(_("No shop of this market offers it.")),
     left ? h("p", { class: "soft" }, `${_("Not counted as a new card's price:")} ${left.map((one) => `${number(one.count)} × ${word("left_out", one.why)}`).join(", ")}`) : null,
     own.length ? [h("h2", null, _("Scores")), grid("scores", own, [
       { key: "workload", head: _("workload"), value: (one) => one.workload.workload, cell: (one) => page(one.workload.workload, ["workload", one.workload_id]) },
@@ -358,7 +362,7 @@ const card_page = (id) => {
       { key: "fit", head: _("fit"), value: (one) => word("fit", one.fit), filter: true },
     ], { sort: "-parameters", most: 12 })] : null,
     h("h2", null, _("Rent or buy")),
-    rents.length ? [h("p", { class: "soft" }, assumed()), grid("rents", rents, [
+    rents.length ? [hours_of(`${id}-hours`, rents) ?? h("p", { class: "soft" }, assumed()), grid("rents", rents, [
       { key: "provider", head: _("provider"), cell: (one) => raw([one.provider, one.instance, one.region].filter(Boolean).join(" ")) },
       { key: "gpu", head: "GPU", value: (one) => `${one.gpu_count} × ${one.gpu_name}`, cell: (one) => raw(`${one.gpu_count} × ${one.gpu_name}`) },
       { key: "pricing", head: _("how"), value: (one) => word("pricing", one.pricing_model), filter: true },
@@ -371,7 +375,7 @@ const card_page = (id) => {
   ];
 };
 const offer_columns = () => [
-  { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (one) => one.price_usd, cell: (one) => [link(one.price_usd === null ? printed(one.price, one.currency) : money(one.price_usd, one), one.url), evidence(one.evidence, one.url, one.title)] },
+  { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (one) => one.price_usd, cell: (one) => [link(one.price_usd !== null ? money(one.price_usd, one) : printed(one.price, one.currency) || _("no price"), one.url), evidence(one.evidence, one.url, one.title)] },
   { key: "shop", head: _("shop"), filter: true, value: sold_by, cell: shop },
   { key: "market", head: _("market"), filter: true, cell: (one) => raw(one.market) },
   { key: "availability", head: _("stock"), kind: "tight", filter: true, value: (one) => word("availability", one.availability) },
@@ -417,7 +421,7 @@ const compare_page = () => {
   const measured = [...workloads().values()].flatMap((workload) => {
     const cards_measured = ids.map((id) => scores().get(`${workload.workload_id} ${id}`)).filter(Boolean);
     const most = Math.max(...cards_measured.map((one) => one.score));
-    return cards_measured.length > 1 ? cards_measured.map((one) => ({ group: `${workload.workload}, ${workload.unit}`, gpu_id: one.gpu_id, value: one.score / most, text: short(one.score) })) : [];
+    return cards_measured.length > 1 ? cards_measured.map((one) => ({ group: `${workload.workload}, ${workload.unit}`, key: one.gpu_id, value: one.score / most, text: short(one.score) })) : [];
   });
   return [
     heading(_("Compare up to four cards")),
@@ -439,7 +443,7 @@ const compare_page = () => {
           line(_("released"), (row) => day(row.released_on)),
           [...workloads().values()].map((workload) => line(workload.workload, (row) => { const one = scores().get(`${workload.workload_id} ${row.gpu_id}`); return one ? [`${short(one.score)} ${workload.unit}`, evidence(one.evidence, one.url)] : null; })),
           line(_("models that run on one"), (row) => number(rows("runs").filter((one) => one.gpu_id === row.gpu_id).length || null))))),
-      measured.length ? bars("compare-scores", _("Scores, each beside the best of these"), measured, ids) : null,
+      measured.length ? bars("compare-scores", _("Scores, each beside the best of these"), measured, new Map(ids.map((id) => [id, short_name(cards().get(id).gpu)]))) : null,
       prices_over_time("compare-prices", _("Lowest price over time, market {market}", { market: DATA.run.home }), ids),
     ],
   ];
@@ -453,7 +457,18 @@ const cloud_grid = (list) => grid("cloud", list, [
   { key: "instance", head: _("instance"), value: (row) => [row.instance, row.region].filter(Boolean).join(" "), cell: (row) => raw([row.instance, row.region].filter(Boolean).join(" ")) },
   { key: "confirmed", head: _("confirmed"), kind: "tight", value: (row) => row.confirmed_at, cell: (row) => confirmed(row.confirmed_at, row.shop) },
 ]);
-const rent_page = () => [heading(_("Renting")), DATA.cloud.rows.length ? cloud_grid(rows("cloud")) : none(_("No cloud's prices were read."))];
+/** An hour of a card of one's own beside an hour of one that is rented and does as much, and when owning costs less. */
+const hours_of = (name, list) => {
+  const shown = list.filter((row) => row.own_total_usd !== null).slice(0, 12);
+  if (!shown.length) return null;
+  const owning = (row) => { const price = money(row.own_total_usd / row.hours_of_use); return row.break_even_hours === null ? price : _("{price}, from {hours} h on", { price, hours: number(row.break_even_hours, 0) }); };
+  return [bars(name, _("An hour of one's own card beside an hour of one that is rented and does as much"), shown.flatMap((row) => {
+    const group = [`${short_name(cards().get(row.gpu_id)?.gpu ?? row.gpu_id)} / ${row.gpu_name}`, row.provider, word("pricing", row.pricing_model)].join(", ");
+    const [rent, own] = [row.rent_total_usd / row.hours_of_use, row.own_total_usd / row.hours_of_use];
+    return [{ group, key: "rent", value: rent, text: money(rent) }, { group, key: "own", value: own, text: owning(row) }];
+  }), new Map([["rent", _("renting")], ["own", _("owning, and the hours of use from which on it costs less")]])), h("p", { class: "soft" }, assumed())];
+};
+const rent_page = () => [heading(_("Renting")), hours_of("rent-hours", [...rentals().values()].map((list) => list.find((row) => row.comparability === "same card") ?? list[0])), DATA.cloud.rows.length ? cloud_grid(rows("cloud")) : none(_("No cloud's prices were read."))];
 
 // ---- What changed, sources, claims, dictionary ------------------------------------------------------------------------------
 
@@ -470,9 +485,12 @@ const changes_grid = (list, whole = true) => (list.length ? grid("changes", list
     ], { most: 60, search: whole }) : none(_("Nothing changed.")));
 const changes_page = () => {
   const list = rows("changes");
+  const moved = list.filter((row) => row.gpu_id && row.change_ratio).sort((a, b) => Math.abs(b.change_ratio) - Math.abs(a.change_ratio)).slice(0, 12)
+    .map((row) => ({ group: `${short_name(cards().get(row.gpu_id)?.gpu ?? row.gpu_id)}, ${sold_by(row)}, ${printed(row.old_price, row.currency)} → ${printed(row.new_price, row.currency)}`, key: "moved", value: row.change_ratio, text: percent(row.change_ratio) }));
   const total = list[0]?.total ?? 0;
   return [
     heading(_("What changed in seven days")),
+    moved.length ? bars("changes-moved", _("How far prices moved"), [...new Map(moved.map((row) => [row.group, row])).values()], new Map([["moved", ""]])) : null,
     changes_grid(list),
     total > list.length ? h("p", { class: "soft" }, _("The newest {count} of {all}; `gpuledger changes` has the rest.", { count: number(list.length), all: number(total) })) : null,
   ];
