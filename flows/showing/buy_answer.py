@@ -182,6 +182,8 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], data: DataDir, *, exp
     headings = {name: currency.heading(name) for name in columns(rows[0])}
     worth = [headings[name] for name in dict.fromkeys((*_WORTH, *headings)) if name in headings]
     show_rows([*headings.values()], lines, "table", worth=worth)
+    if answer.question.order == "picks":
+        terminal.say(_order(answer))
     for line in _footnotes(rows, answer.need, evidence=explain):
         terminal.say(line)
     if need.tuning is not None:
@@ -193,6 +195,20 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], data: DataDir, *, exp
         click.echo(gettext("{count} more with --limit 0; evidence and arithmetic with --explain").format(count=hidden))
     for line in _without_price(left_out):
         terminal.say(line)
+
+
+def _order(answer: Answer) -> str:
+    """Why the rows stand as they do, with what is comfortable beside the speed of the title."""
+    known, need = answer.assumptions, answer.need
+    limits = gettext("cards of {memory:g} GB, no experimental software").format(memory=known.least_card_gb)
+    if need.writes:
+        limits = gettext("first token within {wait:g} s, {free:.0%} of memory free").format(
+            wait=known.comfortable_first_token_s, free=known.free_memory_share
+        ) + f", {limits}"  # fmt: skip
+    elif need.diffusion is not None:
+        seconds = known.comfortable_clip_minutes * 60 if need.diffusion.clip else known.comfortable_picture_s
+        limits = gettext("each within {seconds:g} s").format(seconds=seconds) + f", {limits}"
+    return gettext("order: the picks, what is comfortable ({limits}), the rest").format(limits=limits)
 
 
 def _title(answer: Answer, data: DataDir) -> str:

@@ -83,7 +83,7 @@ def test_a_clip_is_answered_at_the_bits_at_which_it_is_nearest_to_comfort(
 ) -> None:
     """Eight hours a clip at 16 bits on a machine with memory for them are no advice where a card takes 90 minutes at 8."""
     monkeypatch.chdir(tmp_path)
-    asked = ["--model", "wan-2.2-a14b", "--budget", "2500", "--host", "own"]
+    asked = ["--model", "wan-2.2-a14b", "--size", "1280x720", "--steps", "40", "--budget", "2500", "--host", "own"]
     first, as_asked = (typed([*asked, *more])["picks"][0] for more in ((), ("--precision", "fp16")))
     assert first["instead"] == "At fp16 nothing here is comfortable. At int8:"
     assert (first["precision"], as_asked["precision"], as_asked["instead"]) == ("int8", "fp16", "")

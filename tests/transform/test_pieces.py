@@ -47,7 +47,7 @@ def test_who_does_not_multiply_bf16_is_out_with_that_reason(model: str, card: st
 
 def test_a_picture_or_a_clip_may_be_asked_with_other_pixels_frames_and_steps() -> None:
     card = by_id()["nvidia-geforce-rtx-5090"]
-    usual, flux = get("flux.1-dev"), Usage(size="2048x1024", steps=25)
+    usual, flux = get("flux.1-dev"), Usage(size="2048x1024", steps=14)
     wide = need_of("flux.1-dev", usual, "fp8", flux, Assumptions()).diffusion
     assert wide.makes == "picture of 2048 × 1024"
     # Half of the steps of twice the pixels: a little slower, since attention takes four times as long.

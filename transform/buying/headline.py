@@ -318,12 +318,12 @@ class _Said(NamedTuple):
             yield Message("A used card has no warranty: run it under load before the days to return it are over.")
 
     def cheaper(self) -> Iterator[Message]:
-        """What is cheaper still and runs."""
+        """What is cheaper and runs."""
         option = self.found.cheaper
         if option is not None:
             why = option.behind or (Message("more memory than this needs"),)
             yield Message(
-                "Cheaper still, and it runs: {what}; {pace}, but {why:; }.", what=self._beside(option),
+                "Cheaper, and it runs: {what}; {pace}, but {why:; }.", what=self._beside(option),
                 pace=self._pace(option), why=why,
             )  # fmt: skip
 
@@ -459,7 +459,7 @@ class _Said(NamedTuple):
             )  # fmt: skip
         own = option.own
         return Message(
-            "After {time} {total} in all: {running} to run it, less {kept} that is left.", time=time,
+            "After {time} {total} in all: {running} more to run it, less {kept} that it is still worth.", time=time,
             total=_paid(own.total), running=_paid(own.running), kept=_paid(own.kept),
         )  # fmt: skip
 

@@ -76,9 +76,9 @@ class Usage:
         needs="train",
     )  # fmt: skip
     batch: int = _asked("Sequences in a step of training, on each card.", "B", default=1, least=1)
-    size: str | None = _asked("Pixels of a picture or clip (default: the makers').", "WxH")
-    frames: int | None = _asked("Frames of a clip (default: the makers').", "N", least=1)
-    steps: int | None = _asked("Steps of the denoiser (default: the makers').", "N", least=1)
+    size: str | None = _asked("Pixels of a picture or clip (default: the makers' or ComfyUI's).", "WxH")
+    frames: int | None = _asked("Frames of a clip (default: the makers' or ComfyUI's).", "N", least=1)
+    steps: int | None = _asked("Steps of the denoiser (default: the makers' or ComfyUI's).", "N", least=1)
 
     @property
     def is_of_a_picture(self) -> bool:

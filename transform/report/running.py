@@ -145,7 +145,7 @@ def _of_model(model_id: str, market_name: str, stock: Stock, own: Path) -> Itera
 class Step(NamedTuple):
     """What is picked where each user must see `speed` tokens/s, from a budget in US dollars up to that of the next step.
 
-    No budget is None. The picks are as in Picks, then what is cheaper still and runs.
+    No budget is None. The picks are as in Picks, then what is cheaper and runs.
     """
 
     speed: int

@@ -26,7 +26,7 @@ SLOW_PICTURE = "{seconds:,.0f} s for each, {slow:,.0f} at the slow end, where {m
 LATE = "{seconds:.0f} s until the first token, over {most:.3g}"
 NO_FAN = "it has no fan of its own, only a server's cool it"
 OLD_PRICE = "nobody confirmed its price of late"
-ONE_CARD_DOES = "one card does it ({what})"
+ONE_CARD_DOES = "{what} alone does it"
 #: Tokens of the prompt that `comfortable_first_token_s` is meant for: half of the usual context.
 USUAL_PROMPT = 4096
 #: The reasons of support.toml.
@@ -35,6 +35,7 @@ _SUPPORT = {
     "not_listed": "ROCm 7 does not list it",
     "of_intel": "Intel archived its own software for language models, and few programs know oneAPI",
     "of_pictures": "programs for pictures call their support of Radeon experimental",
+    "of_training": "programs for training call their support of Radeon experimental",
 }
 #: The reasons, the gravest first: experts let memory decide, then speed, then software, then price.
 GRAVITY = (

@@ -193,7 +193,7 @@ const for_model = (id) => {
   const picks = [[first, first.way === "buy" ? _("The one to buy") : _("The one to rent")], [for_less, _("For less")], [other, other?.condition === "new" ? _("New instead") : _("Used instead")]].filter(([row]) => row);
   return [
     h("div", { class: "answers" }, picks.map(([row, kind]) => pick_of(row, kind, first, question.needed_gb))),
-    cheaper ? h("p", null, _("Cheaper still, and it runs:"), " ", what(cheaper), ` · ${_("{price} on day one", { price: money(cheaper.outlay_usd) })} · ${speed_of(cheaper)}`, mark_of(cheaper), cheaper.behind ? h("small", null, ` – ${cheaper.behind.map(say).join("; ")}`) : null) : null,
+    cheaper ? h("p", null, _("Cheaper, and it runs:"), " ", what(cheaper), ` · ${_("{price} on day one", { price: money(cheaper.outlay_usd) })} · ${speed_of(cheaper)}`, mark_of(cheaper), cheaper.behind ? h("small", null, ` – ${cheaper.behind.map(say).join("; ")}`) : null) : null,
     is_whole ? h("details", null, h("summary", null, _("The same in sentences")), h("p", { class: "sentence" }, said.join(" "))) : null,
     within.length > 1 && within.some(rate_of) ? scatter(`${id}-ways`, _("What it does against what is paid on day one, or as rent: {model}", { model: id }), first.images_per_s ? _("pictures a minute") : _("tokens/s for each"),
       within.filter((one) => rate_of(one) && one.outlay_usd).map((one) => ({ gpu_id: one.gpu_id, name: one.what, price_usd: one.outlay_usd, score: rate_of(one), is_front: one.is_front })), _("day one or rent")) : null,
