@@ -1,12 +1,12 @@
 """What a source is, and how the program finds the sources.
 
-Each source is a folder in `extract/sources/` whose `__init__.py` holds a `SOURCE`. There is no registry.
+Each source is a folder in `extract/sources/`: `source.toml` declares it, with the fields of `Source`, and `pages.py` holds
+its parser. There is no registry.
 """
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,12 +14,14 @@ from datetime import date, datetime
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from gpuledger.extract import sources
 from gpuledger.extract.items import Parsed
 from gpuledger.extract.message import Label
+
+_Declared = TypeVar("_Declared")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +88,9 @@ class Source:
 
     name: str
     title: str
-    homepage: str
     parse: Callable[[Page], Iterable[Parsed]]
     kinds: tuple[str, ...]
+    homepage: str = ""
     start: tuple[str, ...] = ()
     sample: tuple[str, ...] = ()
     country: str | None = None
@@ -139,37 +141,24 @@ class Source:
         return starts
 
 
-def parser_in(package: str) -> Callable[[Page], Iterable[Parsed]]:
-    """Return the function `parse` of the package's module `pages`, importing that module only when the first page is parsed.
+def _call_in_pages(name: str, function: str, *arguments: object) -> Any:
+    """Call a function of a source's module `pages`, importing that module only now.
 
     A night on which no page changed needs the names and addresses of all sources but no parser. Importing all parsers with
     their libraries takes a tenth of such a night.
     """
-    return partial(_call_in_pages, package, "parse")
+    return getattr(load_parser(name), function)(*arguments)
 
 
-def in_pages(package: str, function: str) -> Callable[..., Any]:
-    """Return a function of the package's module `pages`, importing that module only when it is called."""
-    return partial(_call_in_pages, package, function)
-
-
-def _call_in_pages(package: str, function: str, *arguments: object) -> Any:
-    return getattr(_pages(package), function)(*arguments)
-
-
-def _pages(package: str) -> ModuleType:
-    return importlib.import_module(f"{package}.pages")
-
-
-def load_parser(name: str) -> None:
+def load_parser(name: str) -> ModuleType:
     """Import the parser of the source called `name` now, so that the limits on its first page do not count the import."""
-    _pages(f"{sources.__name__}.{name}")
+    return importlib.import_module(f"{sources.__name__}.{name}.pages")
 
 
 @cache
 def names() -> tuple[str, ...]:
     """Return all source names, sorted. Lists the folder once and imports nothing."""
-    return tuple(sorted(info.name for info in pkgutil.iter_modules(sources.__path__) if not info.name.startswith("_")))
+    return tuple(sorted(file.parent.name for file in Path(sources.__path__[0]).glob("*/source.toml")))
 
 
 def folder(name: str) -> Path:
@@ -187,15 +176,31 @@ def priced_is_in_stock(name: str) -> bool:
     return bool(document.get("stock", {}).get("priced") == "in_stock")
 
 
+@cache
 def get(name: str) -> Source:
-    """Return the source called `name`. Raises KeyError, with the known names, if there is no such source."""
+    """Return the source called `name`, as its `source.toml` declares it.
+
+    `in_pages` there names what its module `pages` has beside `parse`. Raises KeyError, with the known names, if there is no
+    such source, and TypeError, naming the file, for a field that there is not or that is missing.
+    """
     known = names()
     if name not in known:
         raise KeyError(f"no source is called {name!r}; known are {', '.join(known)}")
-    source = importlib.import_module(f"{sources.__name__}.{name}").SOURCE
-    if not isinstance(source, Source) or source.name != name:
-        raise TypeError(f"extract/sources/{name}/__init__.py must hold a Source named {name!r} as SOURCE")
-    return source
+    file = folder(name) / "source.toml"
+    declared = tomllib.loads(file.read_text(encoding="utf-8"))
+    own = ("parse", *declared.pop("in_pages", ()))
+    functions = {function: partial(_call_in_pages, name, function) for function in own}
+    try:
+        for field_name, kind in (("access", Access), ("publishing", Publishing)):
+            if field_name in declared:
+                declared[field_name] = _of(kind, declared[field_name])
+        return _of(Source, {"name": name, **functions, **declared})
+    except TypeError as error:
+        raise TypeError(f"{file}: {error}") from None
+
+
+def _of(kind: type[_Declared], fields: Mapping[str, Any]) -> _Declared:
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()})
 
 
 @cache

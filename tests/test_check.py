@@ -40,7 +40,7 @@ Fault = tuple[str, str, str, str]
     [
         ("extract/sources/ebay", [
             ("contract.toml", "reason =", "why =", "test_every_source_has_a_contract[ebay]"),
-            ("__init__.py", "fixed price", "fixed cost", "test_what_a_source_is_called_is_korean"),
+            ("source.toml", 'title = "eBay"', 'title = "Second hand"', "test_what_a_source_is_called_is_korean"),
         ]),
         ("transform/models/mart/value", [
             ("cases/frontier_and_ties.toml", "dear   | D   | 110", "dear   | D   | 90 ", "mart.value/frontier_and_ties"),

@@ -60,7 +60,7 @@ class OnlyAbout:
 
 def known() -> list[str]:
     """Every folder and file that can be proved."""
-    found = [*ROOT.glob("extract/sources/*/__init__.py"), *ROOT.glob("transform/models/*/*/table.toml")]
+    found = [*ROOT.glob("extract/sources/*/source.toml"), *ROOT.glob("transform/models/*/*/table.toml")]
     places = [file.parent for file in found] + [file for pattern in OF_FILES for file in ROOT.glob(pattern)]
     return sorted(place.relative_to(ROOT).as_posix() for place in places)
 

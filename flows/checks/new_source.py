@@ -44,7 +44,7 @@ def write(name: str, url: str, root: Path) -> list[Path]:
         raise BadSource(f"{url!r} is no https address; give that of the first page to read")
     folder = root / "extract" / "sources" / name
     targets = {
-        "source.py.txt": folder / "__init__.py",
+        "source.toml": folder / "source.toml",
         "pages.py.txt": folder / "pages.py",
         "listing.html": folder / "cases" / "listing.html",
         "listing.json": folder / "cases" / "listing.json",

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gpuledger.extract.sources import quotes
+from gpuledger.extract import source
 from gpuledger.flows.settings import settings
 from gpuledger.transform.build.graph import MODELS
 from gpuledger.warehouse.paths import DataDir
@@ -76,7 +76,7 @@ class Watcher:
 
     def __init__(self, data: DataDir) -> None:
         self._folders = [
-            Folder(data.inbox, tuple(quotes.SOURCE.drops[data.inbox.name]), QUOTES_CHANGED),
+            Folder(data.inbox, tuple(source.get("quotes").drops[data.inbox.name]), QUOTES_CHANGED),
             # Code as well: the build compares it by hash, so an edit without effect builds nothing.
             Folder(MODELS.parent, (".sql", ".toml", ".py", ".csv"), MODELS_CHANGED),
             Folder(data.root / "decisions", (".toml",), MODELS_CHANGED),

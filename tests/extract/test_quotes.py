@@ -22,8 +22,7 @@ from gpuledger.extract.errors import LayoutChanged, TooLarge
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.items import Issue, Offer
 from gpuledger.extract.pages import Fetching, LocalFile, OfRun
-from gpuledger.extract.source import Page
-from gpuledger.extract.sources.quotes import SOURCE
+from gpuledger.extract.source import Page, get
 from gpuledger.extract.sources.quotes import columns as quote_columns
 from gpuledger.extract.sources.quotes import pages as quotes
 from gpuledger.extract.sources.quotes import sheets as quote_tables
@@ -378,7 +377,7 @@ def dropped(folder: Path, text: str) -> collect.Collected:
     with Client(HttpSettings()) as client:
         fetching = Fetching(client, archive, datetime(2024, 1, 5, tzinfo=UTC), "run")
         files = [LocalFile(file, "text/csv")]
-        return collect.collect(collect.Reading(SOURCE, (), files), fetching, ParsedCache(folder / "parsed"))
+        return collect.collect(collect.Reading(get("quotes"), (), files), fetching, ParsedCache(folder / "parsed"))
 
 
 def test_a_run_gives_the_rows_back_that_it_could_not_read(tmp_path: Path) -> None:
@@ -411,7 +410,7 @@ def test_a_replay_gives_nothing_back(tmp_path: Path) -> None:
     archive = Archive(tmp_path / "snapshots")
     snapshot = archive.latest("quotes", "file:kettle.csv")
     assert snapshot is not None
-    reading = collect.Reading(SOURCE, (), [LocalFile(Path("kettle.csv"), "text/csv")])
+    reading = collect.Reading(get("quotes"), (), [LocalFile(Path("kettle.csv"), "text/csv")])
     again = collect.collect(reading, OfRun(archive, [snapshot], {}), ParsedCache(tmp_path / "p"))
     assert len(again.rows) == 1
     assert not returned.exists()

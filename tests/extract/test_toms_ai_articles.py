@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from gpuledger.extract import source
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import Chart, Link, Parsed, Score
 from gpuledger.extract.readers.transcriptions import COLUMNS, match, read_csv
 from gpuledger.extract.sample.server import SampleSite, start_urls
-from gpuledger.extract.sources.toms_ai_articles import SOURCE
 from gpuledger.extract.sources.toms_ai_articles.pages import parse
 from tests.extract.pages import page
 from tests.extract.test_sample_server import ask
@@ -129,7 +129,7 @@ def test_the_sample_s_charts_are_those_that_were_transcribed() -> None:
             assert status == 200, url
             return content, headers["content-type"]
 
-        for url in start_urls(SOURCE):
+        for url in start_urls(source.get("toms_ai_articles")):
             content, kind = get(url)
             if kind.startswith("text/csv"):
                 transcriptions += read_csv(content, url)[0]

@@ -16,7 +16,7 @@ from tests.command import ROOT, Outcome, environment, python_path
 
 NAME, URL = "kettle_shop", "https://shop.kettle.test/cards/?page=1"
 STUBS = (
-    f"extract/sources/{NAME}/__init__.py",
+    f"extract/sources/{NAME}/source.toml",
     f"extract/sources/{NAME}/pages.py",
     f"extract/sources/{NAME}/cases/listing.html",
     f"extract/sources/{NAME}/cases/listing.json",

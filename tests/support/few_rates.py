@@ -12,7 +12,6 @@ import currency_converter
 import pytest
 
 from gpuledger.expectations.contract import Contract
-from gpuledger.extract.sources import ecb_fx_history
 from gpuledger.flows.night import take_in
 
 
@@ -30,7 +29,7 @@ def write(folder: Path, is_kept: Callable[[str], bool]) -> Path:
 @contextmanager
 def few_rates(folder: Path, year: str) -> Iterator[None]:
     """This process finds the rates of one year, and takes them for whole."""
-    source, real = ecb_fx_history.SOURCE.name, take_in.source_contract
+    source, real = "ecb_fx_history", take_in.source_contract
 
     def lenient(name: str) -> Contract:
         contract = real(name)

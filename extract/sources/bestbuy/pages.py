@@ -9,14 +9,14 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, words
+from gpuledger.extract import product, source, words
 from gpuledger.extract.items import Condition, Offer, Parsed, SellerKind
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, absolute, attribute, first, select, text
 from gpuledger.extract.source import Page
 
-HOMEPAGE = "https://www.bestbuy.com/"
+HOMEPAGE = source.get("bestbuy").homepage
 LOCALE = Locale("US", "en", "USD")
 #: The kind of seller, by whether the offer is on the marketplace.
 SELLERS: Mapping[bool, SellerKind] = {True: "marketplace", False: "first_party"}

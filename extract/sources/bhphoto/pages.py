@@ -13,14 +13,14 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, words
+from gpuledger.extract import product, source, words
 from gpuledger.extract.items import Condition, Parsed
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, absolute, attribute, first, select, text
 from gpuledger.extract.source import Page
-from gpuledger.extract.sources.bhphoto import HOMEPAGE
 
+HOMEPAGE = source.get("bhphoto").homepage
 LOCALE = Locale("US", "en", "USD")
 CARD = '[data-selenium="miniProductPage"], [data-selenium="miniProductPageProduct"]'
 PRODUCT = '[data-selenium="productTitle"]'

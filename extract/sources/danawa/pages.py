@@ -21,8 +21,8 @@ from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import BadCard, Locale, absolute, attribute, clean, first, select, text
 from gpuledger.extract.source import Page
-from gpuledger.extract.sources.danawa import HOMEPAGE
 
+HOMEPAGE = source.get("danawa").homepage
 LOCALE = Locale("KR", "ko", "KRW")
 #: Ordinary items have the id `productItem<code>`, advertised items `adReaderProductItem<code>`.
 CARD = 'li.prod_item[id*="roductItem"]'

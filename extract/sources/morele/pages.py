@@ -13,14 +13,14 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, words
+from gpuledger.extract import product, source, words
 from gpuledger.extract.items import Parsed
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, absolute, attribute, first, select, text
 from gpuledger.extract.source import Page
-from gpuledger.extract.sources.morele import HOMEPAGE
 
+HOMEPAGE = source.get("morele").homepage
 LOCALE = Locale("PL", "pl", "PLN")
 CARD = "[data-product-id][data-product-price]"
 PRODUCT = "h1.prod-name, .product-price[data-price], #product_price_brutto"

@@ -19,8 +19,8 @@ from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, absolute, attribute, first, select, text
 from gpuledger.extract.source import Page
-from gpuledger.extract.sources.newegg import HOMEPAGE
 
+HOMEPAGE = source.get("newegg").homepage
 CARD = "div.item-container"
 #: Elements of product pages only. A product page also has a listing's cards, as related items.
 PRODUCT = "h1.product-title, .product-buy-box, #ProductBuy, #grpDescrip_h, #landingpage-price"
