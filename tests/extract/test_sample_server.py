@@ -22,13 +22,11 @@ def site() -> Iterator[SampleSite]:
         yield running
 
 
-def ask(
-    site: SampleSite, path: str, host: str = FX, method: str = "GET", **headers: str
-) -> tuple[int, dict[str, str], bytes]:
+def ask(site: SampleSite, path: str, host: str = FX, **headers: str) -> tuple[int, dict[str, str], bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=10)
     try:
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
-        connection.putrequest(method, path, skip_host=True)
+        connection.putrequest("GET", path, skip_host=True)
         for name, value in {"Host": host, **sent}.items():
             connection.putheader(name, value)
         connection.endheaders()
@@ -74,24 +72,10 @@ def test_connect_to_names_every_host(site: SampleSite) -> None:
     assert FX in site.hosts
 
 
-def test_head_has_the_headers_of_get_and_no_body(site: SampleSite) -> None:
-    _, got, body = ask(site, FX_PATH)
-    status, headers, empty = ask(site, FX_PATH, method="HEAD")
-    assert (status, empty) == (200, b"")
-    assert headers["content-length"] == str(len(body))
-    assert headers["etag"] == got["etag"]
-
-
-def test_conditional_requests(site: SampleSite) -> None:
+def test_a_page_that_the_client_has_is_not_sent_again(site: SampleSite) -> None:
     _, headers, _ = ask(site, FX_PATH)
     assert ask(site, FX_PATH, If_None_Match=headers["etag"])[::2] == (304, b"")
-    assert ask(site, FX_PATH, If_None_Match=f'"other", W/{headers["etag"]}')[0] == 304
-    assert ask(site, FX_PATH, If_Modified_Since=headers["last-modified"])[0] == 304
-    assert ask(site, FX_PATH, If_Modified_Since="Mon, 01 Jan 2018 00:00:00 GMT")[0] == 200
-    assert ask(site, FX_PATH, If_Modified_Since="yesterday")[0] == 200
-    # The entity tag decides where both are sent.
-    both = {"If_None_Match": '"other"', "If_Modified_Since": headers["last-modified"]}
-    assert ask(site, FX_PATH, **both)[0] == 200
+    assert ask(site, FX_PATH, If_None_Match='"other"')[0] == 200
 
 
 def test_robots_allow_all(site: SampleSite) -> None:
