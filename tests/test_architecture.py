@@ -283,7 +283,7 @@ def test_only_flows_reads_the_environment() -> None:
 
 #: What starts a process, in the standard library.
 STARTS = re.compile(
-    r"(subprocess|multiprocessing|pty|popen2|concurrent\.futures\.process)(\.|$)"
+    r"(subprocess|multiprocessing(?!\.connection)|pty|popen2|concurrent\.futures\.process)(\.|$)"
     r"|asyncio\.(subprocess|create_subprocess_\w+)|.*\b(subprocess_exec|subprocess_shell|ProcessPoolExecutor)"
     r"|os\.(system|popen|fork|forkpty|exec\w+|spawn\w+|posix_spawn\w*)|concurrent\.futures\.ProcessPoolExecutor"
 )

@@ -5,19 +5,16 @@ Unchanged pages come from the cache of parsed items, so a quiet night starts no 
 
 from __future__ import annotations
 
-import os
-import pickle
 import queue
-import select
-import time
 from dataclasses import dataclass
+from multiprocessing.connection import Pipe
 from pathlib import Path
 from typing import Self
 
 from gpuledger.extract.errors import ExtractError, LayoutChanged
 from gpuledger.extract.items import Parsed
 from gpuledger.extract.processes import child
-from gpuledger.extract.processes.parse_process import LENGTH, REMEDY, Order, leaves_locks, send, too_much
+from gpuledger.extract.processes.parse_process import REMEDY, Order, leaves_locks, too_much
 from gpuledger.extract.source import Page, Source
 
 #: Seconds of real time that a page may take for each allowed second of processor time. A page must not fail because the
@@ -92,24 +89,28 @@ class ParsePool:
 
 
 #: Not `-m`, because then the classes of the messages would belong to another module, `__main__`.
-_RUN = "from gpuledger.extract.processes.parse_process import main; main()"
+_RUN = "from gpuledger.extract.processes.parse_process import main; main({handle})"
 
 
 class _Process:
-    """One process, and the pipes to and from it."""
+    """One process, and the connection to it."""
 
     def __init__(self) -> None:
-        self._process = child.start("-c", _RUN, stderr=child.DEVNULL)
+        self._orders, theirs = Pipe()
+        with theirs:
+            handle, nowhere = theirs.fileno(), child.DEVNULL
+            self._process = child.start(
+                "-c", _RUN.format(handle=handle), pass_fds=[handle], stdin=nowhere, stdout=nowhere, stderr=nowhere
+            )
 
     def answer(self, order: Order) -> object:
         """The result of the order. None if the memory did not suffice. Raises LayoutChanged if the process died or hung."""
-        ends = time.monotonic() + order.seconds * _PATIENCE + 60.0
         try:
-            assert self._process.stdin is not None
-            send(self._process.stdin, order)
-            (length,) = LENGTH.unpack(self._read(LENGTH.size, ends))
-            return pickle.loads(self._read(length, ends))
-        except (EOFError, BrokenPipeError, TimeoutError) as error:
+            self._orders.send(order)
+            if not self._orders.poll(order.seconds * _PATIENCE + 60.0):
+                raise TimeoutError
+            return self._orders.recv()
+        except (EOFError, OSError) as error:
             raise LayoutChanged(order.page.url, self._why(order, error), REMEDY, is_by_content=False) from None
 
     def _why(self, order: Order, error: Exception) -> str:
@@ -121,25 +122,8 @@ class _Process:
             return f"parsing it took more than {order.seconds:g} s of processor time ({size})"
         return f"the process that parsed it ended with status {status}, perhaps for want of memory ({size})"
 
-    def _read(self, size: int, ends: float) -> bytes:
-        assert self._process.stdout is not None
-        handle, received = self._process.stdout.fileno(), bytearray()
-        while len(received) < size:
-            if not select.select([handle], [], [], max(0.0, ends - time.monotonic()))[0]:
-                raise TimeoutError
-            piece = os.read(handle, min(size - len(received), 1 << 20))
-            if not piece:
-                raise EOFError
-            received += piece
-        return bytes(received)
-
     def end(self) -> None:
         """Kill the process. It has nothing to clean up."""
         self._process.kill()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except OSError:
-                    continue  # unwritten data is of no use to a killed process
+        self._orders.close()
         self._process.wait()

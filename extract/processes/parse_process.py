@@ -8,22 +8,17 @@ process knows no secrets, because `parse_pool` starts it with an environment of 
 from __future__ import annotations
 
 import os
-import pickle
 import resource
 import signal
-import struct
-import sys
+from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO, BinaryIO
 
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import parse_page
 from gpuledger.extract.errors import ExtractError, LayoutChanged, described
 from gpuledger.extract.source import Page, Source
-
-#: The length of a message in bytes, which is sent before the message.
-LENGTH = struct.Struct(">Q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +32,18 @@ class Order:
     target: Path | None = None
 
 
-def main() -> None:
-    """Take orders from standard input until it ends, and answer each on standard output with its result or its failure.
+def main(handle: int) -> None:
+    """Take orders from the connection at this handle until it ends, and answer each with its result or its failure.
 
     The answer None means that the memory did not suffice, perhaps not even for a message. It is the last answer.
     """
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # so that text that a library prints is not taken for an answer
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    while (order := receive(sys.stdin.buffer)) is not None:
-        assert isinstance(order, Order)
-        answer = _carried_out(order)
-        send(answers, answer)
-        if leaves_locks(answer):
-            return
+    with Connection(handle) as orders, suppress(EOFError):
+        while True:
+            answer = _carried_out(orders.recv())
+            orders.send(answer)
+            if leaves_locks(answer):
+                return
 
 
 def leaves_locks(answer: object) -> bool:
@@ -106,18 +99,3 @@ REMEDY = "look at the archived page; raise page_timeout_s or page_memory_mb in t
 def too_much(order: Order) -> str:
     """The message for a page that used up its memory."""
     return f"parsing it took more than {order.memory_bytes // 1_000_000} MB of memory ({len(order.page.content)} bytes)"
-
-
-def send(to: IO[bytes], message: object) -> None:
-    """Write one message."""
-    data = pickle.dumps(message)
-    to.write(LENGTH.pack(len(data)) + data)
-    to.flush()
-
-
-def receive(source: BinaryIO) -> object | None:
-    """The next message. None at the end of the input."""
-    head = source.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        return None
-    return pickle.loads(source.read(*LENGTH.unpack(head)))  # type: ignore[no-any-return]
