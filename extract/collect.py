@@ -27,8 +27,8 @@ from gpuledger.extract.pages import LocalFile, Pages
 from gpuledger.extract.product_details import merged
 from gpuledger.extract.source import Page, Source
 
-#: Called before a page is fetched, with its address and the number of known pages of the source, including this page.
-OnPage = Callable[[str, int], None]
+#: Called before a page is fetched, with its address.
+OnPage = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def collect(
     reading: Reading,
     pages: Pages,
     cache: ParsedCache | None,
-    on_page: OnPage = lambda url, known: None,
+    on_page: OnPage = lambda url: None,
     parser: Parser | None = None,
 ) -> Collected:
     """Read a source through `pages`. Does not raise if a page fails, and reads no further page after OutOfTime.
@@ -162,8 +162,7 @@ def collect(
     is_over = False
     while waiting and len(attempts) < source.max_pages and not is_over:
         link, start = waiting.popleft()
-        lists = min(len(attempts) + 1 + len(waiting), source.max_pages)
-        on_page(link.url, lists + min(len(products), source.max_products))
+        on_page(link.url)
         attempt = replace(_read_link(source, link, tools), start=start)
         attempts.append(attempt)
         is_over = isinstance(attempt.failure, OutOfTime)
@@ -175,9 +174,8 @@ def collect(
                 else:
                     waiting.append((item, start))
     chosen = [] if is_over else pages.stalest(source, list(products), source.max_products)
-    lists = len(attempts)
     for url in chosen:
-        on_page(url, lists + len(chosen))
+        on_page(url)
         attempt = _read_link(source, Link(url=url, role="product"), tools)
         attempts.append(replace(attempt, start=products[url]))
         if isinstance(attempt.failure, OutOfTime):

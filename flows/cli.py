@@ -166,9 +166,8 @@ class _Commands(click.Group):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if remedy := wrong_use.remedy(error):
-                raise click.UsageError(error.message.rstrip(".") + remedy, error.ctx) from None
-            raise
+            behind = gettext("; options go behind the command: `gpuledger price --json`")
+            raise click.UsageError(error.format_message().rstrip(".") + behind, error.ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -192,7 +191,6 @@ class _Commands(click.Group):
             if (message := wrong_use.no_number(error)) is not None and isinstance(error, click.BadParameter):
                 raise click.BadParameter(message, error.ctx, error.param, error.param_hint) from None
             if remedy := wrong_use.remedy(error):
-                # Click suggests options that are spelt alike; `remedy` suggests those that mean the same.
                 message_of_click = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
                 raise click.UsageError(message_of_click.rstrip(".") + remedy, error.ctx) from None
             raise

@@ -44,7 +44,7 @@ def check(context: Context) -> list[Checked]:
         try:
             return _check(reading, reader)
         finally:
-            context.progress.source_done(reading.source.name)
+            context.progress.source_done()
 
     context.progress.step("read", len(readings))
     with gather.reader(context) as reader, ThreadPoolExecutor(context.settings.parallel_sources) as threads:
@@ -59,7 +59,7 @@ def _idle(name: str, context: Context) -> Checked:
 def _check(reading: Reading, reader: Reader) -> Checked:
     name = reading.source.name
     url = reading.starts[0] if reading.starts else f"file:{reading.files[0].path.name}"
-    reader.context.progress.page(name, url, 1)
+    reader.context.progress.page(name, url)
     try:
         fetched = reader.fetching(reading).answer(url) if reading.starts else read_file(reading.files[0])
         parsed = parse_page(reading.source, as_page(fetched, reader.context.as_of))

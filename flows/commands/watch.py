@@ -112,7 +112,7 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
     Nothing is noted: the real one still fires. Exit status with --send: 0 delivered to every target, 1 not.
     """
     from gpuledger.flows.settings.settings import SettingsError
-    from gpuledger.flows.telling import health, kept_answers, notify, watches
+    from gpuledger.flows.telling import kept_answers, notify, watches
 
     settings = settings_module.load({"data_dir": data_dir})
     data = settings.data()
@@ -121,7 +121,7 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
         raise SettingsError(f"there is no watch {number}; `gpuledger watch list` shows them")
     bodies = _show_now(data, looked_at)
     is_all = number is None and data.published.exists()
-    for name, answer in (kept_answers.now(data, settings, health.clock(data)) if is_all else {}).items():
+    for name, answer in (kept_answers.now(data) if is_all else {}).items():
         before = kept_answers.last_told(kept_answers.file(data)).get(name, answer)
         bodies.append(f"{name}. before ({before['day']}): {before['sentence']}\nnow: {answer['sentence']}")
         click.echo(bodies[-1])

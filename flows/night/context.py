@@ -33,11 +33,11 @@ class Progress:
     def at(self, done: int, what: str = "") -> None:
         """`done` parts of the step are done, and the work is now at `what`."""
 
-    def page(self, source: str, url: str, known: int) -> None:
-        """A source requests a page. `known` counts all of its pages that are known by now, read or not."""
+    def page(self, source: str, url: str) -> None:
+        """A source requests a page."""
 
-    def source_done(self, source: str) -> None:
-        """A source was read to its end."""
+    def source_done(self) -> None:
+        """A source was read to its end: one part of the step is done."""
 
     def each(self, parts: Iterable[_Part]) -> Iterator[_Part]:
         """Yields the parts of the step and counts each when it is done."""

@@ -59,8 +59,8 @@ class Reader:
         pages = replace(self.fetching(reading), in_time=in_time)
         name, progress = reading.source.name, self.context.progress
 
-        def on_page(url: str, known: int) -> None:
-            progress.page(reading.name, url, known)
+        def on_page(url: str) -> None:
+            progress.page(reading.name, url)
 
         try:
             return charts.watched(collect(reading, pages, self.cache, on_page, self.parser), self.archive)
@@ -68,7 +68,7 @@ class Reader:
             failed = Unforeseen(name, described(error))
             return Collected(name, shop=reading.shop, failure=failed, is_complete=False)
         finally:
-            progress.source_done(reading.name)
+            progress.source_done()
 
     def fetching(self, reading: Reading) -> Fetching:
         """How the pages of a source are fetched: with its keys, or without any."""

@@ -9,7 +9,6 @@ Every field carries its meaning, so the setting itself is its documentation.
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 import re
 import shlex
@@ -18,6 +17,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
+
+import msgspec
 
 from gpuledger.extract import local_files
 from gpuledger.extract.message import LANGUAGES, Failure, Message, reason_of
@@ -77,7 +78,15 @@ def texts(values: Mapping[str, SetAssumption]) -> dict[str, str]:
 #: The price gate's own defaults.
 _GATE = Bounds()
 _DATA_DIR = "data"
-_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+#: Numbers must be smaller than this. Python takes any size, and no setting needs one so large.
+_LARGEST = 1e15
+#: Patterns of texts, and what they are in words.
+_SIZE = (r"\d+(\.\d+)?\s*([KMGT]i?B|%)", "a size such as 2GB or 500MiB")
+_CODE = (r"([A-Za-z]{2})?|[Aa][Ll][Ll]", "a country's code such as us, kr or de, or eu")
+
+
+def _one_of(*words: str) -> tuple[str, str]:
+    return "|".join(words), f"one of {', '.join(filter(None, words))}"
 
 
 class SettingsError(Failure):
@@ -91,23 +100,26 @@ class _Marks(TypedDict, total=False):
 
     `secret`: it comes only from the environment. It is not in the repr of the settings, as that ends up in logs.
     `acting`: it sends data, or names where a token goes or whose data are shown.
+    `only`: the pattern that its text matches, in words too. `least`: the least that a number may be.
     """
 
     in_warehouse: bool
     secret: bool
     acting: bool
+    only: tuple[str, str]
+    least: float
 
 
 def _setting(default: Any, meaning: str, *, unit: str | None = None, **marks: Unpack[_Marks]) -> Any:
     """A field with its meaning."""
-    metadata = {**_NO_MARKS, "meaning": meaning, "unit": unit, **marks}
+    metadata = {**_NO_MARKS, "only": (r"[\s\S]*", ""), "least": 0.0, "meaning": meaning, "unit": unit, **marks}
     shown = not metadata["secret"]
     if isinstance(default, list):
         return field(default_factory=lambda: tuple(default), metadata=metadata, repr=shown)
     return field(default=default, metadata=metadata, repr=shown)
 
 
-_NO_MARKS = dict.fromkeys(_Marks.__annotations__, False)
+_NO_MARKS = dict.fromkeys(("in_warehouse", "secret", "acting"), False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,9 +150,13 @@ class Settings:
     publish_key: str = _setting("", "Text of the minisign key file that signs it", secret=True)
     publish_password: str = _setting("", "Password of that key, if it has one", secret=True)
     lang: str = _setting(
-        "", f"Language of headings, messages and the report: {' or '.join(LANGUAGES)} (empty: of the terminal, else en)"
-    )
-    contact: str = _setting("", "Address or page at which a site's owner can reach you; part of the User-Agent")
+        "", f"Language of headings, messages and the report: {' or '.join(LANGUAGES)} (empty: of the terminal, else en)",
+        only=_one_of("", *LANGUAGES),
+    )  # fmt: skip
+    contact: str = _setting(
+        "", "Address or page at which a site's owner can reach you; part of the User-Agent",
+        only=("[ -~]*", "printable ASCII, as it goes into a header"),
+    )  # fmt: skip
     sources: tuple[str, ...] = _setting([], "Live sources to read; empty for all that have an address")
     product_urls: tuple[str, ...] = _setting(
         [], "Product pages of any shop, or its sitemap.xml, for the source generic_shop"
@@ -168,10 +184,10 @@ class Settings:
     )
     offline: bool = _setting(False, "Never ask the model hub or the Ollama library")
     delay_s: float = _setting(1.0, "Pause between two requests to one host", unit="s")
-    fetch_deadline_s: float = _setting(30.0, "Longest time that one fetch may take", unit="s")
-    max_body_mb: float = _setting(5.0, "Largest page", unit="MB")
-    parallel_sources: int = _setting(8, "Sources read at the same time")
-    memory_limit: str = _setting("2GB", "Memory that DuckDB may use")
+    fetch_deadline_s: float = _setting(30.0, "Longest time that one fetch may take", unit="s", least=0.001)
+    max_body_mb: float = _setting(5.0, "Largest page", unit="MB", least=0.001)
+    parallel_sources: int = _setting(8, "Sources read at the same time", least=1)
+    memory_limit: str = _setting("2GB", "Memory that DuckDB may use", only=_SIZE)
     source_timeout_s: float = _setting(900.0, "Longest time that one source may take in a run", unit="s")
     read_deployment: str = _setting(
         "",
@@ -179,17 +195,18 @@ class Settings:
         acting=True,
     )
     sql_timeout_s: float = _setting(60.0, "Longest time that a query of `sql` may take", unit="s")
-    sql_memory_limit: str = _setting("1GB", "Memory that a query of `sql` may take")
+    sql_memory_limit: str = _setting("1GB", "Memory that a query of `sql` may take", only=_SIZE)
     sql_max_rows: int = _setting(100_000, "Most rows that a query of `sql` may give")
     page_timeout_s: float = _setting(
-        2.0, "Longest processor time that one page of up to 1 MB may be parsed; larger ones in proportion", unit="s"
-    )
-    page_memory_mb: float = _setting(200.0, "Memory that the parsing of one page may take", unit="MB")
+        2.0, "Longest processor time that one page of up to 1 MB may be parsed; larger ones in proportion", unit="s",
+        least=0.001,
+    )  # fmt: skip
+    page_memory_mb: float = _setting(200.0, "Memory that the parsing of one page may take", unit="MB", least=0.001)
     max_gap_days: float = _setting(
         400.0, "Time between two runs beyond which the machine's clock is doubted and the run refused", unit="d"
     )
     keep_versions: int = _setting(
-        5, "Published versions that stay, for readers that are still on one and for looking back"
+        5, "Published versions that stay, for readers that are still on one and for looking back", least=2
     )
     keep_days: int = _setting(
         400, "Age beyond which `vacuum` folds the archive into a baseline and forgets a run's account", unit="d"
@@ -201,8 +218,11 @@ class Settings:
         600.0, "Wait before such a try; up to half of it is added by chance, so that many machines do not ask at once",
         unit="s",
     )  # fmt: skip
-    log_format: str = _setting("text", "text, or json for one JSON object a line")
-    log_level: str = _setting("INFO", "Least severity that `serve` and scheduled runs write down")
+    log_format: str = _setting("text", "text, or json for one JSON object a line", only=_one_of("text", "json"))
+    log_level: str = _setting(
+        "INFO", "Least severity that `serve` and scheduled runs write down",
+        only=_one_of("DEBUG", "INFO", "WARNING", "ERROR"),
+    )  # fmt: skip
     notify_urls: tuple[str, ...] = _setting(
         [], "Apprise addresses that are told of failures and watches; the environment alone, as they hold passwords",
         secret=True,
@@ -213,11 +233,11 @@ class Settings:
         "own", "Whose figure counts where a card has several: own, published or vendor", in_warehouse=True
     )
     country: str = _setting(
-        "", "Your country (ISO 3166: US, KR, DE …), whose market the tables show where `market` is not set"
+        "", "Your country (ISO 3166: US, KR, DE …), whose market the tables show where `market` is not set", only=_CODE
     )
     market: str = _setting(
         "", "Market whose prices the tables show: us, kr, de …, eu, or all (net of tax); empty for that of `country`",
-        in_warehouse=True,
+        in_warehouse=True, only=_CODE,
     )  # fmt: skip
     marketplace_sellers: tuple[str, ...] = _setting(
         [], "Marketplace sellers whose offers count as street prices, as printed", in_warehouse=True
@@ -273,54 +293,19 @@ class Settings:
 
     def __post_init__(self) -> None:
         for f in dataclasses.fields(self):
-            value = getattr(self, f.name)
-            if isinstance(value, int | float) and not (math.isfinite(value) and value >= 0):
-                raise SettingsError(
-                    Message("{f} must be a number that is not negative, not {value}", f=f.name, value=value)
-                )
-        for name in ("fetch_deadline_s", "max_body_mb", "page_timeout_s", "page_memory_mb"):
-            if getattr(self, name) == 0:
-                raise SettingsError(Message("{name} must be above zero: nothing could be read", name=name))
-        self._check_stores()
-        if not (self.contact.isascii() and self.contact.isprintable()):
-            raise SettingsError(Message(
-                "contact must be printable ASCII, as it goes into a header, not {contact!r}", contact=self.contact,
-            ))  # fmt: skip
-        for name in ("memory_limit", "sql_memory_limit"):
-            size = getattr(self, name)
-            if not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B|%)", size):
-                raise SettingsError(
-                    Message("{name} must be a size such as 2GB or 500MiB, not {size!r}", name=name, size=size)
-                )
-        if self.lang not in ("", *LANGUAGES):
-            raise SettingsError(
-                Message("lang must be one of {languages}, not {lang!r}", languages=tuple(LANGUAGES), lang=self.lang)
-            )
-        for name in ("country", "market"):
-            if not re.fullmatch(r"([A-Za-z]{2})?|[Aa][Ll][Ll]", getattr(self, name)):
+            value, (pattern, words) = getattr(self, f.name), f.metadata.get("only", ("", ""))
+            if isinstance(value, int | float) and not f.metadata["least"] <= value < _LARGEST:
                 raise SettingsError(Message(
-                    "{name} must be a country's code such as us, kr or de, or eu, not {getattr!r}", name=name,
-                    getattr=getattr(self, name),
+                    "{name} must be a number from {least:g} to {most:g}, not {value!s:.40}", name=f.name, value=value,
+                    least=f.metadata["least"], most=_LARGEST,
                 ))  # fmt: skip
-        if self.log_format not in ("text", "json"):
-            raise SettingsError(
-                Message("log_format must be text or json, not {log_format!r}", log_format=self.log_format)
-            )
-        if self.log_level not in _LEVELS:
-            raise SettingsError(Message(
-                "log_level must be one of {levels}, not {log_level!r}", levels=tuple(_LEVELS), log_level=self.log_level,
-            ))  # fmt: skip
+            if isinstance(value, str) and not re.fullmatch(pattern, value):
+                raise SettingsError(
+                    Message("{name} must be {words}, not {value!r}", name=f.name, words=words, value=value)
+                )
+        self._check_stores()
         if self.street_price_min_msrp_ratio >= self.street_price_max_msrp_ratio:
             raise SettingsError(Message("street_price_min_msrp_ratio must be below street_price_max_msrp_ratio"))
-        if self.keep_versions < 2:
-            raise SettingsError(Message(
-                "keep_versions must be at least 2, not {keep_versions}: a reader may be about to open the one before",
-                keep_versions=self.keep_versions,
-            ))  # fmt: skip
-        if self.parallel_sources < 1:
-            raise SettingsError(Message(
-                "parallel_sources must be at least 1, not {parallel_sources}", parallel_sources=self.parallel_sources,
-            ))  # fmt: skip
 
     def _check_stores(self) -> None:
         addresses = {name: address for name in ("store", "warehouse") if (address := getattr(self, name))}
@@ -548,11 +533,6 @@ def _refuse_secret(name: str, place: Message | str) -> None:
         ))  # fmt: skip
 
 
-#: Whole numbers must be smaller than this. Python takes any size, and no setting needs one so large.
-_LARGEST = 1e15
-_TRUTH = {"true": True, "false": False}
-
-
 def _converted(name: str, value: Any, place: Message | str) -> Any:
     known = {name: kind for name, kind in get_type_hints(Settings).items() if not name.startswith("assumptions")}
     if name not in known:
@@ -561,26 +541,13 @@ def _converted(name: str, value: Any, place: Message | str) -> Any:
             known=tuple(sorted(known)),
         ))  # fmt: skip
     kind = known[name]
+    if kind is str:
+        return str(value)
+    if isinstance(value, str) and kind not in (bool, int, float):
+        value = [part for part in value.split("|") if part]
     try:
-        if kind is bool:
-            return _TRUTH[str(value).lower()]
-        if kind in (int, float):
-            number = kind(value)
-            if kind is int and not -_LARGEST < number < _LARGEST:
-                raise ValueError(number)
-            return number
-        if kind is str:
-            return str(value)
-        parts = [part for part in value.split("|") if part] if isinstance(value, str) else value
-        if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
-            raise SettingsError(Message(
-                '{place}: {name} is a list of texts, as in ["one", "two"], and not {value!r:.200}', place=place,
-                name=name, value=value,
-            ))  # fmt: skip
-        return tuple(parts)
-    except (TypeError, ValueError, KeyError, OverflowError):
-        message = Message(
-            "{place}: {name} cannot be {value!r:.200}; it must be of the type {kind}", place=place, name=name,
-            value=value, kind=kind.__name__,
-        )  # fmt: skip
-        raise SettingsError(message) from None
+        return msgspec.convert(str(value).lower() if kind is bool else value, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise SettingsError(Message(
+            "{place}: {name} cannot be {value!r:.200}: {error}", place=place, name=name, value=value, error=str(error),
+        )) from None  # fmt: skip

@@ -9,17 +9,9 @@ import re
 
 import click
 
-from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
 
 _MARKET, _CURRENCY = f"{__name__}.market", f"{__name__}.currency"
-
-#: The code of a currency, by what people type for it.
-_CURRENCIES = {
-    "dollar": "USD", "dollars": "USD", "$": "USD", "euro": "EUR", "euros": "EUR", "€": "EUR", "won": "KRW", "₩": "KRW",
-    "원": "KRW", "yen": "JPY", "pound": "GBP", "pounds": "GBP", "£": "GBP", "franc": "CHF", "zloty": "PLN", "yuan": "CNY",
-    "rmb": "CNY",
-}  # fmt: skip
 
 
 def use_market(context: click.Context, option: click.Parameter, value: str | None) -> None:
@@ -43,10 +35,8 @@ def use_currency(context: click.Context, option: click.Parameter, value: str | N
 
 def currency_code(text: str) -> str:
     """The ISO 4217 code that is meant. Raises click.BadParameter for a text that is none."""
-    meant = _CURRENCIES.get(text.strip().lower())
-    if meant or not re.fullmatch(r"[A-Za-z]{3}", text):
-        message = gettext("{text!r} is no currency's code such as EUR, KRW or JPY").format(text=text)
-        raise click.BadParameter(f"{message}; {wrong_use.did_you_mean([meant])}" if meant else message)
+    if not re.fullmatch(r"[A-Za-z]{3}", text):
+        raise click.BadParameter(gettext("{text!r} is no currency's code such as EUR, KRW or JPY").format(text=text))
     return text.upper()
 
 

@@ -116,8 +116,7 @@ def due(context: Context, summary: Summary, *, is_heard: bool) -> list[Message]:
         states |= _stale(context)
         states |= _watches(context)
         prices = _held(context)
-        answered = kept_answers.now(context.data, context.settings, context.as_of)
-        answers = kept_answers.tell(context.data, answered, is_heard=is_heard)
+        answers = kept_answers.tell(context.data, kept_answers.now(context.data), is_heard=is_heard)
         groups += ["stale", "watch", "held"]
     except NoWarehouse:
         pass  # nothing was ever published, so the only news is that the run failed

@@ -1,19 +1,18 @@
-"""What the kept questions are answered now, held against what was last told: news is another pick, or another price."""
+"""What the kept questions were answered last night, held against what was last told: news is another pick, or another
+price.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from gpuledger.extract import local_files
-from gpuledger.extract.message import Words, said
-from gpuledger.flows.settings.settings import Settings, texts
 from gpuledger.flows.telling.notify import Message
-from gpuledger.transform.buying.headline import named, paragraphs
-from gpuledger.transform.report.questions import QUESTIONS, Answered, Asker
+from gpuledger.transform.report.answers import first_rows
+from gpuledger.transform.report.questions import QUESTIONS
 from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
@@ -24,27 +23,13 @@ MOVED = 0.05
 Answers = Mapping[str, Mapping[str, Any]]
 
 
-def now(data: DataDir, settings: Settings, clock: datetime) -> Answers:
-    """What each kept question is answered in the published warehouse. Raises NoWarehouse."""
-    questions = QUESTIONS.usable(data.root)[0]
+def now(data: DataDir) -> Answers:
+    """What each kept question was answered in the published night. Raises NoWarehouse."""
+    questions = {one.name for one in QUESTIONS.usable(data.root)[0]}
     if not questions:
         return {}
     with reader(data) as con:
-        asker = Asker(con, data, texts(settings.assumptions_given), clock)
-        return {one.name: _told(asker.ask(one), clock) for one in questions}
-
-
-def _told(answered: Answered, clock: datetime) -> Mapping[str, Any]:
-    answer = answered.answer
-    if answer is None or answer.picks is None:
-        sentence = "; ".join(map(said, answered.why_nothing()))
-        return {"pick": None, "day_one_usd": None, "sentence": sentence, "day": f"{clock:%Y-%m-%d}"}
-    first, english = answer.picks.first, Words(answer.stock.place.currency.sum)
-    return {
-        "pick": said(named(first)), "day_one_usd": first.outlay_usd and float(first.outlay_usd),
-        "sentence": " ".join(said(line, english) for paragraph in paragraphs(answer)[:1] for line in paragraph),
-        "day": f"{clock:%Y-%m-%d}",
-    }  # fmt: skip
+        return {name: answer for name, answer in first_rows(con).items() if name in questions}
 
 
 def news(before: Answers, after: Answers) -> dict[str, Message]:

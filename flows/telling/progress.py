@@ -20,8 +20,6 @@ from gpuledger.flows.words.lang import gettext
 if TYPE_CHECKING:
     from rich.table import Table
 
-#: The most sources that are shown one by one while they are read. More would push the first lines out of a small window.
-_MOST_SOURCES = 6
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
@@ -68,16 +66,6 @@ class _Work:
 
 
 @dataclass(slots=True)
-class _Source:
-    """One source: how many pages were requested, how many are known, and the address that is being read."""
-
-    requested: int = 0
-    known: int = 0
-    url: str = ""
-    is_read: bool = False
-
-
-@dataclass(slots=True)
 class Lines(Progress):
     """The present state of all steps, which can be drawn at any moment. `clock` gives seconds."""
 
@@ -85,7 +73,6 @@ class Lines(Progress):
     _steps: dict[Step, _Work] = field(default_factory=dict)
     _now: Step | None = None
     _since: float = 0.0
-    _sources: dict[str, _Source] = field(default_factory=dict)
     _failed: Step | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -104,19 +91,17 @@ class Lines(Progress):
                 work = self._steps[self._now]
                 work.done, work.what = done, what
 
-    def page(self, source: str, url: str, known: int) -> None:
+    def page(self, source: str, url: str) -> None:
         """See Progress."""
         with self._lock:
-            state = self._sources.setdefault(source, _Source())
-            state.requested, state.url = state.requested + 1, redact(url)
-            state.known = max(known, state.requested)
+            if self._now is not None:
+                self._steps[self._now].what = f"{source}: {redact(url).partition('://')[2]}"
 
-    def source_done(self, source: str) -> None:
+    def source_done(self) -> None:
         """See Progress."""
         with self._lock:
-            state = self._sources.setdefault(source, _Source())
-            # If the source failed, some of its known pages stay unread, and the count shows that.
-            state.is_read = True
+            if self._now is not None:
+                self._steps[self._now].done += 1
 
     def end(self, *, failed: bool = False) -> None:
         """The work is over. The last step has failed or is done."""
@@ -131,7 +116,7 @@ class Lines(Progress):
             work.spent, work.what = work.spent + self.clock() - self._since, ""
 
     def table(self) -> Table:
-        """One line for each step, and one for each source that is being read."""
+        """One line for each step."""
         from rich.progress_bar import ProgressBar
         from rich.table import Table
         from rich.text import Text
@@ -150,48 +135,15 @@ class Lines(Progress):
                     mark = Text(_SPINNER[int(now * 8) % len(_SPINNER)], "cyan")
                 else:
                     mark = Text("✓", "green")
-                done, total = self._read() if name == "read" and self._sources else (work.done, work.total)
-                bar = ProgressBar(total=total, completed=done, width=16) if is_now and total else Text()
-                what = self._sources_read(work) if name == "read" and is_now else work.what
-                table.add_row(mark, step_names[name], self._count(name, work), bar, Text(what, "dim"), duration(spent))
-                if name == "read" and is_now:
-                    self._add_sources(table)
+                bar = ProgressBar(total=work.total, completed=work.done, width=16) if is_now and work.total else Text()
+                table.add_row(mark, step_names[name], _count(work), bar, Text(work.what, "dim"), duration(spent))
         return table
 
-    def _count(self, name: Step, work: _Work) -> str:
-        if name == "read" and self._sources:
-            done, known = self._read()
-            return gettext("{done} of {known} pages").format(done=done, known=known)
-        if work.total is None:
-            return f"{work.done:,}" if work.done else ""
-        return gettext("{done} of {known}").format(done=f"{work.done:,}", known=f"{work.total:,}")
 
-    def _read(self) -> tuple[int, int]:
-        """How many pages of all sources were read, and how many are known. The page requested last is not read yet."""
-        sources = self._sources.values()
-        return sum(_done(state) for state in sources), sum(state.known for state in sources)
-
-    def _sources_read(self, work: _Work) -> str:
-        if work.total is None:
-            return ""
-        read = sum(state.is_read for state in self._sources.values())
-        return gettext("{done} of {known} sources").format(done=read, known=work.total)
-
-    def _add_sources(self, table: Table) -> None:
-        from rich.text import Text
-
-        unfinished = [(name, state) for name, state in self._sources.items() if not state.is_read]
-        for name, state in unfinished[:_MOST_SOURCES]:
-            address = state.url.partition("://")[2] or state.url
-            count = gettext("{done} of {known}").format(done=_done(state), known=state.known)
-            table.add_row("", "", Text(name, "dim"), Text(count, "dim"), Text(address, "dim"), "")
-        if len(unfinished) > _MOST_SOURCES:
-            more = gettext("{count} more").format(count=len(unfinished) - _MOST_SOURCES)
-            table.add_row("", "", Text(more, "dim"), "", "", "")
-
-
-def _done(source: _Source) -> int:
-    return source.requested if source.is_read else max(0, source.requested - 1)
+def _count(work: _Work) -> str:
+    if work.total is None:
+        return f"{work.done:,}" if work.done else ""
+    return gettext("{done} of {known}").format(done=f"{work.done:,}", known=f"{work.total:,}")
 
 
 def duration(seconds: float) -> str:

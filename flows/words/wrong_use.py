@@ -81,81 +81,23 @@ def no_number(error: click.UsageError) -> str | None:
     return f"{message}; {did_you_mean([f'{number:.15g}'])}"
 
 
-#: Options of other programs, with the option that does the same here.
-_OPTIONS = {
-    "--csv": "--format csv", "--table": "--format table", "-f": "--format", "-o": "--format", "--output": "--format",
-    "--date": "--as-of", "--day": "--as-of", "--on": "--as-of", "--country": "--market", "--language": "--lang",
-    "--dir": "--data-dir", "--tokens": "--context", "--gpus": "--count", "--days": "--since",
-}  # fmt: skip
-#: Names of arguments that some commands take without an option.
-_BARE = ("gpu", "card", "model", "workload", "title", "query", "folder", "file", "table", "hash", "source", "name")
-
-
-def _instead(option: str, command: click.Command, command_path: str) -> str:
-    """What to write instead of an unknown option, or one that is gone; empty if that is not known."""
-    if gone := dropped.OPTIONS.get(f"{command_path.partition(' ')[2]} {option}"):
-        return f"; it is gone: {gone}"
-    meant = _OPTIONS.get(option, "")
-    if meant and any(meant.partition(" ")[0] in parameter.opts for parameter in command.params):
-        return f"; {did_you_mean([meant])}"
-    if re.fullmatch(r"-[\d.,]+", option):
-        return gettext("; a number below zero is no amount here")
-    names = {
-        parameter.human_readable_name: parameter
-        for parameter in command.params
-        if isinstance(parameter, click.Argument)
-    }
-    # --gpu is also the argument CARD.
-    word = option.lstrip("-")
-    meant_words = (word, {"gpu": "card", "card": "gpu"}.get(word))
-    bare = next((name for name in names if name.lower() in _BARE and name.lower() in meant_words), None)
-    if bare is None:
-        return ""
-    return gettext("; {name} stands without an option: `{command} {name}`").format(name=bare, command=command_path)
-
-
-def _of_the_commands(option: str, group: click.Group, context: click.Context) -> bool:
-    """Whether an option that was given before the command belongs behind it, as an option of commands."""
-    commands = (group.get_command(context, name) for name in ("price", "refresh"))
-    return any(option in parameter.opts for command in commands if command is not None for parameter in command.params)
-
-
-def _too_much(error: click.UsageError, command: click.Command) -> str:
-    """What to do about extra words: they may be parts of one name, a workload, an amount or another card."""
-    arguments = [parameter.human_readable_name for parameter in command.params if isinstance(parameter, click.Argument)]
-    extra = error.message.partition("(")[2].rstrip(")")
-    path = error.ctx.command_path if error.ctx else ""
-    if not arguments:
-        return gettext("; `{command}` takes no name").format(command=path)
-    options = {option for parameter in command.params for option in parameter.opts}
-    if "--below" in options and re.fullmatch(r"[$€£₩]?\d[\d.,]*", extra):
-        return gettext("; an amount goes behind {option}").format(option="--below")
-    if arguments == ["WORKLOAD"] and "-" in extra:
-        return gettext("; {name} stands alone: `{command} {name}`").format(name="WORKLOAD", command=path)
-    if arguments in (["CARD"], ["GPU"]) and re.fullmatch(r"[A-Za-z]{0,3} ?\d{4}\w*( .*)?", extra):
-        return gettext('; one card at a time; a name of several words goes between quotes: "rtx 4090"')
-    return gettext('; a name of several words goes between quotes: "rtx 4090"')
-
-
 def remedy(error: click.UsageError) -> str:
-    """The advice after a usage error of click itself, for example which command lists the missing name, or how to quote."""
+    """The advice after a usage error of click itself: which command lists the missing name, what is gone, how to quote."""
     command = error.ctx.command if error.ctx else None
+    path = error.ctx.command_path if error.ctx else ""
     if isinstance(error, click.MissingParameter) and error.param is not None and error.param.name in _LISTED_BY:
         is_text = error.param.name == "source" and isinstance(error.param, click.Option)
         listed = gettext("; `{command}` lists all").format(command=f"gpuledger {_LISTED_BY[error.param.name]}")
         return "" if is_text else listed
-    if isinstance(error, click.NoSuchOption) and command is not None:
-        if isinstance(command, click.Group) and error.ctx and _of_the_commands(error.option_name, command, error.ctx):
-            return gettext("; it goes behind the command: `gpuledger price {option} …`").format(
-                option=error.option_name
-            )
-        return _instead(error.option_name, command, error.ctx.command_path if error.ctx else "")
+    if isinstance(error, click.NoSuchOption):
+        gone = dropped.OPTIONS.get(f"{path.partition(' ')[2]} {error.option_name}")
+        return f"; it is gone: {gone}" if gone else ""
     if isinstance(error, click.exceptions.NoSuchCommand) and isinstance(command, click.Group) and error.ctx:
         if instead := dropped.COMMANDS.get(f"{error.ctx.info_name} {error.command_name}"):
             return f"; it is gone: {instead}"
         return gettext("; there are {names}").format(names=", ".join(command.list_commands(error.ctx)))
     if "unexpected extra argument" in error.message and command is not None:
-        if error.ctx is not None and error.ctx.info_name == "sql":
-            return gettext('; the query goes between quotes: "FROM value"')
-        return _too_much(error, command)
+        if not any(isinstance(parameter, click.Argument) for parameter in command.params):
+            return gettext("; `{command}` takes no name").format(command=path)
+        return gettext('; a name or a query of several words goes between quotes: "rtx 4090"')
     return ""

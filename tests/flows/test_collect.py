@@ -65,7 +65,7 @@ class Bench:
         self.client = client
         self.archive = Archive(folder / "snapshots")
         self.parsed = folder / "parsed"
-        self.seen: list[tuple[str, int]] = []
+        self.seen: list[str] = []
 
     def serve(self, **pages: str | Route) -> None:
         self.server.routes.update(
@@ -75,7 +75,7 @@ class Bench:
     def read(self, *starts: str, source: Source = SHOP, files: tuple[LocalFile, ...] = ()) -> Collected:
         reading = Reading(source, [f"http://{HOST}/{start}" for start in starts], files)
         pages = Fetching(self.client, self.archive, NOW, "run")
-        return collect(reading, pages, ParsedCache(self.parsed), lambda url, known: self.seen.append((url, known)))
+        return collect(reading, pages, ParsedCache(self.parsed), self.seen.append)
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_links_are_followed_once_each_in_the_order_in_which_they_were_found(benc
     assert keys(found) == ["a", "b", "c"]
     assert bench.server.paths() == ["/one", "/two", "/three"]
     # Of the first page nobody knows yet that it has links.
-    assert bench.seen == [(f"http://{HOST}/{name}", known) for name, known in (("one", 1), ("two", 3), ("three", 3))]
+    assert bench.seen == [f"http://{HOST}/{name}" for name in ("one", "two", "three")]
     assert (found.pages, found.is_complete, found.failure) == (3, True, None)
 
 

@@ -109,8 +109,8 @@ def test_an_agent_reads_with_sql_and_changes_nothing(data: Path) -> None:
     [
         ("value", {"workload": "sd512"}, "sd-512-image-generation"),
         ("price", {"card": "rtx 4090ti"}, "NVIDIA GeForce RTX 4090"),
-        ("price", {"card": "4090", "market": "uk"}, "did you mean gb"),
-        ("price", {"card": "4090", "as_of": "16.11.2023"}, "did you mean 2023-11-16"),
+        ("price", {"card": "4090", "market": "Germany"}, "did you mean de"),
+        ("price", {"card": "4090", "as_of": "16.11.2023"}, "is not a day such as"),
         ("rank", {"workload": SD, "limit": 0}, "limit is a number from 1"),
         ("buy", {"model": "lama-2-13b"}, "did you mean llama-2-13b"),
         ("buy", {"model": "llama-2-13b", "budget": -1}, "-1.0 is not in the range x>0"),

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.telling import health, kept_answers
+from gpuledger.flows.telling import kept_answers
 from gpuledger.flows.telling.alerts import newly_true
 from gpuledger.flows.telling.notify import Message
 from gpuledger.transform.report.questions import QUESTIONS, Kept
 from gpuledger.warehouse.paths import DataDir
-from tests.flows.inprocess import context, refresh
+from tests.flows.inprocess import refresh
 from tests.nights import Night
 
 
@@ -62,9 +62,9 @@ def test_a_kept_question_is_told_when_its_price_moved_by_a_twentieth_with_the_se
     text = page.read_text(encoding="utf-8")
 
     def look(*, is_heard: bool = True) -> list[Message]:
-        now = kept_answers.now(data, context(data.root, 2).settings, health.clock(data))
-        return kept_answers.tell(data, now, is_heard=is_heard)
+        return kept_answers.tell(data, kept_answers.now(data), is_heard=is_heard)
 
+    refresh(data.root, 1, only=["newegg"])
     assert look() == [], "the first sight is no news"
     (first,) = kept_answers.last_told(kept_answers.file(data)).values()
     for price, titles in (("1,700", []), ("1,500", ["gpuledger: pictures: -10.6% on day one"])):

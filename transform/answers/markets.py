@@ -19,13 +19,6 @@ ALL = "all"
 #: The tables of several markets, whose prices are compared without tax.
 OF_SEVERAL = ("eu", ALL)
 
-#: The codes of countries, by other names that people type.
-_ALSO_CALLED = {
-    "uk": "gb", "usa": "us", "america": "us", "britain": "gb", "england": "gb", "korea": "kr", "kor": "kr", "한국": "kr",
-    "미국": "us", "deutschland": "de", "ger": "de", "jpn": "jp", "holland": "nl", "europe": "eu", "polska": "pl",
-    "world": "all", "any": "all",
-}  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Market:
@@ -62,10 +55,8 @@ def market(data: DataDir, name: str | None, day: date | None = None) -> Market:
     if not rows:
         known = dict(query(data, "SELECT market, market_name FROM core.market ORDER BY market")[1])
         by_name = {full_name: code for code, full_name in known.items()}
-        code = _ALSO_CALLED.get(name) or next(
-            (by_name[full_name] for full_name in names_like(name, by_name, most=1)), None
-        )
-        if code in known:
+        code = next((by_name[full_name] for full_name in names_like(name, by_name, most=1)), None)
+        if code is not None:
             raise BadQuery(Message(
                 "no market is called {name!r}; did you mean {code} ({known})?", name=name, code=code, known=known[code],
             ))  # fmt: skip

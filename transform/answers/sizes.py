@@ -165,11 +165,11 @@ def _operations(shape: Architecture, tokens: int, batch: int) -> Iterator[Quanti
     published = park_transformer_flops(
         tokens=tokens, hidden=shape.hidden, inner=inner, layers=shape.layers, heads=heads
     )
-    name = "published method (Park 2023)"
     yield Quantity(
-        name, published.total, "FLOP", Message("attention × heads, FFN of two matrices; {tokens} tokens", tokens=tokens)
-    )
-    yield Quantity(f"{name}, per token", published.per_token, "FLOP")
+        "published method (Park 2023)", published.total, "FLOP",
+        Message("attention × heads, FFN of two matrices; {tokens} tokens", tokens=tokens),
+    )  # fmt: skip
+    yield Quantity("published method (Park 2023), per token", published.per_token, "FLOP")
     for step in difference(shape, tokens, inner=inner, heads=heads):
         if step.flops:
             yield Quantity("difference to the exact count", step.flops, "FLOP", step.reason)

@@ -215,20 +215,24 @@ def _electricity(option: Option, own: costs.Ownership, assumptions: Assumptions)
     power = option.power
     if power is None:
         return
-    shares = (("busy", assumptions.load_power_share), ("waiting", assumptions.idle_power_share))
+    shares = (
+        ("power while busy", assumptions.load_power_share, "load_power_share"),
+        ("power while waiting", assumptions.idle_power_share, "idle_power_share"),
+    )
     supply = number(assumptions.supply_efficiency)
     watts = []
-    for when, share in shares:
-        value = costs.wall_watts(power.tdp_w, power.boards, assumptions, busy=when == "busy", host_w=power.host_w)
+    for figure, share, name in shares:
+        is_busy = name == "load_power_share"
+        value = costs.wall_watts(power.tdp_w, power.boards, assumptions, busy=is_busy, host_w=power.host_w)
         watts.append(value)
         yield Step(
-            f"power while {when}",
+            figure,
             f"({power.tdp_w} × {number(share)} × {power.boards} + {number(power.host_w)}) ÷ {supply}",
             float(value),
             "W",
             both(
                 Message("power limit of the card × share × cards + machine, through the supply"),
-                assumed(assumptions, "load_power_share" if when == "busy" else "idle_power_share", "supply_efficiency"),
+                assumed(assumptions, name, "supply_efficiency"),
             ),
         )
     busy, idle = own.busy_hours, own.hours - own.busy_hours

@@ -13,6 +13,7 @@ import duckdb
 from gpuledger.extract.message import Message, Words, said
 from gpuledger.transform.build.graph import Model
 from gpuledger.transform.buying.headline import sentences
+from gpuledger.transform.buying.options import OWNED
 from gpuledger.transform.buying.rows import Shown, row_of
 from gpuledger.transform.report.questions import Answered, Asker
 from gpuledger.warehouse.load.stage import insert
@@ -37,6 +38,23 @@ def filled(
     if rows:
         insert(con, "answered", types, rows)
     return replace(model, sql="FROM answered", text=model.text + hash_text(json.dumps(rows, default=str)))
+
+
+def first_rows(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Any]]:
+    """By the name of a question: the pick (None if there is none), its price on day one in US dollars, the sentence, and the
+    day of the night.
+    """
+    rows = con.execute(
+        """SELECT question, sentence, outlay_usd::DOUBLE, (SELECT max(as_of)::DATE::VARCHAR FROM ops.run),
+               CASE WHEN pick = 'first' THEN
+                   concat(what, ' (' || replace(nullif(nullif(condition, 'new'), $owned), '_', ' ') || ')') END
+           FROM mart.answer WHERE rank <= 1""",
+        {"owned": OWNED},
+    ).fetchall()
+    return {
+        name: {"pick": pick, "day_one_usd": pick and paid, "sentence": sentence, "day": day}
+        for name, sentence, paid, day, pick in rows
+    }
 
 
 def _rows(answered: Answered) -> Iterator[dict[str, Any]]:
