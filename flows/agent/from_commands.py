@@ -35,11 +35,13 @@ def tool_of(
     return tool
 
 
-def answer_of(command: click.Command, words: Sequence[str]) -> Any:
-    """What the command answers to programs. Raises click's errors for wrong arguments, as the command line does."""
+def answer_of(command: click.Command, words: Sequence[str]) -> tuple[Any, str]:
+    """What the command answers to programs, and why there is no row if there is none. Raises click's errors for wrong
+    arguments, as the command line does.
+    """
     with command.make_context(str(command.name), [*words], obj=terminal.Collected()) as context:
         command.invoke(context)
-        return context.obj.answer
+        return context.obj.answer, context.obj.why_nothing
 
 
 def _parameters(command: click.Command) -> Iterator[tuple[str, click.Parameter]]:

@@ -22,14 +22,14 @@ from gpuledger.flows.words.say import say
 
 
 @click.command()
-@click.argument("gpu", required=False)
+@click.argument("card", required=False)
 @as_of_option
 @market_option
 @currency_option
 @data_dir_option
 @format_option
-def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form: str) -> int:
-    """Street prices of all GPUs, or of those whose name holds GPU ("rtx 4090"): where, since when, and the trend.
+def command(card: str | None, as_of: datetime | None, data_dir: str | None, form: str) -> int:
+    """Street prices of all GPUs, or of those whose name holds CARD ("rtx 4090"): where, since when, and the trend.
 
     Write a comma between several names: "4090, 4080".
     """
@@ -42,7 +42,7 @@ def command(gpu: str | None, as_of: datetime | None, data_dir: str | None, form:
     data = read_from(data_dir)
     day = day_of(data, as_of)
     currency = money(data, day)
-    names = list(dict.fromkeys(name.strip() for name in (gpu or "").split(",") if name.strip()))
+    names = list(dict.fromkeys(name.strip() for name in (card or "").split(",") if name.strip()))
     answer = price(data, Cards(names[0] if names else ""), day, chosen.market())
     if len(names) > 1 or (names and not answer.rows):
         from gpuledger.flows.asking import card_names

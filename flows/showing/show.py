@@ -223,7 +223,10 @@ NO_ROWS = 4
 
 def no_rows(why: str) -> int:
     """Print to standard error why there is no row, and return the exit status for it."""
-    click.echo(why, err=True)
+    if (collector := terminal.collected()) is not None:
+        collector.why_nothing = why
+    else:
+        click.echo(why, err=True)
     return NO_ROWS
 
 

@@ -140,6 +140,7 @@ class Collected:
     """The `obj` of a command's context whose caller in this process takes the answer instead of standard output."""
 
     answer: Any = None
+    why_nothing: str = ""
 
 
 def give(answer: object) -> None:
@@ -147,12 +148,16 @@ def give(answer: object) -> None:
     from gpuledger.warehouse.outputs.answer import plain
 
     text = json_text(answer, default=plain, indent=1)
-    context = click.get_current_context(silent=True)
-    collected = None if context is None else context.find_object(Collected)
-    if collected is None:
+    if (collector := collected()) is None:
         click.echo(text)
     else:
-        collected.answer = json.loads(text)
+        collector.answer = json.loads(text)
+
+
+def collected() -> Collected | None:
+    """Who collects the answer of the command that runs, None if it is printed."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.find_object(Collected)
 
 
 #: Unsafe characters in JSON text, except a raw new line: that is layout and never data.

@@ -189,7 +189,7 @@ def test_every_door_says_of_when_its_prices_are(data: Path, page: dict[str, Any]
         done = gpuledger(*words, data=later)
         assert "prices as of 2023-11-17 03:00 UTC" in done.out + done.err, words
     assert agent(later, QUESTIONS[0])["as_of"] == "2023-11-17T03:00:00Z"
-    assert Tools(DataDir(later), cli).price("rtx 4090")["as_of"] == "2023-11-17T03:00:00Z"
+    assert Tools(DataDir(later), cli).all()["price"](card="rtx 4090")["as_of"] == "2023-11-17T03:00:00Z"
     assert page["run"]["as_of"] == "2023-11-17T03:00Z"
 
 
