@@ -41,9 +41,8 @@ def command(model: str | None, config: Path | None, question: SizeQuestion, data
     columns = ["quantity", "value", "unit", "note"]
     rows = [[getattr(quantity, name) for name in columns] for quantity in size_rows]
     if form == "table":
-        rows = [[say(name), _human(value, unit), say(unit), say(note)] for name, value, unit, note in rows]
+        rows = [
+            [say(name), f"{value:,.2f}" if unit == "GB" else f"{value:,}", say(unit), say(note)]
+            for name, value, unit, note in rows
+        ]
     show_rows(columns, rows, form, title=str(model or config))
-
-
-def _human(value: float, unit: str) -> str:
-    return f"{value:,.2f}" if unit == "GB" else f"{value:,}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -89,7 +88,11 @@ def _prune_archive(context: Context, newest: datetime, cutoff: datetime, dry_run
     folded = replay.folded_runs(data)
     unfolded = [run for run in run_log.records(data) if run.run_id not in folded]
     old = next((number for number, run in enumerate(unfolded) if run.as_of >= cutoff), len(unfolded))
-    keep = {*_referred(data), *_pages_of(archive, unfolded[old:]), *_first_images(archive)}
+    # Pages that any row of any version refers to, those that a replay needs, and the first of each watched image.
+    keep = {sha256 for path in publish.versions(data) for sha256 in history.pages_of_rows(path)}
+    records = (record for run in unfolded[old:] for record in run.sources)
+    keep |= {page.sha256 for record in records for page in replay.pages(archive, record)}
+    keep |= _first_images(archive)
     days = context.settings.keep_days
     removed = archive.prune(days, newest, keep, dry_run=True)
     sizes = sum(archive.size(sha256) for sha256 in removed)
@@ -112,16 +115,6 @@ def _prune_archive(context: Context, newest: datetime, cutoff: datetime, dry_run
         Removed("parsed pages", len(stale), sizes_parsed),
         Removed("runs folded into the baseline", old if removed else 0, 0),
     ]
-
-
-def _referred(data: DataDir) -> set[str]:
-    """The pages that any row of any version refers to."""
-    return {sha256 for path in publish.versions(data) for sha256 in history.pages_of_rows(path)}
-
-
-def _pages_of(archive: Archive, runs: Iterable[RunRecord]) -> set[str]:
-    """The pages that a replay of these runs needs."""
-    return {page.sha256 for run in runs for record in run.sources for page in replay.pages(archive, record)}
 
 
 def _first_images(archive: Archive) -> set[str]:

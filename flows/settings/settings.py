@@ -475,7 +475,10 @@ def explain(environment: Mapping[str, str] = os.environ, file: Path | None = Non
         if f.name.startswith("assumptions"):
             continue
         value = getattr(settings, f.name)
-        visible_value = _unshown(value) if f.metadata["secret"] else redact_text(_text(value))
+        visible_value = redact_text(_text(value))
+        if f.metadata["secret"]:  # only whether it is set, and how many there are of a list; never how long it is
+            count = "" if isinstance(value, str) else f"{len(value)} "
+            visible_value = f"{count}set, not shown" if value else ""
         place: Message | str = places[f.name][1] if f.name in places else "default"
         rows.append(Origin(f.name, visible_value, f.metadata["unit"], place, f.metadata["meaning"]))
     for item in settings.assumptions.describe():
@@ -483,11 +486,6 @@ def explain(environment: Mapping[str, str] = os.environ, file: Path | None = Non
         place = set_assumption.place if set_assumption else Message("default ({source})", source=item.setting.source)
         rows.append(Origin(f"assumptions.{item.name}", str(item.value), item.setting.unit, place, item.setting.meaning))
     return rows
-
-
-def _unshown(value: Any) -> str:
-    """A text that says only whether a secret is set, and how many there are if it is a list; never how long it is."""
-    return "" if not value else "set, not shown" if isinstance(value, str) else f"{len(value)} set, not shown"
 
 
 def _set_values(

@@ -13,8 +13,7 @@ from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.showing.show import show_rows
 from gpuledger.flows.showing.terminal import clean
 from gpuledger.flows.words.lang import gettext
-from gpuledger.transform.answers.trust.held import HeldPrice, held
-from gpuledger.transform.answers.trust.refused import RefusedRow, refused
+from gpuledger.transform.answers.trust.held import HeldPrice, RefusedRow, held, refused
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import together
 

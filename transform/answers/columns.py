@@ -22,7 +22,7 @@ _COLUMNS = (
     Column("old_price", "before"),
     Column("price_usd", "USD"),
     Column("score_per_usd", "score per 1000 USD", "per_thousand"),
-    Column("on_pareto_frontier", "frontier", seen=lambda row: _front(row)),
+    Column("on_pareto_frontier", "frontier", seen=lambda row: "●" if row["on_pareto_frontier"] else ""),
     Column("price_mark", "mark", "words"),
     Column("change", "change", "words"),
     Column("currency", "currency"),
@@ -70,11 +70,6 @@ _COLUMNS = (
     Column("change_30d", "30 days", "change"),
     Column("percentile_1y", "of the year", "share"),
 )
-
-
-def _front(row: Mapping[str, Any]) -> str:
-    """The mark of a card that nobody beats."""
-    return "●" if row["on_pareto_frontier"] else ""
 
 
 def _record(row: Mapping[str, Any]) -> str:

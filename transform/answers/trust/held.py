@@ -1,4 +1,6 @@
-"""Which prices are held, why, and because of which setting? Which sources show far fewer rows than usual?"""
+"""Which prices are held, why, and because of which setting? Which sources show far fewer rows than usual, and which rows of
+built tables did a run remove, because a contract refuses them?
+"""
 
 from __future__ import annotations
 
@@ -64,3 +66,17 @@ def degraded(data: DataDir) -> list[DegradedSource]:
            GROUP BY s.source ORDER BY s.source""",
     )
     return [DegradedSource(*row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRow:
+    """A row of ops.refused_row. The comments of that table explain each column."""
+
+    model: str
+    row_key: str
+    reason: str
+
+
+def refused(data: DataDir, run_id: str) -> list[RefusedRow]:
+    """The rows that a run removed from the tables that it built, in the order of table and key."""
+    return rows_of(data, RefusedRow, "FROM ops.refused_row WHERE run_id = ? ORDER BY model, row_key", [run_id])

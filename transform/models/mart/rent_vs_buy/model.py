@@ -54,7 +54,9 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
                 "own_total_usd": float(round(own.total, 2)),
                 "rent_total_usd": float(round(answer.rent, 2)),
                 "hours_of_use": float(own.hours),
-                "break_even_hours": rounded_hours(answer.break_even_hours),
+                "break_even_hours": None
+                if answer.break_even_hours is None
+                else float(round(answer.break_even_hours, 1)),
                 "cheaper": answer.cheaper,
                 "value_kept_per_year": float(with_value_kept(base, pair.value_kept).value_kept_per_year),
                 "value_kept_is_observed": pair.value_kept is not None,
@@ -104,8 +106,3 @@ def pair_of(row: Mapping[Any, Any], observed: Mapping[str, Decimal]) -> Pair | N
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def rounded_hours(hours: Decimal | None) -> float | None:
-    """Hours of use with one decimal, None if that never comes."""
-    return None if hours is None else float(round(hours, 1))
