@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gpuledger.extract.message import Message, reason_of
 from gpuledger.flows.asking.options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.say import as_wrong_use, say
+
+if TYPE_CHECKING:
+    from gpuledger.transform.sizing.diffusion import DiffusionModel
+    from gpuledger.transform.sizing.tensors import Architecture
 
 
 @click.group()
@@ -75,13 +81,21 @@ def list_(only_added: bool, data_dir: str | None, form: str) -> None:
     from gpuledger.transform.sizing import catalogue, diffusion
     from gpuledger.transform.sizing.added_models import MODELS, check
     from gpuledger.transform.sizing.diffusion import shape_in
-    from gpuledger.transform.sizing.named import parameters_of
 
     added, wrong = MODELS.usable(read_from(data_dir).root, check)
-    rows = [[own.model_id, parameters_of(shape_in(own.config)), own.added_on, ""] for own in added]
-    rows += [[None, None, None, reason_of(error)] for error in wrong]
+    rows: list[list[object]] = [_listed(own.model_id, shape_in(own.config), None, own.added_on) for own in added]
+    rows += [[None] * 6 + [reason_of(error)] for error in wrong]
     if not only_added:
-        known = {name: parameters_of(catalogue.architecture(name)) for name in catalogue.models()}
-        known |= {name: model.parameters for name, model in diffusion.diffusion_models().items()}
-        rows += [[name, parameters, None, ""] for name, parameters in sorted(known.items())]
-    show_rows(["model_id", "parameters", "added_on", "problem"], rows, form)
+        known = [_listed(name, catalogue.architecture(name), one.licence) for name, one in catalogue.models().items()]
+        known += [_listed(name, model, None) for name, model in diffusion.diffusion_models().items()]
+        rows += sorted(known, key=lambda row: str(row[0]))
+    show_rows(["model_id", "parameters", "context", "published_at", "licence", "added_on", "problem"], rows, form)
+
+
+def _listed(
+    name: str, shape: Architecture | DiffusionModel, licence: str | None, added_on: date | None = None
+) -> list[object]:
+    from gpuledger.transform.sizing.named import parameters_of
+
+    context, stored_as = getattr(shape, "context", None), getattr(shape, "stored_as", "")
+    return [name, parameters_of(shape), context, stored_as, licence, added_on, ""]

@@ -214,7 +214,7 @@ def test_a_repository_holds_also_the_layer_that_predicts_a_second_token(
     ("name", "said"),
     [
         ("13b", "of that size are llama-13b, llama-2-13b, olmo-2-13b."),
-        ("33B", "none has that size, the next ones are deepseek-r1-distill-qwen-32b, qwen2.5-32b, "),
+        ("59B", "none has that size, the next ones are qwen2-57b-a14b, "),
         ("yi", "names that have it are yi-1.5-34b, yi-1.5-6b, yi-1.5-9b, yi-34b."),
         ("qwen", "names that have it are qwen1.5-moe-a2.7b, qwen2-0.5b, "),
         ("lama-2-13b", "did you mean llama-2-13b"),
@@ -266,6 +266,30 @@ def test_models_that_people_ask_for_are_known_by_their_names(
     counted = count_parameters(catalogue.architecture(model_id))
     assert counted.total / 1e9 == pytest.approx(billions, abs=0.06)
     assert counted.active / 1e9 == pytest.approx(active, abs=0.6)
+
+
+def test_the_models_of_these_two_years_are_known_as_people_type_them() -> None:
+    names = """
+    qwen3 next 80b, qwen3 coder 480b, qwen3-coder-30b, qwen3-coder-next, qwen3-vl-2b, qwen3-vl-8b, qwen3-vl-32b,
+    qwen3-vl-235b, qwen3.5-0.8b, qwen3.5-2b, qwen3.5-4b, qwen3.5-122b, qwen3.5-397b-a17b, qwen3.6-35b, qwen3.8-27b,
+    glm 4.6, glm-4.5-air, glm-4.5v, glm-4.6v, glm-4.7-flash, glm-5, glm-5.1, glm-5.2, glm-5.3, deepseek-v3.1,
+    deepseek-v3.2-exp, deepseek-v4-flash, deepseek-v4-pro, deepseek-r1-0528-qwen3-8b, kimi k2, kimi-k2-thinking,
+    kimi-k2.5, kimi-k2.6, kimi-k2.7-code, kimi-k3, kimi-linear-48b, minimax-m2, minimax-m2.1, minimax-m2.7,
+    minimax-m3, gpt-oss-20b, gpt-oss-120b, gemma-4-12b, gemma-4-e4b, gemma-4-26b, gemma-4-31b, mistral-small-3.2,
+    mistral-small-4, magistral-small, devstral-small, devstral-small-2, devstral-2-123b, ministral-3-3b,
+    ministral-3-8b, ministral-3-14b, llama-4-scout, llama-4-maverick, phi-4, phi-4-mini, phi-4-reasoning-plus,
+    granite-4.0-h-small, granite-4.0-h-tiny, granite-4.0-h-micro, granite-4.0-micro, granite-4.1-3b,
+    granite-4.1-8b, granite-4.1-30b, granite-4.2-8b, nemotron-3-nano-30b, nemotron-3-super-120b,
+    nemotron-3-ultra-550b, nemotron-3.5-lightning, llama-3.3-nemotron-super-49b, hunyuan-a13b, hunyuan-7b, hy3,
+    ernie-4.5-0.3b, ernie-4.5-21b, seed-oss-36b, dots.llm1, olmo-3-7b, olmo-3-32b, olmo-3.1-32b, smollm3-3b,
+    lfm2-1.2b, lfm2-2.6b, lfm2-8b-a1b, lfm2-24b-a2b, lfm2.5-1.2b, exaone-4.0-32b, exaone-4.0-1.2b, exaone-4.5-33b,
+    k-exaone-236b, step-3.7-flash, longcat-flash, solar-open-100b, a.x-4.0-light, a.x-k1, kanana-1.5-8b,
+    mimo-v2-flash, apriel-1.6-15b, apertus-8b, apertus-70b, hyperclovax-seed-think-14b, afm-4.5b, hermes-4-70b,
+    qwen3-embedding-8b, granite-3.3-8b, glm-4-32b, qwen2.5:7b, qwen2-57b
+    """
+    asked = [" ".join(name.split()) for name in names.split(",")]
+    assert [name for name in asked if catalogue.canonical(name) is None] == []
+    assert catalogue.canonical("qwen2.5:7b") == "qwen2.5-7b", "no name without its active size takes that of another"
 
 
 @pytest.mark.parametrize(

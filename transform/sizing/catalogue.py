@@ -35,6 +35,8 @@ _CARRIERS = frozenset(
 )
 #: A day as repositories write it (`-0528`, `-2507`), and the address of a page.
 _DAY = re.compile(r"-\d{4}\b")
+#: The size of a mixture that one token uses, which people leave out: `-a3b`.
+_ACTIVE = re.compile(r"-a\d+(?:\.\d+)?b\b", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://[^/]+/(?:library/)?([\w.-]+(?:/[\w.-]+)?(?::[\w.-]+)?)")
 
 MODELS = Path(__file__).parent / "models"
@@ -49,7 +51,7 @@ class Model:
 
     `published_parameters` is an exact count that somebody else published, and `published_source` says where. Both are None
     if we found no such count. `shape_source` names the publication that the config was compared with, None if we compared it
-    with none.
+    with none. `licence` is as the hub names it.
     """
 
     model_id: str
@@ -61,6 +63,7 @@ class Model:
     published_parameters: int | None = None
     published_source: str | None = None
     shape_source: str | None = None
+    licence: str | None = None
 
 
 @functools.cache
@@ -81,6 +84,7 @@ def models() -> Mapping[str, Model]:
                 published_parameters=entry.get("parameters"),
                 published_source=entry.get("parameters_source"),
                 shape_source=entry.get("shape_source"),
+                licence=entry.get("licence"),
             )
             if model.model_id in by_id:
                 raise ValueError(f"{path.name}: the id {model.model_id!r} stands twice")
@@ -151,9 +155,12 @@ def _unpacked(name: str) -> str:
 def _by_written_name() -> Mapping[str, str]:
     """Model ids by the names under which people know them, without the names that two models share."""
     ids_by_name: dict[str, set[str]] = {}
+    shorter: dict[str, set[str]] = {}
     for model in models().values():
         for name in (model.model_id, model.repository, *model.ollama, *model.also):
             ids_by_name.setdefault(untuned(name), set()).add(model.model_id)
+            shorter.setdefault(untuned(_ACTIVE.sub("", name)), set()).add(model.model_id)
+    ids_by_name = shorter | ids_by_name
     return MappingProxyType({name: ids.pop() for name, ids in ids_by_name.items() if len(ids) == 1})
 
 
