@@ -31,6 +31,7 @@ MAY_USE = {
         "extract.items",
         "extract.local_files",
         "extract.message",
+        "extract.archive.files",
         "extract.archive.objects",
         "extract.archive.sealed",
     },

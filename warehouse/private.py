@@ -3,39 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from pathlib import Path
 
-#: The owner may do everything, and others nothing.
-FOLDER_MODE = 0o700
-FILE_MODE = 0o600
+from gpuledger.extract.archive.files import make_folder, write
 
-
-def make_folder(path: Path) -> Path:
-    """Make the folder if it does not exist, and close it to all other users, also if it existed and was open to them.
-
-    A folder that belongs to another user is left as it is. Raises OSError.
-    """
-    path.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
-    about = path.stat()
-    if about.st_uid == os.geteuid() and about.st_mode & 0o077:
-        path.chmod(FOLDER_MODE)
-    return path
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file in one step. It never has another mode, not even for a moment. Raises OSError."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            os.fchmod(file.fileno(), FILE_MODE)  # a umask such as 0277 takes even the owner's right away
-            file.write(content)
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+__all__ = ["make_folder", "only_we_write", "write"]
 
 
 def only_we_write(path: Path) -> bool:

@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 
 import duckdb
 
+from gpuledger.extract.archive.files import sync
 from gpuledger.extract.message import Message
 from gpuledger.warehouse import integrity, read, schema
 from gpuledger.warehouse.errors import NewerWarehouse, NotAWarehouse, WarehouseError
@@ -140,7 +141,7 @@ def publish(
     part = part_of(version)
     shutil.copyfile(work, part)
     part.chmod(0o444)
-    _sync(part)
+    sync(part)
     # The copy is read back from the disk, so that a fault of copying is found now and not when somebody needs the file.
     with ThreadPoolExecutor(2) as threads:
         sha256, original = threads.map(integrity.digest, (part, work))
@@ -148,14 +149,14 @@ def publish(
         raise Damaged(Message("{part} is not what was copied there: the disk fails; nothing was published", part=part))
     integrity.note(data, version, sha256)
     data.publishing.write_text(integrity.name_of(version), encoding="utf-8")
-    _sync(data.publishing)
-    _sync(data.state)
-    _sync(part.parent)
+    sync(data.publishing)
+    sync(data.state)
+    sync(part.parent)
     part.parent.replace(version.parent)
-    _sync(data.versions)
-    _sync(work)
+    sync(data.versions)
+    sync(work)
     work.replace(data.base)
-    _sync(data.state)
+    sync(data.state)
     _point(data, version)
     data.publishing.unlink()
     for old in old_versions(data, keep_versions):
@@ -302,9 +303,9 @@ def _restore_base(data: DataDir, version: Path) -> None:
     data.state.mkdir(parents=True, exist_ok=True)
     part = data.base.with_suffix(".part")
     shutil.copyfile(version, part)
-    _sync(part)
+    sync(part)
     part.replace(data.base)
-    _sync(data.state)
+    sync(data.state)
 
 
 def version_of(data: DataDir, run_id: str) -> Path:
@@ -336,7 +337,7 @@ def _point(data: DataDir, version: Path) -> None:
     swap.unlink(missing_ok=True)
     swap.symlink_to(version.relative_to(data.root))
     swap.replace(data.published)
-    _sync(data.root)
+    sync(data.root)
 
 
 def old_versions(data: DataDir, keep_versions: int) -> list[Path]:
@@ -359,12 +360,3 @@ def remove_version(version: Path) -> int:
     version.parent.replace(half)
     shutil.rmtree(half)
     return size
-
-
-def _sync(path: Path) -> None:
-    """fsync a file or a folder: a rename is only durable once its folder is."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

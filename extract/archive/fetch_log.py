@@ -34,7 +34,7 @@ class FetchLog:
             created = not self._path.exists()
             sealed.append(self._path, snapshot.to_json())
             if created:
-                archive_files.sync_folder(self._path.parent)
+                archive_files.sync(self._path.parent)
 
     def take_in(self, fetches: Iterable[Snapshot]) -> None:
         """Add the fetches of another machine that this log lacks. Raises ValueError for a fetch of another source."""
@@ -46,7 +46,7 @@ class FetchLog:
             return
         with self._lock:
             sealed.extend(self._path, (snapshot.to_json() for snapshot in new))
-            archive_files.sync_folder(self._path.parent)
+            archive_files.sync(self._path.parent)
             self._runs = None
 
     def fetches(self) -> Iterator[Snapshot]:

@@ -1,4 +1,8 @@
-"""Writes files completely or not at all, and holds the lock by which pruning and saving exclude each other."""
+"""Makes folders and files that are their owner's alone, whole or not at all, and holds the lock of the archive.
+
+By that lock pruning and saving exclude each other. This module imports no other module of the program, so that every package
+may use it.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +35,28 @@ def write(path: Path, data: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    sync(path.parent)
 
 
-def sync_folder(folder: Path) -> None:
-    """Make the file names in a folder durable, because fsync of a file does not do that."""
-    handle = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """fsync a file or a folder: a name is only durable once its folder is."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def make_folder(path: Path) -> Path:
+    """Make the folder if it does not exist, and close it to all other users, also if it existed and was open to them.
+
+    A folder that belongs to another user is left as it is. Raises OSError.
+    """
+    path.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
+    about = path.stat()
+    if about.st_uid == os.geteuid() and about.st_mode & 0o077:
+        path.chmod(FOLDER_MODE)
+    return path
 
 
 def remove_leftovers(root: Path, younger_too: bool = False) -> None:
@@ -70,10 +86,7 @@ def exclusive(root: Path) -> Iterator[None]:
 
 @contextmanager
 def _locked(root: Path, how: int) -> Iterator[None]:
-    root.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
-    about = root.stat()
-    if about.st_uid == os.geteuid() and about.st_mode & 0o077:
-        root.chmod(FOLDER_MODE)
+    make_folder(root)
     handle = os.open(root / ".lock", os.O_RDWR | os.O_CREAT, FILE_MODE)
     try:
         fcntl.flock(handle, how)  # released when the handle is closed, also by a kill

@@ -142,6 +142,6 @@ def _fold(context: Context, runs: list[RunRecord]) -> None:
             os.fsync(file.fileno())
         integrity.note(data, data.baseline, integrity.digest(part))
         part.replace(data.baseline)
-        archive_files.sync_folder(data.snapshots)
+        archive_files.sync(data.snapshots)
     finally:
         shutil.rmtree(aside.root, ignore_errors=True)

@@ -87,7 +87,7 @@ def steps_of_a_publish(data: DataDir, monkeypatch: pytest.MonkeyPatch, stop_at: 
     with publish.workspace(data, "2") as (con, work), monkeypatch.context() as patch:
         con.execute("INSERT INTO ops.run (run_id) VALUES ('2')")
         patch.setattr(publish.shutil, "copyfile", counted(shutil.copyfile))
-        patch.setattr(publish, "_sync", counted(publish._sync))
+        patch.setattr(publish, "sync", counted(publish.sync))
         for name in ("chmod", "write_text", "replace", "symlink_to", "unlink"):
             patch.setattr(Path, name, counted(getattr(Path, name)))
         publish.publish(con, data, work, "2")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from gpuledger.extract import local_files
 from gpuledger.extract.archive.objects import Readable
-from gpuledger.warehouse import private
+from gpuledger.warehouse import integrity, private
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.published import manifest as manifests
 from gpuledger.warehouse.published.manifest import POINTER, Day, File, Manifest, Untrusted
@@ -165,7 +163,7 @@ def _fetch(data: DataDir, place: Readable, manifest: Manifest) -> None:
 
 def _fetch_file(data: DataDir, place: Readable, file: File) -> None:
     target = data.parquet / file.name
-    if target.exists() and _digest(target) == file.sha256:
+    if target.exists() and integrity.digest(target) == file.sha256:
         return
     content = place.get(file.name, file.bytes)
     if content is None:
@@ -173,8 +171,3 @@ def _fetch_file(data: DataDir, place: Readable, file: File) -> None:
     if len(content) != file.bytes or manifests.digest(content) != file.sha256:
         raise Untrusted(f"{place.address}/{file.name} is not what was published: its bytes changed")
     local_files.write(target, content)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
