@@ -28,6 +28,6 @@ def command(explain: bool, full: bool, data_dir: str | None) -> int:
     if explain or not rebuilt:
         click.echo(f"{rebuilt} to rebuild, {len(rows) - rebuilt} kept; nothing was published")
         return 0
-    exporting.after_run(data)
+    exporting.after_run(data, summary.answered)
     click.echo(f"published {summary.version or ''}: {rebuilt} rebuilt, {len(rows) - rebuilt} kept")
     return summary.exit_status

@@ -139,7 +139,7 @@ def replay(
             summary = refresh.publish_build(con, last, work, (), builds)
         if export:
             context.progress.step("export")
-            exporting.after_run(context.data)
+            exporting.after_run(context.data, summary.answered)
     return dataclasses.replace(summary, damaged=damaged)
 
 

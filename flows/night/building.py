@@ -7,7 +7,7 @@ a few refused rows, and any fault in a view, whose rows follow from tables that 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -24,6 +24,7 @@ from gpuledger.transform.build.graph import Model, folder_of
 from gpuledger.transform.build.refused import take_out
 from gpuledger.transform.build.run import Build
 from gpuledger.transform.report import answers
+from gpuledger.transform.report.questions import Answered
 from gpuledger.warehouse.read import columns_where
 
 DAILY = "mart.price_daily"
@@ -75,17 +76,20 @@ def build(
     return Built(builds, first_day, problems)
 
 
-def answer(con: duckdb.DuckDBPyConnection, context: Context) -> Build:
-    """Build mart.answer, after all others and the rows of the run, as it asks what a reader asks. Raises AuditFailed."""
+def answer(con: duckdb.DuckDBPyConnection, context: Context) -> tuple[Build, Sequence[Answered]]:
+    """Build mart.answer, after all others and the rows of the run, as it asks what a reader asks. Returns the answers too.
+
+    Raises AuditFailed.
+    """
     (model,) = (one for one in graph.load(con) if one.name == answers.TABLE)
-    model = answers.filled(con, model, context.data, texts(context.settings.assumptions_given), context.as_of)
+    model, answered = answers.filled(con, model, context.data, texts(context.settings.assumptions_given), context.as_of)
     problems: list[str] = []
     (build,) = builder.build(
         con, [model], context.run_id, refuse=lambda one: problems.extend(_refuse(con, context.run_id, one))
     )  # fmt: skip
     if problems:
         raise AuditFailed(f"audit failed, nothing is published: {'; '.join(problems)}")
-    return build
+    return build, answered
 
 
 def _refuse(con: duckdb.DuckDBPyConnection, run_id: str, model: Model) -> tuple[str, ...]:

@@ -138,12 +138,12 @@ def publish_build(
     changes = ledger.price_changes(con, context.as_of)
     storing.take_over_log(con, context)
     storing.write_run(con, context, sources, builds)
-    asked = building.answer(con, context)
+    asked, answered = building.answer(con, context)
     if asked.action == "rebuilt" or not any(one.model == asked.model for one in builds):
         builds = [*builds, asked]
     con.commit()
     version = publish.publish(con, context.data, work, context.run_id, context.settings.keep_versions)
-    return Summary(context.run_id, sources, builds, changes, version)
+    return Summary(context.run_id, sources, builds, changes, version, answered=answered)
 
 
 def _nothing(context: Context, collected: Sequence[Collected]) -> Summary:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuledger.extract import errors
 from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.transform.build.run import Build
+from gpuledger.transform.report.questions import Answered
 from gpuledger.warehouse.integrity import name_of
 from gpuledger.warehouse.ledger import PriceChange, SourceOutcome
 from gpuledger.warehouse.load.offers import MissingRate
@@ -32,7 +33,8 @@ class Summary:
     """The outcome of a run. `published` is the version's path, None if nothing was published.
 
     `unrated` are the prices of a bulk load that have no exchange rate. `left_out` are the sources that were not read, as
-    their robots.txt or their terms forbid it. `damaged` names what a replay left out of the archive.
+    their robots.txt or their terms forbid it. `damaged` names what a replay left out of the archive. `answered` are the kept
+    questions, as they were asked of what was published.
     """
 
     run_id: str
@@ -45,6 +47,7 @@ class Summary:
     unrated: Sequence[MissingRate] = ()
     left_out: Sequence[LeftOut] = ()
     damaged: Sequence[str] = ()
+    answered: Sequence[Answered] = field(default=(), repr=False)
 
     @property
     def version(self) -> str | None:

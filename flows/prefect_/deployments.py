@@ -131,7 +131,7 @@ def rebuild() -> State[object]:
     rebuilt = sum(build.action == "rebuilt" for build in summary.builds)
     if summary.published is None:
         return Completed(message="no model is out of date: nothing was published")
-    exporting.after_run(data)
+    exporting.after_run(data, summary.answered)
     logs.summary(summary)
     return Completed(message=f"{summary.version}: {rebuilt} models rebuilt")
 

@@ -45,19 +45,24 @@ def _advice(name: str) -> str:
     return gettext(_ADVICE[name])
 
 
-def sheet(data: DataDir, money: Money, clock: datetime) -> Sheet:
+def sheet(data: DataDir, money: Money, clock: datetime, answered: Sequence[Answered] = ()) -> Sheet:
     """The list: the kept questions in the markets in which they were asked, others in the market in use.
 
+    `answered` are those that are answered already, of the version that is published.
     Raises NoWarehouse, and BadQuery for an unknown market.
     """
     home = market(data, chosen.market()).market
     with reader(data) as con:
         asker = Asker(con, data, texts(settings.load({}).assumptions_given), clock)
         quotes = _Quotes(con, data)
+        there: dict[tuple[str, str | None], Answered] = {
+            (one.kept.name, one.answer.stock.place.market): one for one in answered if one.answer
+        }
+        asked = [replace(one, market=one.market or home) for one in kept(con, data)]
         rows = [
             row
-            for one in kept(con, data)
-            for row in _rows(asker, replace(one, market=one.market or home), quotes, money)
+            for one in asked
+            for row in _rows(asker, there.get((one.name, one.market)) or asker.ask(one), quotes, money)
         ]
     hint = gettext("for any other question: {command}").format(command="gpuledger buy --model … --save …")
     columns = _columns(money)
@@ -69,10 +74,9 @@ def sheet(data: DataDir, money: Money, clock: datetime) -> Sheet:
     )  # fmt: skip
 
 
-def _rows(asker: Asker, one: Kept, quotes: _Quotes, money: Money) -> Iterator[list[Any]]:
+def _rows(asker: Asker, asked: Answered, quotes: _Quotes, money: Money) -> Iterator[list[Any]]:
     """The picks of one question, and what is best of each vendor's quote that answers it."""
-    asked = asker.ask(one)
-    answer = asked.answer
+    one, answer = asked.kept, asked.answer
     if answer is None or answer.picks is None:
         yield _no_answer(asked, money)
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -26,18 +26,20 @@ TABLE = "mart.answer"
 
 def filled(
     con: duckdb.DuckDBPyConnection, model: Model, data: DataDir, set_here: Mapping[str, str], clock: datetime
-) -> Model:
-    """The model of mart.answer with the rows of tonight. Its version has them too, so that equal rows build nothing anew.
+) -> tuple[Model, Sequence[Answered]]:
+    """The model of mart.answer with the rows of tonight, and the answers. Its version has the rows too, so that equal rows
+    build nothing anew.
 
     The tables that `buy` reads must be built. `set_here` are the assumptions that this machine sets.
     """
     con.execute(f"CREATE OR REPLACE TEMP TABLE answered AS {model.sql}")
     types = {name: kind for name, kind, *_ in con.execute("DESCRIBE answered").fetchall()}
-    asker = Asker(con, data, set_here, clock)
-    rows = [[row.get(name) for name in types] for answered in asker.all() for row in _rows(answered)]
+    answers = [*Asker(con, data, set_here, clock).all()]
+    rows = [[row.get(name) for name in types] for answered in answers for row in _rows(answered)]
     if rows:
         insert(con, "answered", types, rows)
-    return replace(model, sql="FROM answered", text=model.text + hash_text(json.dumps(rows, default=str)))
+    text = model.text + hash_text(json.dumps(rows, default=str))
+    return replace(model, sql="FROM answered", text=text), answers
 
 
 def first_rows(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Any]]:
