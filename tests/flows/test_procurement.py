@@ -45,7 +45,7 @@ def table(path: Path) -> list[dict[str, str]]:
 def test_it_begins_with_the_picks_of_buy_for_the_models_that_the_report_shows(data: Path, tmp_path: Path) -> None:
     export(data, tmp_path)
     listed = table(tmp_path / "procurement.csv")
-    assert listed == table(data / "exports" / "procurement.csv"), "the night wrote it too, from the answers that it keeps"
+    assert listed == table(data / "exports" / "procurement.csv"), "the night wrote it, from answers that it keeps"
     questions = list(dict.fromkeys(row["question"] for row in listed))
     assert len(questions) > 5
     for model in questions:

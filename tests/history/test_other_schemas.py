@@ -101,7 +101,9 @@ def test_what_every_earlier_program_wrote_opens_without_a_replay(number: int, tm
     columns = columns_of(data)
     before = history(data, columns)
     assert len(before["core.price_span"]) > 5
-    for words in READING:
+    # What is farthest from today is read and replayed too.
+    is_oldest = number == min(kept.NUMBERS)
+    for words in READING if is_oldest else ():
         asked = gpuledger(*words, data=data.root)
         assert asked.status in (0, 3) or "lacks what this asks" in asked.err, words
     succeeds("rebuild", "--full", data=data.root)
@@ -111,8 +113,9 @@ def test_what_every_earlier_program_wrote_opens_without_a_replay(number: int, tm
         listed = con.execute("SELECT schema_name || '.' || table_name FROM duckdb_tables()").fetchall()
         known = {*dictionary.dictionary().tables, *(model.name for model in graph.load(con))}
     assert {name for (name,) in listed} <= known, "what is gone from the program is gone from the file"
-    succeeds("replay", "--to", tmp_path / "again", data=data.root)
-    assert history(DataDir(tmp_path / "again"), columns) == before
+    if is_oldest:
+        succeeds("replay", "--to", tmp_path / "again", data=data.root)
+        assert history(DataDir(tmp_path / "again"), columns) == before
 
 
 def test_a_later_program_carries_over_each_loaded_table_and_the_baseline(tmp_path: Path, later: None) -> None:

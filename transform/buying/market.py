@@ -273,13 +273,15 @@ def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> l
 
     A card may have two offers: one that is new, and one that is not. The new ones are those of mart.gpu_price.
     """
+    # The window stands around the rest: a mark that is named beside its own expression is worked out anew each time.
     rows = con.execute(
-        f"""SELECT p.gpu_id, g.gpu, p.condition, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s,
+        f"""SELECT * EXCLUDE (is_excluded) FROM (
+               SELECT p.gpu_id, g.gpu, p.condition, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s,
                round_even(g.tdp_w, 0)::INTEGER, coalesce(g.gpus_on_board, 1), r.observed_value_kept_per_year,
                r.history_years, p.source, p.valid_from,
                core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from), p.url, p.snapshot_sha256,
                {_MARK.format(price="p")} AS mark, p.market, {_VENDOR.format(listing="p")},
-               p.listing_id
+               p.listing_id, p.exclusion IS NOT NULL AS is_excluded
            FROM core.market_offer p
            JOIN core.gpu g ON g.gpu_id = p.gpu_id
            LEFT JOIN ops.source_state st ON st.source = p.source
@@ -288,12 +290,11 @@ def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> l
                AND (list_contains($conditions, p.condition)
                    OR list_contains($owned, p.gpu_id) AND list_contains($any, p.condition))
                AND p.in_market = coalesce($market, (SELECT market FROM core.home_market))
-               AND {_IN_SHOPS.format(listing="p")}
+               AND {_IN_SHOPS.format(listing="p")})
            QUALIFY row_number() OVER (
-               PARTITION BY p.gpu_id, p.condition = 'new'
-               ORDER BY p.exclusion IS NOT NULL, {_IS_STALE}, p.price_usd, p.valid_from, p.listing_id
+               PARTITION BY gpu_id, condition = 'new' ORDER BY is_excluded, {_IS_STALE}, price_usd, valid_from, listing_id
            ) = 1
-           ORDER BY p.gpu_id, p.condition""",
+           ORDER BY gpu_id, condition""",
         asked.parameters | {"owned": list(asked.owned), "any": list(CONDITIONS["any"])},
     ).fetchall()
     return [Card._make((*row[:10], Evidence(*row[10:]))) for row in rows]
@@ -306,21 +307,22 @@ def nodes(con: duckdb.DuckDBPyConnection, asked: OfferFilter) -> list[Node]:
     """
     rows = con.execute(
         f"""WITH asked AS (SELECT coalesce($market, (SELECT market FROM core.home_market)) AS market)
-           SELECT n.product_kind, n.title, n.gpu_id, n.gpu, n.gpus, n.contents, n.condition,
+           SELECT * EXCLUDE (is_excluded) FROM (
+               SELECT n.product_kind, n.title, n.gpu_id, n.gpu, n.gpus, n.contents, n.condition,
                CASE WHEN a.market IN ('eu', 'all') THEN n.net_usd ELSE n.price_usd END AS paid_usd, g.memory_gb,
                g.memory_bandwidth_gb_s, (g.tdp_w * n.gpus / coalesce(g.gpus_on_board, 1))::INTEGER, n.source,
                n.price_since, n.last_seen_at, n.url, n.snapshot_sha256, {_MARK.format(price="n")} AS mark, n.market,
-               {_VENDOR.format(listing="l")}, n.listing_id
+               {_VENDOR.format(listing="l")}, n.listing_id, n.exclusion IS NOT NULL AS is_excluded
            FROM {view("mart.node_offer")} n CROSS JOIN asked a JOIN core.gpu g ON g.gpu_id = n.gpu_id
            JOIN core.listing l ON l.listing_id = n.listing_id
            WHERE coalesce(n.exclusion, 'source too old') = 'source too old' AND list_contains($conditions, n.condition)
                AND a.market IN ('all', n.market, n.market_region) AND paid_usd IS NOT NULL
-               AND {_IN_SHOPS.format(listing="l")}
+               AND {_IN_SHOPS.format(listing="l")})
            QUALIFY row_number() OVER (
-               PARTITION BY n.product_kind, n.gpu_id, n.gpus, n.condition = 'new'
-               ORDER BY n.exclusion IS NOT NULL, {_IS_STALE}, paid_usd, n.price_since, n.listing_id
+               PARTITION BY product_kind, gpu_id, gpus, condition = 'new'
+               ORDER BY is_excluded, {_IS_STALE}, paid_usd, price_since, listing_id
            ) = 1
-           ORDER BY n.product_kind, n.gpu_id, n.gpus, n.condition""",
+           ORDER BY product_kind, gpu_id, gpus, condition""",
         asked.parameters,
     ).fetchall()
     return [Node._make((*row[:11], Evidence(*row[11:]))) for row in rows]
