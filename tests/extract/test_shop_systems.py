@@ -32,22 +32,6 @@ class Shop(NamedTuple):
 
 
 SHOPS: dict[str, Shop] = {
-    "Shopify": Shop(
-        "en", "https://cards.example.com.au/products/veltor-rtx-4070", '<link href="//cdn.shopify.com/s/files/1/base.css">',
-        f"""<div class="announcement-bar">Free shipping over $99.00</div>
-        <product-info><div class="product__title"><h1>{TITLE}</h1></div><p class="product__sku">SKU: VT4070T</p>
-        <div id="price-template--1__main"><div class="price price--large price--on-sale price--show-badge"><div class="price__container">
-        <div class="price__regular"><span class="visually-hidden">Regular price</span><span class="price-item price-item--regular">
-        $1,049.00 AUD</span></div><div class="price__sale"><span class="visually-hidden">Regular price</span><span><s class="price-item
-        price-item--regular">$1,199.00 AUD</s></span><span class="visually-hidden">Sale price</span><span class="price-item
-        price-item--sale price-item--last">$1,049.00 AUD</span></div><small class="unit-price caption hidden"><span>Unit price</span>
-        <span class="price-item"><span></span>/<span>per</span></span></small></div><span class="badge">Sale</span></div></div>
-        <p>Pay in 4 interest-free instalments of <strong>$262.25</strong></p>
-        <form action="/cart/add" class="form"><button name="add" class="product-form__submit">Add to cart</button></form></product-info>
-        <div class="complementary"><h3>Pairs well with</h3><div class="card"><a href="/products/fan"><img src="f.png"></a>
-        <span class="price-item price-item--regular">$39.00 AUD</span></div></div>""",
-        "1049.00", "AUD", "now", "1199.00", "VT4070T", "in_stock",
-    ),
     "WooCommerce": Shop(
         "de-DE", "https://karten.example.de/produkt/veltor-rtx-4070/", '<meta name="generator" content="WooCommerce 8.9.1">',
         f"""<div class="site-header-cart"><span class="woocommerce-Price-amount amount">0,00&nbsp;&euro;</span></div>
@@ -62,15 +46,6 @@ SHOPS: dict[str, Shop] = {
         <section class="related products"><ul class="products"><li class="product"><a href="/produkt/fan/"><img src="f.png"><span
         class="price"><span class="amount"><bdi>39,00&nbsp;&euro;</bdi></span></span></a></li></ul></section></div>""",
         "649.00", "EUR", "now", "699.00", "VT-4070-T", "in_stock",
-    ),
-    "WooCommerce, variants": Shop(
-        "en-GB", "https://cards.example.co.uk/product/veltor-rtx-4070/", '<meta name="generator" content="WooCommerce 8.9.1">',
-        f"""<div class="product type-product"><div class="summary entry-summary"><h1 class="product_title">{TITLE}</h1>
-        <p class="price"><span class="woocommerce-Price-amount amount"><bdi>&pound;549.00</bdi></span> &ndash; <span
-        class="woocommerce-Price-amount amount"><bdi>&pound;599.00</bdi></span></p><form class="variations_form cart"
-        data-product_variations="[]"><div class="single_variation_wrap"><button class="single_add_to_cart_button">Add to cart</button>
-        </div></form><div class="product_meta"><span class="sku_wrapper">SKU: <span class="sku">VT4070</span></span></div></div></div>""",
-        "549.00", "GBP", "from", None, "VT4070", "in_stock",
     ),
     "Magento": Shop(
         "en-US", "https://cards.example.com/veltor-rtx-4070.html", '<script type="text/x-magento-init">{}</script>',
@@ -128,30 +103,6 @@ SHOPS: dict[str, Shop] = {
         class="price">39,90&nbsp;€</span></article></section>""",
         "599.90", "EUR", "now", "649.90", "VT4070", "in_stock",
     ),
-    "OXID": Shop(
-        "de", "https://oxid.example.de/Karten/Veltor-RTX-4070.html", '<link href="/out/wave/src/css/styles.min.css">',
-        f"""<div class="details-info"><h1 id="productTitle">{TITLE}</h1><div class="product-artnum"><span>Artikelnummer: VT4070</span>
-        </div><div class="price-wrapper"><span class="old-price"><del>599,00 €</del></span><label id="productPrice" class="price h2"><span>
-        <span class="price-from"></span><span class="price">549,00 €</span><span class="price-markup">*</span></span></label><div
-        class="basePrice">(45,75 €/GB)</div></div><span class="stockFlag in-stock"><i></i> Auf Lager</span><form class="js-oxProductForm">
-        <button id="toBasket" class="btn btn-primary submitButton">In den Warenkorb</button></form></div><div class="relatedInfo"><div
-        class="productBox"><a href="/fan"><img src="f.png"></a><span class="price">39,00 €</span></div></div>""",
-        "549.00", "EUR", "now", "599.00", "VT4070", "in_stock",
-    ),
-    "Cafe24": Shop(
-        "ko", "https://cards.example.co.kr/product/veltor-rtx-4070/77/", "<script>var EC_SHOP_FRONT = {};</script>",
-        f"""<div class="xans-element- xans-product xans-product-detail"><div class="headingArea"><h1>{TITLE}</h1></div>
-        <table><tr class="product_custom_css"><th><span>소비자가</span></th><td><span><span id="span_product_price_custom"><strike>1,099,000원
-        </strike></span></span></td></tr><tr class="product_price_css"><th>판매가</th><td><strong
-        id="span_product_price_text">949,000원 </strong><input id="product_price" type="hidden" value=""></td></tr>
-        <tr><th>적립금</th><td><span class="mileage">9,490원 (1%)</span></td></tr><tr><th>배송비</th><td><strong>3,000원</strong>
-        (50,000원 이상 구매 시 무료)</td></tr><tr><th>상품코드</th><td>P0000BHJ</td></tr></table>
-        <div id="totalPrice" class="totalPrice">총 상품금액(수량) : <span class="total"><strong><em>0</em></strong> (0개)</span></div>
-        <div class="xans-product-action"><a class="btnSubmit" onclick="product_submit(1)">바로구매하기</a>
-        <button class="btnNormal actionCart">장바구니 담기</button></div></div>
-        <div class="xans-product-relation"><ul><li><a href="/product/fan/9/"><img src="f.png"></a>39,000원</li></ul></div>""",
-        None, None, None, None, "P0000BHJ", "in_stock",
-    ),
     "BigCommerce": Shop(
         "en-US", "https://cards.example.com/veltor-rtx-4070/", "<script>var BCData = {};</script>",
         f"""<div class="productView"><section class="productView-details product-data"><div class="productView-product"><h1
@@ -197,13 +148,6 @@ SHOPS: dict[str, Shop] = {
         <em class="economia-de price-saving">Economia de <span class="economy">R$ 400,00</span></em></div></div>
         <a class="buy-button buy-button-ref" href="/checkout/cart/add?sku=2231">Comprar</a></div>""",
         None, None, None, None, "VT4070T", "in_stock",
-    ),
-    "WooCommerce, gone": Shop(
-        "en-GB", "https://cards.example.co.uk/product/veltor-rtx-4070/", '<meta name="generator" content="WooCommerce 8.9.1">',
-        f"""<div class="product type-product outofstock"><div class="summary entry-summary"><h1 class="product_title">{TITLE}</h1>
-        <p class="price"><span class="amount"><bdi>&pound;549.00</bdi></span></p><p class="stock out-of-stock">Out of stock</p><form><p>Email
-        me when it is back in stock</p></form><div class="product_meta">SKU: <span class="sku">VT4070</span></div></div></div>""",
-        "549.00", "GBP", "now", None, "VT4070", "out_of_stock",
     ),
 }  # fmt: skip
 
