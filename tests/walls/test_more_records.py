@@ -29,7 +29,6 @@ from gpuledger.extract.source import Page, get
 from gpuledger.flows.decisions import releases
 from gpuledger.flows.decisions.releases import RELEASES, Release
 from gpuledger.flows.night import run_log
-from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.paths import DataDir
 from tests.walls.cases import failing
 
@@ -322,68 +321,3 @@ def test_edited_logs_are_named_and_not_believed(tmp_path: Path) -> None:
         f"{file.name}: {name}": lambda f=file, e=edit: edited(f, e) for file in good for name, edit in EDITS.items()
     }  # type: ignore[misc]
     assert failing(cases) == {}
-
-
-# ── the published file ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _at(share: float, change: Callable[[bytearray, int], object]) -> Callable[[bytes], bytes]:
-    def damage(content: bytes) -> bytes:
-        found = bytearray(content)
-        change(found, int((len(content) - 5000) * share))
-        return bytes(found)
-
-    return damage
-
-
-def _put(piece: bytes) -> Callable[[bytearray, int], None]:
-    def put(content: bytearray, at: int) -> None:
-        content[at : at + len(piece)] = piece
-
-    return put
-
-
-#: What else than one bit may go wrong with a file. No two bytes of a DuckDB file are alike for long, so each is a change.
-DAMAGES: dict[str, Callable[[bytes], bytes]] = {
-    "emptied": lambda content: b"", "one byte": lambda content: content[:1], "its head alone": lambda content: content[:4096], "half": lambda content: content[: len(content) // 2], "a byte short": lambda content: content[:-1],
-    "a block short": lambda content: content[:-4096], "a byte long": lambda content: content + b"\0", "a block long": lambda content: content + bytes(4096), "twice": lambda content: content * 2, "backwards": lambda content: content[::-1],
-    "a byte in front": lambda content: b"\0" + content, "without its first byte": lambda content: content[1:], "as text": lambda content: content.replace(b"\n", b"\r\n"), "another file": lambda content: b"SQLite format 3\0" + content[16:],
-    "zeros": lambda content: bytes(len(content)), "ones": lambda content: b"\xff" * len(content), "inverted": lambda content: bytes(byte ^ 255 for byte in content[:9000]) + content[9000:],
-    "its blocks turned": lambda content: content[4096:8192] + content[:4096] + content[8192:], "a message of the disk": lambda content: b"Input/output error\n",
-    **{f"chance at {share:.2f}": _at(share, _put(random.Random(share).randbytes(64))) for share in (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)},
-    **{f"a byte changed at {share:.2f}": _at(share, lambda content, at: content.__setitem__(at, content[at] ^ 0x5A)) for share in (0, 0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95, 1)},
-    **{f"a byte lost at {share:.2f}": _at(share, lambda content, at: content.__delitem__(at)) for share in (0, 0.33, 0.5, 0.66, 1)},
-    **{f"a byte more at {share:.2f}": _at(share, lambda content, at: content.insert(at, 7)) for share in (0, 0.33, 0.5, 0.66, 1)},
-}  # fmt: skip
-
-
-def test_damaged_files_are_never_gone_on_from(tmp_path: Path) -> None:
-    data = DataDir(tmp_path)
-    for run_id in ("20260101T000000000000Z-000000", "20260102T000000000000Z-000000"):
-        with publish.workspace(data, run_id) as (con, work):
-            con.execute(f"CREATE OR REPLACE TABLE core.told AS SELECT '{run_id}' AS run, hash(range) FROM range(20000)")
-            publish.publish(con, data, work, run_id)
-    older, newest = publish.versions(data)
-    whole = {path: path.read_bytes() for path in (data.base, newest, older)}
-
-    def damaged(damage: Callable[[bytes], bytes]) -> None:
-        try:
-            bad = damage(whole[newest])
-            assert bad != whole[newest]
-            data.base.write_bytes(bad)
-            (said,) = publish.heal(data)
-            assert str(data.base) in said
-            assert data.base.read_bytes() == whole[newest]
-            for path in (data.base, newest):
-                path.chmod(0o644)
-                path.write_bytes(bad)
-            assert integrity.is_whole(data, newest) is False
-            (said,) = publish.heal(data)
-            assert integrity.name_of(older) in said
-            assert data.base.read_bytes() == whole[older]
-        finally:
-            for path, content in whole.items():
-                path.chmod(0o644)
-                path.write_bytes(content)
-
-    assert failing({name: lambda d=damage: damaged(d) for name, damage in DAMAGES.items()}) == {}  # type: ignore[misc]
