@@ -31,7 +31,7 @@ OFF = {
     "comfortable_tokens_per_s": "0", "large_model_tokens_per_s": "0", "comfortable_first_token_s": "0",
     "comfortable_picture_s": "0", "comfortable_clip_minutes": "0", "free_memory_share": "0", "least_card_gb": "0",
     "least_card_gb_of_several": "0", "several_cards": "1", "experiments": "1", "fast_enough_tokens_per_s": "0",
-    "step_cost": "1000", "step_memory": "1000", "step_part": "1", "software_cost": "0", "roomy_memory_share": "0",
+    "step_cost": "1000", "step_memory": "1000", "step_part": "1", "software_cost": "0", "roomy_memory_gb": "0",
     "most_memory": "0", "enough_memory": "0", "used_saves_share": "0",
 }  # fmt: skip
 #: What the panel's prices add to the names of its picks.

@@ -109,7 +109,7 @@ class Assumptions:
     comfortable_picture_s: float = _assumed("comfortable_picture_s", float)
     comfortable_clip_minutes: float = _assumed("comfortable_clip_minutes", float)
     free_memory_share: float = _assumed("free_memory_share", float)
-    roomy_memory_share: float = _assumed("roomy_memory_share", float)
+    roomy_memory_gb: float = _assumed("roomy_memory_gb", float)
     room_cost: float = _assumed("room_cost", float)
     least_card_gb: float = _assumed("least_card_gb", float)
     least_card_gb_of_several: float = _assumed("least_card_gb_of_several", float)

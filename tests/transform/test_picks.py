@@ -119,8 +119,9 @@ def test_a_step_up_must_gain_what_it_costs() -> None:
     any_size = {"most_memory": "0", "fast_enough_tokens_per_s": "20", "enough_memory": "0"}
     assert named(picked(5000, **any_size)[0].first) == "A6000, used"
     assert named(picked(5000, **any_size, step_memory="10")[0].first) == "3060 12GB, used"
-    assert named(picked(3000, "qwen3-32b")[0].first) == "3090, used", "48 GB for 3.3 times the price, and no faster"
-    assert named(picked(3000, "qwen3-32b", room_cost="4")[0].first) == "A6000, used"
+    room = {"roomy_memory_gb": "5"}
+    assert named(picked(3000, "qwen3-32b", **room)[0].first) == "3090, used", "48 GB for 3.3 times the price, no faster"
+    assert named(picked(3000, "qwen3-32b", **room, room_cost="4")[0].first) == "A6000, used"
     # 620 for 520, as 1.09 to 1: a step of 0.38 of one and a half times the price.
     small = {"fast_enough_tokens_per_s": "0", "enough_memory": "0", "software_cost": "0", "step_gain": "1.5"}
     assert named(picked(650, **small)[0].first) == "AMD Radeon RX 9070 XT, new"
@@ -139,7 +140,7 @@ def test_a_used_card_must_save_enough_and_one_card_must_be_as_fast_as_several() 
 def test_room_to_grow_comes_before_speed_and_software_before_a_speed_that_nobody_notices() -> None:
     slow = {"comfortable_tokens_per_s": "10"}
     assert named(picked(500, "qwen3-14b", **slow)[0].first) == "AMD Radeon RX 9060 XT 16GB, new"
-    assert named(picked(500, "qwen3-14b", **slow, roomy_memory_share="0")[0].first) == "3060 12GB, used"
+    assert named(picked(500, "qwen3-14b", **slow, roomy_memory_gb="0")[0].first) == "3060 12GB, used"
     assert named(picked(650, enough_memory="3")[0].first) == "5060 Ti 16GB, new"
     assert named(picked(650, enough_memory="3", software_cost="0")[0].first) == "AMD Radeon RX 9060 XT 16GB, new"
 
@@ -170,6 +171,7 @@ def test_a_stale_street_price_counts_as_one_that_rose_and_the_precision_that_is_
     assert first("llama-3.1-8b", 500) == ("NVIDIA GeForce RTX 3060 12GB", "Q4_K_M")
     assert first("qwen3-32b", 2000) == ("NVIDIA GeForce RTX 3090", "Q4_K_M")
     assert first("qwen3-32b", 2000, stale_price_rise="1") == ("NVIDIA GeForce RTX 4090", "Q4_K_M")
+    assert first("llama-3.3-70b", 6000) == ("2 × NVIDIA GeForce RTX 3090", "Q4_K_M"), "5 GB are free: no Mac for room"
     assert first("flux.2-dev", 2500) == ("NVIDIA GeForce RTX 4090", "int4"), "at int8 it takes 90 s instead of 50"
 
 

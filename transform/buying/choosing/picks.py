@@ -162,9 +162,9 @@ class Choice(NamedTuple):
         return is_as_large and noticed_speed(option, self.assumptions) * gain > noticed_speed(first, self.assumptions)
 
     def _is_tight(self, option: Option) -> bool:
-        """Whether a model of text leaves little memory for a longer context or the next model (`roomy_memory_share`)."""
-        free = 1 - option.needed_gb / option.available_gb
-        return option.prediction is not None and option.pictures is None and free < self.assumptions.roomy_memory_share
+        """Whether a model of text leaves little memory for a longer context or the next model (`roomy_memory_gb`)."""
+        is_text = option.prediction is not None and option.pictures is None
+        return is_text and option.available_gb - option.needed_gb < self.assumptions.roomy_memory_gb
 
     def _memory(self, option: Option) -> int:
         """The whole GB of an option, at most as many as are enough for this need."""
