@@ -36,11 +36,11 @@ def test_full_precision_adamw_takes_16_too_and_8_bit_states_save_6() -> None:
     assert eight.total - eight.activations == 10 * 6_738_415_616
 
 
-def test_checkpointing_keeps_a_seventeenth_of_the_activations() -> None:
+def test_checkpointing_keeps_a_seventeenth_of_the_activations_and_those_of_the_layer_that_is_computed_again() -> None:
     architecture = catalogue.architecture("llama-2-7b")
     kept = training_memory(architecture, Training("adamw", 2048, checkpointing=False)).activations
     assert kept == 34 * 2048 * 4096 * 32
-    assert training_memory(architecture, Training("adamw", 2048)).activations * 17 == kept
+    assert training_memory(architecture, Training("adamw", 2048)).activations == kept // 17 + kept // 32
 
 
 @pytest.mark.parametrize(

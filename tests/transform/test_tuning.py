@@ -21,8 +21,8 @@ def need(model_id: str, way: Way, **more: object) -> Need:
 def test_all_weights_take_16_bytes_each_and_several_cards_divide_them() -> None:
     full = need("llama-3.1-8b", "full").tuning
     assert full.shared == 16 * 8_030_261_248
-    # 2 bytes × tokens × hidden × layers, and 8 × tokens × vocabulary.
-    assert full.each == 2 * 2048 * 4096 * 32 + 8 * 2048 * 128_256
+    # (2 bytes × layers + 34 of the one computed again) × tokens × hidden, and 8 × tokens × vocabulary.
+    assert full.each == (2 * 32 + 34) * 2048 * 4096 + 8 * 2048 * 128_256
     asked = need("llama-3.1-8b", "full")
     assert asked.needed_bytes(8) == full.shared + 8 * full.each
 

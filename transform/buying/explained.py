@@ -99,7 +99,10 @@ def tuning_steps(trained: Tuning, count: int) -> Iterator[Step]:
     yield Step(
         "activations of each card", f"({memory.activations:,} + {trained.scores:,}) ÷ 10^9", trained.each / 1e9, "GB",
         both(
-            Message("2 bytes × tokens × hidden × layers, 8 bytes × tokens × vocabulary for scores and their gradient"),
+            Message(
+                "(2 bytes × layers + 34 of the one computed again) × tokens × hidden, 8 bytes × tokens × vocabulary for "
+                "scores and their gradient"
+            ),
             trained.description,
         ),
     )  # fmt: skip

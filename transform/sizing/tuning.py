@@ -60,12 +60,12 @@ def layer_activation_bytes(architecture: Architecture, tokens: int, batch: int, 
     """Bytes of the activations that are kept for the backward pass, at 16 bits.
 
     A layer keeps 34 bytes × tokens × batch × hidden. With full checkpointing it keeps only its input, which is 2 bytes
-    instead of 34. The formula was derived for a plain feed-forward of four times the hidden size, so it is an estimate for
-    gated feed-forwards and mixtures. Source: Korthikanti et al. 2022, "Reducing Activation Recomputation", eq. 1 without the
-    scores that FlashAttention does not keep.
+    instead of 34, and the one layer that is computed again has all of its own. The formula was derived for a plain
+    feed-forward of four times the hidden size, so it is an estimate for gated feed-forwards and mixtures. Source:
+    Korthikanti et al. 2022, "Reducing Activation Recomputation", eq. 1 without the scores that FlashAttention does not keep.
     """
-    per_value = 2 if checkpointing else 34
-    return per_value * tokens * batch * architecture.hidden * architecture.layers
+    per_value = 2 * architecture.layers + 34 if checkpointing else 34 * architecture.layers
+    return per_value * tokens * batch * architecture.hidden
 
 
 @dataclass(frozen=True, slots=True)

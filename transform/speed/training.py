@@ -7,6 +7,7 @@ import math
 import statistics
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
@@ -19,10 +20,8 @@ from gpuledger.transform.speed.rules import Rate
 
 FILE = Path(__file__).with_name("training.toml")
 
-#: What was measured: the model, and the sequences of one card.
-_MODEL, _TOKENS, _BATCH = "llama-3.1-8b", 2048, 2
-#: The standard deviation of the logarithm for another card or model, and what each doubling of the cards adds. Own choice,
-#: wide on purpose: one card was measured.
+#: The least standard deviation of the logarithm for another card or model, and what each doubling of the cards adds. Own
+#: choice: three or four cards of a way were measured.
 _SPREAD, _EACH_DOUBLING = 0.4, 0.1
 
 
@@ -32,8 +31,10 @@ def rate(gpu: Gpu, count: int, way: Way, flops_a_token: float) -> Rate | None:
     if not tflops:
         return None
     bound = count * tflops * 1e12 / flops_a_token
-    expected = bound * shares()[way]
-    return Rate.around(expected, math.hypot(_SPREAD, _EACH_DOUBLING * math.log2(count)), bound, "estimated")
+    of_cards = shares()[way]
+    spread = max(_SPREAD, statistics.pstdev(map(math.log, of_cards)))
+    deviation = math.hypot(spread, _EACH_DOUBLING * math.log2(count))
+    return Rate.around(bound * statistics.median(of_cards), deviation, bound, "estimated")
 
 
 def said(rate: Rate, tokens: int | None = None) -> Message:
@@ -51,20 +52,32 @@ def said(rate: Rate, tokens: int | None = None) -> Message:
         least=hours["high"],
         most=hours["low"],
         more=Message(
-            "estimated from the share of the matrix rate that pytorch/torchtune's README of Llama 3.1 8B on an RTX "
-            "4090 shows"
+            "estimated from the share of the matrix rate that {runs} published runs on {cards} cards reached; few runs of "
+            "small batches are published, and one reached a quarter",
+            runs=len(runs()),
+            cards=len({row["gpu_id"] for row in runs()}),
         ),
     )
 
 
 @functools.cache
-def shares() -> dict[str, float]:
-    """The part of the 16-bit matrix rate that each way of training reaches, by what was measured of it."""
-    found: dict[str, list[float]] = {}
-    shape = catalogue.architecture(_MODEL)
-    for row in tomllib.loads(FILE.read_text(encoding="utf-8"))["training"]:
-        work = tuning(shape, row["way"], _TOKENS, _BATCH, Assumptions()).flops
+def shares() -> dict[str, list[float]]:
+    """The part of the 16-bit matrix rate that each way of training reaches, one figure for each card that was measured."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for row in runs():
+        work = tuning(
+            catalogue.architecture(row["model"]), row["way"], row["tokens"], row["batch"], Assumptions()
+        ).flops
         tflops = matrix_tflops(by_id()[row["gpu_id"]], 16)
         assert tflops, f"the matrix rate of {row['gpu_id']} is known"
-        found.setdefault(row["way"], []).append(row["tokens_per_s"] * work / (tflops * 1e12))
-    return {way: statistics.median(of_way) for way, of_way in found.items()}
+        found.setdefault(row["way"], {}).setdefault(row["gpu_id"], []).append(
+            row["tokens_per_s"] * work / (tflops * 1e12)
+        )
+    return {way: [statistics.median(of_card) for of_card in cards.values()] for way, cards in found.items()}
+
+
+@functools.cache
+def runs() -> list[dict[str, Any]]:
+    """The published runs."""
+    rows: list[dict[str, Any]] = tomllib.loads(FILE.read_text(encoding="utf-8"))["training"]
+    return rows

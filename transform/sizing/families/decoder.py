@@ -153,6 +153,8 @@ class _FeedForward:
             yield from blocks.matrix(f"ffn_down{suffix}", layer, self.hidden, inner)
         elif self.form == "plain":
             yield from blocks.plain_ffn(layer, self.hidden, inner, bias=bias, suffix=suffix)
+            if self.meaning.has("trained_activation"):
+                yield blocks.vector("ffn_act", layer, 2)
         else:
             yield from blocks.gated_ffn(layer, self.hidden, inner, bias=bias, suffix=suffix)
 
