@@ -140,10 +140,19 @@ class Product:
         reading = self.reading
         return not (reading.makers or reading.sizes or any(not mention.weak for mention in reading.mentions))
 
+    @property
+    def included(self) -> frozenset[str]:
+        """The words that stand before "included" or "in the box": of a clause of their own, or the last three."""
+        said = (one[1] or one[2] for one in _INCLUDED.finditer(self.plain))
+        return frozenset(word for words in said for word in text.split_words(words))
+
     def comes_along(self, place: int) -> bool:
-        """Whether a word for "with" stands between a chip's name and the word at `place`: `RTX 4080 w/ EK waterblock`."""
+        """Whether a word for "with" stands between a chip's name and the word at `place` (`RTX 4080 w/ EK waterblock`), or
+        one for "included" behind it (`RTX 4080, bracket included`).
+        """
         start = min((mention.end for mention in self.reading.mentions), default=place)
-        return any(one.text in self.words.along and not one.glued for one in self.reading.tokens[start:place])
+        with_it = any(one.text in self.words.along and not one.glued for one in self.reading.tokens[start:place])
+        return with_it or (start < place and self.texts[place] in self.included)
 
     def attributes(self, place: int) -> bool:
         """Whether the word at `place` says what graphics card it is: `Gaming Computer Graphics Card`, `desktop GPU`, or
@@ -165,6 +174,10 @@ class Product:
         return frozenset(word for place, word in enumerate(self.texts) if word in found and not excused(place))
 
 
+_INCLUDED = re.compile(
+    r"(?:[,;(]\s*([^,;()]+?)|((?:\b\w+\s){0,2}\b\w+))\s+(?:included|(?:pre)?installed|mounted|in (?:the |its )?box"
+    r"|inbegriffen|dabei|montiert|verbaut|inclus[aeo]?|incluid[ao]s?|installe|montato|w zestawie|medfoljer)\b"
+)
 #: Words between a word for machines and the word for graphics that it belongs to.
 _FOR_WHOM = frozenset(("pc", "computer", "desktop", "gaming", "game", "gamer", "server", "workstation"))
 
@@ -623,6 +636,7 @@ def not_a_card(reading: Reading, title: str, *, chip_field: bool = False) -> Not
     return None
 
 
+_ARTICLES = frozenset(("a", "an", "my", "the"))
 #: Words that may stand between the name of a line and the name of a chip, besides makers.
 _BETWEEN = frozenset(("oem", "genuine", "original", "factory"))
 
@@ -646,17 +660,23 @@ def _lines_of_machines(reading: Reading) -> frozenset[str]:
         word in lines and not makers.issuperset(sold[place + 1 : name_start]) for place, word in enumerate(sold)
     )
     sizes = frozenset().union(*(mention.family.sizes for mention in reading.mentions))
-    if name_start >= len(sold) or apart or not reading.sizes <= sizes or not _says_card(sold, vocabulary):
+    if (
+        name_start >= len(sold)
+        or apart
+        or not reading.sizes <= sizes
+        or not (_says_card(sold, vocabulary) or (reading.sizes and len(sold) < len(texts)))
+    ):
         return frozenset()
-    return (
-        lines if _of_more_than_a_card(vocabulary).isdisjoint(reading.marks.intersection(sold) - lines) else frozenset()
-    )
+    if not _of_more_than_a_card(vocabulary).isdisjoint(reading.marks.intersection(sold) - lines):
+        return frozenset()
+    return lines | vocabulary.computer.intersection(texts[len(sold) :])
 
 
 def _taken_from(texts: list[str], lines: frozenset[str], vocabulary: Vocabulary) -> int:
     """The position of "from" in `from Dell Alienware`; behind it, words name the machine. The end if there is none."""
     for place, word in enumerate(texts):
-        behind = (following for following in texts[place + 1 :] if following not in vocabulary.board_maker)
+        makers = vocabulary.board_maker | _ARTICLES
+        behind = (following for following in texts[place + 1 :] if following not in makers)
         if word == "from" and next(behind, "") in lines:
             return place
     return len(texts)
@@ -721,8 +741,9 @@ def unknown_head(reading: Reading, title: str) -> str | None:
     first = min((mention.start for mention in reading.mentions), default=0)
     begin = next((place for place in range(first) if tokens[place].text in _before_the_chip(words)), first)
     if tokens[begin].text in words.graphics | CARDS:
-        # `Ekran kartı tutucu RTX 4090` holds the card.
-        return None if reading.sizes else _first_thing(tokens[begin:first], words)
+        # `Ekran kartı tutucu RTX 4090` holds the card, and a `Gutschein Grafikkarte RTX 4070` buys one.
+        says_how = (place for place in range(begin, first) if tokens[place].text in _says_how(words))
+        return None if reading.sizes else _first_thing(tokens[: next(says_how, first)], words)
     by_maker = tokens[begin].text in words.board_maker
     if (by_maker or not reading.sizes) and (unknown := _first_thing(tokens[:begin], words)):
         return None if words.sellers.find(reading.words, reading.marks) else unknown
@@ -780,7 +801,7 @@ def _said_of_cards(words: Vocabulary) -> frozenset[str]:
         | OPEN_WORDS
     )
     beside = words.liquid | words.mobile | words.machine_lines | words.taken_out | words.fans | words.fan_counts
-    return names | beside | words.graphics | words.plain | words.of_goods | words.along | words.purpose | CARDS
+    return names | beside | words.graphics | words.plain | words.of_goods | words.along | words.purpose | _BEFORE_A_NAME
 
 
 def is_bare(reading: Reading) -> bool:

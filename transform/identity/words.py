@@ -42,7 +42,7 @@ UNITS = frozenset(
     )
 )
 #: Words for graphics, card and both, as languages inflect them: `grafickou kartu`, `kartę graficzną`, `videokarti`.
-_CASE = r"(?:a|e|i|u|y|o|ou|om|am|ami|ach|ich|em|en|er|et|es|ej|ego|ico|ica|ice)?"
+_CASE = r"(?:a|e|i|u|y|o|ou|om|am|ami|ach|ich|em|en|er|et|es|ej|ego|ico|ica|ice|ya|yat|yak)?"
 _INFLECTED = re.compile(rf"(?:(grafi(?:c|ck|cn|czn|sk)|vaizdo)|(kart(?:ic)?|plokst)|(videokart)){_CASE}")
 _UNINFLECTED = (None, "graphics", "card", "videocard")
 #: Letters that makers write directly before the prefix of a line in part numbers: ENGTX480, NGT440, VCQRTX8000, AXRX5700.
