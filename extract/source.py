@@ -61,13 +61,13 @@ class Access:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publishing:
     """Whether the terms of a source allow what was read from it to be published: the sentence that says so, its page, and
-    the day on which somebody read it. `licence` is what goes with the rows.
+    the day on which somebody read it there, None if nobody did. `licence` is what goes with the rows.
     """
 
     allowed: bool
     sentence: str
     page: str
-    read: date
+    read: date | None = None
     licence: str = ""
 
 

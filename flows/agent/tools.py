@@ -39,12 +39,14 @@ MOST_ROWS = 200
 #: Limits for a query that an agent writes: seconds, memory and rows. The settings can only lower them.
 SQL_LIMITS = QueryLimits(10.0, "512MB", MOST_ROWS)
 
-INSTRUCTIONS = """Which GPU to buy or rent to run a model, at today's price. Every answer says as_of (the time that
-prices stand for), and leads to its evidence: hashes of archived pages that `evidence` opens. `buy` answers with one
-object: its picks first, sentences to quote, and options with price_mark, age_hours and snapshot_sha256; `refusal` says what
-would help. Prices are in US dollars, as the shops of the home market print them. A score is the published figure in
-its own unit; more is better unless the workload says less. What is not known is null: do not fill it in. Ask
-`workloads` for the ids that rank and value take, `describe` for the tables that `sql` reads. An answer has 200 rows at
+INSTRUCTIONS = """Which GPU to buy or rent to run a model, at today's price. `buy` answers what to buy, to rent or to ask of
+a hosted interface: within a budget, for so many people, for a while (days), beside cards that are there (own), of vendors'
+quotes (shop: quotes), for training (train). It answers with one object: its picks first, sentences to quote, and options
+with price_mark, age_hours and snapshot_sha256; `refusal` says what would help. `show` says whether now is a time to buy a
+card (hint), `predict` what given cards do, `workloads` the ids that rank and value take, `describe` the tables of `sql`.
+Every answer says as_of (the time that prices stand for), and leads to its evidence: hashes of archived pages that `evidence`
+opens. Prices are in US dollars, as the shops of the home market print them. A score is the published figure in its own
+unit; more is better unless the workload says less. What is not known is null: do not fill it in. An answer has 200 rows at
 most, of `rows_in_all`. An empty list of rows is an answer, and `note` says why."""
 
 Answer = dict[str, Any]

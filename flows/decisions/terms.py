@@ -74,13 +74,14 @@ def publishable(
         if source is None or (not source.homepage and source.kinds != ("score",)):
             withheld.append(manifest.Withheld(name, N_("it is this folder's own")))
         elif declared is not None and not declared.allowed:
-            withheld.append(manifest.Withheld(name, f"{declared.sentence} ({declared.page}, {declared.read})"))
+            read_on = declared.read or N_("not read")
+            withheld.append(manifest.Withheld(name, f"{declared.sentence} ({declared.page}, {read_on})"))
         elif decided is not None and decided.says == "forbidden":
             withheld.append(manifest.Withheld(name, N_("its terms forbid it")))
         elif decided is not None and decided.publish:
             terms = manifest.Terms(decided.read, decided.page, decided.publish, decided.licence or "as its source")
             may[name] = (source.title, terms)
-        elif declared is not None:
+        elif declared is not None and declared.read is not None:
             terms = manifest.Terms(declared.read, declared.page, declared.sentence, declared.licence)
             may[name] = (source.title, terms)
         else:

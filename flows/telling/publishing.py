@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from gpuledger.extract.archive.objects import Objects
 from gpuledger.extract.archive.web import writable
 from gpuledger.flows.decisions import identities
 from gpuledger.flows.decisions.terms import publishable
@@ -34,12 +35,10 @@ def publish(settings: Settings, data: DataDir, to: str) -> tuple[Manifest, bool]
     new.
 
     What became known later on a day that is published already is a further edition of it. If there is nothing to add, only
-    what repeats the files is written anew. Raises NoWarehouse, WarehouseError for a place that is ahead, Untrusted for one
-    whose files were changed, and StoreError.
+    what repeats the files is written anew, and the report where it was not written to its end. Raises NoWarehouse,
+    WarehouseError for a place that is ahead, Untrusted for one whose files were changed, and StoreError.
     """
     from filelock import FileLock
-
-    from gpuledger.flows.telling import reporting
 
     place = writable(to)
     last = queries.last(data)
@@ -57,7 +56,7 @@ def publish(settings: Settings, data: DataDir, to: str) -> tuple[Manifest, bool]
             )
         before = (there.note.newest, there.manifest) if there and there.note.newest else None
         manifest = _add(data, mirror, before, last.as_of)
-        is_new = manifest is not None
+        is_new = is_due = manifest is not None
         if manifest is not None:
             note = bring.Note(
                 address=place.address, as_of=last.as_of, files=tuple(file.name for file in manifest.files)
@@ -71,14 +70,22 @@ def publish(settings: Settings, data: DataDir, to: str) -> tuple[Manifest, bool]
         else:
             assert there is not None
             manifest, note = there.manifest, there.note
-            if bring.note_of(mirror).newest != note.newest or not mirror.published.exists():
+            is_due = bring.note_of(mirror).newest != note.newest or not mirror.published.exists()
+            if is_due:
                 pulling.take_in(settings, mirror, note, datetime.now(UTC))
-        bring.keep(mirror, note)
         write.put_repeated(place, mirror, manifest)
-        with tempfile.TemporaryDirectory() as folder:
-            for path in reporting.write(mirror, Path(folder)):
-                place.write(f"report/{path.relative_to(folder).as_posix()}", path.read_bytes())
+        if is_due:
+            _put_report(place, mirror)
+        bring.keep(mirror, note)  # last: what was not written to its end is written again
     return manifest, is_new
+
+
+def _put_report(place: Objects, mirror: DataDir) -> None:
+    from gpuledger.flows.telling import reporting
+
+    with tempfile.TemporaryDirectory() as folder:
+        for path in reporting.write(mirror, Path(folder)):
+            place.write(f"report/{path.relative_to(folder).as_posix()}", path.read_bytes())
 
 
 def _add(data: DataDir, mirror: DataDir, before: tuple[Day, Manifest] | None, as_of: datetime) -> Manifest | None:

@@ -115,7 +115,10 @@ def test_a_reader_has_what_nights_of_these_sources_alone_would_have_made(
     for resource in json.loads((folder / "datapackage.json").read_text())["resources"]:
         assert (folder / resource["path"]).stat().st_size == resource["bytes"]
         assert resource["licenses"][0]["name"]
+    report = days / "3" / "report" / "index.html"
+    written = report.stat().st_mtime_ns
     assert "is published already" in succeeds("publish", days / "3", data=days / "night3").out
+    assert report.stat().st_mtime_ns == written
 
 
 def test_what_becomes_known_later_on_a_day_reaches_who_already_has_the_day(
