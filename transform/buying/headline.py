@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from gpuledger.extract.message import Label, Message, Sum
+from gpuledger.extract.source import seller
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.advice import in_condition, named, without_prices
 from gpuledger.transform.buying.answer import Answer
@@ -554,7 +555,7 @@ class _Said(NamedTuple):
         elif silent := self.answer.stock.silent:
             yield Message(
                 "Some prices are older than usual: {sources}.",
-                sources=", ".join(f"{source} ({at:%Y-%m-%d})" for source, at in silent),
+                sources=", ".join(f"{seller(source)} ({at:%Y-%m-%d})" for source, at in silent),
             )
         if "invented" in mark:
             yield Message("The price is invented: it is of the sample.")
