@@ -272,7 +272,7 @@ const bars = (name, title, list, names) => {
     marks: [
       Plot.barX(list, { x: "value", y: "key", fy: "group", fill: "key", insetTop: 1, insetBottom: 1 }),
       Plot.text(list, { x: (row) => Math.max(0, row.value), y: "key", fy: "group", text: "text", textAnchor: "start", dx: 5, fill: "var(--ink)" }),
-      Plot.text(list, Plot.selectFirst({ z: "group", fy: "group", frameAnchor: "top-left", dy: -15, text: "group", fill: "var(--ink)", textAnchor: "start", fontWeight: 600 })),
+      Plot.text(list, Plot.selectFirst({ z: "group", fy: "group", frameAnchor: "top-left", dy: -15, text: "group", lineWidth: (widthOf() - 16) / 15, textOverflow: "ellipsis", fill: "var(--ink)", textAnchor: "start", fontWeight: 600 })),
     ],
   });
   return figure(name, title, plot, keys.length > 1 ? keys.map((key, n) => mark(COLOURS[n], names.get(key))) : null, () => [["group", "what", "value"], ...list.map((row) => [row.group, names.get(row.key), row.value])]);
