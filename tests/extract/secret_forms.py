@@ -9,10 +9,18 @@ from __future__ import annotations
 _P = "hunter2correct"  # a password that has no shape of its own
 _B = "c2VjcmV0LXNlY3JldC1zZWNyZXQ="
 _X = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+_R = "Zk8vQ2pLm4Xw9RtY7bNc3HdJ"
 _M = "wJalrXUtnFEMIK7MDENGbPxRfiCYzEXAMPLEKEY0"
 
 FORMS = {
     # options of commands
+    # what has no name that says so, but letters and digits at random
+    "tuple": f"auth=('robot', '‹{_R}›')",
+    "license key": f"the license key ‹{_R}› is used up",
+    "option of one letter": f"restic -p ‹{_R}› backup",
+    "no quotes": f"API 키: ‹{_R}›",
+    "password of": f"password of the mailbox: ‹{_P}›",
+    "own publish key": f"GPULEDGER_PUBLISH_KEY=‹{_P}›",
     "option token": f"run: tool --token ‹{_P}› --verbose",
     "option token equals": f"tool --token=‹{_P}›",
     "option password quoted": f'tool --password "‹{_P} two›" x',

@@ -320,6 +320,7 @@ def test_no_piece_of_a_secret_is_left_of_a_form_in_which_programs_write_it(form:
         "gpuledger buy --model qwen3-32b -p int4",
         "listen on db.example:5432: refused", "10:20:30:40:50", "gpuledger watch --workload llm-decode --new-low 90d",
         "machine a100-8x login node", "s.chat is no model", "비밀번호는 환경에 둡니다", "the secret of the price",
+        f"signed with another key than RW{'Qz1' * 18}", "GeForceRTX4090GamingOC24GB",
     ],
 )  # fmt: skip
 def test_a_sentence_without_a_secret_stays_as_it_is(text: str) -> None:
