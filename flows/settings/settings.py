@@ -442,7 +442,8 @@ def _table(file: Path) -> dict[str, Any]:
     try:
         return local_files.read_toml(file, follow=True)
     except (OSError, ValueError) as error:
-        raise SettingsError(Message("{place}: {error}", place=file, error=error)) from None
+        reason = local_files.why(error) if isinstance(error, OSError) else error
+        raise SettingsError(Message("{place}: {error}", place=file, error=reason)) from None
 
 
 def _settings(
@@ -526,7 +527,7 @@ def _refuse_secret(name: str, place: Message | str) -> None:
     """Raise SettingsError for a secret in a file, as a file ends up in a backup or a repository."""
     if any(f.name == name and f.metadata["secret"] for f in dataclasses.fields(Settings)):
         raise SettingsError(Message(
-            "{place}: {name} is a secret: set it as GPULEDGER_{upper} in the environment, or name a Prefect block",
+            "{place}: {name} is a secret; set it as GPULEDGER_{upper} in the environment, or name a Prefect block",
             place=place, name=name, upper=name.upper(),
         ))  # fmt: skip
 
@@ -539,7 +540,7 @@ def _converted(name: str, value: Any, place: Message | str) -> Any:
             known=tuple(sorted(known)),
         ))  # fmt: skip
     kind = known[name]
-    if kind is str:
+    if kind is str and not isinstance(value, list | dict):
         return str(value)
     if isinstance(value, str) and kind not in (bool, int, float):
         value = [part for part in value.split("|") if part]
