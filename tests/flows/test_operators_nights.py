@@ -58,6 +58,13 @@ def night(context: Context, site: int, answers: Callable[[str], bool] = lambda n
     return run_and_report(context, lambda: run(context, read))
 
 
+def picked(data: Path) -> tuple[str, str]:
+    """The shop of the first pick, and the mark of its price."""
+    asked = ("buy", "--model", "llama-3.1-8b", "--condition", "new", "--format", "json")
+    first = json.loads(succeeds(*asked, data=data).out)["options"][0]
+    return first["source"], first["price_mark"]
+
+
 def _of_the_sample(reading: Reading, answers: Callable[[str], bool]) -> Reading:
     if not reading.starts:
         return reading
@@ -124,6 +131,10 @@ def test_a_night_in_which_no_shop_answers_publishes_nothing_and_every_other_faul
             True,
         ), name
         assert not any(one.emptied for one in summary.sources), "that nobody answers is no change of a layout"
+        if name == "newegg":
+            assert picked(data) == ("newegg", "stale"), (
+                "a dearer card of a shop that answered was picked: 1,129, not 280"
+            )
     published = (data / "gpuledger.duckdb").resolve()
     for _ in range(2):
         day += 1
@@ -133,7 +144,8 @@ def test_a_night_in_which_no_shop_answers_publishes_nothing_and_every_other_faul
     assert (data / "gpuledger.duckdb").resolve() == published
     told = json.loads(gpuledger("status", "--format", "json", data=data).out)
     assert "failed" in json.dumps(told)
-    assert night(live(data, day + 1, 1), 1).published, "and the next good night goes on"
+    assert night(live(data, day + 100, 1), 1, lambda asked: asked != "newegg").published, "the next good night goes on"
+    assert picked(data) == ("bhphoto", ""), "a price that nobody confirmed for three months is behind"
 
 
 def test_invented_prices_are_marked_at_every_door_and_no_real_run_stands_beside_them(

@@ -131,7 +131,7 @@ def test_street_prices_have_source_and_day_and_come_before_old_launch_prices() -
     wanted = need("llama-3.1-8b", "Q4_K_M")
     cards = {card.gpu_id: card for card in empty_folder().offered(wanted, OfferFilter()).cards}
     names = ("amd-radeon-rx-9070", "amd-radeon-rx-9070-xt", "apple-m6-16gb")
-    said = [(cards[name].evidence.is_older, cards[name].evidence.may_have_risen) for name in names]
+    said = [(cards[name].evidence.is_behind, cards[name].evidence.may_have_risen) for name in names]
     assert said == [(True, False), (False, True), (False, False)]
 
 

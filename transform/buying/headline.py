@@ -147,7 +147,7 @@ def _like_with_like(first: Option, answer: Answer) -> Option | None:
     as_fast = [
         option
         for option in answer.rentals
-        if option.way == "on_demand" and option.evidence is not None and not option.evidence.is_older
+        if option.way == "on_demand" and option.evidence is not None and not option.evidence.is_stale
         and option.each_a_second >= first.each_a_second
     ]  # fmt: skip
 

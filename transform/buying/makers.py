@@ -21,8 +21,9 @@ from gpuledger.transform.speed.cards import memory_kind
 LAUNCH_PRICE = "launch price"
 LIST_PRICE = "list price"
 STREET_PRICE = "street price"
-#: Days after which a street price is stale, and after which any price counts as a launch price does.
-_FRESH, _OLD = 90, 300
+#: Days after which a street price is stale and the last price of a shop comes behind others, and days after which any price
+#: counts as a launch price does.
+FRESH_DAYS, _OLD = 90, 300
 _OF_CARDS = ("consumer", "workstation")
 _OF_MACHINES = ("integrated", "data_center")
 #: Sold in China alone, where their makers announced prices in yuan.
@@ -57,7 +58,7 @@ class Asked(NamedTuple):
 
     def mark(self, today: date) -> str:
         """`street price`, `stale, street price`, `launch price`."""
-        is_stale = self.kind == STREET_PRICE and (today - self.day).days > _FRESH
+        is_stale = self.kind == STREET_PRICE and (today - self.day).days > FRESH_DAYS
         return f"stale, {self.kind}" if is_stale else self.kind
 
 

@@ -14,6 +14,7 @@ from gpuledger.extract.source import names as source_names
 from gpuledger.extract.source import seller
 from gpuledger.transform import exchange_rates
 from gpuledger.transform.assumptions import Assumptions, from_table
+from gpuledger.transform.buying.makers import FRESH_DAYS
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.queries import KNOWN, MARK, select_of, view
 from gpuledger.transform.sizing.catalogue import canonical
@@ -23,8 +24,10 @@ from gpuledger.transform.speed.rules import Basis
 
 #: The source of shops that a user names, for whose pages there are no rules of their own.
 ANY_SHOP = "generic_shop"
-#: Whether nobody has confirmed a price of late. Such prices come behind others.
+#: Whether nobody has confirmed a price of late. Such prices of a card come behind others of it.
 _IS_STALE = "coalesce(contains(mark, 'stale'), false)"
+#: Whether nobody has confirmed it for so long that it comes behind those of other cards.
+_IS_BEHIND = f"seen_at < (SELECT max(as_of) FROM ops.run) - INTERVAL {FRESH_DAYS} DAY"
 _MARK = MARK.format(is_fresh="{price}.exclusion IS NULL", source="{price}.source", fx_day="{price}.fx_day")
 _VENDOR = "CASE WHEN {listing}.seller_kind IN ('quote', 'marketplace') THEN {listing}.seller END"
 #: Whether a listing is of one of the shops that were asked for: sources or sellers, in small letters.
@@ -54,13 +57,14 @@ class Evidence(NamedTuple):
     market: str | None = None
     vendor: str | None = None
     listing_id: str | None = None
-    #: Whether the program brings it for a card that no shop has where shops have others, or a maker asked it long ago.
+    #: Whether it comes behind others: nobody has confirmed it for FRESH_DAYS, the program brings it for a card that no shop
+    #: has where shops have others, or a maker asked it long ago.
     is_behind: bool = False
 
     @property
-    def is_older(self) -> bool:
-        """Whether nobody has confirmed the price of late, where other prices may be fresh."""
-        return self.is_behind or (self.mark is not None and "stale" in self.mark and not self.may_have_risen)
+    def is_stale(self) -> bool:
+        """Whether its source could not be read last time, or has not shown it for long."""
+        return self.mark is not None and "stale" in self.mark
 
     @property
     def may_have_risen(self) -> bool:
@@ -275,11 +279,11 @@ def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> l
     """
     # The window stands around the rest: a mark that is named beside its own expression is worked out anew each time.
     rows = con.execute(
-        f"""SELECT * EXCLUDE (is_excluded) FROM (
+        f"""SELECT * EXCLUDE (is_excluded), {_IS_BEHIND} FROM (
                SELECT p.gpu_id, g.gpu, p.condition, p.price_usd, g.memory_gb, g.memory_bandwidth_gb_s,
                round_even(g.tdp_w, 0)::INTEGER, coalesce(g.gpus_on_board, 1), r.observed_value_kept_per_year,
                r.history_years, p.source, p.valid_from,
-               core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from), p.url, p.snapshot_sha256,
+               core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from) AS seen_at, p.url, p.snapshot_sha256,
                {_MARK.format(price="p")} AS mark, p.market, {_VENDOR.format(listing="p")},
                p.listing_id, p.exclusion IS NOT NULL AS is_excluded
            FROM core.market_offer p
@@ -307,12 +311,12 @@ def nodes(con: duckdb.DuckDBPyConnection, asked: OfferFilter) -> list[Node]:
     """
     rows = con.execute(
         f"""WITH asked AS (SELECT coalesce($market, (SELECT market FROM core.home_market)) AS market)
-           SELECT * EXCLUDE (is_excluded) FROM (
+           SELECT * EXCLUDE (is_excluded), {_IS_BEHIND} FROM (
                SELECT n.product_kind, n.title, n.gpu_id, n.gpu, n.gpus, n.contents, n.condition,
                CASE WHEN a.market IN ('eu', 'all') THEN n.net_usd ELSE n.price_usd END AS paid_usd, g.memory_gb,
                g.memory_bandwidth_gb_s, (g.tdp_w * n.gpus / coalesce(g.gpus_on_board, 1))::INTEGER, n.source,
-               n.price_since, n.last_seen_at, n.url, n.snapshot_sha256, {_MARK.format(price="n")} AS mark, n.market,
-               {_VENDOR.format(listing="l")}, n.listing_id, n.exclusion IS NOT NULL AS is_excluded
+               n.price_since, n.last_seen_at AS seen_at, n.url, n.snapshot_sha256, {_MARK.format(price="n")} AS mark,
+               n.market, {_VENDOR.format(listing="l")}, n.listing_id, n.exclusion IS NOT NULL AS is_excluded
            FROM {view("mart.node_offer")} n CROSS JOIN asked a JOIN core.gpu g ON g.gpu_id = n.gpu_id
            JOIN core.listing l ON l.listing_id = n.listing_id
            WHERE coalesce(n.exclusion, 'source too old') = 'source too old' AND list_contains($conditions, n.condition)

@@ -654,12 +654,12 @@ def _named(name: str, gpu: Gpu, boards: int) -> str:
 
 
 def _place(option: Option) -> tuple[bool, bool, bool, Decimal, int, str]:
-    """The key that orders options: known costs first, of these what is there already and what has a fresh price, then by
+    """The key that orders options: known costs first, of these what is there already and what has no old price, then by
     cost, by the number of GPUs and by name.
     """
-    is_older = option.evidence is not None and option.evidence.is_older
+    is_behind = option.evidence is not None and option.evidence.is_behind
     total = option.total_usd
-    return total is None, option.condition != OWNED, is_older, total or Decimal(0), option.gpu_count, option.what
+    return total is None, option.condition != OWNED, is_behind, total or Decimal(0), option.gpu_count, option.what
 
 
 def _memory(need: Need, gpu: Gpu, gpus: int, prediction: Prediction | None) -> tuple[float, float]:

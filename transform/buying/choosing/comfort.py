@@ -150,7 +150,7 @@ class _Rules(NamedTuple):
         if option.chip is not None and not self.assumptions.experiments:
             yield from self._support(option.chip)
         evidence = option.evidence
-        if evidence is not None and evidence.is_older:
+        if evidence is not None and evidence.is_behind:
             yield Message(OLD_PRICE)
 
     def _memory(self, option: Option) -> Iterator[Message]:
