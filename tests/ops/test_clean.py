@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -72,11 +73,18 @@ HOSTILE = {
     "\x1b\x1b[2JRTX 4090": "RTX 4090",
     "\x1b[\x1b[2J2JRTX 4090": "2JRTX 4090",
     "\u180eRTX\u206a 4090": "RTX 4090",
+    "\x1b[>0c\x1b[!p\x1b[ qRTX 4090": "RTX 4090",
+    "\x1bPtmux;\x1b\x1b]52;c;eA==\x07\x1b\\RTX 4090": "tmux;RTX 4090",
+    "\x1b7RTX\x1b8\x1b%G\x1b*B\x1b F 4090": "RTX 4090",
+    "\x1b[31\nmRTX 4090": "31 mRTX 4090",
+    "\ud800\udc00RTX 4090": "\ufffd\ufffdRTX 4090",
+    # What takes no room and says nothing, though it is no sign of control.
+    "RTX\u034f\u3164\uffa0\u115f\u1160\u17b4\u17b5\u2065\ufff0\u180b\u180f\U000e01f0 4090": "RTX 4090",
 }
 #: What only looks odd.
 HARMLESS = [
     "GeForce RTX 4090 24GB", "지포스 RTX 4090", "RTX 4090 – “Founders”", "7,49 €\tneu", "[bold]RTX 4090[/bold]", "日本語 🎮",
-    "👩‍💻 workstation", ":smile: RTX", "naïve café ✓",
+    "👩‍💻 workstation", ":smile: RTX", "naïve café ✓", "❤\ufe0f RTX", "नी\u200cली", "RTX\u00a04090", "한\u1100",
 ]  # fmt: skip
 
 
@@ -91,6 +99,17 @@ def test_only_text_is_left(text: str, shown: str) -> None:
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_only_looks_odd_stays(text: str) -> None:
     assert clean(text) == text
+
+
+def test_no_sign_of_control_is_left() -> None:
+    """Of all of Unicode: but a tab, the end of a line where it is wanted, what joins letters, and signs that are seen."""
+    signs = {letter for letter in map(chr, range(0x110000)) if unicodedata.category(letter) in ("Cc", "Cf", "Cs")}
+    left = {letter for letter in signs if letter in clean(f"a{letter}b", keep_lines=True)}
+    seen = {
+        letter for letter in left if unicodedata.name(letter, "").startswith(("ARABIC", "SYRIAC", "KAITHI", "EGYPTIAN"))
+    }
+    assert left - seen == {"\t", "\n", "\u200c", "\u200d"}
+    assert len(seen) < 40 < 2000 < len(signs)
 
 
 def test_lines_stay_where_they_are_wanted() -> None:
