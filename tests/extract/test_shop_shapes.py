@@ -25,20 +25,6 @@ def read(
 
 #: name: language, host, markup, price, currency, kind, old price.
 SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
-    "Shopify, usual price alone": (
-        "en", "shop.example.com.au",
-        """<div class="price"><div class="price__regular"><span class="visually-hidden">Regular price</span>
-            <span class="price-item price-item--regular">$1,149.00</span></div></div>
-            <form action="/cart/add"><button name="add">Sold out</button></form>""",
-        "1149.00", "AUD", "now", None,
-    ),
-    "Japan, with and without tax": (
-        "ja", "mise.example.jp",
-        """<dl class="price-block"><dt>販売価格</dt><dd class="price">98,780円<span>(税込)</span></dd></dl>
-            <p class="zeinuki">税抜 89,800円</p><p class="point">988ポイント</p><p>送料 550円</p>
-            <button>カートに入れる</button>""",
-        "98780", "JPY", "now", None,
-    ),
     "Germany, from": (
         "de", "vergleich.example.de",
         '<span class="price">ab 1.299 €</span> <small>inkl. MwSt.</small><button>In den Warenkorb</button>',
@@ -50,24 +36,6 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
             <button>In den Warenkorb</button>""",
         "649.00", "EUR", "now", None,
     ),
-    "Germany, dashes for cents": (
-        "de", "laden.example.de",
-        """<span class="uvp">UVP 1.499,– €</span> <span class="price">1.299,– €</span> <small>zzgl. Versand 5,99 €</small>
-            <button>In den Warenkorb</button>""",
-        "1299", "EUR", "now", "1499",
-    ),
-    "Poland, lowest price of 30 days and a rate": (
-        "pl", "sklep.example.pl",
-        """<div class="prices"><del>3&nbsp;499,00 zł</del> <div class="price-new">1&nbsp;299,00 zł</div><div>Najniższa cena z
-            30 dni przed obniżką: 1&nbsp;199,00 zł</div><div class="raty">lub 10 rat x 129,90 zł</div></div>
-            <button>Do koszyka</button>""",
-        "1299.00", "PLN", "now", "3499.00",
-    ),
-    "Czechia, lowest price of 30 days": (
-        "cs", "obchod.example.cz",
-        '<div class="cena">13 990 Kč</div><p>Nejnižší cena za 30 dní: 12 990 Kč</p><button>Do košíku</button>',
-        "13990", "CZK", "now", None,
-    ),
     "Czechia, before tax first": (
         "cs", "obchod.example.cz",
         """<div class="ceny"><span>11 569 Kč bez DPH</span> <strong class="cena">13 999 Kč</strong></div>
@@ -78,12 +46,6 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
         "ko", "shop.example.co.kr",
         """<dl><dt>정가</dt><dd><del>1,099,000원</del></dd><dt>판매가</dt><dd class="price"><strong>949,000</strong>원</dd>
             <dt>적립금</dt><dd>9,490원</dd><dt>배송비</dt><dd>3,000원</dd></dl><button class="btn_buy">바로구매</button>""",
-        "949000", "KRW", "now", "1099000",
-    ),
-    "Korea, a card's price and a rate": (
-        "ko", "shop.example.co.kr",
-        """<div class="price_wrap"><span>13%</span> <strong class="price">949,000<em>원</em></strong> <del>1,099,000원</del>
-            <p class="mon">월 79,083원 (12개월 무이자)</p></div><button class="btn_buy">구매하기</button>""",
         "949000", "KRW", "now", "1099000",
     ),
     "India": (
@@ -104,12 +66,6 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
         '<div class="prix">1 299€99</div><p>dont 0,30€ d’éco-participation</p><button>Ajouter au panier</button>',
         "1299.99", "EUR", "now", None,
     ),
-    "France, the parts in elements": (
-        "fr", "magasin.example.fr",
-        """<div class="price"><span class="price__euro">1 299</span><span>€</span><span class="price__cents">99</span></div>
-            <button>Ajouter au panier</button>""",
-        "1299.99", "EUR", "now", None,
-    ),
     "Switzerland": (
         "de-CH", "laden.example.ch",
         """<div class="price"><strong>1'299.–</strong> <span>statt 1’499.–</span></div><p>inkl. vRG CHF 0.50</p>
@@ -121,11 +77,6 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
         """<div class="price"><span>7 990:-</span> <span>Ord. pris 8 990:-</span></div><p>eller 333 kr/mån</p>
             <button>Lägg i varukorgen</button>""",
         "7990", "SEK", "now", "8990",
-    ),
-    "United States, small cents": (
-        "en-US", "shop.example.com",
-        f"""<div class="price"><span>$</span><span>1,299</span><sup>99</sup></div><p>$108.33/mo for 12 months</p>{CART}""",
-        "1299.99", "USD", "now", None,
     ),
     "United States, an old price struck out beside the bare one": (
         "en-US", "shop.example.com", f'<div class="price"><s>$599.99</s> $549.99</div>{CART}',
@@ -146,31 +97,12 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
         '<div class="sc-b2"><span class="sc-c3">$599.99</span></div><button class="sc-d4">Add to cart</button>',
         "599.99", "USD", "now", None,
     ),
-    "a list of prices that holds one": (
-        "en-US", "shop.example.com", f'<ul class="price-list"><li>$549.99</li></ul>{CART}', "549.99", "USD", "now", None,
-    ),
-    "one text for the ear and one for the eye": (
-        "en-US", "shop.example.com",
-        f"<div><b>$549.99</b><div aria-hidden='true'><span>$549</span><span>99</span></div></div>{CART}",
-        "549.99", "USD", "now", None,
-    ),
     "the cents with their point in an element of their own": (
         "en-US", "shop.example.com", f"<div><span>$549</span><span>.99</span></div>{CART}", "549.99", "USD", "now", None,
     ),
     "Belarus": (
         "ru", "magazin.example.by", '<div class="price">1 502,20 б.р.</div><button>Купить</button>',
         "1502.20", "BYN", "now", None,
-    ),
-    "the cents in an element that begins with their mark": (
-        "pl", "sklep.example.pl", f"<div><span>649</span><span>,00 zł</span></div>{CART}", "649.00", "PLN", "now", None,
-    ),
-    "the cents in an element behind their mark": (
-        "pl", "sklep.example.pl", f'<div aria-label="cena"><span>89,<span>99</span><span> zł</span></span></div>{CART}',
-        "89.99", "PLN", "now", None,
-    ),
-    "the price in the words for an old one, whose amount is struck out": (
-        "nl", "winkel.example.nl", f'<div class="prijs">van <strike>€ 24,95</strike> voor € 18,50</div>{CART}',
-        "18.50", "EUR", "now", "24.95",
     ),
     "an old price by the name of its class alone": (
         "sv", "butik.example.se", f'<p><span class="prisREA">699 kr</span> <span class="prisORD">899 kr</span></p>{CART}',
@@ -186,28 +118,12 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
         f'<p><span class="prezzo-barrato">24,00 €</span> <span class="prezzo-scontato">20,40 €</span></p>{CART}',
         "20.40", "EUR", "now", "24.00",
     ),
-    "an old price by its name, which the price before tax beside it proves to be the asked one": (
-        "sl", "trgovina.example.si", f'<p class="price-old">40,00 €</p><p class="price">Brez DDV: 36,53 €</p>{CART}',
-        "40.00", "EUR", "now", None,
-    ),
-    "a price before tax, and that with tax in a part that is named after delivery": (
-        "pl", "hurt.example.pl",
-        f"""<div class="current-price"><span class="price">39,00 zł</span> netto</div>
-        <div class="tax-shipping-delivery-label">47,97 zł brutto</div>{CART}""",
-        "47.97", "PLN", "now", None,
-    ),
     "a range of prices": (
         "en-GB", "shop.example.co.uk", f'<p class="price"><b>£549.00</b> &ndash; <b>£649.00</b></p><p>Ref: AZ-P44</p>{CART}',
         "549.00", "GBP", "from", None,
     ),
     "a range of prices whose currency stands once": (
         "uk", "magazyn.example.ua", f'<p class="price">від 502,20 до 558,00 грн</p>{CART}', "502.20", "UAH", "from", None,
-    ),
-    "a table that names the charge of delivery": (
-        "zh-TW", "shop.example.tw",
-        f"""<table><tr><td>運 費</td><td>7-11 <strong>$60</strong></td></tr>
-        <tr><td>售價</td><td><b>$2,320</b></td></tr></table>{CART}""",
-        "2320", "TWD", "now", None,
     ),
     "a table that names the old price": (
         "ja", "mise.example.jp",
@@ -236,9 +152,6 @@ SYSTEMS: dict[str, tuple[str, str, str, str, str, str, str | None]] = {
         <span class="price-card">S/ 139.90 con tarjeta</span></div>{CART}""",
         "149.90", "PEN", "now", "219.90",
     ),
-    "rubles under a domain in Cyrillic": (
-        "ru", "магазин.рф", f"<div><b>5 290 р.</b></div>{CART}", "5290", "RUB", "now", None,
-    ),
     "stars beside the price": (
         "en-US", "shop.example.com", f'<div>4.75 (123)</div><div class="price">$549.99</div>{CART}',
         "549.99", "USD", "now", None,
@@ -258,47 +171,18 @@ def test_the_price_of(name: str) -> None:
 @pytest.mark.parametrize(
     ("lang", "host", "markup"),
     [
-        ("en-US", "shop.example.com", '<div class="price">Starting bid: $210.00</div>'),
         ("en-US", "shop.example.com", '<div class="price">$50.00 deposit</div>'),
-        ("en-US", "shop.example.com", '<p class="price">Members: $529.99</p><p class="price">Others: $549.99</p>'),
-        ("en-US", "shop.example.com", "<ul><li>New $549.99</li><li>Refurbished $399.99</li></ul>"),
         ("en-US", "shop.example.com", "<div><label>12GB $549.99</label><label>16GB $649.99</label></div>"),
-        ("en-US", "shop.example.com", '<div class="price">$29.99 / day</div>'),
-        ("en-US", "shop.example.com", '<div class="price">0.0123 BTC</div>'),
-        ("en-US", "shop.example.com", '<div class="price">$549.99 / €519.99</div>'),
         # Cents that a style sheet may set small, or digits of the number: 549.99 or 54999.
-        ("en-US", "shop.example.com", '<div class="price">$549<b>99</b></div>'),
         ("en-US", "shop.example.com", "<div><span>$549</span><span>99</span></div>"),
         ("en", "shop.example.com", '<div class="price">599.99</div>'),
         # Each part of an amount in an element of its own, `12.299,90`: the first is not the price.
         ("pt-BR", "loja.example.com.br", "<p><b>R$</b><b>12</b><i>.</i><b>299</b><i>,</i><b>90</b></p>"),
-        # Names inside a price element speak of the price too.
-        ("en-US", "shop.example.com", '<div class="price-box"><span class="old-price">$599.99</span></div>'),
-        ("en-US", "shop.example.com", '<div class="price-box"><span class="monthly-rate">$45.99</span></div>'),
-        ("en-US", "shop.example.com", '<div class="price"><del>$599.99</del> or $22.92/mo</div>'),
         # A price before tax beside an old price that is not this one with a tax of the country.
-        ("sl", "trgovina.example.si", '<p class="price-old">50,00 €</p><p class="price">Brez DDV: 36,53 €</p>'),
-        ("pt-BR", "loja.example.com.br", '<div class="price">12x de <strong>R$ 199,90</strong> sem juros</div>'),
         ("bg", "magazin.example.bg", '<div class="price">1 299.00 лв. / 764.17 €</div>'),
-        ("fa", "shop.example.ir", '<div class="price">۱۲٬۹۹۰٬۰۰۰ تومان</div>'),
         # A bare number that is named after the price of now, beside an amount with a currency.
         ("en-IN", "bazaar.example.in", '<p><b class="cut-price">Rs. 1,299</b> <b class="final-price">449</b></p>'),
-        # A saving and a rate as bare text.
-        (
-            "en-US",
-            "shop.example.com",
-            "<p><s>$599.99</s> Save $50.00<br>while stocks last, in our shop in the city</p>",
-        ),
-        (
-            "en-US",
-            "shop.example.com",
-            "<p><b>Price:</b> $45.00 / month<br>for two years, with a card of your own bank</p>",
-        ),
-        # The word before several prices of one row names none of them.
-        ("de", "laden.example.de", "<table><tr><th>Preis</th><td>11,87 €</td><td>11,24 €</td></tr></table>"),
         # No ranges: an amount less a saving, a range of deliveries, two currencies, prices of different goods.
-        ("en-GB", "shop.example.co.uk", '<p class="price"><b>£649.00</b> &ndash; <b>£549.00</b></p>'),
-        ("en-GB", "shop.example.co.uk", '<p class="price">£4.00 - £549.00</p>'),
         ("de", "laden.example.de", '<p class="price">549,00 € - $599.00</p>'),
     ],
 )
@@ -322,50 +206,22 @@ MEMBER = {"price": "559.99", "validForMemberTier": {"@type": "MemberProgramTier"
 @pytest.mark.parametrize(
     ("offers", "price", "kind", "old"),
     [
-        (specified({"price": "699.99", "priceType": "ListPrice"}, {"price": "599.99", "priceType": "SalePrice"}), "599.99",
-         "now", "699.99"),
         (specified({"price": "649.99"}, {"price": "599.99", "priceType": "https://schema.org/SalePrice"}), "599.99",
          "now", None),
         (specified({"price": 699.99, "priceType": "https://schema.org/StrikethroughPrice"}) | {"price": 599.99}, "599.99",
          "now", "699.99"),
-        (specified({"price": 699.99, "priceType": "MSRP"}), None, None, None),
-        (specified(MEMBER, {"price": "599.99"}), "599.99", "now", None),
-        (specified(MEMBER), None, None, None),
         (specified({"price": "504.19", "valueAddedTaxIncluded": "false"},
                    {"price": "599.99", "valueAddedTaxIncluded": True}), "599.99", "now", None),
-        (specified({"price": "599.99", "valueAddedTaxIncluded": False}), "599.99", "now", None),
         (specified({"@type": "DeliveryChargeSpecification", "price": "9.99"}, {"price": "599.99"}), "599.99", "now", None),
         (specified({"price": "579.99", "eligibleQuantity": {"minValue": 10}}, {"price": "599.99"}), "599.99", "now", None),
-        (specified({"price": "4.62", "referenceQuantity": {"value": 100, "unitCode": "GRM"}}, {"price": "599.99"}), "599.99",
-         "now", None),
         (specified({"price": "24.99", "unitCode": "MON"}), "24.99", "monthly", None),
-        (specified({"price": "24.99", "unitCode": "DAY"}), None, None, None),
         # Two prices and no word for the difference.
-        (specified({"price": "599.99"}, {"price": "649.99"}), None, None, None),
-        ({"price": ["599.99", "649.99"], "priceCurrency": "USD"}, None, None, None),
-        ({"price": ["599.99", 599.99], "priceCurrency": ["USD"]}, "599.99", "now", None),
-        ({"price": "1,299", "priceCurrency": "USD"}, "1299", "now", None),
-        ({"price": "$1,299.99", "priceCurrency": "$"}, "1299.99", "now", None),
-        ([{"price": "599.99", "priceCurrency": "USD", "seller": {"name": "Shop"}},
-          {"price": "579.00", "priceCurrency": "USD", "seller": {"name": "Card Barn"}}], "579.00", "from", None),
         ({"price": "29", "priceCurrency": "USD", "businessFunction": "http://purl.org/goodrelations/v1#LeaseOut"},
          None, None, None),
-        ({"price": "5.99e2", "priceCurrency": "USD"}, None, None, None),
-        ({"price": "599.99 - 699.99", "priceCurrency": "USD"}, None, None, None),
         ({"price": "<b>$599.99</b>", "priceCurrency": "USD"}, "599.99", "now", None),
-        ({"@type": "AggregateOffer", "highPrice": "699", "priceCurrency": "USD"}, None, None, None),
-        ({"@type": "AggregateOffer", "lowPrice": "0", "highPrice": "699", "priceCurrency": "USD"}, None, None, None),
         ({"@type": "AggregateOffer", "lowPrice": "499", "highPrice": "699", "priceCurrency": "USD",
           "offers": [{"price": "599", "priceCurrency": "USD"}, {"price": "699", "priceCurrency": "USD"}]},
          "499", "from", None),
-        ({"@type": "AggregateOffer", "lowPrice": "529", "highPrice": "600", "priceCurrency": "USD"}, "529", "from", None),
-        ({"@type": "AggregateOffer", "lowPrice": "529", "highPrice": "529.00", "priceCurrency": "USD"}, "529", "now", None),
-        ({"priceSpecification": {"@type": "UnitPriceSpecification", "price": "24.99", "priceCurrency": "USD",
-          "billingDuration": "P1M"}}, "24.99", "monthly", None),
-        # Of those that are new and can be had.
-        ([{"price": price, "priceCurrency": "USD", "availability": stock, "itemCondition": f"{condition}Condition"}
-          for price, stock, condition in (("499", "OutOfStock", "New"), ("549", "InStock", "New"),
-                                          ("579", "InStock", "New"), ("399", "InStock", "Used"))], "549", "from", None),
         # The lowest number is not the lowest price.
         ([{"price": "599.99", "priceCurrency": "USD"}, {"price": "549.99", "priceCurrency": "EUR"}], "599.99", "now", None),
         ([{"price": "599.99", "priceCurrency": "CAD"}, {"price": "549.99", "priceCurrency": "EUR"}], None, None, None),
@@ -431,10 +287,7 @@ def test_cents_to_machines_against_dollars_to_the_eye() -> None:
     [
         ("InStock", "Out of stock", "unknown", ["availability_disagreement"]),
         ("OutOfStock", "In stock", "out_of_stock", ["availability_disagreement"]),
-        ("InStock", "Coming soon", "preorder", []),
         ("InStock", "In stock", "in_stock", []),
-        ("InStock", "Free returns", "in_stock", []),
-        ("InStock", "Image not available", "in_stock", []),
     ],
 )
 def test_stock_to_machines_against_stock_to_the_eye(

@@ -22,18 +22,9 @@ def script(text: str) -> str:
 @pytest.mark.parametrize(
     "text",
     [
-        '{"@type": "Product", "name": "Card", "offers": {"price": "5"}}',
-        '[{"@type": "Product", "name": "Card", "offers": {"price": "5"}}]',
-        '{"@graph": [{"@type": "WebPage"}, {"@type": "Product", "name": "Card", "offers": {"price": 5}}]}',
-        '// a comment\n{"@type": "Product", "name": "Card", "offers": {"price": "5"}}',
         '{"@type": "Product", /* a comment */ "name": "Card", "offers": {"price": "5",},}',
         '<!--{"@type": "Product", "name": "Card", "offers": {"price": "5"}}-->',
-        '//<![CDATA[\n{"@type": "Product", "name": "Card", "offers": {"price": "5"}}\n//]]>',
-        '{"@type": "Product", "name": "Ca\nrd", "offers": {"price": "5"}};'.replace("Ca\nrd", "Card"),
-        '{"@type": "http://schema.org/Product", "name": "Card", "description": "two\nlines\t", "offers": [{"price": "5"}]}',
-        '{"@type": "Product", "name": "Card", "offers": {"price": 5}}'.replace('"', "&quot;"),
         '[{"@type": "Product", "name": "Card", "offers": {"@id": "#o"}}, {"@type": "Offer", "@id": "#o", "price": "5"}]',
-        '{"mainEntity": {"@type": "Product", "name": ["Card"], "offers": {"priceSpecification": {"price": "5"}}}}',
     ],
 )
 def test_json_ld_however_it_is_written(text: str) -> None:
