@@ -1,4 +1,5 @@
-"""Microdata of a page in the shape of JSON-LD, after https://html.spec.whatwg.org/multipage/microdata.html.
+"""Microdata and RDFa of a page in the shape of JSON-LD, after https://html.spec.whatwg.org/multipage/microdata.html and
+https://www.w3.org/TR/rdfa-lite/, which says the same in other attributes.
 
 As extruct did, `content` counts on every element, as shops write it on all of them.
 """
@@ -7,13 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 from lxml import etree
 from lxml.html import HtmlElement
 
-_NAMED = etree.XPath("//*[@itemscope or @itemprop]")
+
+class _Attributes(NamedTuple):
+    """What a syntax calls an item, its type and its properties."""
+
+    scope: str
+    type: str
+    name: str
+
+
+_MICRODATA = _Attributes("itemscope", "itemtype", "itemprop")
+_RDFA = _Attributes("typeof", "typeof", "property")
+_NAMED = {one: etree.XPath(f"//*[@{one.scope} or @{one.name}]") for one in (_MICRODATA, _RDFA)}
 _TEXTS = etree.XPath("descendant-or-self::*[not(self::script or self::style)]/text()")
 #: Shops nest four or five deep.
 _MAX_DEPTH = 50
@@ -28,9 +40,14 @@ _HTML_SPACE = " \t\n\r\f"
 _JOINS_BEFORE = re.compile(r"[,:;.!?\")]")
 
 
-def items(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
+def rdfa(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
+    """Each item of the page in RDFa, as `items`."""
+    return items(tree, url, _RDFA)
+
+
+def items(tree: HtmlElement, url: str, called: _Attributes = _MICRODATA) -> Iterator[dict[str, Any]]:
     """Each item of the page, nested items after their parents. Yields nothing if items are nested without end."""
-    page = _Page(tree, url)
+    page = _Page(tree, url, called)
     try:
         queue = [item for scope in page.properties if isinstance(item := page.item(scope), dict)]
     except ValueError:
@@ -46,16 +63,17 @@ def items(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
 class _Page:
     """The items of a page. `properties` are the elements of each item's properties, in the order of the page."""
 
-    def __init__(self, tree: HtmlElement, url: str) -> None:
+    def __init__(self, tree: HtmlElement, url: str, called: _Attributes) -> None:
         self._url = url
+        self._called = called
         self._seen: set[HtmlElement] = set()
         self.properties: dict[HtmlElement, list[HtmlElement]] = {}
         self._without_owner: list[HtmlElement] = []
-        for element in _NAMED(tree):
+        for element in _NAMED[called](tree):
             owner = next((above for above in element.iterancestors() if above in self.properties), None)
-            if element.get("itemprop") is not None:
+            if element.get(called.name) is not None:
                 (self._without_owner if owner is None else self.properties[owner]).append(element)
-            if element.get("itemscope") is not None:
+            if element.get(called.scope) is not None:
                 self.properties[element] = []
 
     def item(self, scope: HtmlElement, depth: int = 1) -> Any:
@@ -68,11 +86,12 @@ class _Page:
         values: dict[str, list[Any]] = {}
         for element in self._elements(scope):
             value = self.item(element, depth + 1) if element in self.properties else self._plain_value(element)
-            for name in element.get("itemprop", "").split():
-                values.setdefault(name, []).append(value)
+            for name in element.get(self._called.name, "").split():
+                # RDFa may name the vocabulary before the property: `schema:price`.
+                values.setdefault(name.removeprefix("schema:"), []).append(value)
         if not values:
             return self._plain_value(scope)
-        types = scope.get("itemtype", "").split()
+        types = scope.get(self._called.type, "").split()
         node: dict[str, Any] = {name: found[0] if len(found) == 1 else found for name, found in values.items()}
         node["@type"] = (types[0] if len(types) == 1 else types) if types else None
         if types and (identifier := scope.get("itemid")):
@@ -84,7 +103,7 @@ class _Page:
         yield from self.properties[scope]
         for name in scope.get("itemref", "").split():
             for place in scope.xpath("id($name)[1]", name=name):
-                if place in self.properties and place.get("itemprop") is not None:
+                if place in self.properties and place.get(self._called.name) is not None:
                     yield place
                     continue
                 owner = next((up for up in (place, *place.iterancestors()) if up in self.properties), None)
@@ -96,7 +115,7 @@ class _Page:
             return urljoin(self._url, element.get(_ADDRESSES[element.tag], "").strip(_HTML_SPACE))
         if element.tag in _VALUES:
             return str(element.get(_VALUES[element.tag], ""))
-        return element.get("content") or _text(element)
+        return element.get("content") or element.get("resource") or _text(element)
 
 
 def _text(element: HtmlElement) -> str:

@@ -21,7 +21,7 @@ from gpuledger.extract.markup.schema_org import availability, condition, first_t
 from gpuledger.extract.price.amounts import to_decimal
 from gpuledger.extract.price.currency import of_symbol
 
-Syntax = Literal["json-ld", "microdata"]
+Syntax = Literal["json-ld", "microdata", "rdfa"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +77,15 @@ _GTINS = ("gtin13", "gtin12", "gtin14", "gtin8", "gtin", "ean", "ean13", "upc", 
 
 #: Yields each described thing of a page, in the shape of JSON-LD.
 _Reader = Callable[[HtmlElement, str], Iterable[dict[str, Any]]]
-_READERS: tuple[tuple[Syntax, _Reader], ...] = (("json-ld", jsonld.items), ("microdata", microdata.items))
+_READERS: tuple[tuple[Syntax, _Reader], ...] = (
+    ("json-ld", jsonld.items),
+    ("microdata", microdata.items),
+    ("rdfa", microdata.rdfa),
+)
 
 
 def products(tree: HtmlElement, url: str) -> list[StructuredProduct]:
-    """All products of the page in the order JSON-LD, microdata, each in the order of the page. Never raises.
+    """All products of the page in the order JSON-LD, microdata, RDFa, each in the order of the page. Never raises.
 
     Related products are among them: the caller has to find the page's own product.
     """

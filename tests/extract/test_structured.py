@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from gpuledger.extract.markup import jsonld, structured
@@ -94,11 +96,26 @@ def test_a_price_by_weight_is_not_the_price() -> None:
     assert found.offers[0].price == "6.00"
 
 
-def test_microdata() -> None:
-    (found,) = read("""<div itemscope itemtype="https://schema.org/Product"><h1 itemprop="name">Card</h1>
-        <div itemprop="offers" itemscope itemtype="https://schema.org/Offer"><meta itemprop="price" content="5.00">
-        <meta itemprop="priceCurrency" content="EUR"><link itemprop="availability" href="https://schema.org/InStock"></div></div>""")
-    assert (found.syntax, found.name) == ("microdata", "Card")
+MICRODATA = """<div itemscope itemtype="https://schema.org/Product"><h1 itemprop="name">Card</h1>
+    <div itemprop="offers" itemscope itemtype="https://schema.org/Offer"><meta itemprop="price" content="5.00">
+    <meta itemprop="priceCurrency" content="EUR"><link itemprop="availability" href="https://schema.org/InStock"></div></div>"""
+RDFA = re.sub(r'itemscope itemtype="https://schema.org/(\w+)"', r'typeof="\1"', MICRODATA).replace(
+    "itemprop", "property"
+)
+
+
+@pytest.mark.parametrize(
+    ("html", "syntax"),
+    [
+        (MICRODATA, "microdata"),
+        (RDFA, "rdfa"),
+        (re.sub(r'(property|typeof)="', r'\1="schema:', RDFA), "rdfa"),
+        (RDFA.replace("<link", "<span").replace("href", "resource"), "rdfa"),
+    ],
+)
+def test_attributes_of_elements(html: str, syntax: str) -> None:
+    (found,) = read(html)
+    assert (found.syntax, found.name) == (syntax, "Card")
     assert [(o.price, o.currency, o.availability) for o in found.offers] == [("5.00", "EUR", "in_stock")]
 
 
