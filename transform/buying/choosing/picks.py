@@ -69,11 +69,10 @@ class Choice(NamedTuple):
         if first.way != "buy" or first.condition == OWNED:
             return Picks(first, for_less, None)
         is_new = first.condition == "new"
-        most = paid(first, self.assumptions) * (1 - Decimal(str(self.assumptions.used_saves_share)))
+        most = Decimal(str(1 - self.assumptions.used_saves_share if is_new else self.assumptions.room_cost))
         others = (one for one in alike if one is not for_less and (one.condition == "new") != is_new)
-        return Picks(
-            first, for_less, next((one for one in others if not is_new or paid(one, self.assumptions) <= most), None)
-        )
+        within = (one for one in others if paid(one, self.assumptions) <= paid(first, self.assumptions) * most)
+        return Picks(first, for_less, next(within, None))
 
     def ordered(self, answers: Sequence[Option], best: Picks | None, order: Order) -> list[Option]:
         """All answers as `order` says, those without a price last. In the usual order the picks come first."""
@@ -145,14 +144,15 @@ class Choice(NamedTuple):
     def _is_vain(self, step: Option, first: Option) -> bool:
         """Whether a step up costs more and gains less than `step_gain` (a part of it below `step_cost`).
 
-        A step that gains room to grow alone may cost up to `room_cost` times as much.
+        A step that gains room to grow alone may cost up to `room_cost` times as much; memory is no reason for more cards.
         """
-        known = self.assumptions
+        known, gains_room = self.assumptions, self._is_tight(first) > self._is_tight(step)
         times = float(paid(step, known) / paid(first, known)) if paid(first, known) else 1.0
-        if self._is_tight(first) > self._is_tight(step):
-            return times > known.room_cost and noticed_speed(first, known) * known.step_gain > noticed_speed(
-                step, known
-            )
+        if noticed_speed(first, known) * known.step_gain > noticed_speed(step, known):
+            if gains_room or step.gpu_count > first.gpu_count:
+                return times > known.room_cost or not gains_room
+        elif gains_room:
+            return False
         part = min(1.0, (times - 1) / (known.step_cost - 1))
         return part >= known.step_part and self._is_as_good(first, step, 1 + (known.step_gain - 1) * part)
 
