@@ -1,6 +1,7 @@
-"""What earlier versions had and this one has not: commands, options and settings, each with what to use instead.
+"""What earlier versions had and this one has not: commands, options, settings and sources, each with what to use instead.
 
-A command or an option that is gone says so. A setting that is gone is named in one line, and stops nothing.
+A command or an option that is gone says so. A setting that is gone, or a source in one, is named in one line, and stops
+nothing.
 """
 
 from __future__ import annotations
@@ -43,3 +44,8 @@ SETTINGS = {
     "read_charts": _TYPED,
     "store_lease_s": "one machine writes into a store, so there is no lease",
 }
+_CLOUD = "gpuhunt_catalog reads its prices; rates of your own reservations stand in rates/rates.csv"
+#: By the names of sources.
+SOURCES = {
+    "bestbuy_api": "bestbuy reads the shop's pages", "aws_pricelist": _CLOUD, "azure_retail": _CLOUD,
+}  # fmt: skip

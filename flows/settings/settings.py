@@ -544,6 +544,12 @@ def _converted(name: str, value: Any, place: Message | str) -> Any:
         return str(value)
     if isinstance(value, str) and kind not in (bool, int, float):
         value = [part for part in value.split("|") if part]
+    if name == "sources" and isinstance(value, list):
+        gone = [source for source in value if source in dropped.SOURCES]
+        for source in gone:
+            GONE[source] = f"{place}: the source {source} is gone and is left out: {dropped.SOURCES[source]}"
+        # Without a name all sources would be read.
+        value = [source for source in value if source not in gone] or value
     try:
         return msgspec.convert(str(value).lower() if kind is bool else value, kind, strict=False)
     except msgspec.ValidationError as error:

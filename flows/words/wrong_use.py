@@ -32,6 +32,8 @@ def did_you_mean(names: Iterable[str]) -> str:
 def no_source(names: Iterable[str], known: Iterable[str]) -> str:
     """The message about names that are no source's."""
     wrong = list(names)
+    if instead := dropped.SOURCES.get(wrong[0]):
+        return f"the source {wrong[0]} is gone: {instead}"
     message = gettext("no source is called {names}").format(names=", ".join(wrong))
     return unknown(message, wrong[0], known, "gpuledger sources")
 

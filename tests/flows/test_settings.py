@@ -145,6 +145,11 @@ def test_what_is_gone_is_said_in_one_line_and_stops_nothing(tmp_path: Path) -> N
         for name, instead in dropped.SETTINGS.items()
     ]
     assert "in the environment" not in gpuledger("settings", env={"GPULEDGER_UI_PORT": "in the environment"}).out
+    asked = gpuledger("settings", "--format", "csv", env={"GPULEDGER_SOURCES": "|".join([*dropped.SOURCES, "ecb_fx"])})
+    assert "\nsources,ecb_fx," in asked.out
+    assert [line.rpartition("left out: ")[2] for line in asked.err.splitlines()] == [*dropped.SOURCES.values()]
+    refused = gpuledger("refresh", "--only", "azure_retail")
+    assert (refused.status, dropped.SOURCES["azure_retail"] in refused.err) == (2, True)
     for option, instead in dropped.OPTIONS.items():
         asked = gpuledger(*option.split())
         assert (asked.status, f"it is gone: {instead}\n" in asked.err) == (2, True), asked.err
