@@ -176,17 +176,18 @@ class _Judged:
 
     def __init__(self, answer: Answer, speed: int) -> None:
         limits = replace(answer.limits, min_tokens_per_s=speed or None)
-        alone = with_reasons(answer.options, answer.need, limits, replace(answer.assumptions, several_cards=1))
-        beside = with_reasons(answer.options, answer.need, limits, answer.assumptions)
+        options = [one for one in answer.options if not one.against and one.outlay_usd is not None]
+        alone = with_reasons(options, answer.need, limits, replace(answer.assumptions, several_cards=1))
+        beside = with_reasons(options, answer.need, limits, answer.assumptions)
         # Several cards are behind one that does it too, from the budget on that reaches the cheapest such card.
-        singles = (one for one in alone if one.way == "buy" and one.gpu_count == 1 and not (one.against or one.behind))
+        singles = (one for one in alone if one.way == "buy" and one.gpu_count == 1 and not one.behind)
         self._least = min((one.outlay_usd for one in singles if one.outlay_usd is not None), default=Decimal(0))
         self._as_asked = {
-            id(one): asked for judged in (alone, beside) for one, asked in zip(judged, answer.options, strict=True)
+            id(one): asked for judged in (alone, beside) for one, asked in zip(judged, options, strict=True)
         }
         self._free, self._bound = (Choice(answer.assumptions, has_budget=bound) for bound in (False, True))
         self._unbound, self._several, self._single = (
-            [one for one in choice.ranked(judged) if _counts(one.option, speed)]
+            choice.ranked([one for one in judged if one.each_a_second >= speed])
             for choice, judged in ((self._free, beside), (self._bound, beside), (self._bound, alone))
         )
         self.outlays = {one.option.outlay_usd or Decimal(0) for one in self._unbound}
@@ -202,10 +203,6 @@ class _Judged:
             return None
         all_ = (*picks, cheapest_below(picks, [one.option for one in within]))
         return gravity(picks.first), tuple(one and self._as_asked[id(one)] for one in all_)
-
-
-def _counts(option: Option, speed: int) -> bool:
-    return not option.against and option.outlay_usd is not None and option.each_a_second >= speed
 
 
 def kept(asked: Asked) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
