@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.paths import FROM_PEOPLE, DataDir
 from tests.command import gpuledger, rows, succeeds, tables
 from tests.flows.inprocess import context, refresh
-from tests.history.replays import START, load, price_table, replayed
+from tests.history.replays import load, price_table, replayed
 from tests.nights import Night
 
 pytestmark = pytest.mark.usefixtures("no_rates")
@@ -179,20 +179,6 @@ def test_a_backfill_replays_whole_and_night_by_night(tmp_path: Path) -> None:
     assert "ecb_fx_history" in told[0]
     replayed(data, tmp_path / "again")
     assert_same(data, tmp_path / "again")
-
-
-@pytest.mark.slow_combination
-def test_a_backfill_replays_cut_on_a_night_and_between_two(tmp_path: Path) -> None:
-    """What a replay that stops inside of a bulk load knows is in test_stopped.py too."""
-    file = price_table(tmp_path / "1.csv", 5, _price)
-    data = tmp_path / "data"
-    load(data, file)
-    file.unlink()
-    replayed(data, tmp_path / "cut", until=START + timedelta(days=2))
-    replayed(data, tmp_path / "cut-too", until=START + timedelta(days=2, hours=3))
-    loaded = "SELECT count(*), max(seen_at) FROM core.source_night WHERE source = 'danawa_daily'"
-    assert rows(tmp_path / "cut", loaded) == [(3, START + timedelta(days=2))]
-    assert_same(tmp_path / "cut", tmp_path / "cut-too")
 
 
 def test_a_release_applies_to_the_runs_after_it(tmp_path: Path) -> None:
