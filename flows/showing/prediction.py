@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from gpuledger.transform.buying.need import Need
     from gpuledger.transform.identity.gpu import Gpu
     from gpuledger.transform.speed.explained import Step
-    from gpuledger.transform.speed.memory import Moved
     from gpuledger.transform.speed.predict import Prediction
     from gpuledger.transform.speed.rules import Rate
 
@@ -40,14 +39,16 @@ def as_object(prediction: Prediction, model_id: str, precision: str, notes: Sequ
         "memory_usable_gb": round(prediction.usable / 1e9, 3),
         "decode": rate_object(prediction.decode),
         "prefill": rate_object(prediction.prefill),
-        "offload": None if prediction.moved is None else _moved(prediction.moved),
+        # The part of the model that stays with the processor.
+        "offload": (moved := prediction.moved)
+        and {
+            "what": moved.what,
+            "layers": moved.layers,
+            "of_layers": moved.of_layers,
+            "gb": round(moved.size / 1e9, 3),
+        },
         "assumptions": list(map(str, notes)),
     }
-
-
-def _moved(moved: Moved) -> dict[str, Any]:
-    """The part of the model that stays with the processor, for programs."""
-    return {"what": moved.what, "layers": moved.layers, "of_layers": moved.of_layers, "gb": round(moved.size / 1e9, 3)}
 
 
 def rate_object(rate: Rate) -> dict[str, Any]:

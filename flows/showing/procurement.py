@@ -78,7 +78,11 @@ def _rows(asker: Asker, asked: Answered, quotes: _Quotes, money: Money) -> Itera
     """The picks of one question, and what is best of each vendor's quote that answers it."""
     one, answer = asked.kept, asked.answer
     if answer is None or answer.picks is None:
-        yield _no_answer(asked, money)
+        values = {
+            "advice": _advice("none"), "question": one.name, "asked": _asked(one),
+            "why": "; ".join(say(line, money.sum) for line in asked.why_nothing()),
+        }  # fmt: skip
+        yield [values.get(column.name) for column in _columns(money)]
         return
     picks = answer.picks.all()
     for place, option in enumerate(picks, 1):
@@ -98,14 +102,6 @@ class _Order(NamedTuple):
     answer: Answer
     option: Option
     place: int
-
-
-def _no_answer(asked: Answered, money: Money) -> list[Any]:
-    values = {
-        "advice": _advice("none"), "question": asked.kept.name, "asked": _asked(asked.kept),
-        "why": "; ".join(say(line, money.sum) for line in asked.why_nothing()),
-    }  # fmt: skip
-    return [values.get(column.name) for column in _columns(money)]
 
 
 def _asked(kept: Kept) -> str:

@@ -110,9 +110,7 @@ class _Contents:
                 gpu_id: packed(Day(*(day[name] for name in Day._fields)) for day in days)
                 for gpu_id, days in groupby(_rows(self._con, "daily"), key=lambda day: str(day["gpu_id"]))
             },
-            "runs": self._table(
-                [_short(row) for row in _rows(self._con, "runs", precision=PRECISION, context=CONTEXT_TOKENS)]
-            ),
+            "runs": self._table(_rows(self._con, "runs", precision=PRECISION, context=CONTEXT_TOKENS)),
             "asked": {"precision": PRECISION, "context": CONTEXT_TOKENS},
             "grid": dict(running.axes())
             | {
@@ -240,11 +238,6 @@ def _question(asked: running.Asked) -> Row:
         "said": tuple(asked.said),
         "rent_curve": asked.rent_curve,
     }  # fmt: skip
-
-
-def _short(row: Mapping[str, Any]) -> Row:
-    """A row with its speeds rounded to one decimal, because they are not more exact than that."""
-    return {name: round(cell, 1) if isinstance(cell, float) else cell for name, cell in row.items()}
 
 
 def _plain(value: Any) -> Any:

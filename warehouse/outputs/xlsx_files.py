@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -187,7 +187,8 @@ def _plain(sheet: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]], cu
         sheet.append([_value(value) for value in row])
     for place, column in enumerate(columns):
         letter = get_column_letter(place + 1)
-        sheet.column_dimensions[letter].width = _width(column, (row[place] for row in rows))
+        longest = max((_letters(row[place]) for row in rows), default=0)
+        sheet.column_dimensions[letter].width = min(max(longest, len(column) + 3) + 1, WIDEST)
         shape = _shape(column, next((row[place] for row in rows if row[place] is not None), None), currency)
         if shape:
             for (target_cell,) in sheet.iter_rows(min_row=2, min_col=place + 1, max_col=place + 1):
@@ -209,11 +210,6 @@ def _shape(column: str, value: object, currency: Currency) -> str:
             return "0.0000"
         return "#,##0.00" if currency.has_hundredths else "#,##0"
     return ""
-
-
-def _width(column: str, values: Iterable[object]) -> int:
-    longest = max((_letters(value) for value in values), default=0)
-    return min(max(longest, len(column) + 3) + 1, WIDEST)
 
 
 def _letters(value: object) -> int:
