@@ -25,7 +25,7 @@ def tool_of(
     parameters = dict(_parameters(command))
 
     def tool(**given: Any) -> Any:
-        given = {name: value for name, value in given.items() if value not in (None, False)}
+        given = {name: value for name, value in given.items() if value is not None and value is not False}
         return ask([*_words(parameters, given)], given)
 
     tool.__name__, tool.__doc__ = name, command.help

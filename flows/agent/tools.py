@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 #: The most rows of an answer. What an agent reads costs its user money, and `sql` can ask for a longer list in parts.
 MOST_ROWS = 200
+#: The most letters of an answer of `sql`: of 100 million in one cell a client never read the end.
+MOST_LETTERS = 1_000_000
 #: Limits for a query that an agent writes: seconds, memory and rows. The settings can only lower them.
 SQL_LIMITS = QueryLimits(10.0, "512MB", MOST_ROWS)
 
@@ -169,7 +171,12 @@ class Tools:
             SQL_LIMITS.memory,
             min(SQL_LIMITS.rows, settings.sql_max_rows),
         )
-        return self._answer(ask(self._data, statement, limits))
+        found = ask(self._data, statement, limits)
+        if (letters := sum(len(str(value)) for row in found[1] for value in row)) > MOST_LETTERS:
+            raise click.UsageError(
+                f"the answer has {letters:,} letters, and {MOST_LETTERS:,} are the most: select fewer columns or rows"
+            )
+        return self._answer(found)
 
     def _answer(self, rows: Rows, *, note: str = "") -> Answer:
         """The rows as objects, with the age of the data behind them."""

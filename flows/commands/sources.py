@@ -223,7 +223,7 @@ def correct(
         click.echo(
             gettext("replaced the correction of {day} ({reason})").format(day=before.decided, reason=before.reason)
         )
-    sentence = gettext("{name}: {new} counts for {old} from the next refresh on")
+    sentence = gettext("{name}: {new} counts instead of {old} from the next refresh on")
     click.echo(sentence.format(name=correction.name, new=_quoted(correction.new), old=_quoted(correction.old)))
 
 

@@ -182,7 +182,10 @@ def test_the_command_keeps_what_the_source_says_and_refuses_what_is_not_there(tm
         return result.exit_code, result.output
 
     done = correct("N82E16814990001", "brand", "--new", "Norvik Inc.", "--reason", "its own page")
-    assert done == (0, "newegg N82E16814990001 brand: 'Norvik Inc.' counts for 'Norvik' from the next refresh on\n")
+    assert done == (
+        0,
+        "newegg N82E16814990001 brand: 'Norvik Inc.' counts instead of 'Norvik' from the next refresh on\n",
+    )
     (kept,) = CORRECTIONS.all(tmp_path)
     assert (kept.old, kept.new, kept.reason) == ("Norvik", "Norvik Inc.", "its own page")
     for words, said in (

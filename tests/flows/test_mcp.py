@@ -99,6 +99,7 @@ def test_cards_stand_side_by_side(data: Path) -> None:
 def test_an_agent_reads_with_sql_and_changes_nothing(data: Path) -> None:
     assert ask(data, "sql", statement="SELECT 41 + 1 AS answer")["rows"] == [{"answer": 42}]
     assert "only reading is possible" in refused(data, "sql", statement="DROP TABLE mart.value")
+    assert "1,000,000 are the most" in refused(data, "sql", statement="SELECT repeat('x', 1000001)")
     assert "more than 200 rows" in refused(data, "sql", statement="SELECT * FROM core.gpu")
     assert "disabled" in refused(data, "sql", statement="SELECT * FROM read_csv('/etc/passwd')")
     assert ask(data, "describe", table="value")["rows"][0]["column"] == "workload_id"
@@ -113,6 +114,7 @@ def test_an_agent_reads_with_sql_and_changes_nothing(data: Path) -> None:
         ("price", {"card": "4090", "as_of": "16.11.2023"}, "is not a day such as"),
         ("buy", {"model": "lama-2-13b"}, "did you mean llama-2-13b"),
         ("buy", {"model": "llama-2-13b", "budget": -1}, "-1.0 is not in the range x>0"),
+        ("buy", {"model": "llama-2-13b", "budget": 0}, "0.0 is not in the range x>0"),
         ("compare", {"names": []}, "one to four cards"),
         ("evidence", {"sha256": "zz"}, "at least 8 letters"),
         ("describe", {"table": "vlaue"}, "did you mean mart.value"),
