@@ -454,6 +454,8 @@ def _laptop(product: Product) -> Set[str]:
 def _inches(product: Product) -> frozenset[str]:
     """The size of a screen behind the name of a series, which stands before the chip's name: `MSI Creator 16 RTX 4070`."""
     tokens, words = product.reading.tokens, product.words
+    if _INCHES.isdisjoint(product.texts):
+        return frozenset()
     for before, size, behind in zip(tokens, tokens[1 : product.first], tokens[2:], strict=False):
         named = before.text.isalpha() and (size.glued or before.text not in words.versions | words.units)
         if size.text in _INCHES and named and not (behind.glued or behind.text in text.MEMORY_UNITS | UNITS | {"x"}):
@@ -539,6 +541,8 @@ def _joined_by_and(product: Product) -> frozenset[str]:
     It stands right behind that word, or behind one more: `and power supply`.
     """
     texts, words = product.texts, product.words
+    if words.joining.isdisjoint(product.marks):
+        return frozenset()
     joined = [place for place, word in enumerate(texts) if word in words.joining and place > product.first]
     return frozenset(word for place in joined for word in texts[place + 1 : place + 3] if word in words.beside)
 
@@ -739,7 +743,10 @@ def unknown_head(reading: Reading, title: str) -> str | None:
     """
     tokens, words = reading.tokens, reading.vocabulary
     first = min((mention.start for mention in reading.mentions), default=0)
-    begin = next((place for place in range(first) if tokens[place].text in _before_the_chip(words)), first)
+    known = _before_the_chip(words)
+    begin = next((place for place, one in enumerate(tokens[:first]) if one.text in known), first)
+    if reading.sizes and not begin:
+        return None
     if tokens[begin].text in words.graphics | CARDS:
         # `Ekran kartı tutucu RTX 4090` holds the card, and a `Gutschein Grafikkarte RTX 4070` buys one.
         says_how = (place for place in range(begin, first) if tokens[place].text in _says_how(words))

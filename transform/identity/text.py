@@ -18,8 +18,7 @@ _LETTERS_OF = {
     "japanese": "[\u3040-\u9fff]",
     "cyrillic": "[\u0400-\u04ff]",
     "greek": "[\u0370-\u03ff]",
-    "arabic": "[\u0600-\u06ff]",
-    "thai": "[\u0e00-\u0e7f]",
+    "others": "[\u0600-\u06ff\u0e00-\u0e7f]",
 }
 #: For each script: its letters, a pattern of its known words (longest first), and their English words. The pattern is only
 #: tried if the title has a letter of the script.
@@ -56,7 +55,7 @@ _DIE = re.compile(r"\b(?:g[abhkmpv]|tu|ad)\d{3}[a-z]?-\d{2,3}[a-z]?(?:-[a-z]\d)*
 _APART = re.compile(r"(?<=\d)\s+(?:(t)[\s-](i)|(x)[\s/-](t))(?![\w-])")
 
 #: Letters of an abbreviation, each with its dot: `S.A.C` is no SUPER.
-_INITIALS = re.compile(r"(?<![^\W\d_])([^\W\d_])\.(?=[^\W\d_](?:\.|\b))")
+_INITIALS = re.compile(r"\.(?<=\b[a-z]\.)(?=[a-z]\b)")
 
 #: `*4` and `×4`, which mean the same as `x4`.
 _TIMES = re.compile(r"[*×](?=\d)")
@@ -97,7 +96,7 @@ def normalise(title: str) -> str:
         text = _DIE.sub(" ", text).replace("d-rgb", "drgb")  # lights, and no model D
     text = _APART.sub(r" \1\2\3\4", text)
     if "." in text:
-        text = _INITIALS.sub(r"\1", text)
+        text = _INITIALS.sub("", text)
     if "max" in text:
         text = text.replace("max-q", " maxq ").replace("max q", " maxq ")
     return text
