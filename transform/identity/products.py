@@ -36,13 +36,14 @@ _KINDS: dict[Kind, str] = {
 CARDS = frozenset(("card", "cards"))
 #: Words of lines and forms that stand beside a chip's name (R9 Fury X, H100 SXM5 HGX), and the signs between names.
 _OF_NAMES = frozenset((*FORM_WORDS, *OPEN_WORDS, *",/|", "r5", "r7", "r9", "maxq", "s"))
-#: Words for coolers, which titles of cards also have before the chip's name: `ASUS Dual Fan RTX 4060`.
-_OF_COOLERS = frozenset(("fan", "fans", "cooler", "lufter", "luefter", "wentylator", "ventilateur", "thermal", "kit"))
-#: Words that titles of cards also have right behind the chip's name: `RTX 3060 Fan x2`, `RTX 4090 12VHPWR`.
 #: Words behind the part that a title sells.
 _OF_PARTS = frozenset(("set", "assembly", "module", "pair", "replacement", "kit", "only", "original"))
 _ENDS_CARDS = frozenset(("12v", "12vhpwr", "connector", "connectors"))
-_NAMED_ON_CARDS = _OF_COOLERS | _ENDS_CARDS | {"ventilador", "쿨링팬", "pad", "panel"}
+#: Words that titles of cards also have right behind the chip's name: `RTX 3060 Fan x2`, `RTX 4090 12VHPWR`.
+_NAMED_ON_CARDS = _ENDS_CARDS | frozenset(
+    ("fan", "fans", "cooler", "lufter", "luefter", "wentylator", "ventilateur", "ventilador", "쿨링팬", "thermal", "kit",
+     "pad", "panel")
+)  # fmt: skip
 #: Numbers of cards in words.
 _NUMERALS = frozenset(
     ("two", "three", "four", "five", "six", "eight", "ten", "zwei", "drei", "vier", "deux", "trois", "quatre", "dos", "tres",
@@ -300,8 +301,6 @@ def _accessory(product: Product) -> Set[str]:
         if head := maybe & _begins_with(product) - {"kit"}:
             return head
         if not reading.sizes:
-            if first := frozenset(product.texts[: product.first]) & maybe - _OF_COOLERS:
-                return first
             if last := frozenset(product.texts[-2:] if product.texts[-1] in _OF_PARTS else product.texts[-1:]) & maybe:
                 return last - _ENDS_CARDS
             if behind := _right_behind(product) & maybe - _NAMED_ON_CARDS:
