@@ -8,7 +8,7 @@ what stands behind "with" comes along with the card.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -750,6 +750,8 @@ def unknown_head(reading: Reading, title: str) -> str | None:
         # `Ekran kartı tutucu RTX 4090` holds the card, and a `Gutschein Grafikkarte RTX 4070` buys one.
         says_how = (place for place in range(begin, first) if tokens[place].text in _says_how(words))
         return None if reading.sizes else _first_thing(tokens[: next(says_how, first)], words)
+    if begin > 1 and tokens[begin - 1].text in words.prepositions and tokens[begin - 2].text in words.fans:
+        return tokens[begin - 2].text  # `Wentylatory do Gigabyte RTX 3060 Ti`
     by_maker = tokens[begin].text in words.board_maker
     if (by_maker or not reading.sizes) and (unknown := _first_thing(tokens[:begin], words)):
         return None if words.sellers.find(reading.words, reading.marks) else unknown
@@ -779,9 +781,14 @@ def _last_thing(reading: Reading, title: str) -> str | None:
     return last if before in words.graphics or reading.marks.isdisjoint(words.graphics) else None
 
 
-def _first_thing(tokens: Iterable[Token], words: Vocabulary) -> str | None:
-    """The first word of Latin, Greek or Cyrillic letters that is no code and not said of cards."""
-    unknown = (one.text for one in tokens if not (one.glued or one.text in _said_of_cards(words)))
+def _first_thing(tokens: Sequence[Token], words: Vocabulary) -> str | None:
+    """The first word, in a script with spaces, that is no piece of a code and not said of cards."""
+    behind = (*tokens[1:], Token(""))
+    unknown = (
+        one.text
+        for one, after in zip(tokens, behind, strict=False)
+        if not (one.glued or after.glued or one.text in _said_of_cards(words))
+    )
     return next((word for word in unknown if len(word) > 2 and word.isalpha() and word[0] < "\u1100"), None)
 
 
