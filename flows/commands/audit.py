@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
-from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import spoken
 
 #: Columns in the order in which a narrow screen keeps them.
@@ -13,22 +12,16 @@ _WORTH = ("statement", "published", "recomputed", "verdict", "unit", "reason", "
 
 
 @click.command()
-@click.option("--document", metavar="D", help="One document only (default: all).")
 @data_dir_option
 @format_option
-def command(document: str | None, data_dir: str | None, form: str) -> None:
+def command(data_dir: str | None, form: str) -> None:
     """Every figure of the source documents: as published, recomputed, and the reason where they differ."""
     from gpuledger.flows.showing.show import show_rows
     from gpuledger.transform.answers.trust import claims
 
     data = read_from(data_dir)
-    names = claims.documents(data)
-    if document is not None and document not in names:
-        message = gettext("no document is called {document!r}; known are {known}")
-        raise click.UsageError(message.format(document=document, known=", ".join(names)))
-    chosen = [name for name in names if document in (None, name)]
-    columns, rows = claims.figures(data, chosen, short=form == "table")
+    columns, rows = claims.figures(data, short=form == "table")
     show_rows(columns, rows, form, worth=_WORTH)
     if form == "table":
-        for name, verdict in claims.verdicts(data, chosen).items():
+        for name, verdict in claims.verdicts(data).items():
             click.echo(f"{name}: {spoken(verdict)}")

@@ -16,14 +16,9 @@ from gpuledger.flows.words.lang import gettext
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--by-night",
-    is_flag=True,
-    help="Publish every night on its own, instead of 600 at a time: slower, the same tables.",
-)
 @keep_sample_option
 @data_dir_option
-def command(files: tuple[Path, ...], by_night: bool, keep_sample: bool, data_dir: str | None) -> int:
+def command(files: tuple[Path, ...], keep_sample: bool, data_dir: str | None) -> int:
     """Load Danawa's monthly price tables (.csv, .csv.gz) as the history that they are.
 
     Nights that are already published are passed over, so a backfill that was stopped goes on where it was. The reference
@@ -38,15 +33,13 @@ def command(files: tuple[Path, ...], by_night: bool, keep_sample: bool, data_dir
 
     settings = settings_module.load({"data_dir": data_dir})
     refuse_a_mixture(settings.data(), Request(keep_sample=keep_sample))
-    if not by_night:
-        # A million rows stay in memory until the end. The garbage collector would search them for cycles again and again,
-        # which took a sixth of the time.
-        gc.disable()
+    # A million rows stay in memory until the end. The garbage collector would search them for cycles again and again, which
+    # took a sixth of the time.
+    gc.disable()
     with progress.live_lines() as live:
         context = replace(context_now(settings, settings.data()), progress=live)
         nights = backfill.pending(context, backfill.read_crawls(context, files))
-        nights_per_publish = 1 if by_night else backfill.PUBLISH_EVERY
-        summary = backfill.backfill(context, nights, nights_per_publish)
+        summary = backfill.backfill(context, nights)
     if not nights:
         click.echo(gettext("every night of these files is already published"))
         return 0

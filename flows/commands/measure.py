@@ -185,24 +185,21 @@ def list_(data_dir: str | None, form: str) -> None:
 
 @command.command()
 @click.argument("id_", metavar="ID")
-@click.option("--undo", is_flag=True, help="Let the figures of a removed import count again.")
 @data_dir_option
-def remove(id_: str, undo: bool, data_dir: str | None) -> int:
+def remove(id_: str, data_dir: str | None) -> int:
     """Let the figures of the import ID (see `measure list`) no longer count.
 
-    They are kept aside: --undo takes it back.
+    Their file is kept aside, in measurements/removed/: moved back, it counts again.
     """
     from gpuledger.extract.message import Message
     from gpuledger.flows.decisions import measure
 
     try:
-        count = measure.remove(data_of(data_dir), id_, undo=undo)
+        count = measure.remove(data_of(data_dir), id_)
     except measure.NotTaken as error:
         raise click.UsageError(say(error.problems[0])) from None
     click.echo(say(Message(
-        "figures of import {id} that count again from the next `gpuledger refresh` on: {count}" if undo
-        else "figures of import {id} that no longer count from the next `gpuledger refresh` on: {count}; `gpuledger "
-        "measure remove {id} --undo` takes it back",
+        "figures of import {id} that no longer count from the next `gpuledger refresh` on: {count}",
         count=count, id=id_,
     )))  # fmt: skip
     return 0

@@ -15,14 +15,8 @@ from gpuledger.flows.asking.options import data_dir_option, read_from
     "--explain", is_flag=True, help="Also which words decided, what was ignored, and which alias or rule was used."
 )
 @click.option("--source", default=None, help="Read the titles as this source's: its own aliases apply.")
-@click.option("--memory", default=None, help="Memory field of the item, as evidence.")
-@click.option("--specs", default=None, help="Specification text of the item, as evidence.")
-@click.option("--mpn", default=None, help="Model number of the item, as evidence.")
-@click.option("--chipset", default=None, help="Chipset field of the item, as evidence.")
 @data_dir_option
-def command(
-    titles: tuple[str, ...], explain: bool, source: str | None, data_dir: str | None, **evidence: str | None
-) -> None:
+def command(titles: tuple[str, ...], explain: bool, source: str | None, data_dir: str | None) -> None:
     """Print a JSON line a title: title, status, gpu_id, gpu, candidates.
 
     `-` reads the titles from standard input. Titles that are pinned in the data directory (`gpuledger alias`) mean what they
@@ -30,13 +24,11 @@ def command(
     """
     from gpuledger.flows.decisions import identities
     from gpuledger.flows.showing import terminal
-    from gpuledger.transform.identity.resolver import Evidence
 
     if not titles:
         raise click.UsageError("give titles, or - to read them from standard input, one a line")
     resolver = identities.resolver_of(read_from(data_dir))
-    of_item = Evidence(**evidence)
     lines = (line.rstrip("\r\n") for line in sys.stdin) if titles == ("-",) else iter(titles)
     for title in lines:  # empty titles too, so that the answers can be pasted beside the titles, line by line
-        resolution = resolver.resolve(title, of_item, source=source, explain=explain)
+        resolution = resolver.resolve(title, source=source, explain=explain)
         sys.stdout.write(terminal.json_text(resolution.to_json(explain=explain)) + "\n")

@@ -181,22 +181,21 @@ def imports(data: DataDir) -> list[tuple[str, Sequence[StoredFigure]]]:
     return [(path.stem[:ID_LENGTH], figures) for path, figures in _stored_files(data)]
 
 
-def remove(data: DataDir, import_id: str, *, undo: bool = False) -> int:
-    """Let the figures of an import no longer count, or count again with `undo`; returns how many. Raises NotTaken.
+def remove(data: DataDir, import_id: str) -> int:
+    """Let the figures of an import no longer count; returns how many. Raises NotTaken.
 
     The file moves to a folder beside the others, so nothing is lost.
     """
-    aside = data.measurements / "removed"
-    source, target = (aside, data.measurements) if undo else (data.measurements, aside)
-    matching = [path for path in source.glob("*.csv") if import_id and path.stem.startswith(import_id)]
+    matching = [path for path in data.measurements.glob("*.csv") if import_id and path.stem.startswith(import_id)]
     if len(matching) != 1:
-        known = [path.stem[:ID_LENGTH] for path in sorted(source.glob("*.csv"))]
+        known = [path.stem[:ID_LENGTH] for path in sorted(data.measurements.glob("*.csv"))]
         raise NotTaken(
             [Message("no import begins with {id}; there are: {known:, }", id=import_id, known=tuple(known) or ("–",))]
         )
     count = len(plain.read_stored(matching[0].read_bytes()))
-    target.mkdir(exist_ok=True)
-    matching[0].replace(target / matching[0].name)
+    aside = data.measurements / "removed"
+    aside.mkdir(exist_ok=True)
+    matching[0].replace(aside / matching[0].name)
     return count
 
 

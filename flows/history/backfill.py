@@ -22,7 +22,6 @@ import duckdb
 
 from gpuledger.expectations.check import Verdict, check_rows
 from gpuledger.expectations.contract import source_contract
-from gpuledger.expectations.errors import ExpectationsError
 from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading
@@ -154,8 +153,7 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
     """Load nights one after the other. Returns the outcome of the last one, and all tables that changed.
 
     `before` counts the nights that were loaded earlier. A transaction is open before and after the call, and is committed
-    after each night and at the end. Raises ExpectationsError if the rows of many nights break a rule that refuses a whole
-    batch.
+    after each night and at the end.
     """
     context.progress.step("check")
     offers_of_nights = [(seen_at, _without_repeats(rows)) for seen_at, rows in crawls]
@@ -202,7 +200,7 @@ def _without_repeats(rows: Sequence[tuple[Offer, str]]) -> list[Offer]:
 
 
 def _verdicts(nights: Sequence[tuple[datetime, Sequence[Offer]]]) -> list[Verdict]:
-    """The contract's verdict on each night, from one check of the rows of all nights. Raises ExpectationsError.
+    """The contract's verdict on each night, from one check of the rows of all nights.
 
     A row's verdict does not depend on the night, and Great Expectations takes nearly as long for one night as for a year of
     them. An offer that equals that of the night before is the same object, so one row stands for both.
@@ -211,7 +209,7 @@ def _verdicts(nights: Sequence[tuple[datetime, Sequence[Offer]]]) -> list[Verdic
     distinct = {id(offer): offer for _, night in nights for offer in night}
     checked = check_rows(contract, [*distinct.values()])
     if checked.refusal is not None and len(nights) > 1:
-        raise ExpectationsError(f"{SOURCE}: {checked.refusal}, and their nights are refused: load with --by-night")
+        return [verdict for night in nights for verdict in _verdicts([night])]  # it may be one of them that is broken
     broken = {offer: checked.quarantined[place] for place, offer in enumerate(distinct) if place in checked.quarantined}
     verdicts = []
     for seen_at, night in nights:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections import Counter
 
 import pytest
@@ -34,26 +33,10 @@ def test_every_document_is_there_and_nothing_differs_without_a_reason(nights: di
         assert (row["verdict"] == "agrees") == (row["agrees"] == "true") == (row["erratum"] == ""), row
 
 
-@pytest.mark.parametrize(
-    "document", ["survey", "survey-prose", "ours", "transformer-flops", "ai-computing", "gpu-wiki"]
-)
-def test_one_document_alone(nights: dict[int, Night], document: str) -> None:
-    outcome = succeeds("audit", "--document", document, "--format", "json", data=nights[1].data)
-    found = json.loads(outcome.out)
-    ((count,),) = rows(nights[1].data, f"SELECT count(*) FROM mart.claim_audit WHERE document = '{document}'")
-    assert [row["document"] for row in found] == [document] * count
-
-
 def test_the_table_ends_with_how_many_agree(nights: dict[int, Night]) -> None:
-    outcome = gpuledger("audit", "--document", "gpu-wiki", data=nights[1].data)
-    assert outcome.out.splitlines()[-1] == "gpu-wiki: 12 agrees, 6 erratum, 2 not verifiable"
+    outcome = gpuledger("audit", data=nights[1].data)
+    assert "gpu-wiki: 12 agrees, 6 erratum, 2 not verifiable" in outcome.out.splitlines()[-7:]
     assert "0.49 × 730 × 0.7 = 250.390" in outcome.out
-
-
-def test_an_unknown_document_is_refused_with_the_known_ones(nights: dict[int, Night]) -> None:
-    outcome = gpuledger("audit", "--document", "blog", data=nights[1].data)
-    assert outcome.status == 2
-    assert "no document is called 'blog'; known are ai-computing, gpu-wiki, ours, survey" in outcome.err
 
 
 def test_what_the_survey_says_in_words_is_recomputed(nights: dict[int, Night]) -> None:
