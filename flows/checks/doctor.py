@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Literal
 
 from gpuledger.extract import local_files
-from gpuledger.extract.message import Message, reason_of
 from gpuledger.extract.records import BadRecord
 from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.decisions.releases import RELEASES
@@ -43,10 +42,10 @@ CLOCK_SLACK_S = 120.0
 class Check:
     """The result of one check. `seen` is what the check found; `action` is what to do, empty if all is well."""
 
-    name: Message | str
+    name: str
     grade: Grade
-    seen: Message | str
-    action: Message | str = ""
+    seen: str
+    action: str = ""
 
 
 def examine(context: Context, *, offline: bool = False, deep: bool = False) -> Iterator[Check]:
@@ -70,7 +69,7 @@ def examine(context: Context, *, offline: bool = False, deep: bool = False) -> I
                 continue  # the check of the packages has reported it
             yield Check(
                 check.__name__.strip("_"), "failure", redact_text(f"{type(error).__name__}: {error}"),
-                Message("mend what it names"),
+                "mend what it names",
             )  # fmt: skip
 
 
@@ -80,10 +79,8 @@ def _python(context: Context) -> Iterator[Check]:
 
 def _packages(context: Context) -> Iterator[Check]:
     if missing := parts.missing():
-        seen = Message("the nightly part is not installed: {missing}", missing=tuple(missing))
-        yield Check(
-            "packages", "failure", seen, Message("{install}; who only asks needs none of them", install=parts.INSTALL)
-        )
+        seen = f"the nightly part is not installed: {', '.join(missing)}"
+        yield Check("packages", "failure", seen, f"{parts.INSTALL}; who only asks needs none of them")
         return
     names = ("prefect", "duckdb", "pandas", "great-expectations")
     yield Check("packages", "ok", ", ".join(f"{name} {metadata.version(name)}" for name in names))
@@ -107,17 +104,16 @@ def _data_dir(context: Context) -> Iterator[Check]:
             offset_s = Path(file.name).stat().st_mtime - time.time()
     except OSError as error:
         yield Check(
-            "data directory", "failure", f"{existing}: {local_files.why(error)}",
-            Message("mend that, or name another --data-dir"),
-        )  # fmt: skip
+            "data directory",
+            "failure",
+            f"{existing}: {local_files.why(error)}",
+            "mend that, or name another --data-dir",
+        )
         return
-    yield Check("data directory", "ok", Message("{root} can be written", root=root))
+    yield Check("data directory", "ok", f"{root} can be written")
     if abs(offset_s) > CLOCK_SLACK_S:
-        action = Message("set both clocks by a time server: files would seem older or newer than they are")
-        yield Check(
-            "disk clock", "warning",
-            Message("the file system is {offset_s:+.0f} s from this machine", offset_s=offset_s), action,
-        )  # fmt: skip
+        action = "set both clocks by a time server: files would seem older or newer than they are"
+        yield Check("disk clock", "warning", f"the file system is {offset_s:+.0f} s from this machine", action)
 
 
 def _disk(context: Context) -> Iterator[Check]:
@@ -126,15 +122,11 @@ def _disk(context: Context) -> Iterator[Check]:
     free = shutil.disk_usage(existing).free
     size = context.data.base.stat().st_size if context.data.base.exists() else 0
     needed = max(MIN_FREE_BYTES, COPIES * size)
-    seen = Message("{free:.1f} GB free, the warehouse has {size:.0f} MB", free=free / 1e9, size=size / 1e6)
+    seen = f"{free / 1e9:.1f} GB free, the warehouse has {size / 1e6:.0f} MB"
     if free < COPIES * size:
-        yield Check(
-            "disk", "failure", seen, Message("make room: a night needs {copies} times the warehouse", copies=COPIES)
-        )
+        yield Check("disk", "failure", seen, f"make room: a night needs {COPIES} times the warehouse")
     elif free < needed:
-        yield Check(
-            "disk", "warning", seen, Message("make room, or let `gpuledger vacuum` remove old versions and pages")
-        )
+        yield Check("disk", "warning", seen, "make room, or let `gpuledger vacuum` remove old versions and pages")
     else:
         yield Check("disk", "ok", seen)
 
@@ -144,20 +136,14 @@ def _clock(context: Context) -> Iterator[Check]:
     try:
         last = queries.last(context.data)
     except WarehouseError:  # the check of the warehouse reports it
-        yield Check(
-            "clock", "ok", Message("{now:%Y-%m-%d %H:%M} UTC; nothing is published to compare it with", now=now)
-        )
+        yield Check("clock", "ok", f"{now:%Y-%m-%d %H:%M} UTC; nothing is published to compare it with")
         return
     newest = max((time for time in (last and last.started_at, last and last.live_as_of) if time), default=now)
     if newest > now + timedelta(seconds=CLOCK_SLACK_S):
-        seen = Message(
-            "{now:%Y-%m-%d %H:%M} UTC, and the newest run says {newest:%Y-%m-%d %H:%M} UTC", now=now, newest=newest
-        )
-        yield Check(
-            "clock", "failure", seen, Message("set the clock: until it has passed that time, no live run can be loaded")
-        )
+        seen = f"{now:%Y-%m-%d %H:%M} UTC, and the newest run says {newest:%Y-%m-%d %H:%M} UTC"
+        yield Check("clock", "failure", seen, "set the clock: until it has passed that time, no live run can be loaded")
     else:
-        yield Check("clock", "ok", Message("{now:%Y-%m-%d %H:%M} UTC, after the newest run", now=now))
+        yield Check("clock", "ok", f"{now:%Y-%m-%d %H:%M} UTC, after the newest run")
 
 
 def _warehouse(context: Context) -> Iterator[Check]:
@@ -167,43 +153,33 @@ def _warehouse(context: Context) -> Iterator[Check]:
         last = queries.last(data)
     except NoWarehouse:
         if run_log.has_published(data):
-            action = Message("run `gpuledger replay`: the archive holds the runs that were published")
-            yield Check("warehouse", "failure", Message("the published file is gone"), action)
+            action = "run `gpuledger replay`: the archive holds the runs that were published"
+            yield Check("warehouse", "failure", "the published file is gone", action)
         else:
-            yield Check("warehouse", "warning", Message("nothing is published yet"), Message("run `gpuledger refresh`"))
+            yield Check("warehouse", "warning", "nothing is published yet", "run `gpuledger refresh`")
         return
     except WarehouseError as error:
         yield Check(
-            "warehouse", "failure", reason_of(error),
-            Message("run `gpuledger refresh`, or `gpuledger replay` from the archive"),
-        )  # fmt: skip
+            "warehouse", "failure", str(error), "run `gpuledger refresh`, or `gpuledger replay` from the archive"
+        )
         return
     run = last.run_id if last else "unknown"
     version = integrity.name_of(data.published.resolve())
-    yield Check(
-        "warehouse", "ok",
-        Message(
-            "{version}, run {run}, format {storage}, DuckDB {library}", version=version, run=run, storage=storage,
-            library=library,
-        ),
-    )  # fmt: skip
+    yield Check("warehouse", "ok", f"{version}, run {run}, format {storage}, DuckDB {library}")
     if logs := sorted(data.versions.rglob("*.wal")):
         names = ", ".join(str(path.relative_to(data.versions)) for path in logs)
         yield Check(
-            "write-ahead logs", "warning", names,
-            Message("somebody opened a version read-write; it goes with that version"),
-        )  # fmt: skip
+            "write-ahead logs", "warning", names, "somebody opened a version read-write; it goes with that version"
+        )
 
 
 def _lock(context: Context) -> Iterator[Check]:
     holder = health.writer(context.data)
     if holder is not None:
-        yield Check(
-            "lock", "ok", Message("process {pid} writes since {since}", pid=holder["pid"], since=holder["since"])
-        )
+        yield Check("lock", "ok", f"process {holder['pid']} writes since {holder['since']}")
     elif context.data.lock.with_suffix(".json").exists():
-        action = Message("nothing: the operating system dropped the lock, and the next run takes it")
-        yield Check("lock", "warning", Message("a run was killed and left its note"), action)
+        action = "nothing: the operating system dropped the lock, and the next run takes it"
+        yield Check("lock", "warning", "a run was killed and left its note", action)
     else:
         yield Check("lock", "ok", "free")
 
@@ -216,16 +192,11 @@ def _runs(context: Context) -> Iterator[Check]:
     if ended and not ended[0].status.startswith("published"):
         found = f"{ended[0].run_id} {ended[0].status}: {ended[0].reason or 'it was killed'}"
         yield Check(
-            "last run", "warning", found,
-            Message("see the reason; the next run starts anew from the last good warehouse"),
-        )  # fmt: skip
-    elif ended:
-        has_failure = ended[0].status != "published"
-        published = Message(
-            "{run_id}: published, with a source that failed" if has_failure else "{run_id}: published",
-            run_id=ended[0].run_id,
+            "last run", "warning", found, "see the reason; the next run starts anew from the last good warehouse"
         )
-        yield Check("last run", "ok", published)
+    elif ended:
+        but = "" if ended[0].status == "published" else ", with a source that failed"
+        yield Check("last run", "ok", f"{ended[0].run_id}: published{but}")
 
 
 def _schedule(context: Context) -> Iterator[Check]:
@@ -235,19 +206,10 @@ def _schedule(context: Context) -> Iterator[Check]:
     try:
         start = Schedule(chosen.cron, chosen.time_zone).next(context.started_at)
     except BadSchedule as error:
-        yield Check("schedule", "failure", reason_of(error), Message("set cron and time_zone"))
+        yield Check("schedule", "failure", str(error), "set cron and time_zone")
         return
     yield Check(
-        "schedule",
-        "ok",
-        Message(
-            "{cron} {time_zone}: next at {start:%Y-%m-%d %H:%M} UTC",
-            cron=chosen.cron,
-            time_zone=chosen.time_zone,
-            start=start,
-        )
-        if start
-        else "never",
+        "schedule", "ok", f"{chosen.cron} {chosen.time_zone}: next at {start:%Y-%m-%d %H:%M} UTC" if start else "never"
     )
 
 
@@ -279,26 +241,18 @@ def _notifications(context: Context) -> Iterator[Check]:
     try:
         count = len(watches.WATCHES.all(context.data.root))
     except BadRecord as error:
-        yield Check("watches", "failure", reason_of(error), Message("mend the file, or remove the watch"))
+        yield Check("watches", "failure", str(error), "mend the file, or remove the watch")
         count = 0
     urls = [url for text in context.settings.notify_urls for url in text.split()]
     bad = [url.partition(":")[0] for url in urls if notify.sender_to(url) is None]
-    action: Message | str
     if bad:
-        action = Message("mend GPULEDGER_NOTIFY_URLS; `gpuledger watch test --send` tries it")
-        yield Check(
-            "notifications", "failure", Message("no address that Apprise knows: {bad}://…", bad=tuple(bad)), action
-        )
+        action = "mend GPULEDGER_NOTIFY_URLS; `gpuledger watch test --send` tries it"
+        yield Check("notifications", "failure", f"no address that Apprise knows: {', '.join(bad)}://…", action)
     elif not urls:
-        action = Message("set GPULEDGER_NOTIFY_URLS: nobody would hear of a failed night") if count else ""
-        yield Check(
-            "notifications", "warning" if count else "ok",
-            Message("no target is set; {watches} watches", watches=count), action,
-        )  # fmt: skip
+        action = "set GPULEDGER_NOTIFY_URLS: nobody would hear of a failed night" if count else ""
+        yield Check("notifications", "warning" if count else "ok", f"no target is set; {count} watches", action)
     else:
-        yield Check(
-            "notifications", "ok", Message("{count} targets, {watches} watches", count=len(urls), watches=count),
-        )  # fmt: skip
+        yield Check("notifications", "ok", f"{len(urls)} targets, {count} watches")
 
 
 def _keys(context: Context) -> Iterator[Check]:
@@ -309,12 +263,8 @@ def _keys(context: Context) -> Iterator[Check]:
     for source in sources.discover():
         if source.access is not None:
             missing = gather.keys_missing(source, context.settings)
-            state = (
-                Message("left out: {missing} is not set", missing=tuple(missing))
-                if missing
-                else Message("its key is set")
-            )
-            yield Check(Message("key of {source}", source=source.name), "ok", state)
+            state = f"left out: {', '.join(missing)} is not set" if missing else "its key is set"
+            yield Check(f"key of {source.name}", "ok", state)
 
 
 def _left_out(context: Context) -> Iterator[Check]:
@@ -323,17 +273,12 @@ def _left_out(context: Context) -> Iterator[Check]:
 
     for out in left_out.of_night(context):
         if out.again is None:
-            seen = Message("left out: its terms forbid it, as a person read on {since:%Y-%m-%d}", since=out.since)
-            yield Check(Message("terms of {source}", source=out.source), "ok", seen)
+            seen = f"left out: its terms forbid it, as a person read on {out.since:%Y-%m-%d}"
+            yield Check(f"terms of {out.source}", "ok", seen)
             continue
-        seen = Message(
-            "left out: its robots.txt forbade it on {since:%Y-%m-%d}, and is asked again from {again:%Y-%m-%d}",
-            since=out.since, again=out.again,
-        )  # fmt: skip
-        yield Check(
-            Message("robots of {source}", source=out.source), "warning", seen,
-            Message("`gpuledger refresh --only {source}` asks now", source=out.source),
-        )  # fmt: skip
+        forbade = f"left out: its robots.txt forbade it on {out.since:%Y-%m-%d}"
+        seen = f"{forbade}, and is asked again from {out.again:%Y-%m-%d}"
+        yield Check(f"robots of {out.source}", "warning", seen, f"`gpuledger refresh --only {out.source}` asks now")
 
 
 def _records(context: Context) -> Iterator[Check]:
@@ -341,9 +286,9 @@ def _records(context: Context) -> Iterator[Check]:
     problems = [*run_log.damage(data), *integrity.damage(data), *map(str, RELEASES.usable(data.root)[1])]
     for problem in problems:
         seen, _, action = problem.partition("; ")
-        yield Check("records", "failure", seen, action or Message("restore the file from a backup"))
+        yield Check("records", "failure", seen, action or "restore the file from a backup")
     if not problems:
-        yield Check("records", "ok", Message("the logs of runs, of sums and of decisions are as they were written"))
+        yield Check("records", "ok", "the logs of runs, of sums and of decisions are as they were written")
 
 
 def _deep(context: Context) -> Iterator[Check]:
@@ -354,38 +299,32 @@ def _deep(context: Context) -> Iterator[Check]:
     sums = integrity.noted(data)
     if fault := publish.base_fault(data):
         seen = {
-            "lost": Message("{base} is lost", base=data.base),
-            "older": Message("{base} is an older one that somebody put back", base=data.base),
-            "changed": Message("{base} is not what was written", base=data.base),
+            "lost": f"{data.base} is lost",
+            "older": f"{data.base} is an older one that somebody put back",
+            "changed": f"{data.base} is not what was written",
         }
-        yield Check("base", "failure", seen[fault], Message("`gpuledger restore`"))
+        yield Check("base", "failure", seen[fault], "`gpuledger restore`")
     if data.published.exists():
         lost = run_log.lost(data, history.published_runs(data.published.resolve()))
         if lost:
-            seen_lost = Message("published nights are lost: {nights}", nights=run_log.named(lost))
+            seen_lost = f"published nights are lost: {run_log.named(lost)}"
             yield Check(
-                "runs", "failure", seen_lost,
-                Message("run `gpuledger replay`: the archive holds the runs that were published"),
-            )  # fmt: skip
+                "runs", "failure", seen_lost, "run `gpuledger replay`: the archive holds the runs that were published"
+            )
     for file in [*publish.versions(data), *([data.baseline] if data.baseline.exists() else [])]:
         whole = integrity.is_whole(data, file)
         if whole is None:
-            yield Check(
-                "sums", "warning", Message("{file} has no sum on record", file=file),
-                Message("nothing: the next versions have one"),
-            )  # fmt: skip
+            yield Check("sums", "warning", f"{file} has no sum on record", "nothing: the next versions have one")
         elif not whole:
-            action = (
-                Message("`gpuledger restore`") if file != data.baseline else Message("restore the file from a backup")
-            )
-            yield Check("sums", "failure", Message("{file} is not what was written", file=file), action)
+            action = "`gpuledger restore`" if file != data.baseline else "restore the file from a backup"
+            yield Check("sums", "failure", f"{file} is not what was written", action)
     if sums:
-        yield Check("sums", "ok", Message("{count} versions and the base were read", count=len(publish.versions(data))))
+        yield Check("sums", "ok", f"{len(publish.versions(data))} versions and the base were read")
     damaged = Archive.at(data.snapshots, data.store).verify() if data.snapshots.exists() else []
     for error in damaged:
         yield Check("archive", "failure", f"{error.url}: {error.seen}", error.action)
     if not damaged:
-        yield Check("archive", "ok", Message("every page and every line of its logs is as it was written"))
+        yield Check("archive", "ok", "every page and every line of its logs is as it was written")
 
 
 def _robots(context: Context) -> Iterator[Check]:
@@ -400,8 +339,8 @@ def _robots(context: Context) -> Iterator[Check]:
         try:
             reader.client.ask_robots(url)
         except ExtractError as error:
-            return Check(Message("robots of {source}", source=name), "failure", error.seen, error.action)
-        return Check(Message("robots of {source}", source=name), "ok", Message("allows it"))
+            return Check(f"robots of {name}", "failure", error.seen, error.action)
+        return Check(f"robots of {name}", "ok", "allows it")
 
     with gather.reader(context) as reader, ThreadPoolExecutor(context.settings.parallel_sources) as threads:
         yield from threads.map(lambda reading: ask(reading.source.name, reading.starts[0]), readings)

@@ -6,7 +6,6 @@ import click
 
 from gpuledger.flows.asking.options import data_dir_option, format_option
 from gpuledger.flows.settings import settings as settings_module
-from gpuledger.flows.words.say import say
 
 
 @click.command()
@@ -28,7 +27,5 @@ def command(offline: bool, deep: bool, sample: bool, data_dir: str | None, form:
     context = context_for(settings, settings.data(), "plain", Request(sample=sample))
     checks = list(examine(context, offline=offline, deep=deep))
     rows = [(c.name, c.grade, c.seen, c.action) for c in checks]
-    if form == "table":
-        rows = [(say(name), grade, say(seen), say(action)) for name, grade, seen, action in rows]
     show_rows(["check", "grade", "seen", "what to do"], rows, form)
     return 1 if any(check.grade == "failure" for check in checks) else 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from gpuledger.flows.asking.options import format_option
-from gpuledger.flows.words.say import say
 
 
 @click.command()
@@ -19,7 +18,4 @@ def command(form: str) -> None:
     from gpuledger.flows.showing.show import show_rows
 
     columns = ["setting", "value", "unit", "from", "meaning"]
-    rows = [(o.name, o.value, o.unit, o.place, o.meaning) for o in settings.explain()]
-    if form == "table":
-        rows = [(name, value, say(unit), say(place), say(meaning)) for name, value, unit, place, meaning in rows]
-    show_rows(columns, rows, form)
+    show_rows(columns, [(o.name, o.value, o.unit, o.place, o.meaning) for o in settings.explain()], form)

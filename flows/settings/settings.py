@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
 import msgspec
 
 from gpuledger.extract import local_files
-from gpuledger.extract.message import LANGUAGES, Failure, Message, reason_of
+from gpuledger.extract.message import LANGUAGES, Failure, reason_of
 from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.settings import dropped
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
@@ -41,7 +41,7 @@ class SetAssumption:
     """One assumption that is set: its value as text, and where it is set."""
 
     text: str
-    place: Message | str
+    place: str
 
 
 def set_assumptions(table: object, place: str, environment: Mapping[str, str]) -> dict[str, SetAssumption]:
@@ -60,7 +60,7 @@ def set_assumptions(table: object, place: str, environment: Mapping[str, str]) -
     for variable, text in environment.items():
         if variable.startswith(ASSUMPTION_PREFIX):
             values[variable.removeprefix(ASSUMPTION_PREFIX).lower()] = SetAssumption(
-                text, Message("the environment variable {variable}", variable=variable)
+                text, f"the environment variable {variable}"
             )
     for name, assumption in values.items():
         try:
@@ -295,17 +295,13 @@ class Settings:
         for f in dataclasses.fields(self):
             value, (pattern, words) = getattr(self, f.name), f.metadata.get("only", ("", ""))
             if isinstance(value, int | float) and not f.metadata["least"] <= value < _LARGEST:
-                raise SettingsError(Message(
-                    "{name} must be a number from {least:g} to {most:g}, not {value!s:.40}", name=f.name, value=value,
-                    least=f.metadata["least"], most=_LARGEST,
-                ))  # fmt: skip
+                bounds = f"from {f.metadata['least']:g} to {_LARGEST:g}"
+                raise SettingsError(f"{f.name} must be a number {bounds}, not {value!s:.40}")
             if isinstance(value, str) and not re.fullmatch(pattern, value):
-                raise SettingsError(
-                    Message("{name} must be {words}, not {value!r}", name=f.name, words=words, value=value)
-                )
+                raise SettingsError(f"{f.name} must be {words}, not {value!r}")
         self._check_stores()
         if self.street_price_min_msrp_ratio >= self.street_price_max_msrp_ratio:
-            raise SettingsError(Message("street_price_min_msrp_ratio must be below street_price_max_msrp_ratio"))
+            raise SettingsError("street_price_min_msrp_ratio must be below street_price_max_msrp_ratio")
 
     def _check_stores(self) -> None:
         addresses = {name: address for name in ("store", "warehouse") if (address := getattr(self, name))}
@@ -317,7 +313,7 @@ class Settings:
             try:
                 (web.check if address.startswith("http") and name == "warehouse" else objects.check)(address)
             except objects.BadAddress as error:
-                raise SettingsError(Message("{place}: {error}", place=name, error=error)) from None
+                raise SettingsError(f"{name}: {error}") from None
         if len(self.warehouse_keys) > 2:
             raise SettingsError("warehouse_keys: at most two keys are pinned, so that one can be changed")
 
@@ -342,7 +338,7 @@ class Origin:
     name: str
     value: str
     unit: str | None
-    place: Message | str
+    place: str
     meaning: str
 
 
@@ -361,10 +357,7 @@ def file_of(environment: Mapping[str, str] = os.environ) -> Path:
     file_name = environment.get(FILE_VARIABLE)
     file = Path(environment.get(_FOLDER_VARIABLE, ""), file_name or _NAME)
     if file_name and not file.exists():
-        raise SettingsError(Message(
-            "{file_variable} names {file_name}, which is not there: make it, or unset the variable",
-            file_variable=FILE_VARIABLE, file_name=file_name,
-        ))  # fmt: skip
+        raise SettingsError(f"{FILE_VARIABLE} names {file_name}, which is not there: make it, or unset the variable")
     return file
 
 
@@ -443,11 +436,11 @@ def _table(file: Path) -> dict[str, Any]:
         return local_files.read_toml(file, follow=True)
     except (OSError, ValueError) as error:
         reason = local_files.why(error) if isinstance(error, OSError) else error
-        raise SettingsError(Message("{place}: {error}", place=file, error=reason)) from None
+        raise SettingsError(f"{file}: {reason}") from None
 
 
 def _settings(
-    places: Mapping[str, tuple[Any, Message | str]],
+    places: Mapping[str, tuple[Any, str]],
     environment: Mapping[str, str],
     tables: Mapping[Path, Mapping[str, Any]],
 ) -> Settings:
@@ -480,20 +473,20 @@ def explain(environment: Mapping[str, str] = os.environ, file: Path | None = Non
         if f.metadata["secret"]:  # only whether it is set, and how many there are of a list; never how long it is
             count = "" if isinstance(value, str) else f"{len(value)} "
             visible_value = f"{count}set, not shown" if value else ""
-        place: Message | str = places[f.name][1] if f.name in places else "default"
+        place: str = places[f.name][1] if f.name in places else "default"
         rows.append(Origin(f.name, visible_value, f.metadata["unit"], place, f.metadata["meaning"]))
     for item in settings.assumptions.describe():
         set_assumption = settings.assumptions_given.get(item.name)
-        place = set_assumption.place if set_assumption else Message("default ({source})", source=item.setting.source)
+        place = set_assumption.place if set_assumption else f"default ({item.setting.source})"
         rows.append(Origin(f"assumptions.{item.name}", str(item.value), item.setting.unit, place, item.setting.meaning))
     return rows
 
 
 def _set_values(
     options: Mapping[str, Any], environment: Mapping[str, str], tables: Mapping[Path, Mapping[str, Any]]
-) -> dict[str, tuple[Any, Message | str]]:
+) -> dict[str, tuple[Any, str]]:
     """Value and place of every setting that is set anywhere. A later place overrides an earlier one."""
-    values: dict[str, tuple[Any, Message | str]] = {}
+    values: dict[str, tuple[Any, str]] = {}
     GONE.clear()
     for file, table in tables.items():
         for name, value in table.items():
@@ -506,7 +499,7 @@ def _set_values(
             continue
         if variable.startswith("GPULEDGER_"):
             name = variable.removeprefix("GPULEDGER_").lower()
-            place = Message("the environment variable {variable}", variable=variable)
+            place = f"the environment variable {variable}"
             if _is_gone(name, place):
                 continue
             values[name] = (_converted(name, text, place), place)
@@ -523,22 +516,16 @@ def _is_gone(name: str, place: object) -> bool:
     return name in dropped.SETTINGS
 
 
-def _refuse_secret(name: str, place: Message | str) -> None:
+def _refuse_secret(name: str, place: str) -> None:
     """Raise SettingsError for a secret in a file, as a file ends up in a backup or a repository."""
     if any(f.name == name and f.metadata["secret"] for f in dataclasses.fields(Settings)):
-        raise SettingsError(Message(
-            "{place}: {name} is a secret; set it as GPULEDGER_{upper} in the environment, or name a Prefect block",
-            place=place, name=name, upper=name.upper(),
-        ))  # fmt: skip
+        raise SettingsError(f"{place}: {name} is a secret; set it as GPULEDGER_{name.upper()} in the environment")
 
 
-def _converted(name: str, value: Any, place: Message | str) -> Any:
+def _converted(name: str, value: Any, place: str) -> Any:
     known = {name: kind for name, kind in get_type_hints(Settings).items() if not name.startswith("assumptions")}
     if name not in known:
-        raise SettingsError(Message(
-            "{place}: there is no setting {name!r}; known are {known}", place=place, name=name,
-            known=tuple(sorted(known)),
-        ))  # fmt: skip
+        raise SettingsError(f"{place}: there is no setting {name!r}; known are {', '.join(sorted(known))}")
     kind = known[name]
     if kind is str and not isinstance(value, list | dict):
         return str(value)
@@ -553,6 +540,4 @@ def _converted(name: str, value: Any, place: Message | str) -> Any:
     try:
         return msgspec.convert(str(value).lower() if kind is bool else value, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise SettingsError(Message(
-            "{place}: {name} cannot be {value!r:.200}: {error}", place=place, name=name, value=value, error=str(error),
-        )) from None  # fmt: skip
+        raise SettingsError(f"{place}: {name} cannot be {value!r:.200}: {error!s}") from None
