@@ -20,7 +20,6 @@ from typing import Any
 
 from gpuledger.extract import records
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.message import Message
 from gpuledger.flows.decisions.terms import known_source
 from gpuledger.warehouse.load import corrected
 from gpuledger.warehouse.load.batch import Row
@@ -48,13 +47,11 @@ def _read(table: Mapping[str, Any]) -> Correction:
     entry = records.typed(_Entry)(table)
     old, new = (_text(name, getattr(entry, name)) for name in ("old", "new"))
     if old == new:
-        raise ValueError(
-            Message("old and new are the same; write what the source says in old, and what is right in new")
-        )
+        raise ValueError("old and new are the same; write what the source says in old, and what is right in new")
     if type(entry.date) is not date and not (isinstance(entry.date, datetime) and entry.date.tzinfo):
-        raise ValueError(Message("date must be a day such as 2026-11-20, or a time with its offset, without quotes"))
+        raise ValueError("date must be a day such as 2026-11-20, or a time with its offset, without quotes")
     if not (entry.key and entry.field and entry.reason):
-        raise ValueError(Message("key, field and reason must not be empty"))
+        raise ValueError("key, field and reason must not be empty")
     return Correction(
         source=known_source(entry.source), key=entry.key, field=entry.field, old=old, new=new, reason=entry.reason,
         decided=entry.date,
@@ -64,12 +61,9 @@ def _read(table: Mapping[str, Any]) -> Correction:
 def _text(name: str, value: object) -> str | None:
     if isinstance(value, float):
         # TOML reads 1299.90 as a binary fraction, which does not keep its last zero.
-        raise ValueError(Message(
-            '{name} = {value} must stand in quotes: "{decimal:f}"', name=name, value=value,
-            decimal=Decimal(repr(value)),
-        ))  # fmt: skip
+        raise ValueError(f'{name} = {value} must stand in quotes: "{Decimal(repr(value)):f}"')
     if isinstance(value, list | dict):
-        raise ValueError(Message("{name} is one value, in quotes", name=name))
+        raise ValueError(f"{name} is one value, in quotes")
     return as_text(value)
 
 

@@ -22,7 +22,6 @@ from datetime import datetime
 from decimal import Decimal
 
 from gpuledger.extract import records
-from gpuledger.extract.message import Message
 from gpuledger.extract.price.no_price import is_writable
 from gpuledger.transform.gate.good_nights import Acceptance, Released
 from gpuledger.warehouse.paths import DataDir
@@ -50,13 +49,13 @@ class Release:
         is_price = bool(self.listing_id and self.price is not None)
         is_source = bool(self.source and self.rows is not None and self.last_night is not None)
         if is_price == is_source:
-            raise ValueError(Message("a release needs either listing_id and price, or source, rows and last_night"))
+            raise ValueError("a release needs either listing_id and price, or source, rows and last_night")
         if self.price is not None and not (is_writable(self.price) and self.price > 0):
-            raise ValueError(Message("the price is no amount above zero"))
+            raise ValueError("the price is no amount above zero")
         if self.rows is not None and not 0 <= self.rows < _MOST_ROWS:
-            raise ValueError(Message("{rows} is no number of rows", rows=self.rows))
+            raise ValueError(f"{self.rows} is no number of rows")
         if self.decided_at.tzinfo is None or (self.last_night is not None and self.last_night.tzinfo is None):
-            raise ValueError(Message("a time needs its offset, as in 2026-11-20T08:00:00+00:00"))
+            raise ValueError("a time needs its offset, as in 2026-11-20T08:00:00+00:00")
 
 
 #: A bad one releases nothing and stops no run; `usable` names it.

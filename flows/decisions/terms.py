@@ -21,7 +21,6 @@ from typing import Literal
 
 from gpuledger.extract import records
 from gpuledger.extract import source as sources
-from gpuledger.extract.message import Message
 from gpuledger.extract.spelling import names_like
 from gpuledger.flows.words.lang import N_
 from gpuledger.warehouse.published import manifest
@@ -43,7 +42,7 @@ class Terms:
     def __post_init__(self) -> None:
         known_source(self.source)
         if not self.page.startswith(("https://", "http://")):
-            raise ValueError(Message("[{name}] page must be the address of the terms, in quotes", name=self.source))
+            raise ValueError(f"[{self.source}] page must be the address of the terms, in quotes")
 
 
 def known_source(name: str) -> str:
@@ -51,7 +50,7 @@ def known_source(name: str) -> str:
     if name not in sources.names():
         close = names_like(name, sources.names())
         meant = f"did you mean {close[0]}" if close else "`gpuledger sources` lists all"
-        raise ValueError(Message("no source is called {name!r}; {meant}", name=name, meant=meant))
+        raise ValueError(f"no source is called {name!r}; {meant}")
     return name
 
 

@@ -13,7 +13,6 @@ from typing import Literal
 import duckdb
 
 from gpuledger.extract import records
-from gpuledger.extract.message import Message
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.transform.answers import watched
 from gpuledger.transform.answers.watched import Row
@@ -47,14 +46,14 @@ class Watch:
 
     def __post_init__(self) -> None:
         if not re.fullmatch("[A-Z]{3}", self.currency):
-            raise ValueError(Message("{currency!r} is no currency's code such as EUR", currency=self.currency))
+            raise ValueError(f"{self.currency!r} is no currency's code such as EUR")
         if self.below is not None and not (self.below.is_finite() and self.below > 0):
-            raise ValueError(Message("below is an amount above zero, and not {below}", below=self.below))
+            raise ValueError(f"below is an amount above zero, and not {self.below}")
         if below_zero := [name for name in ("id", "days") if (getattr(self, name) or 0) < 0]:
-            raise ValueError(Message("{names} must not be below zero", names=tuple(below_zero)))
+            raise ValueError(f"{', '.join(below_zero)} must not be below zero")
         needed = "below" if self.rule == "below" else "days"
         if getattr(self, needed) is None:
-            raise ValueError(Message("the rule {rule} needs {missing}", rule=self.rule, missing=needed))
+            raise ValueError(f"the rule {self.rule} needs {needed}")
 
     def amount(self, money: Decimal | None) -> str:
         """An amount in the currency of this watch, as people write it."""
@@ -79,9 +78,7 @@ def add(data: DataDir, watch: Watch) -> Watch:
     known = WATCHES.all(data.root)
     for stored in known:
         if replace(stored, id=0, added_on=None) == replace(watch, id=0, added_on=None):
-            raise SettingsError(
-                Message("watch {id} is the same: {waits_for}", id=stored.id, waits_for=stored.waits_for)
-            )
+            raise SettingsError(f"watch {stored.id} is the same: {stored.waits_for}")
     added = replace(watch, id=max((stored.id for stored in known), default=0) + 1)
     WATCHES.put(data.root, added)
     return added
@@ -92,7 +89,7 @@ def remove(data: DataDir, number: int) -> Watch:
     removed = WATCHES.remove(data.root, number)
     if removed is None:
         ids = ", ".join(str(watch.id) for watch in WATCHES.all(data.root)) or "none"
-        raise SettingsError(Message("there is no watch {number}; there are: {ids}", number=number, ids=ids))
+        raise SettingsError(f"there is no watch {number}; there are: {ids}")
     return removed
 
 
