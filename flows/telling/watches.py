@@ -5,20 +5,19 @@ in the published warehouse, with the evidence (price, shop, address, page, age).
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal
 
-import duckdb
-
 from gpuledger.extract import records
 from gpuledger.flows.settings.settings import SettingsError
-from gpuledger.transform.answers import watched
+from gpuledger.transform.answers import markets, watched
 from gpuledger.transform.answers.watched import Row
 from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import reader
+from gpuledger.warehouse.read import together
 
 Rule = Literal["below", "new_low"]
 
@@ -113,59 +112,37 @@ class WatchResult:
 
 def look(data: DataDir, watches: list[Watch], now: datetime) -> list[WatchResult]:
     """Look at each watch in the published file. Raises NoWarehouse."""
-    if not watches:
-        return []
-    with reader(data) as con:
-        return [_look(con, watch, now) for watch in watches]
+    with together(data) if watches else nullcontext():
+        return [_look(data, watch, now) for watch in watches]
 
 
-def _look(con: duckdb.DuckDBPyConnection, watch: Watch, now: datetime) -> WatchResult:
-    rate = watched.rate(con, watch.currency)
+def _look(data: DataDir, watch: Watch, now: datetime) -> WatchResult:
+    rate = markets.rate(data, watch.currency, None)
     if rate is None:
         return _unknown(watch, f"there is no exchange rate for {watch.currency} now")
-    price = watched.street_price(con, watch.gpu_id)
+    price = watched.street_price(data, watch.gpu_id)
     if price is None:
         return _unknown(watch)
-    find = _below if watch.rule == "below" else _new_low
-    return find(con, watch, price, _Now(now, Currency(watch.currency, *rate)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Now:
-    """When a watch is looked at, and the currency in which its amounts are given."""
-
-    time: datetime
-    currency: Currency
-
-
-def _below(_con: duckdb.DuckDBPyConnection, watch: Watch, price: Row, now: _Now) -> WatchResult:
-    assert watch.below is not None
-    amount = now.currency.of(price["price_usd"])
-    headline = f"{watch.gpu} costs {_money(amount, watch)}; you asked for below {_money(watch.below, watch)}"
-    return WatchResult(watch, amount < watch.below, headline, _offer(price, watch, now))
-
-
-def _new_low(con: duckdb.DuckDBPyConnection, watch: Watch, price: Row, now: _Now) -> WatchResult:
-    row = watched.lowest_before(con, watch.gpu_id, watched.Before(now.time, watch.days, watch.currency))
+    amount = Currency(watch.currency, rate.usd, rate.day).of(price["price_usd"])
+    costs, evidence = f"{watch.gpu} costs {_money(amount, watch)}", _offer(price, watch, amount, now)
+    if watch.rule == "below" and watch.below is not None:
+        asked = f"{costs}; you asked for below {_money(watch.below, watch)}"
+        return WatchResult(watch, amount < watch.below, asked, evidence)
+    row = watched.lowest_before(data, watch.gpu_id, now, watch.days or 0, watch.currency)
     # The first price ever seen is no news: without an earlier day there is no price to be lower than.
     if not row["days"]:
         return _unknown(watch, f"no price of the {watch.days} days before today is known")
-    amount = now.currency.of(price["price_usd"])
-    headline = (
-        f"{watch.gpu} costs {_money(amount, watch)}; the lowest of the {watch.days} days before was "
-        f"{_money(row['low'], watch)} on {row['low_on']}"
-    )
+    lowest = f"{costs}; the lowest of the {watch.days} days before was {_money(row['low'], watch)} on {row['low_on']}"
     known = f"prices are known for {row['days']} of those days, since {row['since']}"
-    return WatchResult(watch, amount < row["low"], headline, (known, *_offer(price, watch, now)))
+    return WatchResult(watch, amount < row["low"], lowest, (known, *evidence))
 
 
-def _offer(price: Row, watch: Watch, now: _Now) -> tuple[str, ...]:
+def _offer(price: Row, watch: Watch, amount: Decimal, now: datetime) -> tuple[str, ...]:
     """The evidence for a price, as a buyer would check it: shop, title, address and age."""
     printed = f" ({price['price'].normalize():,f} {price['currency']})" if price["currency"] != watch.currency else ""
-    seen_at = price["last_seen_at"]
-    hours = max(0.0, (now.time - seen_at).total_seconds() / 3600)
+    hours = max(0.0, (now - price["last_seen_at"]).total_seconds() / 3600)
     return (
-        f"{_money(now.currency.of(price['price_usd']), watch)}{printed} at {price['source']}: {price['title']}",
+        f"{_money(amount, watch)}{printed} at {price['source']}: {price['title']}",
         str(price["url"]),
         f"seen {hours:.0f} h ago, at this price since {price['price_since']:%Y-%m-%d}; page {price['snapshot_sha256'][:16]}",
     )

@@ -13,7 +13,6 @@ import duckdb
 
 from gpuledger.extract import records
 from gpuledger.extract.message import Message, reason_of
-from gpuledger.transform.answers import watched
 from gpuledger.transform.answers.markets import ALL
 from gpuledger.transform.assumptions import ImpossibleAssumption
 from gpuledger.transform.buying import market, stock
@@ -104,7 +103,9 @@ class Asker:
 
     def _place(self, kept: Kept) -> Place:
         """Raises LookupError for a market or a currency that is not known here."""
-        rate = watched.rate(self._con, kept.currency)
+        rate = self._con.execute(
+            "SELECT usd_rate, fx_day FROM core.fx_usd WHERE currency = ? AND usd_rate IS NOT NULL", [kept.currency]
+        ).fetchone()
         currency = stock.currency(kept.currency) if rate is None else Currency(kept.currency, *rate)
         row = self._con.execute(
             """SELECT market, tax_name, tax_rate, coalesce(prices_include_tax, false) FROM core.market
