@@ -8,15 +8,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 from gpuledger.extract import records
 from gpuledger.extract.message import Mistake
 from gpuledger.extract.spelling import names_like
 
 _PACKAGED = Path(__file__).parent / "seeds" / "workloads.toml"
-#: The most cards or iterations that are believed; the tables keep 32 bits.
-_MOST = 10**6
+#: Cards or iterations, as far as they are believed; the tables keep 32 bits.
+_Count = Annotated[int, msgspec.Meta(ge=1, le=10**6)]
 _ID = re.compile(r"[a-z0-9]+(?:[.-][a-z0-9]+)*")
 
 
@@ -36,10 +38,10 @@ class Workload:
     workload: str
     unit: str
     description: str
-    direction: str = "more"
-    gpu_count: int = 1
-    output: str | None = None
-    iterations: int | None = None
+    direction: Literal["more", "less"] = "more"
+    gpu_count: _Count = 1
+    output: Literal["token", "served_token", "image"] | None = None
+    iterations: _Count | None = None
     model: str | None = None
     precision: str | None = None
     resolution: str | None = None
@@ -55,26 +57,6 @@ class Workload:
         for name in ("workload", "unit", "description"):
             if not getattr(self, name).strip():
                 raise BadWorkload("{workload_id}: {name} is empty", workload_id=self.workload_id, name=name)
-        if self.direction not in ("more", "less"):
-            raise BadWorkload(
-                "{workload_id}: direction is more or less, not {direction!r}", workload_id=self.workload_id,
-                direction=self.direction,
-            )  # fmt: skip
-        if not (self.iterations is None or 1 <= self.iterations <= _MOST):
-            raise BadWorkload(
-                "{workload_id}: iterations must be a whole number from 1 to 1,000,000, not {iterations!r}",
-                workload_id=self.workload_id, iterations=self.iterations,
-            )  # fmt: skip
-        if not 1 <= self.gpu_count <= _MOST:
-            raise BadWorkload(
-                "{workload_id}: gpu_count must be a whole number from 1 to 1,000,000, not {gpu_count!r}",
-                workload_id=self.workload_id, gpu_count=self.gpu_count,
-            )  # fmt: skip
-        if self.output not in (None, "token", "served_token", "image"):
-            raise BadWorkload(
-                "{workload_id}: output is token or image, not {output!r}", workload_id=self.workload_id,
-                output=self.output,
-            )  # fmt: skip
 
 
 @cache
@@ -104,7 +86,10 @@ def known(root: Path) -> dict[str, Workload]:
 
 def save(root: Path, workload: Workload) -> Path:
     """Keep a workload in the data directory `root`. Raises BadWorkload if another workload has the id."""
-    _read({name: value for name, value in asdict(workload).items() if value is not None})
+    try:
+        _read({name: value for name, value in asdict(workload).items() if value is not None})
+    except msgspec.ValidationError as error:
+        raise BadWorkload("{workload_id}: {reason}", workload_id=workload.workload_id, reason=str(error)) from None
     if known(root).get(workload.workload_id, workload) != workload:
         raise BadWorkload(
             "{path} has another workload of that name: take it out of the file, or give yours another name",

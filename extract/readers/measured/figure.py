@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Literal
 
 
 class NotReadable(ValueError):
@@ -31,7 +31,7 @@ class Figure:
     score: Decimal
     gpu_name: str | None = None
     gpu_count: int | None = None
-    direction: str = "more"
+    direction: Literal["more", "less"] = "more"
     is_single_stream: bool = False
     is_written: bool = False
     model: str | None = None
