@@ -12,7 +12,7 @@ import click
 
 from gpuledger.extract import local_files
 from gpuledger.flows.words import wrong_use
-from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import as_wrong_use
 
 
 @click.command()
@@ -34,6 +34,7 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
     from gpuledger.extract.items import Aside, Issue, to_json
     from gpuledger.extract.processes.parse_pool import ParsePool
     from gpuledger.extract.source import Page
+    from gpuledger.flows.night.start import time_of
     from gpuledger.flows.settings import settings
     from gpuledger.flows.showing import terminal
 
@@ -42,12 +43,13 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
         raise click.UsageError(wrong_use.no_source([source], ["product", *sources.names()]))
     content = local_files.read_page(file)
     inner = file.name.removesuffix(".gz")
-    time = _time(fetched_at) if fetched_at else datetime.now(UTC)
+    with as_wrong_use(ValueError):
+        time = time_of("--fetched-at", fetched_at) if fetched_at else datetime.now(UTC)
     kind = mimetypes.guess_type(inner)[0]
     address = url or f"file:{file.name}"
     page = Page(
         url=address, final_url=address, content=content, sha256=hashlib.sha256(content).hexdigest(),
-        fetched_at=time if time.tzinfo else time.replace(tzinfo=UTC), headers={"content-type": kind} if kind else {},
+        fetched_at=time, headers={"content-type": kind} if kind else {},
     )  # fmt: skip
     # Imported here first: a part that is not installed is named, where the parsing process could only fail.
     sources.load_parser(name)
@@ -60,12 +62,3 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
         elif not isinstance(item, Aside):
             sys.stdout.write(line + "\n")
     return 0
-
-
-def _time(text: str) -> datetime:
-    """A time written in ISO 8601. A usage error for any other text."""
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        message = gettext("--fetched-at {text!r} is no time such as 2026-11-20T03:00:00+00:00")
-        raise click.UsageError(message.format(text=text)) from None

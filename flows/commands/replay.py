@@ -13,6 +13,7 @@ from gpuledger.flows.asking.options import data_dir_option
 from gpuledger.flows.night.context import context_now
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import as_wrong_use
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -63,9 +64,7 @@ def command(until: str | None, to: Path | None, skip_damaged: bool, data_dir: st
 def _time(text: str) -> datetime:
     from gpuledger.flows.night.start import time_of
 
-    try:
+    with as_wrong_use(ValueError):
         time = time_of("--until", text)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
     is_day = len(text) == len("2026-11-20")
     return time.replace(hour=23, minute=59, second=59, microsecond=999_999) if is_day else time
