@@ -57,7 +57,7 @@ def test_a_kept_question_is_told_when_its_price_moved_by_a_twentieth_with_the_se
     nights: dict[int, Night], site: Path, tmp_path: Path
 ) -> None:
     data = DataDir(nights[1].copy(tmp_path / "data"))
-    QUESTIONS.put(data.root, Kept(name="pictures", asked={"model": "flux.1-dev"}))
+    QUESTIONS.put(data.root, Kept(name="pictures", asked={"model": "flux.1-dev", "shop": ["newegg"]}))
     page = site / "newegg" / "sample" / "night2" / "gpus" / "index.html"
     text = page.read_text(encoding="utf-8")
 
