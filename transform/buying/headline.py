@@ -11,6 +11,7 @@ from gpuledger.extract.source import seller
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.advice import in_condition, named, without_prices
 from gpuledger.transform.buying.answer import Answer
+from gpuledger.transform.buying.choosing.comfort import OLD_PRICE
 from gpuledger.transform.buying.choosing.picks import Picks
 from gpuledger.transform.buying.hosts import estimated_on
 from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE, STREET_PRICE
@@ -322,7 +323,8 @@ class _Said(NamedTuple):
         """What is cheaper and runs."""
         option = self.found.cheaper
         if option is not None:
-            why = option.behind or (Message("more memory than this needs"),)
+            is_stale = option.evidence is not None and option.evidence.may_have_risen
+            why = option.behind or (Message(OLD_PRICE if is_stale else "more memory than this needs"),)
             yield Message(
                 "Cheaper, and it runs: {what}; {pace}, but {why:; }.", what=self._beside(option),
                 pace=self._pace(option), why=why,
