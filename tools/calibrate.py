@@ -52,13 +52,15 @@ class Left(NamedTuple):
     is_covered: bool
 
 
-#: Times in microseconds (a layer: at 1 GHz; a step of a server: in milliseconds).
+#: Times in microseconds (a layer: at 1 GHz; a step of a server: in milliseconds). What begins with `old_` is added to the
+#: value behind it for llama.cpp of 2024, and not kept.
 FITS = {
     "decode": Fit(
         priors={
             "memory": (0.08, 0.15), "memory_hbm": (0.35, 0.4), "memory_gddr": (0.0, 1e-3), "memory_shared": (0.0, 0.15),
-            "memory_ecc": (0.1, 0.1), "cache": (0.2, 0.3), "cache_clock": (0.5, 1.0), "layer": (math.log(180), 0.5),
-            "layer_mixture": (0.3, 0.5), "handover": (math.log(300), 0.7),
+            "memory_ecc": (0.1, 0.1), "memory_packed": (0.3, 0.3), "cache": (0.2, 0.3), "cache_clock": (0.5, 1.0),
+            "layer": (math.log(180), 0.5), "layer_mixture": (0.3, 0.5), "handover": (math.log(300), 0.7),
+            "old_layer": (0.2, 0.3),
         },
         groups={
             "decode_vendor": 0.25, "decode_cache_vendor": 0.5, "decode_architecture": 0.08, "decode_chip": 0.15,
@@ -72,8 +74,7 @@ FITS = {
             "prefill_bandwidth": (0.3, 0.3), "prefill_hidden_f16": (0.3, 0.3), "prefill_hidden_packed": (0.1, 0.3),
             "prefill_cards": (-0.1, 0.1), "prefill_watts": (0.3, 0.3), "prefill_attention": (0.5, 1.0),
             "prefill_mixture": (-0.4, 0.4), "prefill_piece": (0.2, 0.3),
-            # What llama.cpp took longer before it computed attention in one kernel: not kept.
-            "old_attention": (1.0, 0.7), "old_packed": (-0.2, 0.3), "old_f16": (0.0, 0.3),
+            "old_prefill_attention": (1.0, 0.7), "old_prefill_packed": (-0.2, 0.3), "old_prefill_f16": (0.0, 0.3),
         },
         groups={"prefill_vendor": 0.3, "prefill_architecture": 0.15, "prefill_card": 0.12},
         row=0.12,
@@ -206,6 +207,10 @@ def _members(
 
 def predicted(calibration: Calibration, point: Point) -> float:
     """Tokens a second that the calibration expects."""
+    if point.is_old:
+        v = calibration.values
+        old = {name[4:]: v[name[4:]] + more for name, more in v.items() if name.startswith("old_")}
+        calibration = replace(calibration, values={**v, **old})
     if isinstance(point.work, ServedWork):
         step = sum(served.step_parts(calibration, point.engine, point.card, point.work).values())
         prompt = served.prompt_seconds(calibration, point.engine, point.card, point.work) or 0.0
@@ -216,10 +221,6 @@ def predicted(calibration: Calibration, point: Point) -> float:
         return point.users * point.output / (point.output * step + point.users * prompt)
     if point.what == "decode":
         return 1 / calibration.decode_times(point.card, point.work).seconds(point.work, point.count)
-    if point.is_old:
-        v = calibration.values
-        old = {f"prefill_{name}": v[f"prefill_{name}"] + v[f"old_{name}"] for name in ("attention", "packed", "f16")}
-        calibration = replace(calibration, values=v | old)
     rate = calibration.prefill_tokens_per_s(point.card, point.work, point.count, PIECE_TOKENS)
     return rate if rate else math.nan
 
@@ -269,10 +270,10 @@ def whole(found: Sequence[Point], engine: str, source: str) -> Calibration:
     one = replace(decode, spread=spreads(found, engine, "decode", ("hbm", "other")))
     if of_kind(found, engine, "prefill"):
         prefill = fit(found, engine, source, "prefill")
-        values = {name: value for name, value in prefill.values.items() if not name.startswith("old_")}
-        one = replace(one, values={**one.values, **values}, groups={**one.groups, **prefill.groups},
+        one = replace(one, values={**one.values, **prefill.values}, groups={**one.groups, **prefill.groups},
                       spread={**one.spread, **spreads(found, engine, "prefill")},
                       hull={**one.hull, **prefill.hull})  # fmt: skip
+    one = replace(one, values={name: value for name, value in one.values.items() if not name.startswith("old_")})
     ours = [*of_kind(found, engine, "decode"), *of_kind(found, engine, "prefill")]
     return _described(one, ours)
 
@@ -293,8 +294,7 @@ def spreads(found: Sequence[Point], engine: str, what: str, memories: Sequence[s
         spread[f"{name}_architecture{end}"] = held_out_spread(cards) if cards else 0.3
         known = held_out_spread(setups) if setups else math.inf
         spread[f"{name}_card{end}"] = min(spread[f"{name}_architecture{end}"], known)
-    if not memories:
-        spread |= of_kinds(inside, f"{name}_architecture") | of_kinds(by_setup, f"{name}_card")
+        spread |= of_kinds(cards, f"{name}_architecture{end}", what) | of_kinds(setups, f"{name}_card{end}", what)
     usual, known = held_out_spread(inside), min(held_out_spread(by_setup), held_out_spread(inside))
     outside = [row for row in by_card if not row.is_covered]
     spread[f"{name}_outside"] = beyond(outside, usual, by_card=True)
@@ -303,13 +303,15 @@ def spreads(found: Sequence[Point], engine: str, what: str, memories: Sequence[s
     return spread
 
 
-def of_kinds(rows: Sequence[Left], name: str) -> dict[str, float]:
-    """The spread of each kind of model that has enough rows for a range of its own. They are of few cards, so they count one
-    by one.
+def of_kinds(rows: Sequence[Left], name: str, what: str) -> dict[str, float]:
+    """The spread of each kind of model that has enough rows for a range of its own. Rows of servers count one by one: they
+    are of few cards, each with many.
     """
     kinds = {kind: [row for row in rows if row.point.work.kind == kind] for kind in {r.point.work.kind for r in rows}}
     return {
-        f"{name}_{kind}": held_out_spread(of, by_card=False) for kind, of in sorted(kinds.items()) if len(of) >= _ENOUGH
+        f"{name}_{kind}": held_out_spread(of, by_card=what != "serve")
+        for kind, of in sorted(kinds.items())
+        if len(of) >= _ENOUGH
     }
 
 
@@ -433,15 +435,13 @@ def spread_without(rows: Sequence[Left], left: Left, models: float) -> float:
     """
     others = [row for row in rows if row.point.card.gpu_id != left.point.card.gpu_id]
     alike = [row for row in others if row.is_covered == left.is_covered] or others
-    of_kind = [row for row in alike if row.point.work.kind == left.point.work.kind]
-    if not left.is_covered:
-        spread = held_out_spread(alike)
-    elif left.point.what != "decode":
-        is_enough = len(of_kind) >= _ENOUGH
-        spread = held_out_spread(of_kind if is_enough else alike, by_card=not is_enough)
-    else:
+    if left.is_covered and left.point.what == "decode":
         is_hbm = left.point.card.memory == "hbm"
-        spread = held_out_spread([row for row in alike if (row.point.card.memory == "hbm") == is_hbm] or alike)
+        alike = [row for row in alike if (row.point.card.memory == "hbm") == is_hbm] or alike
+    of_kind = [row for row in alike if row.point.work.kind == left.point.work.kind]
+    is_enough = left.is_covered and len(of_kind) >= _ENOUGH
+    by_card = not is_enough or left.point.what != "serve"
+    spread = held_out_spread(of_kind if is_enough else alike, by_card=by_card)
     is_new = left.point.work.shape not in {row.point.work.shape for row in others}
     return math.hypot(spread, models * is_new)
 
