@@ -129,15 +129,9 @@ def _price_lines(card: dict[str, Any], lows: list[float], currency: Money) -> li
     street, msrp, used = (card[currency.name(name)] for name in ("price_usd", "msrp_usd", "used_price_usd"))
     if street is not None:
         over = card["premium_over_msrp"]
-        price = (
-            gettext("{price} USD at {shop} since {day}")
-            .replace("USD", code)
-            .format(
-                price=currency.text(street),
-                shop=gettext(seller(card["shop"], card["url"])),
-                day=f"{card['price_since']:%Y-%m-%d}",
-            )
-        )
+        shop, since = gettext(seller(card["shop"], card["url"])), f"{card['price_since']:%Y-%m-%d}"
+        price = gettext("{price} USD at {shop} since {day}").replace("USD", code)
+        price = price.format(price=currency.text(street), shop=shop, day=since)
         beside = [gettext("{share} over MSRP").format(share=f"{over:+.1%}")] if over is not None else []
         beside += [spoken(card["price_mark"])] if card["price_mark"] else []
         lines.append(f"{price} ({', '.join(beside)})" if beside else price)

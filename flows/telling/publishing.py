@@ -14,7 +14,6 @@ from pathlib import Path
 
 import msgspec
 
-from gpuledger.extract.archive.objects import Objects
 from gpuledger.extract.archive.web import writable
 from gpuledger.flows.decisions import identities
 from gpuledger.flows.decisions.terms import publishable
@@ -39,6 +38,8 @@ def publish(settings: Settings, data: DataDir, to: str) -> tuple[Manifest, bool]
     WarehouseError for a place that is ahead, Untrusted for one whose files were changed, and StoreError.
     """
     from filelock import FileLock
+
+    from gpuledger.flows.telling import reporting
 
     place = writable(to)
     last = queries.last(data)
@@ -75,17 +76,11 @@ def publish(settings: Settings, data: DataDir, to: str) -> tuple[Manifest, bool]
                 pulling.take_in(settings, mirror, note, datetime.now(UTC))
         write.put_repeated(place, mirror, manifest)
         if is_due:
-            _put_report(place, mirror)
+            with tempfile.TemporaryDirectory() as folder:
+                for path in reporting.write(mirror, Path(folder)):
+                    place.write(f"report/{path.relative_to(folder).as_posix()}", path.read_bytes())
         bring.keep(mirror, note)  # last: what was not written to its end is written again
     return manifest, is_new
-
-
-def _put_report(place: Objects, mirror: DataDir) -> None:
-    from gpuledger.flows.telling import reporting
-
-    with tempfile.TemporaryDirectory() as folder:
-        for path in reporting.write(mirror, Path(folder)):
-            place.write(f"report/{path.relative_to(folder).as_posix()}", path.read_bytes())
 
 
 def _add(data: DataDir, mirror: DataDir, before: tuple[Day, Manifest] | None, as_of: datetime) -> Manifest | None:
