@@ -141,7 +141,7 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision, usual: Condi
         printed_condition = words.condition(title) or terms.condition(page_layout, badges=usual != "unknown")
         condition = condition if condition and printed_condition == "unknown" else printed_condition or condition
     kind_of_seller = _seller_kind(page, seller, printed, of_a_person=is_private or terms.is_of_a_person(page_layout))
-    if condition is None:
+    if condition is None or (condition == "unknown" and usual != "new"):
         condition = "unknown" if kind_of_seller == "marketplace" and usual == "new" else usual
     url = page.url if page.url.startswith("http") else page.canonical or page.url
     # What an offer says of tax holds for its own price: beside a price before tax the page may show the one with tax.

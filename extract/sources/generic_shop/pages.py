@@ -42,12 +42,15 @@ def parse(page: Page) -> Iterator[Parsed]:
 
 def _not_counted(offer: Offer) -> Issue:
     """Why the price of a marketplace or of classified ads does not count, and what to set."""
-    seller = f"the seller {offer.seller!r}" if offer.seller else "a person or a seller that the page does not name"
-    ways = ["write #condition=used behind its address"] if offer.condition == "unknown" else []
-    ways += [f"name {offer.seller!r} in marketplace_sellers"] if offer.seller else []
-    message = f"the price is of {seller} and not of the shop, so it does not count"
-    if ways:
-        message += f"; if you trust it, {' and '.join(ways)}"
+    if offer.seller is None:
+        way = "if you trust it, drop it as a quote into inbox/"
+    else:
+        way = f"if you trust {offer.seller!r}, name it in marketplace_sellers"
+        if offer.condition == "unknown":
+            way += " and write #condition=used behind the address"
+    message = (
+        f"the price is not that of a shop but of a person or of a seller on a marketplace, so it does not count: {way}"
+    )
     return Issue(code="marketplace_seller", message=message, url=offer.url)
 
 
