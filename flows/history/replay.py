@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -115,6 +116,7 @@ def replay(
         _refuse_a_damaged_baseline(archive_of)
         if damaged and not skip_damaged:
             raise _refusal(damaged)
+        damaged += _no_longer_read(runs)
         publish.heal(context.data)
         _bring_decisions(archive_of, context.data)
         limit = context.settings.memory_limit
@@ -176,7 +178,7 @@ class _Replay:
         batches = []
         for record in run.sources:
             if record.source not in sources.names():
-                continue  # `_damage` has reported it
+                continue  # `_no_longer_read` names it
             if not record.nights:
                 batches.append(self._collected(record))
                 continue
@@ -263,16 +265,19 @@ def _lost_runs(data: DataDir) -> Iterator[str]:
             yield f"{data.runs}: the record of the published run {run_id} is not there"
 
 
+def _no_longer_read(runs: Sequence[RunRecord]) -> list[str]:
+    """The sources of the runs that this version lets go, in sentences. An update must not take the rest of a history."""
+    known = set(sources.names())
+    runs_of = Counter(record.source for run in runs for record in run.sources if record.source not in known)
+    return [f"{source}, in {count} runs: this version no longer reads it" for source, count in runs_of.items()]
+
+
 def _damage(archive: Archive, runs: Sequence[RunRecord]) -> Iterator[str]:
     """The pages of the runs that are missing, or are not as they were stored. Reads each file once."""
     seen: set[str] = set()
     logs: set[str] = set()
     for run in runs:
         for record in run.sources:
-            try:
-                sources.get(record.source)
-            except KeyError as error:
-                yield f"run {run.run_id}: {error.args[0]}"
             if record.source not in logs:
                 logs.add(record.source)
                 yield from (f"{error.url}: {error.seen}" for error in archive.log_damage(record.source))
