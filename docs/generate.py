@@ -18,7 +18,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-QUESTION = ("buy", "--model", "qwen3-32b", "--budget", "3000", "--limit", "2")
+QUESTION = ("buy", "--model", "qwen3-32b", "--budget", "3000", "--limit", "1")
 WIDTH = 84
 #: The READMEs, by the language in which they show the answer.
 READMES = {"en": ROOT / "README.md", "ko": ROOT / "README.ko.md"}

@@ -58,7 +58,7 @@ FITS = {
     "decode": Fit(
         priors={
             "memory": (0.08, 0.15), "memory_hbm": (0.35, 0.4), "memory_gddr": (0.0, 1e-3), "memory_shared": (0.0, 0.15),
-            "memory_ecc": (0.1, 0.1), "memory_packed": (0.3, 0.3), "cache": (0.2, 0.3), "cache_clock": (0.5, 1.0),
+            "memory_ecc": (0.1, 0.1), "cache": (0.2, 0.3), "cache_clock": (0.5, 1.0),
             "layer": (math.log(180), 0.5), "layer_mixture": (0.3, 0.5), "handover": (math.log(300), 0.7),
             "old_layer": (0.2, 0.3),
         },
@@ -109,7 +109,7 @@ _HELD = 0.8
 #: Fewer cards than this say nothing of a next card by themselves: then their rows count one by one.
 _FEWEST_CARDS = 4
 #: From so many rows on a kind of model has a range of its own.
-_ENOUGH = 16
+_ENOUGH = 8
 #: A model is one that was measured on its own if so many rows of it are there.
 _OWN_ROWS = 10
 

@@ -10,7 +10,7 @@ from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import calibrations
 from gpuledger.transform.speed.cards import fastest_matrix_tflops, matrix_tflops, traits
 from gpuledger.transform.speed.engines import accelerator_of, engines
-from gpuledger.transform.speed.work import Work
+from gpuledger.transform.speed.work import KINDS, Work
 from gpuledger.warehouse.load.stage import Value
 
 #: The program that core.gpu_speed is calibrated for.
@@ -40,16 +40,21 @@ def rows(gpus: Iterable[Gpu]) -> Iterator[Sequence[Value]]:
         if card is None or accelerator_of(gpu) is not None:
             continue
         # Kinds of models that were measured on its architecture, and how much was held at most.
-        measured = (
+        measured = [
             f"{name.removeprefix(card.architecture)[1:]} to {most[0]} tokens"
             for name, most in calibration.hull["decode"].items()
             if name.startswith(f"{card.architecture} ")
-        )
+        ]
+        deviations = [calibration.card_deviation("decode", card, is_inside=is_inside) for is_inside in (True, False)]
+        for kind in KINDS:
+            of_kind = [calibration.card_deviation("decode", card, kind, is_inside=inside) for inside in (True, False)]
+            if of_kind != deviations:
+                measured.append(f"{kind} within {of_kind[0]}, else {of_kind[1]}")
         times, mixed = (calibration.decode_times(card, work) for work in (_DENSE, mixture))
         yield (
             gpu.gpu_id, None if driver is None else driver.size / 1e9, None if driver is None else str(driver.source),
             times.a_byte * 1e9, times.a_cached_byte * 1e9, times.a_layer, mixed.a_layer / times.a_layer, times.a_handover,
-            *(calibration.card_deviation("decode", card, is_inside=is_inside) for is_inside in (True, False)),
+            *deviations,
             calibration.spread["decode_cache"], calibration.other_models, "; ".join((*calibration.shapes, *measured)),
             matrix_tflops(gpu, 16), *(fastest_matrix_tflops(gpu, bits) for bits in (32, 16, 8, 4)),
         )  # fmt: skip

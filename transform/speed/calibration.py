@@ -5,8 +5,7 @@ Decoding on one card, or on several cards that each hold a share of the layers:
     seconds a token = card × (A × (weights + D × cache) / bandwidth + E × cache / clock + B × layers / clock
                               + H × (cards − 1))
 
-A (`memory`, with the kind of memory, ECC, and `memory_packed` of experts of 4 bits in a card's own memory) says how many
-times longer the memory takes than its data sheet states. D
+A (`memory`, with the kind of memory and ECC) says how many times longer the memory takes than its data sheet states. D
 (`cache`) and E (`cache_clock`) say how much slower the cache is read than the weights. B (`layer`, of a mixture also
 `layer_mixture`) is the time that starting the kernels of a layer takes, and H (`handover`) the time that handing over from
 card to card takes. The values are natural logarithms of these. Reading a token of a prompt:
@@ -98,7 +97,6 @@ class Calibration:
         v = self.values
         ln_a = v["memory"] + v.get(f"memory_{card.memory}", 0.0) + (v["memory_ecc"] if card.ecc else 0.0)
         ln_a += self._effect("decode_chip", card.chip)
-        ln_a += v["memory_packed"] if work.kind == "packed mixture" and card.memory != "shared" else 0.0
         common = math.exp(
             self._effect("decode_architecture", card.architecture)
             + self._effect("decode_vendor", card.vendor)

@@ -110,6 +110,10 @@ def work(shape: Architecture, precision: str, written_at: int, prompt_tokens: in
     )
 
 
+#: What `kind_of` says of a model whose shape is understood.
+KINDS = ("dense", "mixture", "packed mixture", "linear dense", "linear mixture")
+
+
 def kind_of(shape: Architecture, precision: str) -> str:
     """What kind of model it is to a program: `dense` or `mixture`, after `packed` if its experts are published at 4 bits,
     and after `linear` if layers keep a state in place of a cache. `not understood` if a part of its shape is only estimated.

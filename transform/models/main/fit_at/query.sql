@@ -153,7 +153,9 @@ answered AS (
         -- Standard deviations of the logarithm: of a repeated measurement, of the calibration, of what nobody measured.
         CASE
             WHEN measured IS NOT NULL AND cards = 1 THEN 0.05
-            ELSE least(learned_deviation, sqrt(CASE WHEN is_inside THEN deviation ELSE mixture_deviation END ** 2
+            ELSE least(learned_deviation, sqrt(coalesce(try_cast(regexp_extract(
+                    measured_models, '(?:^|; )' || kind || ' within ' || CASE WHEN is_inside THEN '' ELSE '[0-9.]+, else ' END || '([0-9.]+)', 1) AS DOUBLE),
+                    CASE WHEN is_inside THEN deviation ELSE mixture_deviation END) ** 2
                 + (cache_deviation * cache_s / (step_s - computing)) ** 2
                 + CASE WHEN list_contains(string_split(measured_models, '; '), shape) THEN 0 ELSE coalesce(other_models_deviation, 0) END ** 2
                 + CASE WHEN sequences > 1 THEN 0.3 ELSE 0 END ** 2))
