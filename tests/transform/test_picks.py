@@ -117,13 +117,14 @@ def test_where_nothing_is_comfortable_the_nearest_comes_first() -> None:
 def test_a_step_up_must_gain_what_it_costs() -> None:
     assert named(picked(5000, "qwen3-32b")[0].first) == "5090, new"
     any_size = {"most_memory": "0", "fast_enough_tokens_per_s": "20", "enough_memory": "0"}
-    assert named(picked(5000, **any_size)[0].first) == "A6000, used"
+    assert named(picked(5000, **any_size)[0].first) == "5090, new", "an A6000 has more memory for three 3090, no speed"
+    assert named(picked(5000, **any_size, step_cost="4")[0].first) == "A6000, used"
     assert named(picked(5000, **any_size, step_memory="10")[0].first) == "3060 12GB, used"
     room = {"roomy_memory_gb": "5"}
     assert named(picked(3000, "qwen3-32b", **room)[0].first) == "3090, used", "48 GB for 3.3 times the price, no faster"
     assert named(picked(3000, "qwen3-32b", **room, room_cost="4")[0].first) == "A6000, used"
-    # 620 for 520, as 1.09 to 1: a step of 0.38 of one and a half times the price.
-    small = {"fast_enough_tokens_per_s": "0", "enough_memory": "0", "software_cost": "0", "step_gain": "1.5"}
+    # 620 for 520, as fast: a step of 0.38 of one and a half times the price.
+    small = {"fast_enough_tokens_per_s": "0", "enough_memory": "0", "software_cost": "0", "step_gain": "1.2"}
     assert named(picked(650, **small)[0].first) == "AMD Radeon RX 9070 XT, new"
     assert named(picked(650, **small, step_part="0.3")[0].first) == "5060 Ti 16GB, new"
 
@@ -142,7 +143,9 @@ def test_room_to_grow_comes_before_speed_and_software_before_a_speed_that_nobody
     assert named(picked(500, "qwen3-14b", **slow)[0].first) == "AMD Radeon RX 9060 XT 16GB, new"
     assert named(picked(500, "qwen3-14b", **slow, roomy_memory_gb="0")[0].first) == "3060 12GB, used"
     assert named(picked(650, enough_memory="3")[0].first) == "5060 Ti 16GB, new"
-    assert named(picked(650, enough_memory="3", software_cost="0")[0].first) == "AMD Radeon RX 9060 XT 16GB, new"
+    for software, card in (("1.2", "5060 Ti 16GB, new"), ("0", "AMD Radeon RX 9060 XT 16GB, new")):
+        known = {"enough_memory": "3", "fast_enough_tokens_per_s": "30", "step_cost": "3", "software_cost": software}
+        assert named(picked(650, **known)[0].first) == card
 
 
 def test_the_tables_of_support_and_uses_name_what_exists() -> None:
@@ -169,8 +172,9 @@ def test_a_stale_street_price_counts_as_one_that_rose_and_the_precision_that_is_
         return answer.picks.first.what, answer.need.precision
 
     assert first("llama-3.1-8b", 500) == ("NVIDIA GeForce RTX 3060 12GB", "Q4_K_M")
-    assert first("qwen3-32b", 2000) == ("NVIDIA GeForce RTX 3090", "Q4_K_M")
-    assert first("qwen3-32b", 2000, stale_price_rise="1") == ("NVIDIA GeForce RTX 4090", "Q4_K_M")
+    step = {"step_gain": "1.15"}
+    assert first("qwen3-32b", 2000, **step) == ("NVIDIA GeForce RTX 3090", "Q4_K_M")
+    assert first("qwen3-32b", 2000, **step, stale_price_rise="1") == ("NVIDIA GeForce RTX 4090", "Q4_K_M")
     for budget in ("6000", "12000"):  # 5 GB are free, so no Mac for room, and no four cards for memory
         whole = from_the_program("llama-3.3-70b", tmp_path, budget=Decimal(budget)).picks
         assert whole is not None

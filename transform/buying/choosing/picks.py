@@ -144,12 +144,14 @@ class Choice(NamedTuple):
     def _is_vain(self, step: Option, first: Option) -> bool:
         """Whether a step up costs more and gains less than `step_gain` (a part of it below `step_cost`).
 
-        A step that gains room to grow alone may cost up to `room_cost` times as much; memory is no reason for more cards.
+        A step that gains room to grow alone may cost up to `room_cost` times as much, one that gains memory and no speed at
+        all up to `step_cost`; memory is no reason for more cards.
         """
         known, gains_room = self.assumptions, self._is_tight(first) > self._is_tight(step)
         times = float(paid(step, known) / paid(first, known)) if paid(first, known) else 1.0
         if noticed_speed(first, known) * known.step_gain > noticed_speed(step, known):
-            if gains_room or step.gpu_count > first.gpu_count:
+            is_dear = times > known.step_cost and step.each_a_second < first.each_a_second * known.step_gain
+            if gains_room or step.gpu_count > first.gpu_count or is_dear:
                 return times > known.room_cost or not gains_room
         elif gains_room:
             return False
