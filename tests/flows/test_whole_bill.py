@@ -204,7 +204,7 @@ def test_invented_prices_are_marked_in_every_form(data: Path) -> None:
 def test_the_sentence_comes_first_in_both_languages(data: Path) -> None:
     words = ("buy", "--model", "qwen3-14b", "--budget", "2000", "--data-dir", str(data))
     english = CliRunner().invoke(cli, words).stdout.splitlines()[0]
-    assert re.match(r"Buy .* at \w+ for [\d,.]+ USD; with the machine [\d,.]+ USD on day one", english)
+    assert re.match(r"Buy .* at [\w&. ]+ for [\d,.]+ USD; with the machine [\d,.]+ USD on day one", english)
     assert "(shipping and sales tax not included)" in english
     assert re.search(r"[\d.]+ tokens/s for you \([\d.]+ to [\d.]+, calibrated\)", english)
     assert re.search(r"After 3 years [\d,.]+ USD in all: ", english)
@@ -221,7 +221,7 @@ def test_an_empty_folder_answers_from_what_the_program_brings(tmp_path: Path) ->
     done = succeeds("buy", "--model", "qwen3-32b", "--budget", "3000", cwd=tmp_path)
     first = done.out.splitlines()[0]
     assert re.match(
-        r"Buy .* at the street price of \d{4}-\d\d, [\w ]+, for [\d,.]+ USD; (?:with the machine )?[\d,.]+ USD on day one",
+        r"Buy .* at the street price of \d{4}-\d\d, [\w. ]+, for [\d,.]+ USD; (?:with the machine )?[\d,.]+ USD on day one",
         first,
     )
     assert "`gpuledger refresh` reads those of today" in done.out

@@ -112,6 +112,17 @@ def test_a_replay_in_place_keeps_the_old_versions_and_the_next_night_goes_on(
     assert len(runs_until(DataDir(data), None)) == 3, "a replay is no run of its own"
 
 
+def test_a_source_that_is_gone_is_named_and_takes_no_run_along(nights: dict[int, Night], tmp_path: Path) -> None:
+    data = nights[1].copy(tmp_path / "data")
+    (record,) = run_log.records(DataDir(data))
+    gone = replace(record.sources[0], source="azure_retail", fetched=0)
+    run_log.publishing(DataDir(data), replace(record, sources=[*record.sources, gone]))
+    outcome = gpuledger("replay", "--to", tmp_path / "again", data=data)
+    assert outcome.status == 3, outcome.err
+    assert "azure_retail, in 1 runs: this version no longer reads it" in outcome.out
+    assert_same(data, tmp_path / "again")
+
+
 def test_until_stops_after_the_night(nights: dict[int, Night], tmp_path: Path) -> None:
     data = nights[3].copy(tmp_path / "data")
     replayed(data, tmp_path / "then", until=server.clock(2))
