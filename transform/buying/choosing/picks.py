@@ -151,8 +151,10 @@ class Choice(NamedTuple):
         times = float(paid(step, known) / paid(first, known)) if paid(first, known) else 1.0
         if noticed_speed(first, known) * known.step_gain > noticed_speed(step, known):
             is_dear = times > known.step_cost and step.each_a_second < first.each_a_second * known.step_gain
-            if gains_room or step.gpu_count > first.gpu_count or is_dear:
-                return times > known.room_cost or not gains_room
+            if gains_room:
+                return times > known.room_cost
+            if step.gpu_count > first.gpu_count or is_dear:
+                return True
         elif gains_room:
             return False
         part = min(1.0, (times - 1) / (known.step_cost - 1))
