@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from gpuledger.extract import words
 from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.fetch import addresses
 from gpuledger.extract.items import Channel, Issue, Offer, Parsed
 
 #: Top-level domains that formally belong to a country but are sold to everybody.
@@ -35,7 +36,7 @@ def country_told(url: str) -> str | None:
 
     Raises LayoutChanged if it is none.
     """
-    code = dict(parse_qsl(urlsplit(url).fragment)).get("country", "").upper()
+    code = addresses.said_behind(url).get("country", "").upper()
     if not code:
         return None
     from gpuledger.extract.price import currency

@@ -11,12 +11,12 @@ import ipaddress
 import re
 from collections.abc import Container
 from dataclasses import dataclass
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
 from gpuledger.extract.errors import ForbiddenAddress
 from gpuledger.extract.redaction import redact
 
-__all__ = ["Target", "check", "host_of", "redact", "refused_ip"]
+__all__ = ["Target", "check", "host_of", "redact", "refused_ip", "said_behind"]
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -89,6 +89,11 @@ def check(url: str, mapped: Container[str] = ()) -> Target:
     target = Target("", parts.scheme, host, port)
     clean = urlunsplit((parts.scheme, target.origin.split("//", 1)[1], _path(parts.path), parts.query, ""))
     return Target(clean, parts.scheme, host, port)
+
+
+def said_behind(url: str) -> dict[str, str]:
+    """What the settings say behind the `#` of an address, which goes to no server: `…/feed.csv#country=de`."""
+    return dict(parse_qsl(urlsplit(url).fragment))
 
 
 def host_of(url: str) -> str | None:

@@ -16,12 +16,12 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping
-from urllib.parse import parse_qsl, urlsplit
 
 from lxml import etree
 
 from gpuledger.extract import local_files
 from gpuledger.extract.errors import LayoutChanged, TooLarge, Truncated
+from gpuledger.extract.fetch import addresses
 from gpuledger.extract.markup import charset, xml
 from gpuledger.extract.source import Page
 
@@ -80,8 +80,8 @@ def unpacked(page: Page, most: int = 0, remedy: str = "ask the shop for a smalle
 def _names(url: str) -> dict[str, str]:
     """Map names in the file to Google's names. The names that the address gives win over the known ones."""
     known = {other: name for name, others in _OTHER_NAMES.items() for other in others}
-    told = parse_qsl(urlsplit(url).fragment)
-    return known | {_key(theirs): name for name, theirs in told if name in _OTHER_NAMES}
+    told = addresses.said_behind(url)
+    return known | {_key(theirs): name for name, theirs in told.items() if name in _OTHER_NAMES}
 
 
 def _key(name: str) -> str:

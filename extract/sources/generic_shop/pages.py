@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import get_args
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from gpuledger.extract import market, product
 from gpuledger.extract.errors import LayoutChanged
@@ -24,7 +24,7 @@ def parse(page: Page) -> Iterator[Parsed]:
     address names no condition, and Blocked.
     """
     fragment = urlsplit(page.url).fragment
-    stated = dict(parse_qsl(fragment)).get("condition", "new")
+    stated = addresses.said_behind(page.url).get("condition", "new")
     usual = next((one for one in get_args(Condition) if one == stated), None)
     if usual is None:
         known = ", ".join(get_args(Condition))

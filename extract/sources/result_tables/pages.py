@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from urllib.parse import parse_qsl, urldefrag, urlsplit
+from urllib.parse import urldefrag
 
 from gpuledger.extract.errors import LayoutChanged
+from gpuledger.extract.fetch import addresses
 from gpuledger.extract.items import Issue, Parsed, Score
 from gpuledger.extract.markup import markdown
 from gpuledger.extract.markup.html import soup
@@ -90,7 +91,7 @@ def parse(page: Page) -> Iterator[Parsed]:
 
 
 def _request(page: Page) -> _Request:
-    fields = dict(parse_qsl(urlsplit(page.url).fragment))
+    fields = addresses.said_behind(page.url)
     if unknown := sorted(fields.keys() - _KEYS):
         raise _changed(page, f"{', '.join(unknown)} means nothing in its address; known are {', '.join(sorted(_KEYS))}")
     if missing := [key for key in ("workload", "score") if not fields.get(key)]:
