@@ -30,6 +30,8 @@ T = TypeVar("T")
 FOLDER = "decisions"
 #: Most letters of what a person names: it becomes the name of files and heads a column of a terminal.
 LONGEST_NAME = 200
+#: Most letters of any other text that a person adds, such as a shop's title or a reason.
+LONGEST_TEXT = 2_000
 
 
 class BadRecord(Failure):
@@ -53,6 +55,15 @@ def typed(kind: type[T]) -> Callable[[Mapping[str, Any]], T]:
         return msgspec.convert(entry, kind)
 
     return read
+
+
+def _texts(value: object) -> Iterator[str]:
+    """The texts in a value of a record, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +139,15 @@ class Kind(Generic[T]):
     def put(self, root: Path, record: T) -> T | None:
         """Write a record. One of the same key is replaced, and returned.
 
-        Raises BadRecord for a name beyond LONGEST_NAME, and if the file has a bad record.
+        Raises BadRecord for a name or another text that is too long, and if the file has a bad record.
         """
         before, key = self.all(root), self.key(record)
         if isinstance(key, str) and len(key) > LONGEST_NAME:
             raise BadRecord(Message("a {entry}'s name has at most {most} letters", entry=self.entry, most=LONGEST_NAME))
+        if any(len(text) > LONGEST_TEXT for text in _texts(asdict(record))):  # type: ignore[call-overload]  # a dataclass
+            raise BadRecord(Message(
+                "a text of a {entry} has at most {most:,} letters: shorten it", entry=self.entry, most=LONGEST_TEXT,
+            ))  # fmt: skip
         others = [other for other in before if self.key(other) != key]
         self._write(root, [*others, record])
         return next((other for other in before if self.key(other) == key), None)

@@ -20,6 +20,7 @@ from gpuledger.extract.message import Message
 from gpuledger.extract.readers.measured import plain
 from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable, Said, StoredFigure
 from gpuledger.extract.readers.measured.read import read_figures
+from gpuledger.extract.records import LONGEST_NAME
 from gpuledger.flows.decisions import identities
 from gpuledger.transform import workloads
 from gpuledger.transform.identity import catalogue as cards
@@ -106,7 +107,6 @@ def take(
     today = min((row.measured_on for row in before.get(path, ())), default=today)
     for figure in figures_read.figures:
         figure = _on_processor_too(figure)
-        problems += _impossible(figure, name)
         where = f"{name}{f', {figure.where}' if figure.where else ''}"
         try:
             card, count = _card(figure, details, resolver)
@@ -121,6 +121,7 @@ def take(
             problems.append(Message("{where}: {problem}", where=where, problem=str(error)))
             continue
         row = _kept(figure, details, (card, count), workload, today)
+        problems += _impossible(row, name)
         row = replace(row, claim=details.claim or figure.claim or figures_read.claim, origin=name, origin_sha256=sha256)
         if (twin := elsewhere.get(_content(row))) is not None:
             left_out.append(Message(
@@ -145,8 +146,15 @@ def take(
     return _store(data, to_store, (name, sha256, content))
 
 
-def _impossible(figure: Figure, name: str) -> Iterator[Message]:
-    """What of a figure no card and no hall of racks does: the contract of measurements would leave it out every night."""
+def _impossible(figure: StoredFigure, name: str) -> Iterator[Message]:
+    """What of a figure no card and no hall of racks does: the contract of measurements would leave it out every night. And
+    each text that is longer than a name may be.
+    """
+    where = f"{name}{f', {figure.where}' if figure.where else ''}"
+    for column in ("workload_id", "unit", "gpu_name", "model", "precision", "software", "measured_by"):
+        if len(getattr(figure, column) or "") > LONGEST_NAME:
+            problem = Message("{column} has at most {most} letters", column=column, most=LONGEST_NAME)
+            yield Message("{where}: {problem}", where=where, problem=problem)
     for column, low, most in (
         ("score", Decimal("1e-6"), 10**9), ("gpu_count", 1, 100_000), ("batch_size", 1, _MOST), ("context_tokens", 1, _MOST),
         ("prompt_tokens", 1, _MOST), ("concurrent_users", 1, _MOST),
@@ -157,9 +165,7 @@ def _impossible(figure: Figure, name: str) -> Iterator[Message]:
                 "{column} is {value}, and a figure from {low} to {most:,} is believed: correct it", column=column,
                 low=low, most=most, value=f"{value:.4g}",
             )  # fmt: skip
-            yield Message(
-                "{where}: {problem}", where=f"{name}{f', {figure.where}' if figure.where else ''}", problem=problem
-            )
+            yield Message("{where}: {problem}", where=where, problem=problem)
 
 
 def _content(row: StoredFigure) -> tuple[object, ...]:

@@ -138,11 +138,18 @@ def test_what_no_file_could_be_called_is_a_name_that_nobody_knows_or_keeps(tmp_p
     known = ("size", f"{long}/{long}"), ("model", "add", f"{long}/b")
     figures = ("memory_gb=24", "--like", "RTX 4090", "--source", "x")
     kept = ("gpu", "add", long, *figures), ("workload", "add", long, "--name", "x", "--unit", "s", "--description", "x")
+    kept = (
+        *kept,
+        ("alias", "add", "x", "not_a_gpu", "--reason", long),
+        ("alias", "add", long, "not_a_gpu", "--reason", "x"),
+    )
+    measured = ("measure", "add", "sd-512-image-generation", "9", "--gpu", "rtx 4090")
+    kept = (*kept, (*measured, "--by", long), (*measured, "--software", long), (*measured[:-1], f"rtx 4090 {long}"))
     for words in (*known, *kept, ("pull", f"https://{long}/")):
         outcome = gpuledger(*words, data=tmp_path, env={"GPULEDGER_OFFLINE": "true"})
-        assert (outcome.status, outcome.out) == (2, "")
+        assert (outcome.status, outcome.out) == (1 if words[0] == "measure" else 2, "")
         assert "File name too long" not in outcome.err
-        assert words not in kept or "has at most 200 letters" in outcome.err
+        assert words not in kept or re.search("has at most 2(00|,000) letters|is no GPU", outcome.err)
     assert not [*tmp_path.iterdir()]
 
 
