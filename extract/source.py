@@ -217,8 +217,11 @@ def country_of(host: str) -> str | None:
 
 def seller(name: str, url: str | None = None, vendor: str | None = None) -> str:
     """Return who sells an offer of the source `name`, as people are told: `Newegg`, `GPU Barn (Newegg)` of a marketplace's
-    `vendor`, `BuildShop` of a quote, `shop.example` of a shop for whose pages there are no rules of their own.
+    `vendor`, `BuildShop` of a quote, `shop.example` of a shop for whose pages there are no rules of their own. A source that
+    this program has no more is called by its name.
     """
+    if name not in names():
+        return name
     source = get(name)
     if source.is_of_many_shops and (host := urlsplit(url or "").hostname):
         return host

@@ -32,6 +32,10 @@ def test_the_screen_says_price_offers_and_scores(data: Path) -> None:
     shown = gpuledger("show", "4090", data=data).out
     assert f"{card['price_usd']:,.2f} USD" in shown
     assert len(card["offers"]) > 3
+    # People are told who sells, and programs the source.
+    assert {offer["shop"] for offer in card["offers"]} == {"newegg", "danawa", "bhphoto"}
+    assert "\tB&H Photo Video\t" in shown
+    assert "\tbhphoto\t" not in shown
     assert {score["workload"] for score in card["scores"]} >= {"Stable Diffusion, 512×512 image generation"}
 
 

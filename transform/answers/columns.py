@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from gpuledger.extract.source import seller
 from gpuledger.warehouse.outputs.answer import Column
 
 _COLUMNS = (
@@ -33,8 +34,8 @@ _COLUMNS = (
     Column("instance_hour_usd", "USD an hour"),
     Column("pricing_model", "pricing", "words"),
     Column("break_even_hours", "owning is cheaper after hours"),
-    Column("source", "shop"),
-    Column("shop", "shop"),
+    Column("source", "shop", seen=lambda row: seller(row["source"], row.get("url"))),
+    Column("shop", "shop", seen=lambda row: seller(row["shop"], row.get("url"))),
     Column("availability", "availability", "words"),
     Column("price_since", "price since", "day"),
     Column("premium_over_msrp", "over MSRP", "change"),

@@ -37,7 +37,7 @@ def value(data: DataDir, workload: str, basis: Basis, scope: Scope) -> Answer:
     parameters = market_parameters(day, market)
     if basis == "street":
         mark = MARK_OF_A_DAY if day else "p.price_mark"
-        sql = f"""SELECT v.*, p.offered_in, p.source AS shop, p.price_since, p.last_seen_at, {mark} AS price_mark
+        sql = f"""SELECT v.*, p.offered_in, p.source AS shop, p.url, p.price_since, p.last_seen_at, {mark} AS price_mark
             FROM ({sql}) v LEFT JOIN {street_prices(day, market)} p USING (gpu_id)"""
     elif market is None:
         parameters.pop("market", None)

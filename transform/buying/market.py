@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import duckdb
 
-from gpuledger.extract.source import names as source_names
 from gpuledger.extract.source import seller
 from gpuledger.transform import exchange_rates
 from gpuledger.transform.assumptions import Assumptions, from_table
@@ -74,7 +73,7 @@ class Evidence(NamedTuple):
     @property
     def shop(self) -> str:
         """Who sells it, as people are told."""
-        return seller(self.source, self.url, self.vendor) if self.source in source_names() else self.source
+        return seller(self.source, self.url, self.vendor)
 
 
 class Card(NamedTuple):
