@@ -36,43 +36,8 @@ _KINDS: dict[Kind, str] = {
 CARDS = frozenset(("card", "cards"))
 #: Words of lines and forms that stand beside a chip's name (R9 Fury X, H100 SXM5 HGX), and the signs between names.
 _OF_NAMES = frozenset((*FORM_WORDS, *OPEN_WORDS, *",/|", "r5", "r7", "r9", "maxq", "s"))
-#: Words behind the part that a title sells.
-_OF_PARTS = frozenset(("set", "assembly", "module", "pair", "replacement", "kit", "only", "original"))
-_ENDS_CARDS = frozenset(("12v", "12vhpwr", "connector", "connectors"))
-#: Words that titles of cards also have right behind the chip's name: `RTX 3060 Fan x2`, `RTX 4090 12VHPWR`.
-_NAMED_ON_CARDS = _ENDS_CARDS | frozenset(
-    ("fan", "fans", "cooler", "lufter", "luefter", "wentylator", "ventilateur", "ventilador", "쿨링팬", "thermal", "kit",
-     "pad", "panel")
-)  # fmt: skip
-#: Numbers of cards in words.
-_NUMERALS = frozenset(
-    ("two", "three", "four", "five", "six", "eight", "ten", "zwei", "drei", "vier", "deux", "trois", "quatre", "dos", "tres",
-     "cuatro", "due", "tre", "quattro", "twee", "drie", "dwie", "trzy", "cztery", "tva", "duas", "dve", "tri", "iki")
-)  # fmt: skip
-#: Cards and pieces in the plural.
-_PLURALS = frozenset(
-    ("cards", "gpus", "videocards", "pieces", "units", "copies", "grafikkarten", "karten", "stuck", "stueck", "exemplare",
-     "cartes", "tarjetas", "schede", "karty", "videokaarten", "placas", "grafikkort", "kort", "unidades", "pezzi", "stuks",
-     "sztuki", "kusy", "adet", "videokarty")
-)  # fmt: skip
 #: A number of so many digits names a model and counts nothing: `970 MSI`.
 _DIGITS_OF_A_MODEL = 3
-#: What says that a part is sold for one that broke. At most one word stands between it and the part.
-_REPLACEMENT = frozenset(
-    ("replacement", "ersatz", "ersatzteil", "remplacement", "rechange", "repuesto", "ricambio", "zamienny", "wymienny",
-     "vervangende", "vervanging", "交換用", "교체용", "替换", "更换")
-)  # fmt: skip
-#: Words before "parts" that say whose parts are sold.
-_PARTS_OF = frozenset(("pc", "computer", "oem", "genuine", "original", "gaming", "dell", "hp", "lenovo"))
-#: Words that deny what stands behind them.
-_NOT = frozenset(("not", "never", "nicht", "non", "niet", "inte", "ikke", "nie", "nao", "neni"))
-#: Words of names of games, which are given away with cards.
-_GAMES = frozenset(("red", "redemption", "island", "space", "walking", "cells", "company"))
-#: Words before "box" that say that the card has its box.
-_WITH_A_BOX = frozenset(
-    ("in", "original", "orig", "open", "and", "retail", "new", "sealed", "its", "own", "full", "complete", "factory", "no",
-     "without", "oem", "the")
-)  # fmt: skip
 _WATTS = frozenset(("w", "watt", "watts"))
 #: A drive between the signs of a list (`RTX5080/16G/1T`), and processors by their numbers.
 _IN_A_LIST = re.compile(r"[/|+,]\s*((?:[1248]tb?|(?:256|512|1000|1024)gb?)(?![\w.]))")
@@ -159,12 +124,13 @@ class Product:
         """Whether the word at `place` says what graphics card it is: `Gaming Computer Graphics Card`, `desktop GPU`, or
         whom a card is for (`graphics card for computers`, `RTX 3070 Gaming Computer Black Graphics Card`).
         """
-        behind = (word for word in self.texts[place + 1 :] if word not in _FOR_WHOM)
+        behind = (word for word in self.texts[place + 1 :] if word not in self.words.for_whom)
         if next(behind, "") in self.words.graphics:
             return True
-        before = [word for word in self.texts[:place] if word not in _FOR_WHOM]
+        before = [word for word in self.texts[:place] if word not in self.words.for_whom]
         if before and before[-1] in self.words.purpose_before:
-            return not self.words.graphics.isdisjoint(before)
+            named = bool(self.reading.mentions) and self.first < place
+            return named or not self.words.graphics.isdisjoint(before)
         is_last = self.texts[-1] in CARDS and self.texts[-2] in self.words.graphics
         return is_last and 0 < self.first < place and self.words.along.isdisjoint(before)
 
@@ -179,8 +145,6 @@ _INCLUDED = re.compile(
     r"(?:[,;(]\s*([^,;()]+?)|((?:\b\w+\s){0,2}\b\w+))\s+(?:included|(?:pre)?installed|mounted|in (?:the |its )?box"
     r"|inbegriffen|dabei|montiert|verbaut|inclus[aeo]?|incluid[ao]s?|installe|montato|w zestawie|medfoljer)\b"
 )
-#: Words between a word for machines and the word for graphics that it belongs to.
-_FOR_WHOM = frozenset(("pc", "computer", "desktop", "gaming", "game", "gamer", "server", "workstation"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +168,10 @@ def _of_another(product: Product, place: int) -> bool:
     """Whether a word for damage is denied, or part of another name: `not broken`, `PC parts`, `Red Dead Redemption`."""
     around = product.texts[max(0, place - 1) : place + 2]
     word = product.texts[place]
-    if place and around[0] in _NOT:
+    if place and around[0] in product.words.denying:
         return True
-    return (word == "parts" and not _PARTS_OF.isdisjoint(around[:-1])) or (
-        word in ("dead", "bad") and not _GAMES.isdisjoint(around)
+    return (word == "parts" and not product.words.whose_parts.isdisjoint(around[:-1])) or (
+        word in ("dead", "bad") and not product.words.games.isdisjoint(around)
     )
 
 
@@ -219,7 +183,7 @@ def _only_its_box(product: Product) -> Set[str]:
     texts = product.texts
     if texts[-1:] != ["box"] or not product.reading.mentions or product.comes_along(len(texts) - 1):
         return frozenset()
-    return frozenset() if texts[-2] in _WITH_A_BOX or not texts[-2].isalpha() else {"box"}
+    return frozenset() if texts[-2] in product.words.said_of_boxes else {"box"}
 
 
 def _enclosure(product: Product) -> Set[str]:
@@ -230,7 +194,7 @@ def _enclosure(product: Product) -> Set[str]:
 def _service(product: Product) -> Set[str]:
     words, texts = product.words, product.texts
     begins = texts[1:2] if texts[:1] == ["("] else texts[:1]
-    wish = words.wish_first.intersection(begins)
+    wish = words.wish_at_an_end.intersection(begins + texts[-1:])
     return (product.marks & words.service) | wish | words.service_phrases.find(texts, product.marks)
 
 
@@ -258,7 +222,9 @@ def _for_a_card(product: Product) -> Set[str]:
         return frozenset()
     for mention in product.reading.mentions:
         start, end = mention.start, mention.end
-        while start and texts[start - 1] in words.board_maker | words.maker.keys() | words.graphics | _BEFORE_A_NAME:
+        while (
+            start and texts[start - 1] in words.board_maker | words.maker.keys() | words.graphics | words.before_names
+        ):
             start -= 1
         is_for = start > 0 and texts[start - 1] in words.purpose_before
         # The word before "for" is the product sold. If "for" begins the title, any other word may be the product.
@@ -274,10 +240,6 @@ def _for_a_card(product: Product) -> Set[str]:
     return frozenset()
 
 
-#: Words that may stand between "for" and a chip's name, besides makers.
-_BEFORE_A_NAME = frozenset((*CARDS, "the", "your", "with", "de", "placa", "scheda", "carte", "tarjeta", "karty"))
-
-
 def _is_of_memory(reading: Reading, place: int) -> bool:
     """Whether a token is part of a memory size or type, such as the `24` of `24GB용`. Other words say what the card is for:
     `Mac용`.
@@ -288,28 +250,17 @@ def _is_of_memory(reading: Reading, place: int) -> bool:
 
 def _accessory(product: Product) -> Set[str]:
     words, reading, marks = product.words, product.reading, product.marks
-    if evidence := product.standing(
-        marks & words.accessory, lambda place: _is_feature(product, place)
-    ) or _ends_with_part(product):
-        return evidence
-    maybe = product.standing(marks & words.accessory_unless_card, lambda place: _is_feature(product, place))
+    parts = product.standing(
+        marks & (words.accessory | words.parts | words.fans), lambda place: _is_feature(product, place)
+    )
     purpose, has_chip = marks & words.purpose, bool(reading.mentions) or product.chip_field
-    if maybe and (purpose or not has_chip or _replaced(product, maybe)):
-        return maybe | purpose
-    if maybe and not product.chip_field:
-        # `GPU backplate RTX 3090` is a backplate, `RTX 3090 with metal backplate` a card.
-        if head := maybe & _begins_with(product) - {"kit"}:
-            return head
-        if not reading.sizes:
-            if last := frozenset(product.texts[-2:] if product.texts[-1] in _OF_PARTS else product.texts[-1:]) & maybe:
-                return last - _ENDS_CARDS
-            if behind := _right_behind(product) & maybe - _NAMED_ON_CARDS:
-                return behind
-            if maybe - words.common_on_cards or not marks & words.board_maker:
-                return maybe
+    if parts & words.accessory or (parts and (purpose or not has_chip)):
+        return parts | purpose
+    if parts and not product.chip_field and (head := parts & _parts_sold(product)):
+        return head
     makers = product.standing(marks & words.accessory_maker, product.comes_along)
     # `EKWB … Strix/TUF RTX 4090 water block` is made for these cards; with a memory size it would be one of them.
-    is_card = has_chip and marks & words.board_maker and not purpose and (reading.sizes or not maybe)
+    is_card = has_chip and marks & words.board_maker and not purpose and (reading.sizes or not parts)
     return frozenset() if is_card else makers
 
 
@@ -325,56 +276,27 @@ def _is_feature(product: Product, place: int) -> bool:
     )
     named = bool(reading.mentions) and place > product.first
     shown = named or bool(reading.mentions and (reading.sizes or product.marks & words.board_maker))
-    described = named and any(one.text in _MADE_OF or (one.text in _NEWLY and shown) for one in before)
+    described = named and any(one.text in words.said_of_parts for one in before)
     fans = counted and shown and product.texts[place] in words.fans
     return fans or described or product.comes_along(place)
 
 
-_MADE_OF = frozenset(("metal", "metall", "aluminum", "aluminium", "rgb", "argb"))
-_NEWLY = frozenset(
-    ("new", "fresh", "neue", "neuen", "neuer", "nuevos", "nuevas", "neufs", "nouveaux", "nuovi", "nowe", "novos", "nya",
-     "nye", "nove", "nieuwe")
-)  # fmt: skip
+def _parts_sold(product: Product) -> frozenset[str]:
+    """The words that stand where a title names what it sells: before the first maker, or last behind the chip's name.
 
-
-def _replaced(product: Product, parts: Set[str]) -> bool:
-    """Whether the title sells a replacement for one of `parts` of a card: `RTX 4090 24GB fan replacement`."""
-    texts = product.texts
-    return any(
-        word in parts - _REPLACEMENT and not _REPLACEMENT.isdisjoint(texts[max(0, place - 2) : place + 3])
-        for place, word in enumerate(texts)
-    )
-
-
-def _ends_with_part(product: Product) -> frozenset[str]:
-    """The parts that are all that follows the memory size. `RTX 3080 10GB power cable` sells a cable, but `RTX 3080 10GB
-    Silent Cooler` a card.
+    `Power cable MSI RTX 4090 24GB` and `RTX 4090 backplate ASUS` sell a part, `RTX 3090 with metal backplate` a card. Behind
+    a memory size, nothing else stands there: `RTX 3080 10GB power cable` is a cable, `RTX 3080 10GB Silent Cooler` a card.
     """
-    tokens, words = product.reading.tokens, product.words
-    sizes = [place for place, one in enumerate(tokens) if one.memory is not None or one.text in text.MEMORY_UNITS]
-    behind = frozenset(product.texts[sizes[-1] + 1 :]) if sizes else frozenset()
-    return behind & words.parts_behind_size if behind <= words.parts_behind_size | words.part_of_name else frozenset()
-
-
-def _right_behind(product: Product) -> frozenset[str]:
-    """The words right behind the chip's name, after words for graphics and "card".
-
-    `RTX 4090 backplate ASUS` sells a backplate, but `RTX 4090 metal backplate` a card. `RTX 3070 graphics card heatsink`
-    sells a heatsink.
-    """
-    graphics = product.words.graphics
-    ends = {mention.end for mention in product.reading.mentions}
-    behind = ((word for word in product.texts[end:] if word not in graphics and word not in CARDS) for end in ends)
-    return frozenset(next(words, "") for words in behind)
-
-
-def _begins_with(product: Product) -> frozenset[str]:
-    """The words before the first maker or chip. `Power cable MSI RTX 4090 24GB` sells a cable, `MSI RTX 4090 with cable` a
-    card.
-    """
-    makers = product.words.board_maker | product.words.maker.keys()
-    end = next((place for place in range(product.first) if product.texts[place] in makers), product.first)
-    return frozenset(product.texts[:end])
+    words, reading = product.words, product.reading
+    before = frozenset(one.text for one in _before_the_name(reading))
+    behind = _behind_the_name(reading, product.plain) if reading.mentions else []
+    if reading.sizes:
+        sized = max((at for at, word in enumerate(behind, 1) if _is_memory(word)), default=0)
+        rest = frozenset(behind[sized:]) - words.graphics - CARDS
+        is_part = rest <= words.parts | words.of_parts | words.of_goods
+        return before | (rest - words.features_behind_size if is_part and sized else frozenset())
+    beside = words.of_parts | words.of_goods | words.plain | words.board_maker | words.card_lines
+    return before | ({_last(behind, beside)} if product.marks & words.board_maker else frozenset(behind))
 
 
 def _case(product: Product) -> Set[str]:
@@ -551,30 +473,30 @@ def _several(product: Product) -> Set[str]:
         return frozenset()
     # `2 MSI RTX 3070`, `Zwei RTX 3090`: a number begins the title, and cards are what follows.
     words, first, second = product.words, product.texts[0], product.texts[1:2]
-    if _is_several(first):
-        of_cards = (words.board_maker, words.graphics, words.maker.keys(), CARDS, _PLURALS)
+    if _is_several(first, words):
+        of_cards = (words.board_maker, words.graphics, words.maker.keys(), CARDS, product.words.plurals)
         if any(not known.isdisjoint(second) for known in of_cards):
             return {first}
     return product.marks & words.several or set(_QUANTITY.findall(product.plain)) or _counted_behind(product)
 
 
-def _is_several(word: str) -> bool:
-    return word in _NUMERALS or (word.isdecimal() and len(word) < _DIGITS_OF_A_MODEL and int(word) > 1)
+def _is_several(word: str, words: Vocabulary) -> bool:
+    return word in words.numerals or (word.isdecimal() and len(word) < _DIGITS_OF_A_MODEL and int(word) > 1)
 
 
 def _counted_behind(product: Product) -> Set[str]:
     """A number with cards or pieces in the plural behind it, perhaps with a word for graphics in between: `two cards`, `2
     graphics cards`, `5x Grafikkarten`. The number of a version counts nothing (`PCIe 4 graphics cards`).
     """
-    if _PLURALS.isdisjoint(product.texts):
+    if product.words.plurals.isdisjoint(product.texts):
         return frozenset()
     for place, word in enumerate(product.texts):
-        if word not in _PLURALS or place < product.first:
+        if word not in product.words.plurals or place < product.first:
             continue
         at = place - 1 - (product.texts[place - 1] in product.words.graphics)
         number = product.reading.tokens[at]
         versioned = at > 0 and product.texts[at - 1] in product.words.versions
-        if number.count > 1 or (_is_several(number.text) and not number.glued and not versioned):
+        if number.count > 1 or (_is_several(number.text, product.words) and not number.glued and not versioned):
             return {number.text, word}
     return frozenset()
 
@@ -609,9 +531,9 @@ def _telling(words: Vocabulary) -> frozenset[str]:
     """All words that one of the rules looks for first."""
     phrases = (words.broken_phrases, words.enclosure_phrases, words.enclosure_boxes, words.service_phrases)
     return frozenset().union(
-        *(found.words for found in phrases), words.broken, words.enclosure, words.service, words.wish_first,
+        *(found.words for found in phrases), words.broken, words.enclosure, words.service, words.wish_at_an_end,
         words.joining, words.purpose, words.accessory,
-        words.accessory_unless_card, words.parts_behind_size, words.accessory_maker, words.computer, words.other,
+        words.parts, words.fans, words.accessory_maker, words.computer, words.other,
         words.laptop, words.processor, words.computer_after, words.several,
     )  # fmt: skip
 
@@ -695,7 +617,7 @@ def _says_card(texts: list[str], vocabulary: Vocabulary) -> bool:
 def _of_more_than_a_card(vocabulary: Vocabulary) -> frozenset[str]:
     machine = vocabulary.computer | vocabulary.laptop | vocabulary.processor | vocabulary.mobile
     beside = vocabulary.computer_after | vocabulary.other | vocabulary.before_count | vocabulary.several
-    return machine | beside | vocabulary.accessory_unless_card
+    return machine | beside | vocabulary.parts
 
 
 def product_of(reading: Reading, title: str, *, chip_field: bool = False) -> Product:
@@ -736,49 +658,57 @@ _ENDS_THE_NAME = re.compile(r"[,;!?|*(\[]|[.:]\s|\s[-–—~]+\s(?=(?:\S+\s+){2}
 def unknown_head(reading: Reading, title: str) -> str | None:
     """The word that stands where titles name what they sell, if it is none that is said of cards; None otherwise.
 
-    Most languages name it first (`Bloque de agua MSI RTX 4090`, `Köpes MSI RTX 4070`), others last (`MSI RTX 5090 GPU
-    reservation`). The name of a shop or a line stands there too: in Chinese and Korean before the maker, elsewhere behind
-    the memory size, so that such words say nothing.
-    """
-    tokens, words = reading.tokens, reading.vocabulary
-    first = min((mention.start for mention in reading.mentions), default=0)
-    known = _before_the_chip(words)
-    begin = next((place for place, one in enumerate(tokens[:first]) if one.text in known), first)
-    if reading.sizes and not begin:
-        return None
-    if tokens[begin].text in words.graphics | CARDS:
-        # `Ekran kartı tutucu RTX 4090` holds the card, and a `Gutschein Grafikkarte RTX 4070` buys one.
-        says_how = (place for place in range(begin, first) if tokens[place].text in _says_how(words))
-        return None if reading.sizes else _first_thing(tokens[: next(says_how, first)], words)
-    if begin > 1 and tokens[begin - 1].text in words.prepositions and tokens[begin - 2].text in words.fans:
-        return tokens[begin - 2].text  # `Wentylatory do Gigabyte RTX 3060 Ti`
-    by_maker = tokens[begin].text in words.board_maker
-    if (by_maker or not reading.sizes) and (unknown := _first_thing(tokens[:begin], words)):
-        return None if words.sellers.find(reading.words, reading.marks) else unknown
-    sold = any(one.text in words.selling for one in tokens[:begin])
-    return None if sold or reading.sizes or reading.memory_types else _last_thing(reading, title)
-
-
-def _last_thing(reading: Reading, title: str) -> str | None:
-    """The last word of the part of the title that names the card, if it is none that is said of cards: the `grille` of `ASUS
-    RTX 4090 grille`. Words behind a preposition say something about it.
+    The name of a shop or a line stands there too: in Chinese and Korean before the maker, elsewhere behind the memory size,
+    so that such words say nothing.
     """
     words = reading.vocabulary
     if not reading.mentions:
         return None
+    before = _before_the_name(reading)
+    by_maker = not words.board_maker.isdisjoint(one.text for one in reading.tokens[: reading.mentions[0].start])
+    if before and (by_maker or not reading.sizes) and (unknown := _first_thing(before, words)):
+        return None if words.sellers.find(reading.words, reading.marks) else unknown
+    if reading.sizes or reading.memory_types or any(one.text in words.selling for one in before):
+        return None
+    behind = _behind_the_name(reading, text.normalise(title))
+    last = _last(behind, CARDS)  # a `warranty card`
+    of_a_line = (len(last) == 3 and last not in words.of_parts) or last.startswith(tuple(words.card_lines))
+    if of_a_line or not _first_thing([Token(last)], words):
+        return None
+    of_graphics = behind[behind.index(last) - 1] in words.graphics or reading.marks.isdisjoint(words.graphics)
+    return last if of_graphics else None
+
+
+def _before_the_name(reading: Reading) -> list[Token]:
+    """The words before the first maker's or chip's name: many languages name there what is sold (`Bloque de agua MSI RTX
+    4090`, `Köpes MSI RTX 4070`). Words behind a preposition say something about it.
+    """
+    tokens, words = reading.tokens, reading.vocabulary
+    first = min((mention.start for mention in reading.mentions), default=0)
+    ends = _ends_a_head(words)
+    return tokens[: next((place for place in range(first) if tokens[place].text in ends), first)]
+
+
+def _behind_the_name(reading: Reading, plain: str) -> list[str]:
+    """The words behind the chip's name in the part of the title that names the card, up to one that says how it is: English
+    and others name there what is sold (`MSI RTX 5090 GPU reservation`).
+    """
     number, spelled = reading.mentions[0].family.core[-1], reading.mentions[0].spelled.split()
-    plain = text.normalise(title)
     end = _ENDS_THE_NAME.search(plain, plain.find(number))
     named = text.split_words(plain[: end.start()] if end else plain)
-    behind = next((place for place, word in enumerate(named) if number in word), 0) + 1
-    stop = next((at for at in range(behind, len(named)) if named[at] in _says_how(words)), len(named))
-    last, before = named[stop - 1], named[stop - 2]
-    if last in _OF_PARTS or (last in CARDS and before not in words.graphics):
-        last = before  # a `warranty card`, an `accessory set`
-    unknown = stop > behind and last not in spelled and _first_thing([Token(last)], words) is not None
-    if not unknown or len(last) == 3 or last.startswith(tuple(words.card_lines)):
-        return None
-    return last if before in words.graphics or reading.marks.isdisjoint(words.graphics) else None
+    begin = next((place for place, word in enumerate(named) if number in word), 0) + 1
+    says_how = _says_how(reading.vocabulary)
+    stop = next((at for at in range(begin, len(named)) if named[at] in says_how), len(named))
+    return [word for word in named[begin:stop] if word not in spelled]
+
+
+def _last(behind: Sequence[str], beside: Set[str]) -> str:
+    """The last word that is none of `beside`; empty if there is none."""
+    return next((word for word in reversed(behind) if word not in beside and not word.isdigit()), "")
+
+
+def _is_memory(word: str) -> bool:
+    return word in text.MEMORY_UNITS or text.glued_memory(word) is not None
 
 
 def _first_thing(tokens: Sequence[Token], words: Vocabulary) -> str | None:
@@ -793,28 +723,21 @@ def _first_thing(tokens: Sequence[Token], words: Vocabulary) -> str | None:
 
 
 @cache
-def _says_how(words: Vocabulary) -> frozenset[str]:
-    return words.purpose_before | words.along | words.prepositions | _NOT
+def _ends_a_head(words: Vocabulary) -> frozenset[str]:
+    return words.board_maker | words.maker.keys() | _says_how(words)
 
 
 @cache
-def _before_the_chip(words: Vocabulary) -> frozenset[str]:
-    return words.board_maker | words.maker.keys() | words.graphics | CARDS
+def _says_how(words: Vocabulary) -> frozenset[str]:
+    return words.purpose_before | words.along | words.prepositions | words.denying
 
 
 @cache
 def _said_of_cards(words: Vocabulary) -> frozenset[str]:
-    names = (
-        words.selling
-        | words.board_maker
-        | words.maker.keys()
-        | words.card_lines
-        | words.own_cards
-        | FORM_WORDS.keys()
-        | OPEN_WORDS
-    )
+    names = words.board_maker | words.maker.keys() | words.card_lines | words.own_cards | FORM_WORDS.keys() | OPEN_WORDS
     beside = words.liquid | words.mobile | words.machine_lines | words.taken_out | words.fans | words.fan_counts
-    return names | beside | words.graphics | words.plain | words.of_goods | words.along | words.purpose | _BEFORE_A_NAME
+    said = words.selling | words.graphics | words.plain | words.of_goods | words.along | words.before_names
+    return names | beside | said | words.for_whom
 
 
 def is_bare(reading: Reading) -> bool:

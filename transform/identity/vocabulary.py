@@ -33,6 +33,13 @@ class Phrases:
         return frozenset()
 
 
+#: Lists whose words say something only beside others.
+_NO_MARKS = frozenset(
+    ("card_lines", "not_glued", "of_parts", "said_of_parts", "said_of_boxes", "for_whom", "before_names", "denying",
+     "whose_parts", "games", "numerals", "plurals")
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
     """One set of words for each thing that a word can tell. The comments of the data file explain them."""
@@ -50,12 +57,14 @@ class Vocabulary:
     prepositions: frozenset[str]
     own_cards: frozenset[str]
     accessory: frozenset[str]
-    accessory_unless_card: frozenset[str]
-    common_on_cards: frozenset[str]
-    parts_behind_size: frozenset[str]
-    part_of_name: frozenset[str]
+    parts: frozenset[str]
+    of_parts: frozenset[str]
+    features_behind_size: frozenset[str]
+    said_of_parts: frozenset[str]
+    said_of_boxes: frozenset[str]
     accessory_maker: frozenset[str]
     along: frozenset[str]
+    for_whom: frozenset[str]
     laptop: frozenset[str]
     laptop_series: dict[str, frozenset[str]]
     computer: frozenset[str]
@@ -75,16 +84,22 @@ class Vocabulary:
     other: frozenset[str]
     purpose_before: frozenset[str]
     purpose_behind: frozenset[str]
+    before_names: frozenset[str]
     #: Both of these: the words for "for", wherever they stand.
     purpose: frozenset[str]
     machines: frozenset[str]
     broken: frozenset[str]
     broken_phrases: Phrases
+    denying: frozenset[str]
+    whose_parts: frozenset[str]
+    games: frozenset[str]
     modified: frozenset[str]
     modified_always: frozenset[str]
     board_maker: frozenset[str]
     before_count: frozenset[str]
     several: frozenset[str]
+    numerals: frozenset[str]
+    plurals: frozenset[str]
     units: frozenset[str]
     versions: frozenset[str]
     fans_behind_name: frozenset[str]
@@ -96,7 +111,7 @@ class Vocabulary:
     notices: Phrases
     service: frozenset[str]
     service_phrases: Phrases
-    wish_first: frozenset[str]
+    wish_at_an_end: frozenset[str]
 
     @property
     def numbered(self) -> frozenset[str]:
@@ -106,7 +121,7 @@ class Vocabulary:
     @property
     def marks(self) -> frozenset[str]:
         """All words of all lists: the words that a reader has to note."""
-        values = [getattr(self, field.name) for field in fields(self) if field.name not in ("card_lines", "not_glued")]
+        values = [getattr(self, field.name) for field in fields(self) if field.name not in _NO_MARKS]
         sets = [value for value in values if isinstance(value, frozenset)]
         sets += [value.words for value in values if isinstance(value, Phrases)]
         return frozenset().union(
