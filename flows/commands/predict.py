@@ -45,7 +45,7 @@ def command(question: CardQuestion, explain: bool, data_dir: str | None, form: s
     from gpuledger.transform.sizing.named import shape_of, usual_precision
     from gpuledger.transform.speed import explained
     from gpuledger.transform.speed.engines import default_engine, engine_of
-    from gpuledger.transform.speed.predict import WITHOUT_DRAFT, with_draft
+    from gpuledger.transform.speed.predict import DRAFTED_BY_TEXT, WITHOUT_DRAFT, with_draft
 
     data = read_from(data_dir)
     count, card_name, cards = _cards(data, question.gpu, question.count)
@@ -70,7 +70,7 @@ def command(question: CardQuestion, explain: bool, data_dir: str | None, form: s
     if question.draft:
         with as_wrong_use(SizingError):
             prediction = with_draft(prediction)
-        notes = [note for note in notes if note.template != WITHOUT_DRAFT]
+        notes = [DRAFTED_BY_TEXT if note.template == WITHOUT_DRAFT else note for note in notes]
     if engine is None and not question.draft:
         rate, url = predicting.measured(data, prediction, model_id, precision)
         if rate != prediction.decode:

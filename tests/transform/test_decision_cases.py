@@ -166,11 +166,15 @@ def test_a_long_prompt_is_read_as_fast_as_it_was_measured(
     assert measured / 2 < rate.expected < 2 * measured
 
 
-def test_a_draft_is_said_beside_the_bound_and_its_speed_holds_what_people_run() -> None:
+def test_a_draft_is_said_beside_the_bound_and_its_speed_holds_what_people_run(tmp_path: Path) -> None:
     found = asked_of("RTX 5090", "qwen3.8-27b", "Q4_K_M", "llama.cpp", (4096, 1, 2048))
     assert any("without a draft" in str(note) for note in found.notes)
     drafted = with_draft(found).decode
     assert drafted.low < 135 < 182 < drafted.high
+    asked = ("predict", "--gpu", "RTX 5090", "--model", "qwen3.8-27b", "--context", "4096")
+    for words, by_text in ((asked, False), ((*asked, "--draft"), True)):
+        out = succeeds(*words, cwd=tmp_path).out
+        assert ("without a draft" in out, "a draft wrote code 1.4–2.3 times" in out) == (not by_text, by_text)
     with pytest.raises(SizingError, match="one user"):
         with_draft(asked_of("RTX 5090", "qwen3.8-27b", "Q4_K_M", "llama.cpp", (4096, 2, 2048)))
 

@@ -207,7 +207,9 @@ def test_a_llama_of_any_shape_has_the_closed_form(
 def test_a_repository_holds_also_the_layer_that_predicts_a_second_token(
     model_id: str, in_repository: int, predicts_second: int
 ) -> None:
-    assert count_parameters(catalogue.architecture(model_id)).total == in_repository - predicts_second
+    shape = catalogue.architecture(model_id)
+    assert count_parameters(shape).total == in_repository - predicts_second
+    assert shape.drafting == predicts_second
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,9 @@ def _counted(
         key=unread,
     ) if unread else exact  # fmt: skip
     yield Quantity("parameters", count.total, "weights", how)
+    if shape.drafting:
+        drafted = Message("with the layer that guesses a token ahead, as published totals often count")
+        yield Quantity("parameters with a draft", count.total + shape.drafting, "weights", drafted)
     if count.active != count.total:
         yield Quantity("active parameters", count.active, "weights", Message("that one token uses"))
     yield Quantity("longest context", shape.context, "tokens")

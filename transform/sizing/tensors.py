@@ -110,7 +110,8 @@ class Architecture:
     tensors outside the language model (a vision tower), which GGUF puts into a separate file.
 
     `estimated` names the key without which the weights are an estimate, and `bound` what of the layers was not understood,
-    so that the cache is at most as counted. Both are empty where everything is exact. `stored_as` is the precision of the
+    so that the cache is at most as counted. Both are empty where everything is exact. `drafting` are the weights of a layer
+    beside these that only guesses a token ahead. `stored_as` is the precision of the
     model's own files, at which every tensor has its `stored_bits`.
     """
 
@@ -127,6 +128,7 @@ class Architecture:
     extra: tuple[Tensor, ...] = ()
     estimated: str = ""
     bound: str = ""
+    drafting: int = 0
     stored_as: str = ""
 
     @cached_property
