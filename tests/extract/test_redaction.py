@@ -9,7 +9,6 @@ import pytest
 
 from gpuledger.extract import errors
 from gpuledger.extract.redaction import redact, redact_text
-from tests.extract.secret_forms import FORMS
 
 SECRET = "zX9-q7Kd_secretvalue"
 #: Names under which services really take or give secrets.
@@ -51,20 +50,92 @@ OF_TEXTS = [
     "parola", "şifre", "sifre", "пароль", "секрет", "токен", "парола", "סיסמה", "كلمة_المرور", "db_password",
     "admin.pwd", "smtp-pass", "api_token",
 ]  # fmt: skip
-OPTIONS = [
-    "--token {s}", "--token '{s}'", '--token "{s} and more"', "--api-key {s}", "--password\t{s}",
-    "--client-secret {s} --page 2",
-    "run --auth-token {s}, then", "(--passphrase {s})", "--access-token  {s}", "--db-password={s}",
-    "docker login --password {s} host",
-]  # fmt: skip
-LETTERS = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
-SHAPES = [
-    f"AIza{LETTERS[:35]}", f"GOCSPX-{LETTERS[:28]}", f"1//0{LETTERS}-x_y", f"ya29.{LETTERS}", f"AQ.Ab8{LETTERS}",
-    f"123456789:AA{LETTERS[:33]}", f"bot9876543210:AA{LETTERS[:33]}", f"dckr_pat_{LETTERS[:27]}", f"dckr_oat_{LETTERS[:32]}",
-    "dapi" + "0123456789abcdef" * 2, "dapi" + "0123456789abcdef" * 2 + "-2", f"xoxb-1234567890-{LETTERS}",
-    f"xoxp-1234567890-{LETTERS}", f"xoxe.xoxp-1-{LETTERS}", f"xapp-1-A0123-{LETTERS}", f"pnu_{LETTERS}", f"pnb_{LETTERS}",
-    f"hooks.slack.com/services/T0123/B0123/{LETTERS}", f"https://discord.com/api/webhooks/123456/{LETTERS}",
-]  # fmt: skip
+#: Texts in which a secret stands as programs, files and services really write it; what must go is between ‹ and ›. Collected
+#: from the documented forms before the rules; every secret is made up.
+_P = "hunter2correct"  # a password that has no shape of its own
+_B = "c2VjcmV0LXNlY3JldC1zZWNyZXQ="
+_X = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+_R = "Zk8vQ2pLm4Xw9RtY7bNc3HdJ"
+_M = "wJalrXUtnFEMIK7MDENGbPxRfiCYzEXAMPLEKEY0"
+FORMS = {
+    "tuple": f"auth=('robot', '‹{_R}›')",
+    "password of": f"password of the mailbox: ‹{_P}›",
+    "own publish key": f"GPULEDGER_PUBLISH_KEY=‹{_P}›",
+    "mysql -p": f"mysql -u root -p‹{_P}› shop",
+    "sshpass joined": f"sshpass -p‹{_P}› ssh host",
+    "docker login -p": f"docker login -u robot -p ‹{_P}› registry.example",
+    "curl -u joined": f"curl -urobot:‹{_P}› https://x.example",
+    "curl cookie": f"curl -b 'session=‹{_P}›' https://x.example",
+    "smbclient -U": f"smbclient -U robot%‹{_P}› //nas/share",
+    "net use": f"net use Z: \\\\nas\\x /user:robot ‹{_P}›",
+    "putty Password": f"putty.exe -load x -pw ‹{_P}›",
+    "setx": f"setx API_TOKEN ‹{_P}›",
+    "powershell securestring": f"ConvertTo-SecureString '‹{_P}›' -AsPlainText -Force",
+    "npm config": f"npm config set //registry.example/:_authToken ‹{_P}›",
+    "netrc": f"machine api.example login robot password ‹{_P}›",
+    "pgpass": f"db.example:5432:shop:robot:‹{_P}›",
+    "kubernetes secret": f"kind: Secret\ndata:\n  password: ‹{_B}›\n",
+    "htpasswd": "robot:‹$apr1$Zs3mJtK5$kB1xFq9mRr2uXo4y0nWvA/›",
+    "shadow yescrypt": "root:‹$y$j9T$F5Jx5fExrKuPp53xLKQ..1$X3DX6M94c7o.9agCG9G317fhZg9SqC.5i5rd.RhAtQ7›:19000",
+    "wpa_supplicant": f'network={{ ssid="x" psk="‹{_P}›" }}',
+    "wireguard PresharedKey": f"PresharedKey = ‹{_M}abc=›",
+    "dockerfile ENV": f"ENV API_TOKEN ‹{_P}›",
+    "web.config": f'<add key="ApiToken" value="‹{_P}›" />',
+    "yaml block": f"password: |\n  ‹{_P}›\n",
+    "json escaped": f'{{\\"password\\": \\"‹{_P}›\\"}}',
+    "yaml name and value": f"- name: DB_PASSWORD\n  value: ‹{_P}›\n",
+    "PuTTY key": f"PuTTY-User-Key-File-3: ssh-ed25519\nComment: x\nPrivate-Lines: 1\n‹{_M}{_B}›\nPrivate-MAC: ‹{_X}{_X}›\n",
+    "PEM encrypted": f"-----BEGIN ENCRYPTED PRIVATE KEY-----\n‹{_M}›\n-----END ENCRYPTED PRIVATE KEY-----",
+    "AWS both in a line": f"AKIAIOSFODNN7EXAMPLE ‹{_M[:40]}›",
+    "AWS configure": f"AWS Secret Access Key [None]: ‹{_M}›",
+    "AWS bedrock": f"‹ABSKQmVkcm9ja0FQSUtleS{_M}{_M}{_M}›",
+    "Vault unseal": f"Unseal Key 1: ‹{_M}abc=›",
+    "Azure client secret": "the value ‹abc8Q~DeFgHiJkLmNoPqRsTuVwXyZ0123456789ab› is wrong",
+    "GitHub": f"‹ghp_{_X}abcd›",
+    "GitLab runner": f"‹GR1348941{_X[:20]}›",
+    "Hugging Face": f"‹hf_{_M[:34]}›",
+    "Fireworks": f"‹fw_{_M[:22]}›",
+    "Slack": f"‹xoxb-123456789012-{_X}›",
+    "SendGrid": f"‹SG.{_M[:22]}.{_M}abc›",
+    "Square": f"‹sq0csp-{_M}abc›",
+    "Google service account": f'"private_key": "-----BEGIN PRIVATE KEY-----\\n‹{_M}›\\n-----END PRIVATE KEY-----\\n"',
+    "Firebase": f"‹AAAA{_M[:7]}:APA91b{_M}{_M}{_M}›",
+    "Doppler": f"‹dp.pt.{_M}›",
+    "1Password": f"‹ops_eyJ{_M}{_M}›",
+    "JWT": f"‹eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.{_M}›",
+    "digest": f'Authorization: Digest username="x", response="‹{_X}›"',
+    "redis URL": f"redis://:‹{_P}›@cache:6379/0",
+    "sentence is": f"your password is ‹{_P}›",
+    "sentence was": f"the API key was: ‹{_P}›",
+    "password for": f"Password for robot: ‹{_P}›",
+    "invalid key": f"Incorrect API key provided: ‹sk-{_X}›",
+    "seed words": "seed phrase: ‹abandon ability able about above absent absorb abstract absurd abuse access accident›",
+    "recovery": "recovery code: ‹abcde-12345-fghij›",
+    "option of two words": '--token "‹two and-more›"',
+    "option with an underscore": f"--db-password=‹{_P}›",
+    "Databricks": f"‹dapi{_X}›",
+    "Terraform of hex": f"Ab3dEf6hIj9kLm.atlasv1.‹{_X}›",
+    "Airtable": f"patAb3dEf6hIj9kLm.‹{_X}{_X}›",
+    "Twilio": f"SK‹{_X}›",
+    "Mailgun": f"key-‹{_X}›",
+    "Shopify": f"shpat_‹{_X}›",
+    "GitLab": "glpat-‹AbCdEf0123456789wxyz›",
+    "GitLab trigger": f"glptt-‹{_X}›",
+    "Google": "‹AIzaSyA1234567890abcdefghijklmnopqrstu›",
+    "age": "AGE-SECRET-KEY-1‹QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L›",
+    "PEM": f"-----BEGIN RSA PRIVATE KEY-----\n‹{_M}›\n-----END RSA PRIVATE KEY-----",
+    "header": f"Authorization: Bearer ‹{_P}›",
+    "header of GitHub": f"authorization: token ‹{_P}›",
+    "second cookie": f"cookie: a=1; b=‹{_P}›",
+    "curl --user": f"curl --user 'robot:‹{_P}›' shop",
+    "bot of Telegram": f"https://api.telegram.org/bot123456789:‹{_R}›/getMe",
+    "Estonian": f"Parool: ‹{_P}›",
+    "German": f"Zugangscode: ‹{_P}›",
+    "French": f"mot de passe : ‹{_P}›",
+    "wireless": f"wifi-key: ‹{_P}›",
+    "chat": f"slack://‹{_R}›/B/C",
+    "mail": f"mailtos://robot:‹{_P}›@mail.example?to=a@b.example",
+}
 EVERYDAY = """
 GeForce RTX 4090 24GB GDDR6X, 2x 8-pin, dual fan
 Passmark: 38,412 points; passive cooling, pass-through 12VHPWR
@@ -117,67 +188,6 @@ def test_a_text_shows_no_value_under_the_name_of_a_secret(name: str) -> None:
     )  # fmt: skip
     for text in forms:
         assert SECRET not in redact_text("it failed with " + text.format(n=name, s=SECRET) + " (status 403)"), text
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_the_value_of_a_secret_option_is_hidden(option: str) -> None:
-    shown = redact_text(f"gpuledger pull {option.format(s=SECRET)}")
-    assert (SECRET in shown, "***" in shown, "and more" in shown) == (False, True, False)
-
-
-@pytest.mark.parametrize("secret", SHAPES)
-def test_a_key_of_a_known_shape_is_hidden(secret: str) -> None:
-    shown = redact_text(f"the server said: no such key {secret}, sorry")
-    assert (LETTERS[:20] in shown, "0123456789abcdef" in shown, "***" in shown) == (False, False, True)
-
-
-@pytest.mark.parametrize(
-    "secret",
-    [
-        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.dozjgNryP4J3jVmNHl0w5N", "AKIAIOSFODNN7EXAMPLE",
-        "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "xoxb-263594206564-FGqddMF8t08v8N7Oq4i57vs1",
-        "glpat-AbCdEf0123456789wxyz", "sk-proj-abcdEFGH0123456789abcd",
-        "hf_AbCdEfGhIjKlMnOpQrSt", "AIzaSyA1234567890abcdefghijklmnopqrstu",
-        "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----",
-        *(before + "Ab3dEf6hIj9kLmNoPq2sTuVw" for before in (
-            "xai-", "pplx-", "glsa_", "tskey-auth-", "xkeysib-", "figd_", "sntrys_", "NRAK-", "PMAK-", "sbp_", "dp.pt.",
-            "pscale_tkn_", "rubygems_", "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.xyz",
-        )),
-        *(before + "0123456789abcdef" * 2 for before in ("SK", "key-", "Ab3dEf6hIj9kLm.atlasv1.")),
-        *(before + "0123456789abcdef" * 4 for before in ("patAb3dEf6hIj9kLm.", "dop_v1_")),
-        *(before + "0123456789abcdef" * 2 for before in ("shpat_", "glptt-")),
-        *(before + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6" for before in (
-            "npm_", "whsec_", "lin_api_", "ATATT3x", "gsk_", "r8_", "sq0atp-", "hvs.CAESIJ", "sk-ant-api03-",
-            "xapp-1-A0123456789-0123456789012-", "SG.a1B2c3D4e5F6g7H8i9J0k1.Zz",
-        )),
-        "AGE-SECRET-KEY-1QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
-        "-----BEGIN PGP PRIVATE KEY BLOCK-----\nlQOYBF\n-----END PGP PRIVATE KEY BLOCK-----",
-        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIFHD\n-----END ENCRYPTED PRIVATE KEY-----",
-    ],
-)  # fmt: skip
-def test_a_text_shows_nothing_in_the_shape_of_a_key(secret: str) -> None:
-    shown = redact_text(f"the answer was {secret} and no page")
-    assert "***" in shown
-    assert secret.splitlines()[-1] not in shown
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "https://hooks.slack.com/services/T00000000/B00000000/XXXXyyyy1234XXXXyyyy1234",
-        "https://discord.com/api/webhooks/1234567/XXXXyyyy1234XXXXyyyy1234-a_b",
-        "https://api.telegram.org/bot123456789:XXXXyyyy1234XXXXyyyy1234/getMe",
-        "slack://XXXXyyyy1234XXXXyyyy1234/B/C", "mailtos://robot:XXXXyyyy1234XXXXyyyy1234@mail.example?to=a@b.example",
-        "Authorization: Bearer XXXXyyyy1234XXXXyyyy1234", "authorization: token XXXXyyyy1234XXXXyyyy1234",
-        "Set-Cookie: id=XXXXyyyy1234XXXXyyyy1234; Path=/", "cookie: a=1; b=XXXXyyyy1234XXXXyyyy1234",
-        "postgresql+asyncpg://prefect:XXXXyyyy1234XXXXyyyy1234@postgres/prefect",
-        "curl -u robot:XXXXyyyy1234XXXXyyyy1234 https://shop.example", "curl --user 'robot:XXXXyyyy1234XXXXyyyy1234' shop",
-        "Zugangscode: XXXXyyyy1234XXXXyyyy1234", "mot de passe : XXXXyyyy1234XXXXyyyy1234", "密码：XXXXyyyy1234XXXXyyyy1234",
-        "wifi-key: XXXXyyyy1234XXXXyyyy1234", "Parool: XXXXyyyy1234XXXXyyyy1234",
-    ],
-)  # fmt: skip
-def test_addresses_that_are_keys_themselves(text: str) -> None:
-    assert "XXXXyyyy1234XXXXyyyy1234" not in redact_text(f"while asking ({text}).")
 
 
 @pytest.mark.parametrize(
