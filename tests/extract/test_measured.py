@@ -1,27 +1,28 @@
-"""The files that benchmark programs write, in their real shape: what is a figure, what is none, and what is left open."""
+"""The files that benchmark programs write, and tables of results: what is a figure, what none, what is left open."""
 
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
+from gpuledger.extract import source
+from gpuledger.extract.items import Score
+from gpuledger.extract.markup import markdown
 from gpuledger.extract.readers.measured import llama_bench
 from gpuledger.extract.readers.measured.figure import NotReadable
 from gpuledger.extract.readers.measured.plain import read_stored
 from gpuledger.extract.readers.measured.read import read_figures
-from tests.support.measurement_files import (
-    INFERENCEX,
-    LLAMA_BENCH,
-    LLAMA_BENCH_TABLE,
-    MLPERF,
-    MLPERF_CSV,
-    VLLM,
-)
+from gpuledger.flows.night import gather
+from tests.extract.pages import page
+from tests.flows import inprocess
+from tests.support.measurement_files import INFERENCEX, LLAMA_BENCH, LLAMA_BENCH_TABLE, MLPERF, MLPERF_CSV, VLLM
 
 
 def test_llama_bench_gives_reading_and_writing_apart_and_leaves_their_mixture_out() -> None:
@@ -218,3 +219,30 @@ def test_what_is_no_measurement_is_refused_with_its_place(content: bytes, messag
 def test_a_kept_file_that_was_edited_badly_names_its_line() -> None:
     with pytest.raises(NotReadable, match="no column"):
         read_stored(b"workload_id,gpu_name\n")
+
+
+ADDRESS = "https://raw.example.org/r/README.md#workload=deepseek-r1-14b&table=DeepSeek+R1+14b&score=Eval+Rate&rows=CPU/GPU:GPU"
+
+
+def test_a_table_that_somebody_keeps_of_ollama(shared_data: Path) -> None:
+    kept = page((shared_data / "benchmarks" / "ollama-benchmark_README.md").read_bytes(), ADDRESS, "text/plain")
+    found = [one for one in source.get("result_tables").parse(kept) if isinstance(one, Score)]
+    figures = {one.gpu_name: (one.score, one.unit, one.workload_id) for one in found}
+    assert figures["Radxa Orion O6 - 16GB (Nvidia RTX 3080 Ti)"] == (Decimal("64.58"), "tokens/s", "deepseek-r1-14b")
+    assert figures["Pi 5 - 16GB (AMD Pro W7700)"][0] == Decimal("19.90")
+    assert not any("GMKtek" in name for name in figures), "that ran on the processor"
+
+
+def test_the_addresses_are_those_of_the_settings(tmp_path: Path) -> None:
+    context = dataclasses.replace(inprocess.context(tmp_path, 1, only=["result_tables"]), sample_night=None)
+    assert gather.readings(context) == []
+    context = dataclasses.replace(context, settings=dataclasses.replace(context.settings, result_tables=(ADDRESS,)))
+    (reading,) = gather.readings(context)
+    assert list(reading.starts) == [ADDRESS]
+
+
+def test_pipes_marks_and_short_rows() -> None:
+    text = "## A *short* one\n\nname | `t/s`\n--- | ---\n**a \\| b** | 1\nonly\n\n| x |\n|---|\n| y |\n"
+    first, second = markdown.read_tables(text)
+    assert (first.title, first.header, first.rows) == ("A short one", ("name", "t/s"), (("a | b", "1"),))
+    assert (second.header, second.rows) == (("x",), (("y",),))

@@ -568,3 +568,53 @@ LISTING = "".join(f'<div><h3>Card {n}</h3><span class="price">${n}99.99</span></
 def test_what_is_no_page_of_goods(html: str, error: type[ExtractError], said: str) -> None:
     with pytest.raises(error, match=said):
         list(product.parse(page(html, URL)))
+
+
+SOLD = '<div class="kosten">549,00 €</div><p>Artikelnummer: VT-4070</p><a class="btn">In den Warenkorb</a>'
+OTHERS = (
+    '<div class="other"><a href="/p/fan"><img src="fan.png">Leiser Lüfter mit 120 mm und Schrauben</a> 19,90 €</div>'
+    '<div class="other"><a href="/p/cable"><img src="cable.png">Kabel mit vergoldeten Steckern</a> 7,90 €</div>'
+)
+
+
+def offer_named(body: str, title: str = f"{TITLE} kaufen | Kartenhaus") -> Offer:
+    head = f'<meta charset="utf-8"><title>{title}</title>'
+    html = f'<!doctype html><html lang="de"><head>{head}</head><body>{body}</body></html>'
+    return offer_on("https://kartenhaus.example.de/artikel/veltor", html)[0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # The path to the page and its own link say the same further up.
+        f'<div class="breadcrumb"><span>{TITLE}</span></div><p><a href="?">{TITLE}</a></p>{OTHERS}'
+        f'<div class="shell"><b>{TITLE}</b>{SOLD}</div>',
+        # Another element prints a shorter part of the title.
+        f'{OTHERS}<div class="shell"><p>Kartenhaus</p><p>Veltor</p><div>{TITLE}</div>{SOLD}</div>',
+        f'<div hidden><div>{TITLE}</div></div>{OTHERS}<div class="shell"><div>{TITLE}</div>{SOLD}</div>',
+    ],
+)
+def test_goods_without_a_heading_are_found_by_the_title(body: str) -> None:
+    offer = offer_named(body)
+    assert (offer.title, offer.price, offer.sku) == (TITLE, Decimal("549.00"), "VT-4070")
+    assert offer.availability == "in_stock"
+
+
+@pytest.mark.parametrize("name", ["data-hook", "data-qa", "data-test", "data-test-id", "data-cy"])
+def test_names_that_only_the_shop_s_tests_use_say_which_price_is_old(name: str) -> None:
+    prices = (
+        f'<p><b {name}="price-old" class="x1">649,00 €</b> <b {name}="price-now" class="x2">549,00 €</b></p>'
+        '<button class="x3">In den Warenkorb</button>'
+    )
+    offer = offer_named(f'<div class="shell"><h1 {name}="product-title">{TITLE}</h1>{prices}</div>{OTHERS}')
+    assert (offer.price, offer.list_price) == (Decimal("549.00"), Decimal("649.00"))
+
+
+def test_a_heading_of_its_own_is_believed_before_the_title() -> None:
+    body = f'<p>Kartenhaus Grafikkarten</p><div class="shell"><h1>Veltor 4070</h1>{SOLD}</div>{OTHERS}'
+    offer = offer_named(body, "Kartenhaus Grafikkarten Veltor")
+    assert (offer.title, offer.price) == ("Veltor 4070", Decimal("549.00"))
+
+
+def test_a_page_that_prints_no_part_of_its_title_keeps_the_title_s_own() -> None:
+    assert offer_named(f'<div class="shell"><div>Grafikkarte</div>{SOLD}</div>').title == f"{TITLE} kaufen | Kartenhaus"

@@ -1,4 +1,4 @@
-"""The traps of the benchmark hierarchy's tables, one test each; whole pages are in the source's cases."""
+"""The traps of the hierarchy's tables and of the monthly price index; whole pages are in the sources' cases."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from gpuledger.extract import source
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.items import IndexPrice, Issue, Link, Parsed, Score
 from gpuledger.extract.markup.html import soup
-from gpuledger.extract.readers.toms import next_page, page_number, split_name
+from gpuledger.extract.readers.toms import month_of, next_page, page_number, split_name
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.toms_gpu_hierarchy.pages import parse
-from tests.extract.pages import HIERARCHY, page, table
+from gpuledger.extract.sources.toms_price_index.pages import parse as parse_index
+from tests.extract.pages import HIERARCHY, INDEX, page, table
 
 HEADER = ("Graphics Card", "Lowest Price", "1080p Ultra", "1440p Ultra")
 
@@ -291,3 +292,137 @@ def test_the_figures_of_2026_come_back_from_a_page_made_of_them(shared_data: Pat
     assert {item.gpu_name: item.price for item in prices(made)} == {
         row["gpu"]: Decimal(row["msrp_usd"]) for row in rows
     }
+
+
+OCTOBER = (
+    '<title>October 2023 eBay GPU Prices</title><h2><span class="page-title">October 2023 eBay GPU Prices</span></h2>'
+)
+
+
+def read_index(body: str, url: str = INDEX) -> list[Parsed]:
+    return list(parse_index(page(body, url)))
+
+
+def index_prices(body: str, url: str = INDEX) -> list[IndexPrice]:
+    return [item for item in read_index(body, url) if isinstance(item, IndexPrice)]
+
+
+@pytest.mark.parametrize(
+    ("header", "condition", "period"),
+    [
+        ("Avg eBay Price", "used", "2023-10"),
+        ("Average eBay Price", "used", "2023-10"),
+        ("eBay Price", "used", "2023-10"),
+        ("eBay", "used", "2023-10"),
+        ("October eBay Price", "used", "2023-10"),
+        ("Oct eBay Price", "used", "2023-10"),
+        ("Sept eBay Price", "used", "2023-09"),
+        ("Sep eBay Price", "used", "2023-09"),
+        ("September eBay Price", "used", "2023-09"),
+        ("Nov eBay Price", "used", "2022-11"),
+        ("Dec 2022 eBay Price", "used", "2022-12"),
+        ("Last Price", "used", "2023-09"),
+        ("Last eBay Price", "used", "2023-09"),
+        ("Previous Price", "used", "2023-09"),
+        ("Price", "used", "2023-10"),
+        ("October", "used", "2023-10"),
+        ("Retail Price", "new", "2023-10"),
+        ("Last Retail Price", "new", "2023-09"),
+        ("Newegg Price", "new", "2023-10"),
+        ("MSRP", "new", None),
+        ("Launch Price", "new", None),
+    ],
+)
+def test_headers_say_condition_and_month(header: str, condition: str, period: str | None) -> None:
+    (found,) = index_prices(OCTOBER + table(("GPU", header), ("RTX 4090", "$1,612")))
+    assert (found.price, found.currency, found.condition, found.period) == (Decimal(1612), "USD", condition, period)
+    assert (found.column, found.gpu_name) == (header, "RTX 4090")
+
+
+@pytest.mark.parametrize(
+    "header", ["Gross Sales", "Monthly Change", "FPS/$", "Price Change", "Price Drop", "% of MSRP", "Price per FPS"]
+)
+def test_figures_of_other_columns_are_no_prices(header: str) -> None:
+    body = OCTOBER + table(("GPU", "eBay Price", header), ("RTX 4090", "$1,612", "$99"))
+    assert [item.column for item in index_prices(body)] == ["eBay Price"]
+    assert [item for item in read_index(body) if isinstance(item, Issue)] == []
+
+
+@pytest.mark.parametrize("header", ["QTY Sold", "Qty Sold", "Quantity", "Units Sold", "# Sold", "Sold"])
+def test_the_quantity_belongs_to_the_used_price_of_the_month_only(header: str) -> None:
+    columns = ("GPU", "Avg eBay Price", header, "Retail Price", "Last Price")
+    found = index_prices(OCTOBER + table(columns, ("RTX 4090", "$1,612", "1,318", "$1,599", "$1,650")))
+    assert [(item.column, item.quantity_sold) for item in found] == [
+        ("Avg eBay Price", 1318),
+        ("Retail Price", None),
+        ("Last Price", None),
+    ]
+
+
+def test_a_quantity_that_is_no_number_is_an_issue_and_the_price_stays() -> None:
+    body = OCTOBER + table(("GPU", "eBay Price", "QTY Sold"), ("RTX 4090", "$1,612", "many"))
+    assert [item.quantity_sold for item in index_prices(body)] == [None]
+    assert [item.code for item in read_index(body) if isinstance(item, Issue)] == ["unreadable_quantity"]
+
+
+def test_january_s_last_price_is_december_s() -> None:
+    (found,) = index_prices(
+        "<title>January 2023 eBay index_prices</title>" + table(("GPU", "Last Price"), ("RTX 4090", "$1,612"))
+    )
+    assert found.period == "2022-12"
+
+
+def test_the_headline_of_all_parts_is_not_the_month_of_a_later_part() -> None:
+    headline = "<h1>Used index_prices 2023: November 2023 update</h1>"
+    body = headline + table(("GPU", "eBay Price"), ("RTX 4090", "$1,612"))
+    assert [item.period for item in index_prices(body)] == ["2023-11"]
+    assert [item.period for item in index_prices(body, f"{INDEX}/8")] == [None]
+    assert [item.code for item in read_index(body, f"{INDEX}/8") if isinstance(item, Issue)] == ["no_period"]
+    titled = f"<title>March 2023 eBay index_prices - {headline} - Page 8</title>" + body
+    assert [item.period for item in index_prices(titled, f"{INDEX}/8")] == ["2023-03"]
+
+
+def test_the_caption_s_month_goes_before_the_page_s() -> None:
+    body = OCTOBER + table(("GPU", "eBay Price"), ("RTX 4090", "$1,612"), caption="Sept. 2023 prices")
+    assert [item.period for item in index_prices(body)] == ["2023-09"]
+
+
+def test_without_a_word_of_new_or_used_the_condition_is_unknown() -> None:
+    body = "<title>Card index_prices, October 2023</title>" + table(("GPU", "Price"), ("RTX 4090", "$1,612"))
+    assert [item.condition for item in index_prices(body)] == ["unknown"]
+
+
+@pytest.mark.parametrize("cell", ["N/A", "—", "", "Row 0 - Cell 1", "none", "$0", "Sold out"])
+def test_no_price_is_no_item(cell: str) -> None:
+    assert read_index(OCTOBER + table(("GPU", "eBay Price"), ("RTX 4090", cell))) == []
+
+
+def test_a_price_in_the_name_is_its_own_item() -> None:
+    found = index_prices(OCTOBER + table(("GPU", "eBay Price"), ("RTX 4090 ($1,599)", "$1,612")))
+    assert [(item.gpu_name, item.price, item.condition, item.period) for item in found] == [
+        ("RTX 4090", Decimal(1599), "unknown", None),
+        ("RTX 4090", Decimal(1612), "used", "2023-10"),
+    ]
+
+
+def test_no_table_of_prices_is_a_changed_layout_on_the_first_part_only() -> None:
+    body = OCTOBER + table(("GPU", "Score"), ("RTX 4090", "100%"))
+    with pytest.raises(LayoutChanged, match="no table with a column of cards and one of prices"):
+        read_index(body)
+    assert [item.code for item in read_index(body, f"{INDEX}/2") if isinstance(item, Issue)] == ["no_table"]
+
+
+@pytest.mark.parametrize(
+    ("text", "month"),
+    [
+        ("October 2023 eBay GPU Prices", "2023-10"),
+        ("Sept. 2022", "2022-09"),
+        ("May, 2021", "2021-05"),
+        ("Maybe 2021", None),
+        ("Marching 2021", None),
+        ("October", None),
+        ("2023", None),
+    ],
+)
+def test_months_in_titles(text: str, month: str | None) -> None:
+    assert month_of(text) == month
