@@ -195,9 +195,9 @@ def _columns(money: Money) -> Sequence[Column]:
     return [
         Column("advice", gettext("advice"), "text",
                gettext("buy, and for less or in the other condition if that is worth a thought; quote: the best that this "
-                       "vendor quoted for it"), 9),
+                       "vendor quoted for it"), 11),
         Column("question", gettext("question"), "text",
-               gettext("its name, or the model where nobody kept a question (`buy --save`)"), 11),
+               gettext("its name, or the model where nobody kept a question (`buy --save`)"), 10),
         Column("what", gettext("what"), "text", gettext("what is ordered"), 16),
         Column("shop", gettext("vendor"), "text", gettext("who sells it; empty where the price is what others paid"), 11),
         Column("mpn", gettext("part number"), "text", gettext("the maker's number, else that of the shop"), 11),
@@ -207,7 +207,7 @@ def _columns(money: Money) -> Sequence[Column]:
         Column("tax", gettext("tax"), "text", gettext("whether the price includes it"), 9),
         Column(money.name("shipping_usd"), gettext("shipping, {currency}").format(currency=code), "money",
                gettext("of all pieces, as the shop or the quote states it; empty where it does not"), 9),
-        Column("valid_until", gettext("valid until"), "day", gettext("last day of a quote"), 11),
+        Column("valid_until", gettext("valid until"), "day", gettext("last day of a quote"), 10),
         Column("stock", gettext("delivery"), "text",
                gettext("in stock, or how many a quote offers; empty where nobody was asked"), 9),
         Column("url", gettext("link"), "link", gettext("page of the offer"), 6),
