@@ -36,6 +36,20 @@ card AS (
     -- Of accelerators that are no GPUs no program of these is known to run (transform/speed/accelerators.toml).
     WHERE g.memory_gb > 0 AND g.segment IS DISTINCT FROM 'accelerator' AND n.cards BETWEEN 1 AND 16
 ),
+-- What the measurements cover, which core.gpu_speed says in one text a card (transform/seeds/speeds.py): read once for each card.
+part AS (
+    SELECT DISTINCT gpu_id, part FROM (SELECT gpu_id, unnest(string_split(measured_models, '; ')) AS part FROM core.gpu_speed)
+),
+of_kind AS (
+    SELECT
+        gpu_id,
+        regexp_extract(part, '^(.+) (to|within) [0-9.]+', 1) AS kind,
+        max(try_cast(regexp_extract(part, ' to ([0-9]+) tokens', 1) AS INTEGER)) AS most_tokens,
+        max(try_cast(regexp_extract(part, ' within ([0-9.]+)', 1) AS DOUBLE)) AS inside,
+        max(try_cast(regexp_extract(part, ' within [0-9.]+, else ([0-9.]+)', 1) AS DOUBLE)) AS outside
+    FROM part
+    GROUP BY ALL
+),
 work AS (
     SELECT
         n.*,
@@ -75,9 +89,15 @@ plan AS (
         n.written_cache_bytes / sequences AS written_cache,
         -- Of one sequence: that is what was measured.
         CASE WHEN sequences = 1 THEN m.tokens_per_s END AS measured,
-        CASE WHEN sequences = 1 THEN t.tokens_per_s END AS ceiling
+        CASE WHEN sequences = 1 THEN t.tokens_per_s END AS ceiling,
+        coalesce(k.most_tokens, 0) AS most_tokens,
+        k.inside,
+        k.outside,
+        p.part IS NOT NULL AS is_measured_model
     FROM work n
     CROSS JOIN card c
+    LEFT JOIN of_kind k ON k.gpu_id = c.gpu_id AND k.kind = n.kind
+    LEFT JOIN part p ON p.gpu_id = c.gpu_id AND p.part = n.shape
     LEFT JOIN measured m ON m.model_id = n.model_id AND m.precision = n.precision AND m.gpu_id = c.gpu_id
     LEFT JOIN ceiling t ON t.model_id = n.model_id AND t.precision = n.precision AND t.gpu_id = c.gpu_id
 ),
@@ -122,8 +142,7 @@ timed AS (
         seconds_per_billion_cached_bytes * sequences * written_cache / 1e9 AS cache_s,
         seconds_per_billion_bytes IS NOT NULL AND NOT on_server AS is_calibrated,
         -- While an answer is written a share of the context is held.
-        greatest(1, round_even(context_tokens * core.assumed('context_read'), 0)) <= 1.1 * coalesce(try_cast(regexp_extract(measured_models, '(?:^|; )' || kind || ' to ([0-9]+) tokens', 1) AS INTEGER), 0)
-            AS is_inside
+        greatest(1, round_even(context_tokens * core.assumed('context_read'), 0)) <= 1.1 * most_tokens AS is_inside
     FROM shared
 ),
 rated AS (
@@ -153,11 +172,9 @@ answered AS (
         -- Standard deviations of the logarithm: of a repeated measurement, of the calibration, of what nobody measured.
         CASE
             WHEN measured IS NOT NULL AND cards = 1 THEN 0.05
-            ELSE least(learned_deviation, sqrt(coalesce(try_cast(regexp_extract(
-                    measured_models, '(?:^|; )' || kind || ' within ' || CASE WHEN is_inside THEN '' ELSE '[0-9.]+, else ' END || '([0-9.]+)', 1) AS DOUBLE),
-                    CASE WHEN is_inside THEN deviation ELSE mixture_deviation END) ** 2
+            ELSE least(learned_deviation, sqrt(CASE WHEN is_inside THEN coalesce(inside, deviation) ELSE coalesce(outside, mixture_deviation) END ** 2
                 + (cache_deviation * cache_s / (step_s - computing)) ** 2
-                + CASE WHEN list_contains(string_split(measured_models, '; '), shape) THEN 0 ELSE coalesce(other_models_deviation, 0) END ** 2
+                + CASE WHEN is_measured_model THEN 0 ELSE coalesce(other_models_deviation, 0) END ** 2
                 + CASE WHEN sequences > 1 THEN 0.3 ELSE 0 END ** 2))
         END AS off
     FROM rated
