@@ -13,8 +13,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from gpuledger.extract import local_files
+from gpuledger.extract.archive import files
 from gpuledger.extract.message import Message
-from gpuledger.warehouse import private
 from gpuledger.warehouse.errors import Locked
 
 #: Time that a new holder has to write its note [s].
@@ -28,7 +28,7 @@ def writer_lock(path: Path) -> Iterator[None]:
     Raises Locked at once if another process holds it, naming that process and its start. The note beside the lock may
     outlive a killed holder. The lock itself does not, so a note alone keeps nobody out.
     """
-    private.make_folder(path.parent)
+    files.make_folder(path.parent)
     note = path.with_suffix(".json")
     lock = FileLock(path)
     try:

@@ -20,14 +20,14 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from gpuledger.extract import errors, local_files
-from gpuledger.extract.archive import sealed
+from gpuledger.extract.archive import files, sealed
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.night.context import Context, Engine
 from gpuledger.flows.settings.settings import Settings
-from gpuledger.warehouse import private, publish
+from gpuledger.warehouse import publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir
 
@@ -256,7 +256,7 @@ def _gate(settings: Settings) -> dict[str, Any]:
 def _append(data: DataDir, event: Event, fields: Mapping[str, Any]) -> None:
     if isinstance(reason := fields.get("reason"), str):
         fields = {**fields, "reason": redact_text(reason)}  # an unforeseen error may have an address in its text
-    private.make_folder(data.runs.parent)
+    files.make_folder(data.runs.parent)
     sealed.append(data.runs, {"event": event, **fields}, _plain)
 
 

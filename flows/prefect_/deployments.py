@@ -32,6 +32,7 @@ from prefect.context import FlowRunContext
 from prefect.states import Cancelled, Completed
 
 from gpuledger.extract import shops
+from gpuledger.extract.archive import files
 from gpuledger.extract.fetch.site import site_of
 from gpuledger.flows.history import rebuild as rebuilding
 from gpuledger.flows.night import exporting, gather, run_log, sharing
@@ -44,7 +45,6 @@ from gpuledger.flows.prefect_.schedule import Schedule, is_done
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.telling import logs
 from gpuledger.flows.telling.alerts import run_and_report
-from gpuledger.warehouse import private
 from gpuledger.warehouse.errors import Locked
 
 #: A host is free again so long after the worker that held it was killed [s]; 60 is the least that Prefect takes.
@@ -65,7 +65,7 @@ def refresh(sample: bool = False, only: list[str] | None = None, tick: datetime 
     settings = _begin()
     set_retries(flow_run(), settings.run_retries, settings.run_retry_delay_s * random.uniform(1.0, 1.5))
     data = settings.data()
-    private.make_folder(data.state)
+    files.make_folder(data.state)
     tick = tick or _tick_of(flow_run())
     if tick is not None and is_done(tick, run_log.ticks_done(data)):
         return Completed(message=f"the run of {tick:%Y-%m-%d %H:%M} UTC is done already")

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from gpuledger.extract.archive import files
 from gpuledger.extract.processes import child
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import read_plain
@@ -23,7 +24,6 @@ from gpuledger.flows.night.refresh import run_locked
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.prefect_ import api, temporary
-from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
 
 _log = logging.getLogger("gpuledger.prefect")
@@ -35,7 +35,7 @@ def prepare(data: DataDir, log_level: str = "CRITICAL") -> Path:
     Prefect then sends no telemetry and logs nothing below `log_level`. Returns a folder for Prefect's files, which only this
     user may read.
     """
-    private.make_folder(data.state)
+    files.make_folder(data.state)
     for name, value in {
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
@@ -48,7 +48,7 @@ def prepare(data: DataDir, log_level: str = "CRITICAL") -> Path:
     }.items():
         os.environ.setdefault(name, value)
     os.environ.update(child.search())  # for the processes that Prefect starts
-    return private.make_folder(data.state / "prefect").resolve()
+    return files.make_folder(data.state / "prefect").resolve()
 
 
 @contextmanager

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
 import msgspec
 
 from gpuledger.extract import local_files
+from gpuledger.extract.archive import files
 from gpuledger.extract.message import LANGUAGES, Failure, reason_of
 from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.settings import dropped
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 from gpuledger.transform.gate import Bounds
-from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def texts(values: Mapping[str, SetAssumption]) -> dict[str, str]:
 _GATE = Bounds()
 _DATA_DIR = "data"
 #: Numbers must be smaller than this. Python takes any size, and no setting needs one so large.
-_LARGEST = 1e15
+_LARGEST = 10**15
 #: Patterns of texts, and what they are in words.
 _SIZE = (r"\d+(\.\d+)?\s*([KMGT]i?B|%)", "a size such as 2GB or 500MiB")
 _CODE = (r"([A-Za-z]{2})?|[Aa][Ll][Ll]", "a country's code such as us, kr or de, or eu")
@@ -295,7 +295,7 @@ class Settings:
         for f in dataclasses.fields(self):
             value, (pattern, words) = getattr(self, f.name), f.metadata.get("only", ("", ""))
             if isinstance(value, int | float) and not f.metadata["least"] <= value < _LARGEST:
-                bounds = f"from {f.metadata['least']:g} to {_LARGEST:g}"
+                bounds = f"from {f.metadata['least']:g} to {_LARGEST:,.0f}"
                 raise SettingsError(f"{f.name} must be a number {bounds}, not {value!s:.40}")
             if isinstance(value, str) and not re.fullmatch(pattern, value):
                 raise SettingsError(f"{f.name} must be {words}, not {value!r}")
@@ -390,7 +390,7 @@ def _tables(
     # The data directory that the file here names is no better known than the file.
     if own.exists() and (named or "data_dir" not in tables.get(first, {})):
         tables = {path: table for path, table in tables.items() if not path.samefile(own)} | {own: _table(own)}
-    is_own = named and Path(named).is_absolute() and own.exists() and private.only_we_write(own)
+    is_own = named and Path(named).is_absolute() and own.exists() and files.only_we_write(own)
     return _believed(tables, own if is_own else None)
 
 

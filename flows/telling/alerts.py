@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpuledger.extract import local_files
+from gpuledger.extract.archive import files
 from gpuledger.extract.message import Failure
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
@@ -26,7 +27,6 @@ from gpuledger.flows.telling import health, kept_answers, logs, notify, watches
 from gpuledger.flows.telling.notify import Kind, Message
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.transform.answers.trust import held
-from gpuledger.warehouse import private
 from gpuledger.warehouse.errors import Locked, NoWarehouse
 
 _log = logging.getLogger("gpuledger.after")
@@ -218,8 +218,8 @@ def newly_true(path: Path | None, now: Mapping[str, bool | None], groups: Collec
             new_keys.append(key)
         after[key] = is_true
     if path is not None and after != before:
-        private.make_folder(path.parent)
-        private.write(path, json.dumps(after, indent=1, ensure_ascii=False).encode())
+        files.make_folder(path.parent)
+        files.write(path, json.dumps(after, indent=1, ensure_ascii=False).encode())
     return new_keys
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from gpuledger.extract import local_files
+from gpuledger.extract.archive import files
 from gpuledger.flows.telling.notify import Message
 from gpuledger.transform.report.answers import first_rows
 from gpuledger.transform.report.questions import QUESTIONS
-from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
 
@@ -73,6 +73,6 @@ def tell(data: DataDir, answers: Answers, *, is_heard: bool) -> list[Message]:
     if is_heard:
         after = {name: answers[name] if name in found else before.get(name, answers[name]) for name in answers}
         if after != before:
-            private.make_folder(data.state)
-            private.write(file(data), json.dumps(after, indent=1, ensure_ascii=False).encode())
+            files.make_folder(data.state)
+            files.write(file(data), json.dumps(after, indent=1, ensure_ascii=False).encode())
     return list(found.values())

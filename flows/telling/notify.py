@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from gpuledger.extract import local_files
+from gpuledger.extract.archive import files
 from gpuledger.flows.settings.settings import Settings
-from gpuledger.warehouse import private
 
 if TYPE_CHECKING:
     from apprise import Apprise
@@ -109,10 +109,10 @@ def _deliver(name: str, url: str, waiting: dict[Path, dict[str, list[str] | str]
 
 
 def _put(outbox: Path, message: Message, names: Sequence[str]) -> None:
-    private.make_folder(outbox)
+    files.make_folder(outbox)
     time = datetime.now(UTC)
     path = outbox / f"{time:%Y%m%dT%H%M%S.%fZ}-{hashlib.sha256(repr(message).encode()).hexdigest()[:8]}.json"
-    private.write(path, json.dumps({**asdict(message), "pending": list(names)}, ensure_ascii=False).encode())
+    files.write(path, json.dumps({**asdict(message), "pending": list(names)}, ensure_ascii=False).encode())
 
 
 def _waiting(outbox: Path, names: set[str]) -> dict[Path, dict[str, list[str] | str]]:
@@ -144,7 +144,7 @@ def _settle(waiting: dict[Path, dict[str, list[str] | str]], done: set[tuple[Pat
             continue
         remaining += 1
         if pending != message["pending"]:
-            private.write(path, json.dumps({**message, "pending": pending}, ensure_ascii=False).encode())
+            files.write(path, json.dumps({**message, "pending": pending}, ensure_ascii=False).encode())
     return remaining
 
 

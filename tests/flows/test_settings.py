@@ -43,7 +43,7 @@ def test_a_list_in_the_environment_is_parted_by_bars() -> None:
     [
         ("COLOUR", "blue", "there is no setting 'colour'; known are "),
         ("DELAY_S", "slow", "delay_s cannot be 'slow': Expected `float`"),
-        ("DELAY_S", "-1", "delay_s must be a number from 0 to 1e+15, not -1.0"),
+        ("DELAY_S", "-1", "delay_s must be a number from 0 to 1,000,000,000,000,000, not -1.0"),
         ("DELAY_S", "nan", "delay_s must be a number"),
         ("FETCH_DEADLINE_S", "inf", "fetch_deadline_s must be a number"),
         ("FETCH_DEADLINE_S", "0", "fetch_deadline_s must be a number from 0.001"),

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.extract.archive import files
 from gpuledger.flows.settings.settings import Settings
 from gpuledger.flows.telling import notify
 from gpuledger.flows.telling.alerts import newly_true
-from gpuledger.warehouse import private
 from gpuledger.warehouse.paths import DataDir
 from tests.command import succeeds
 from tests.flows.inprocess import refresh
@@ -28,9 +28,9 @@ def test_a_file_is_never_open(tmp_path: Path, umask: int) -> None:
         folder = tmp_path / "folder"
         folder.mkdir(mode=0o755)
         folder.chmod(0o755)
-        private.make_folder(folder)
-        private.write(folder / "file", b"secret")
-        private.write(folder / "file", b"another")
+        files.make_folder(folder)
+        files.write(folder / "file", b"secret")
+        files.write(folder / "file", b"another")
     finally:
         os.umask(before)
     assert (mode(folder), mode(folder / "file")) == (0o700, 0o600)
@@ -41,7 +41,7 @@ def test_a_file_is_never_open(tmp_path: Path, umask: int) -> None:
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").mkdir()
     with pytest.raises(OSError, match="directory"):
-        private.write(tmp_path / "file", b"secret")
+        files.write(tmp_path / "file", b"secret")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 

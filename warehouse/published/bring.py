@@ -11,8 +11,9 @@ import msgspec
 from msgspec import Struct
 
 from gpuledger.extract import local_files
+from gpuledger.extract.archive import files
 from gpuledger.extract.archive.objects import Readable
-from gpuledger.warehouse import integrity, private
+from gpuledger.warehouse import integrity
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.published import manifest as manifests
 from gpuledger.warehouse.published.manifest import POINTER, Day, File, Manifest, Untrusted
@@ -55,8 +56,8 @@ def note_of(data: DataDir) -> Note:
 
 def keep(data: DataDir, note: Note) -> None:
     """Keep the note, and of the files those that it names. Call it once the files are taken in."""
-    private.make_folder(data.state)
-    private.write(data.pulled, msgspec.json.encode(note))
+    files.make_folder(data.state)
+    files.write(data.pulled, msgspec.json.encode(note))
     for left in data.parquet.glob("*"):
         if left.name not in note.files:
             left.unlink()
@@ -156,7 +157,7 @@ def _check_chain(place: Readable, newest: Day, found: Manifest, known: Day | Non
 
 
 def _fetch(data: DataDir, place: Readable, manifest: Manifest) -> None:
-    private.make_folder(data.parquet)
+    files.make_folder(data.parquet)
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         list(threads.map(lambda file: _fetch_file(data, place, file), manifest.files))
 
