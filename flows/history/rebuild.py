@@ -28,7 +28,9 @@ def rebuild(context: Context, *, full: bool = False, explain: bool = False) -> S
         run_log.heal(context.data)
         with publish.workspace(context.data, context.run_id, memory_limit=context.settings.memory_limit) as (con, work):
             con.begin()
-            builds = [*build(con, context, seed(con, context), full=full), building.answer(con, context)[0]]
+            builds = build(con, context, seed(con, context), full=full)
+            if explain or not any(one.action == "rebuilt" for one in builds):
+                builds = [*builds, building.answer(con, context)[0]]
             if explain or not any(one.action == "rebuilt" for one in builds):
                 return Summary(context.run_id, builds=builds)
             run_log.start(context)
