@@ -13,29 +13,6 @@ from gpuledger.transform.identity.resolver import Resolver
 RESOLVER = Resolver.load()
 
 
-@pytest.mark.parametrize("source", ["toms_ai_articles", "toms_gpu_hierarchy", "survey"])
-@pytest.mark.parametrize(
-    ("name", "gpu_id"),
-    [
-        ("RTX 3080", "nvidia-geforce-rtx-3080-10gb"),
-        ("GeForce RTX 3080 10GB", "nvidia-geforce-rtx-3080-10gb"),
-        ("RTX 3080 12GB", "nvidia-geforce-rtx-3080-12gb"),
-        ("RTX 3060", "nvidia-geforce-rtx-3060-12gb"),
-        ("NVIDIA GeForce RTX3060", "nvidia-geforce-rtx-3060-12gb"),
-        ("RTX 3050", "nvidia-geforce-rtx-3050-8gb"),
-        ("RTX 4070Ti", "nvidia-geforce-rtx-4070-ti"),
-        ("RTX 4080", "nvidia-geforce-rtx-4080"),
-    ],
-)
-def test_a_bare_name_in_a_table_is_the_launch_card(name: str, gpu_id: str, source: str) -> None:
-    assert RESOLVER.resolve(name, source=source).gpu_id == gpu_id
-
-
-def test_in_a_shop_and_without_a_source_the_same_name_stays_open() -> None:
-    for source in (None, "newegg", "a source nobody has heard of"):
-        assert RESOLVER.resolve("RTX 3080", source=source).status == "ambiguous"
-
-
 def test_an_alias_says_that_it_decided_and_why() -> None:
     found = RESOLVER.resolve("RTX 3080", source="toms_ai_articles")
     assert found.rule == "alias"
