@@ -272,7 +272,18 @@ def test_a_damaged_cache_is_no_cache(bench: Bench, tmp_path: Path) -> None:
     whole = kept.read_bytes()
     refused = '{"layout_changed": ["u"]}\n'
     head = json.dumps({"items": 1, "sha256": hashlib.sha256(refused.encode()).hexdigest()})
-    texts = ("", "{", "[]", "1", "null\n", '1\n{"kind": "x"}\n', '1\n["offer"]\n', "\n", f"{head}\n{refused}")
+    texts = (
+        "",
+        "{",
+        "[]",
+        "1",
+        "null\n",
+        '1\n{"kind": "x"}\n',
+        '1\n["offer"]\n',
+        "\n",
+        f"{head}\n{refused}",
+        '{"price": ' + "[" * 100_000,
+    )
     for damage in (
         b"",
         b"not gzip",

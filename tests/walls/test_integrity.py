@@ -18,7 +18,6 @@ import pytest
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.errors import CorruptSnapshot
-from gpuledger.extract.items import Parsed
 from gpuledger.extract.source import get
 from gpuledger.flows.checks.doctor import _deep, _records
 from gpuledger.flows.history import replay
@@ -147,25 +146,6 @@ def test_flips_of_the_logs_are_named_and_none_is_believed(data: DataDir) -> None
         path.write_bytes(good)
 
 
-def test_flips_of_what_was_parsed_are_not_believed(data: DataDir) -> None:
-    cache, archive = ParsedCache(data.snapshots / "parsed"), Archive(data.snapshots)
-    source = get("newegg")
-    known: dict[Path, tuple[object, list[Parsed]]] = {}
-    for snapshot in archive.history("newegg"):
-        page = archive.page(snapshot)
-        items = cache.get(source, page)
-        if items is not None:
-            known[cache._path(source, page)] = (page, items)
-    assert known
-    for seed in range(FLIPS):
-        path = sorted(known)[seed % len(known)]
-        good = path.read_bytes()
-        flip(path, seed)
-        page, items = known[path]
-        assert cache.get(source, page) in (None, items)  # type: ignore[arg-type]
-        path.write_bytes(good)
-
-
 # ── what a damaged base does to a night, and to a reader ──────────────────────────────────────────────────────────────
 
 
@@ -283,10 +263,6 @@ def _swap_hashes(data: DataDir) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
-def _move_as_of(data: DataDir) -> None:
-    _edit(data.runs, b'"as_of": "2023-11-16', b'"as_of": "2023-11-15')
-
-
 def _change_a_setting(data: DataDir) -> None:
     _edit(data.runs, b'"gate_max_move": ', b'"gate_max_move": 9')
 
@@ -296,12 +272,8 @@ def _lose_the_end(data: DataDir) -> None:
     data.runs.write_bytes(b"".join(lines[: len(lines) // 2]))
 
 
-def _lose_a_fetch(data: DataDir) -> None:
-    path = data.snapshots / "log" / "newegg.jsonl"
-    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[1:]))
-
-
-EDITS = [_move_as_of, _change_a_setting, _swap_hashes, _lose_the_end, _lose_a_fetch]
+#: Of a fetch whose line is lost: tests/history/test_replay.py.
+EDITS = [_change_a_setting, _swap_hashes, _lose_the_end]
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__.strip("_"))

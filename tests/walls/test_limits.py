@@ -13,13 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.extract.collect import parse_page
 from gpuledger.extract.errors import ExtractError, LayoutChanged
-from gpuledger.extract.items import Offer
-from gpuledger.extract.markup import html
+from gpuledger.extract.items import Chart, Offer
+from gpuledger.extract.markup import html, jsonld
 from gpuledger.extract.price.amounts import json_number, to_decimal
 from gpuledger.extract.price.money import read_price
 from gpuledger.extract.price.no_price import is_writable
 from gpuledger.extract.processes.parse_pool import Limits, ParsePool
+from gpuledger.extract.product import context, scripts
 from gpuledger.extract.source import Page, get
 from tests.support.memory import peak_mb
 from tests.walls.bombs import BOMBS, MORE_BOMBS, random_bomb
@@ -155,6 +157,33 @@ def test_microdata_that_refers_on_and_on_is_refused_and_the_next_page_is_read(po
             pool.parse(get("generic_shop"), page((scope + b">") * levels + scope + b"itemref=r0></div>" + chain))
         (offer,) = [item for item in pool.parse(get("generic_shop"), page(microdata)) if isinstance(item, Offer)]
         assert offer.price == Decimal("599.99")
+
+
+#: JSON that is nested more deeply than Python follows: what stands beside it on a page is read.
+DEEP = '{"price": ' + "[" * 100_000
+
+
+def test_structured_data_hide_no_price_beside_them() -> None:
+    good = '{"@type": "Product", "name": "GeForce RTX 4070", "offers": {"price": "599.99", "priceCurrency": "USD"}}'
+    text = f"<script type='application/ld+json'>{DEEP}</script><script type='application/ld+json'>{good}</script>"
+    (offer,) = [one for one in parse_page(get("generic_shop"), page(text.encode())) if isinstance(one, Offer)]
+    assert str(offer.price) == "599.99"
+    assert jsonld.loads(DEEP) is None
+
+
+def test_a_shops_state_hides_no_state_beside_it() -> None:
+    state = '{"product": {"name": "GeForce RTX 4070", "price": 599.99, "currency": "USD"}}'
+    text = f"<title>GeForce RTX 4070</title><h1>GeForce RTX 4070</h1><script>window.__STATE__ = {DEEP}</script>"
+    seen = page(f"{text}<script>window.__STATE__ = {state};</script>".encode())
+    (claim,) = scripts.claims_of_scripts(context.build(seen, html.tree(seen.content), None, None))
+    assert str(claim.readings[0]) == "599.99"
+
+
+def test_a_gallery_hides_no_picture_beside_it() -> None:
+    gallery = 'var data = {"galleryData": [{"image": {"src": "https://x.test/b.png"}}]}'
+    text = f'<div id="article-body"><img src="/a.png"><script>var no = {DEEP}; {gallery}</script></div>'
+    found = [one for one in parse_page(get("toms_ai_articles"), page(text.encode())) if isinstance(one, Chart)]
+    assert [one.image_url for one in found] == ["https://shop.example/a.png", "https://x.test/b.png"]
 
 
 def test_the_processes_are_used_again_and_none_is_left(pool: ParsePool) -> None:

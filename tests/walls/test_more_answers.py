@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import re
 import socket
 import zlib
@@ -127,11 +128,18 @@ WILD: dict[str, tuple[bytes, bytes]] = {
     "a length in hexadecimal": (_OK + b"Content-Length: 0x4\r\n\r\n", b"good"),
     "a length with a plus": (_OK + b"Content-Length: +4\r\n\r\n", b"good"),
     "a length with a point": (_OK + b"Content-Length: 4.0\r\n\r\n", b"good"),
+    "a negative length": (_OK + b"Content-Length: -1\r\n\r\n", b"good"),
+    "a length of 5,000 digits": (_OK + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n", b"good"),
+    "a length of letters from elsewhere": (_OK + "Content-Length: ٤\r\n\r\n".encode(), b"good"),
+    "two lengths": (_OK + b"Content-Length: 4\r\nContent-Length: 7\r\n\r\n", b"good"),
     "lengths in one line": (_OK + b"Content-Length: 4, 4\r\n\r\n", b"good"),
     "lengths that differ in one line": (_OK + b"Content-Length: 4, 9\r\n\r\n", b"good"),
     "a length and chunks": (_OK + b"Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n", b"4\r\ngood\r\n0\r\n\r\n"),
     "chunked twice": (_OK + b"Transfer-Encoding: chunked, chunked\r\n\r\n", b"4\r\ngood\r\n0\r\n\r\n"),
     "transfer by gzip": (_OK + b"Transfer-Encoding: gzip, chunked\r\n\r\n", b"4\r\ngood\r\n0\r\n\r\n"),
+    **{f"a chunk of {size[:12]!r}": (_OK + b"Transfer-Encoding: chunked\r\n\r\n", size + b"\r\ngood\r\n0\r\n\r\n") for size in (
+        b"-5", b"0x", b"1" * 4400, b"", b";", b"5;x=" + b"y" * 9000, b"\x00", b"+3", b"1_0",
+    )},
     "a chunk of 2^64": (_OK + b"Transfer-Encoding: chunked\r\n\r\n", b"10000000000000000\r\ngood"),
     "a chunk of 2^63 - 1": (_OK + b"Transfer-Encoding: chunked\r\n\r\n", b"7fffffffffffffff\r\ngood\r\n0\r\n\r\n"),
     "chunks without an end of line": (_OK + b"Transfer-Encoding: chunked\r\n\r\n", b"4\r\ngoodgood4\r\n"),
@@ -150,6 +158,9 @@ WILD: dict[str, tuple[bytes, bytes]] = {
     "Retry-After beyond all days": (b"HTTP/1.1 503 X\r\nRetry-After: Fri, 31 Dec 99999 23:59:59 GMT\r\nContent-Length: 1\r\n\r\n", b"x"),
     "Retry-After of a zone beyond all": (b"HTTP/1.1 503 X\r\nRetry-After: Fri, 31 Dec 9999 23:59:59 -9999\r\nContent-Length: 1\r\n\r\n", b"x"),
     "Retry-After before now": (b"HTTP/1.1 503 X\r\nRetry-After: -1\r\nContent-Length: 1\r\n\r\n", b"x"),
+    **{f"rubbish in {name!r}": (_OK + name + b": " + random.Random(name).randbytes(300).translate(None, b"\r\n") + b"\r\n\r\n", b"good") for name in (
+        b"Content-Length", b"Content-Encoding", b"Location", b"Set-Cookie", b"Retry-After", b"Content-Type", b"ETag",
+    )},
 }  # fmt: skip
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import socket
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import local_files
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading, collect, parse_page
@@ -26,7 +23,6 @@ from gpuledger.extract.source import Page, Source, get
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import run
-from gpuledger.transform.sizing.added_models import MODELS, check
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 from tests.extract.faulty_server import Exchange, FaultyServer
@@ -71,64 +67,6 @@ def read(tmp_path: Path) -> Iterator[Callable[..., Collected]]:
 def others_are_read(found: Collected) -> None:
     assert found.failure is None
     assert [item.key for item, _ in found.rows if isinstance(item, Offer)][:3] == ["good"] * 3
-
-
-# ── answers that are no HTTP ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _wild_headers() -> list[tuple[str, bytes]]:
-    """Heads and bodies of an answer with one part that nobody should send."""
-    chance = random.Random(13)
-    found = [
-        ("a chunk of negative size", b"Transfer-Encoding: chunked\r\n\r\n-5\r\nabc\r\n0\r\n\r\n"),
-        ("a length of 5,000 digits", b"Content-Length: " + b"9" * 5000 + b"\r\n\r\nabc"),
-        ("a length of letters from elsewhere", "Content-Length: ٣٤\r\n\r\nabc".encode()),
-        ("two lengths", b"Content-Length: 3\r\nContent-Length: 7\r\n\r\nabc"),
-        ("a negative length", b"Content-Length: -1\r\n\r\nabc"),
-    ]
-    numbers = [
-        b"-1",
-        b"0x",
-        b"ffffffffffffffffff",
-        b"1" * 4400,
-        b"",
-        b";",
-        b"5;x=" + b"y" * 9000,
-        b"\x00",
-        b"+3",
-        b"1_0",
-    ]
-    found += [
-        (f"chunk {n[:12]!r}", b"Transfer-Encoding: chunked\r\n\r\n" + n + b"\r\nabc\r\n0\r\n\r\n") for n in numbers
-    ]
-    names = [
-        b"Content-Length",
-        b"Content-Encoding",
-        b"Location",
-        b"Set-Cookie",
-        b"Retry-After",
-        b"Content-Type",
-        b"ETag",
-    ]
-    for number in range(45):
-        junk = bytes(chance.randrange(1, 256) for _ in range(chance.choice((1, 5, 300)))).replace(b"\n", b" ")
-        found.append(
-            (f"junk {number}", names[number % len(names)] + b": " + junk.replace(b"\r", b" ") + b"\r\n\r\nabc")
-        )
-    return found
-
-
-@pytest.mark.parametrize(("what", "head"), _wild_headers(), ids=lambda value: value if isinstance(value, str) else "")
-def test_an_answer_that_is_no_http_is_one_page(read: Callable[..., Collected], what: str, head: bytes) -> None:
-    def answer(exchange: Exchange) -> None:
-        exchange.send(b"HTTP/1.1 200 OK\r\n" + head)
-        exchange.sock.shutdown(socket.SHUT_RDWR)
-
-    found = read(answer)
-    others_are_read(found)
-    assert found.issues or len(found.rows) == 4
-    for issue, _ in found.issues:
-        json.dumps(to_json(issue)).encode()
 
 
 # ── half characters and numbers without end ───────────────────────────────────────────────────────────────────────────
@@ -271,47 +209,6 @@ def test_files_of_any_name_are_read_and_stay_on_record(tmp_path: Path) -> None:
     ((record,),) = [[one for one in run.sources if one.files] for run in run_log.records(data)]
     assert len({name for name, _, _ in record.files}) == len(NAMES)
     assert run_log.damage(data) == []
-
-
-SMALL = {
-    "model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "vocab_size": 100,
-    "intermediate_size": 128, "max_position_embeddings": 128,
-}  # fmt: skip
-
-
-def _wild_models() -> Iterator[tuple[str, str]]:
-    """Texts of configs: five that are none, and fifty with one value that nobody should write."""
-    chance = random.Random(7)
-    yield "deep lists", "[" * 200_000
-    yield "deep objects", '{"a":' * 200_000
-    yield "no text", "\ufffe\0"
-    yield "nothing", ""
-    yield "no object", "[1, 2]"
-    wild: list[object] = [None, -1, 0, 1e308, 10**30, "x", [], {}, True, "\ud83d", float("nan")]
-    for number in range(50):
-        yield f"wild {number}", json.dumps(SMALL | {chance.choice([*SMALL]): chance.choice(wild)})
-
-
-@pytest.mark.parametrize(("what", "text"), [*_wild_models()], ids=lambda value: value if len(value) < 20 else "")
-def test_one_bad_model_hides_no_other(tmp_path: Path, what: str, text: str) -> None:
-    tables = [
-        local_files.toml_table("[[model]]", {"model_id": name, "added_on": date(2026, 1, 1), "config": config})
-        for name, config in (("m", text), ("zz", json.dumps(SMALL)))
-    ]
-    file = local_files.write_text(MODELS.file(tmp_path), "\n".join(tables))
-    found, wrong = MODELS.usable(tmp_path, check)
-    assert "zz" in {one.model_id for one in found}
-    assert len(found) + len(wrong) == 2
-    for error in wrong:
-        assert f"{file}, line 1: " in str(error)
-
-
-def test_a_deep_model_file_stops_no_night(tmp_path: Path) -> None:
-    table = {"model_id": "deep", "added_on": date(2026, 1, 1), "config": "[" * 200_000}
-    local_files.write_text(MODELS.file(tmp_path / "data"), local_files.toml_table("[[model]]", table))
-    assert refresh(tmp_path / "data", 1, only=["ecb_fx"]).published is not None
-    ((message,),) = query(DataDir(tmp_path / "data"), "SELECT message FROM ops.issue WHERE code = 'bad_model'")[1]
-    assert "models.toml, line 1: its config is not JSON (nested too deeply)" in message
 
 
 # ── a source that cannot be stored ────────────────────────────────────────────────────────────────────────────────────
