@@ -34,52 +34,6 @@ def one_line(outcome: Outcome, status: int) -> str:
     return lines[0]
 
 
-def usage(outcome: Outcome) -> str:
-    """A usage error of click: how it is used, then what is wrong with the known values, which may take lines."""
-    assert outcome.status == 2, outcome
-    assert outcome.err.startswith("Usage: ")
-    return outcome.err.partition("Error: ")[2]
-
-
-@pytest.mark.parametrize("command", ["rank", "value"])
-def test_an_unknown_workload_comes_with_the_known_ones(nights: dict[int, Night], command: str) -> None:
-    message = usage(gpuledger(command, "quake-3", data=nights[1].data))
-    assert message.startswith("no workload is called 'quake-3'; known are:")
-    known = [word for (word,) in rows(nights[1].data, "SELECT DISTINCT workload_id FROM mart.ranking ORDER BY 1")]
-    assert message.split()[-len(known) :] == known
-    assert {"sd-512-image-generation", "sd-2048-image-resolution", "llama-13b-int4-text-generation"} <= set(known)
-
-
-def test_an_unknown_table_comes_with_the_known_ones(nights: dict[int, Night]) -> None:
-    message = usage(gpuledger("describe", "mart.nothing", data=nights[1].data))
-    assert message.startswith("there is no table 'mart.nothing'")
-    assert set(tables(nights[1].data, "core", "mart", "ops")) <= set(message.split())
-
-
-@pytest.mark.parametrize(
-    ("night", "said"),
-    [
-        ("9", "the sample site has no night 9; it has 1, 2, 3"),
-        ("0", "Invalid value for '--night': 0 is not in the range x>=1."),
-        ("-1", "Invalid value for '--night': -1 is not in the range x>=1."),
-    ],
-)
-def test_a_night_that_does_not_exist(tmp_path: Path, night: str, said: str) -> None:
-    message = usage(gpuledger("refresh", "--sample", "--night", night, data=tmp_path / "data"))
-    assert message.strip() == said
-    assert not (tmp_path / "data").exists(), "what is refused leaves nothing behind"
-
-
-def test_a_night_without_the_sample(tmp_path: Path) -> None:
-    assert "--sample" in usage(gpuledger("refresh", "--night", 1, data=tmp_path / "data"))
-
-
-@pytest.mark.parametrize("time_", ["yesterday", "2026-13-01"])
-def test_a_time_that_is_none(tmp_path: Path, time_: str) -> None:
-    message = usage(gpuledger("refresh", "--sample", "--as-of", time_, data=tmp_path / "data"))
-    assert message.startswith(f"--as-of {time_!r} is not a time such as ")
-
-
 # ── the data directory ────────────────────────────────────────────────────────────────────────────────────────────────
 
 

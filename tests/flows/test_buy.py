@@ -20,7 +20,6 @@ from click.testing import CliRunner
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.cli import cli
 from gpuledger.flows.history.rebuild import rebuild
-from gpuledger.flows.words import lang
 from gpuledger.transform.assumptions import Assumptions, settings
 from gpuledger.transform.build import graph
 from gpuledger.transform.build import run as builder
@@ -303,25 +302,6 @@ def _ways(found: list[dict[str, Any]]) -> set[tuple[str, str | None, str]]:
     return {(row["way"], row["condition"], row["what"]) for row in found}
 
 
-def test_where_only_a_used_card_would_do_it_is_named(data: Path) -> None:
-    # New cards for this money write 48 tokens/s at most, and a used one 53.
-    words = (
-        "buy",
-        "--model",
-        "llama-2-13b",
-        "--precision",
-        "int4",
-        "--budget",
-        500,
-        "--budget-cards",
-        "--min-tokens-per-s",
-        50,
-    )
-    said = gpuledger(*words, "--condition", "new", data=data)
-    assert "without --condition new there are 1 answers, the first: NVIDIA GeForce RTX 3080 10GB" in said.err
-    assert [row["condition"] for row in ask(data, *words[1:], "--condition", "any")] == ["refurbished"]
-
-
 def test_the_budget_to_raise_to_is_enough(data: Path) -> None:
     words = ("buy", "--model", "llama-2-70b", "--budget")
     said = gpuledger(*words, 500, data=data).err
@@ -407,20 +387,6 @@ def test_the_speeds_are_those_of_mart_model_fit(data: Path) -> None:
 # ── limits, and what is left out ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_limits_leave_out_what_breaks_them(data: Path) -> None:
-    for row in ask(data, "--model", "llama-2-7b", "--budget", 500, "--min-tokens-per-s", 30, "--limit", 0):
-        assert row["expected_tokens_per_s"] >= 30
-        assert (row["price_usd"] if row["way"] == "buy" else row["total_usd"]) <= 500
-
-
-def test_a_korean_table_says_its_notes_in_korean(data: Path) -> None:
-    words = ["buy", "--model", "llama-2-7b", "--train", "qlora", "--data-dir", str(data)]
-    done = CliRunner().invoke(cli, ["--lang", "ko", *words], catch_exceptions=False, standalone_mode=False)
-    lang.use("en")
-    assert "토큰 1,000,000개에" in done.stdout
-    assert "a million tokens" not in done.stdout
-
-
 def test_what_is_next_cheaper_is_ruled_out_with_its_reason(data: Path) -> None:
     first = ask(data, "--model", "llama-2-70b", "--budget", 2000, "--budget-cards")[0]
     assert (first["what"], first["host"]) == ("2 × AMD Radeon RX 7900 XTX", "two-card desktop")
@@ -437,6 +403,10 @@ def test_what_is_next_cheaper_is_ruled_out_with_its_reason(data: Path) -> None:
     [
         (["--model", "llama-13b", "--min-tokens-per-s", "5000"], ["the fastest that fits writes "]),
         (["--model", "llama-2-70b", "--budget", "300"], ["raise the budget to 2,400 USD"]),
+        # New cards for this money write 48 tokens/s at most, and a used one 53.
+        (["--model", "llama-2-13b", "--precision", "int4", "--budget", "500", "--budget-cards", "--min-tokens-per-s", "50",
+          "--condition", "new"],
+         ["without --condition new there are 1 answers, the first: NVIDIA GeForce RTX 3080 10GB"]),
         (["--model", "deepseek-r1", "--precision", "int4", "--users", "16", "--context", "16384"],
          ["Mac Studio, M3 Ultra, 512 GB would hold it, but vllm is not known to run int4 there",
           "H200 NVL would hold it as asked"]),
@@ -534,29 +504,6 @@ def test_several_users_share_the_machine(data: Path) -> None:
         assert row["each_tokens_per_s"] >= 10
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (["--model", "llama-9"], "no model is called 'llama-9'; did you mean llama-7b or"),
-        (["--model", "llama-2-7b", "--context", "5000"], "5000 tokens is beyond the 4096"),
-        (["--model", "llama-2-7b", "--precision", "3bit"], "precision '3bit' is not known; known are"),
-        (["--model", "llama-2-7b", "--budget", "-5"], "-5.0 is not in the range x>0"),
-        (["--model", "llama-2-7b", "--min-tokens-per-s", "0"], "0.0 is not in the range x>0"),
-        (["--model", "llama-2-7b", "--hours-per-day", "25"], "hours_per_day must be between 0.1 and 24"),
-        (["--model", "llama-2-7b", "--horizon-years", "0"], "horizon_years must be between 0.01 and 20"),
-        (["--model", "llama-2-7b", "--country", "XX"], "no electricity price is known for 'XX'; known are BE"),
-        (["--model", "llama-2-7b", "--assume", "utilisation=1.5"], "utilisation must be between 0 and 1"),
-        (["--model", "flux.1-dev", "--context", "5"], "a model of images or video has no context"),
-        (["--model", "flux.1-dev", "--min-tokens-per-s", "5"], "does not write token by token"),
-        (["--model", "flux.1-dev", "--tokens-per-month", "5M"], "does not write token by token"),
-        (["--model", "llama-2-7b", "--for", "games"], "'games' is not one of 'chat', 'agent'"),
-        (["--model", "llama-2-7b", "--host", "mine"], "'mine' is not 'own'"),
-    ],
-)
-def test_an_impossible_question_is_refused_with_the_reason(data: Path, words: list[str], reason: str) -> None:
-    assert reason in refused(data, *words)
-
-
 # ── assumptions ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -603,16 +550,6 @@ def test_every_assumption_of_a_choice_changes_its_answer(data: Path, name: str) 
     words = ["--model", "llama-2-70b", "--precision", "Q4_K_M", *choice, "--limit", "0"]
     words = [word for word in words if name != "lora_rank" or word not in ("--precision", "Q4_K_M")]
     assert ask(data, *words, "--assume", f"{name}={OF_A_CHOICE[name]}") != ask(data, *words)
-
-
-def test_an_assumption_of_the_environment_changes_the_answer(
-    data: Path, as_it_is: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GPULEDGER_ASSUMPTION_HOST_USD", "0")
-    changed = ask(data, *QUESTIONS[0])
-    assert changed == ask(data, *QUESTIONS[0], "--assume", "host_usd=0") != as_it_is[0]
-    monkeypatch.setenv("GPULEDGER_ASSUMPTION_HOST_USD", "600")
-    assert ask(data, *QUESTIONS[0]) == as_it_is[0]
 
 
 def test_a_country_is_its_electricity_at_todays_exchange_rate(data: Path, as_it_is: list[Any]) -> None:

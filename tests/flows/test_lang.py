@@ -23,9 +23,6 @@ from click.testing import CliRunner, Result
 from gpuledger.extract.source import discover
 from gpuledger.flows import cli as command_line
 from gpuledger.flows.cli import cli
-from gpuledger.flows.night.context import utc_now
-from gpuledger.flows.showing import procurement
-from gpuledger.flows.showing.money import DOLLARS
 from gpuledger.flows.showing.table import cell_width
 from gpuledger.flows.words import lang
 from gpuledger.flows.words.say import say, spoken
@@ -38,7 +35,7 @@ from gpuledger.transform.sizing.named import shape_of
 from gpuledger.warehouse.outputs.report import files
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query, reader
-from tests.command import ROOT, arguments, environment, gpuledger
+from tests.command import ROOT, arguments, environment
 from tests.nights import Night
 
 WORKLOAD = "sd-512-image-generation"
@@ -187,18 +184,6 @@ def test_the_help_of_every_command_is_korean_and_fits_the_terminal() -> None:
     lang.use("en")
 
 
-def test_help_follows_the_setting_and_lists_whole_sentences() -> None:
-    helped = ask("", ["rank", "--help"], None, {"GPULEDGER_LANG": "ko"}).output.splitlines()
-    assert helped[0] == "사용법: cli rank [OPTIONS] WORKLOAD"
-    assert "옵션:" in helped
-    assert any("[기본값: table]" in line for line in helped)
-    assert len([line for line in helped if re.search("[가-힣]", line)]) > 8
-    listed = ask("en", ["sources", "--help"], None).output.partition("Commands:")[2]
-    assert "..." not in listed
-    assert len(re.findall(r"[.]$", listed, re.MULTILINE)) == 4
-    lang.use("en")
-
-
 #: What goes wrong on a command line, one of a kind.
 WRONG = (
     "--langg", "price --asof x", "price --format xml", "price --format", "price --json=3", "value", "buy", "export",
@@ -226,6 +211,7 @@ def test_what_is_said_of_a_wrong_use_is_korean(
 def test_the_language_counts_wherever_it_stands() -> None:
     for words in (["--help", "--lang", "ko"], ["price", "--help", "--lang=ko"], ["price", "--lang", "ko", "--help"]):
         assert "사용법:" in CliRunner().invoke(cli, words).output, words
+    assert "사용법:" in ask("", ["rank", "--help"], None, {"GPULEDGER_LANG": "ko"}).output
     assert "Usage:" in CliRunner().invoke(cli, []).output, "and where nothing stands"
     lang.use("en")
 
@@ -361,15 +347,6 @@ def test_what_size_says_is_korean() -> None:
     assert [line for line in lines if not re.search("[가-힣]", line)] == []
 
 
-def test_the_list_to_buy_by_is_korean(nights: dict[int, Night], untranslated: set[str]) -> None:
-    lang.use("ko")
-    listed = procurement.sheet(DataDir(nights[2].data), DOLLARS, utc_now())
-    why = [row[[column.name for column in listed.columns].index("why")] for row in listed.rows]
-    assert untranslated == set()
-    assert all(re.search("[가-힣]", text) for text in why)
-    assert not any(re.search("tokens/s for|calibrated|measured", text) for text in why), why
-
-
 def test_data_for_programs_are_the_same_in_every_language(nights: dict[int, Night]) -> None:
     for form in ("csv", "json"):
         words = ["value", WORKLOAD, "--format", form]
@@ -407,15 +384,6 @@ def test_a_terminal_asks_for_its_language_and_a_pipe_does_not(nights: dict[int, 
     assert "출시가 대비" in os.read(screen, 100_000).decode("utf-8", errors="ignore")
     piped = subprocess.run(words, env=korean, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "over MSRP" in piped.stdout
-
-
-def test_a_language_that_there_is_not() -> None:
-    refused = gpuledger("--lang", "xx", "sources")
-    assert refused.status == 2
-    assert "'en', 'ko'" in refused.err
-    refused = gpuledger("settings", env={"GPULEDGER_LANG": "xx"})
-    assert refused.status == 2
-    assert refused.err == "gpuledger: lang must be one of en, ko, not 'xx'\n"
 
 
 def test_the_report_is_korean_but_its_data_are_not(nights: dict[int, Night], tmp_path: Path) -> None:

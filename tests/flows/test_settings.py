@@ -57,6 +57,7 @@ def test_a_list_in_the_environment_is_parted_by_bars() -> None:
         ("LOG_FORMAT", "xml", "log_format"),
         ("LOG_LEVEL", "LOUD", "log_level"),
         ("RUN_RETRIES", "-1", "run_retries"),
+        ("LANG", "xx", "lang must be one of en, ko, not 'xx'"),
     ],
 )
 def test_an_impossible_value_is_refused_in_words(variable: str, text: str, words: str) -> None:

@@ -89,24 +89,6 @@ def test_an_assumption_by_option_and_by_environment() -> None:
     assert size("llama-2-7b", env={"GPULEDGER_ASSUMPTION_KV_CACHE_BITS": "8"})["key-value cache per token"] == half
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (["size", "llama-2-7b", "--context", "5000"], "5000 tokens is beyond the 4096 that this llama model"),
-        (["size", "llama-2-7b", "--context", "0"], "0 is not in the range x>=1"),
-        (["size", "llama-2-7b", "--precision", "3bit"], "precision '3bit' is not known; known are fp32"),
-        (["size", "llama-2-7b", "--batch", "0"], "0 is not in the range x>=1"),
-        (["size", "llama-9"], "no model is called 'llama-9'; did you mean llama-7b or"),
-        (["size"], "name one MODEL, or give its --config"),
-        (["size", "llama-2-7b", "--assume", "kv_cache_bits"], "--assume needs NAME=VALUE, not 'kv_cache_bits'"),
-        (["size", "llama-2-7b", "--assume", "kv_cache_bits=64"], "kv_cache_bits must be between 4 and 32 bits"),
-        (["size", "llama-2-7b", "--assume", "luck=1"], "there is no assumption 'luck'"),
-    ],
-)
-def test_an_impossible_question_is_refused_with_the_reason(words: list[str], reason: str) -> None:
-    assert reason in refused(*words)
-
-
 def test_an_impossible_setting_is_refused_with_its_place() -> None:
     said = refused("size", "llama-2-7b", env={"GPULEDGER_ASSUMPTION_UTILISATION": "1.5"})
     assert "the environment variable GPULEDGER_ASSUMPTION_UTILISATION: utilisation must be between 0 and 1" in said

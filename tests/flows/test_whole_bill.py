@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from decimal import Decimal
@@ -191,14 +189,6 @@ def test_a_fine_tune_says_its_hours_and_what_they_cost(data: Path) -> None:
 
 
 # ── marks, and the sentence ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_invented_prices_are_marked_in_every_form(data: Path) -> None:
-    words = ("--model", "llama-3.1-8b", "--data-dir", str(data))
-    assert {row["price_mark"] for row in ask(data, "--model", "llama-3.1-8b") if row["price_usd"]} == {"invented"}
-    listed = csv.DictReader(io.StringIO(run(*words, "--format", "csv").stdout))
-    assert {row["price_mark"] for row in listed} == {"invented"}
-    assert "The price is invented: it is of the sample." in run(*words).stdout
 
 
 def test_the_sentence_comes_first_in_both_languages(data: Path) -> None:
