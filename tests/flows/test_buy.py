@@ -423,7 +423,7 @@ def test_nothing_fits_says_what_would(data: Path, words: list[str], says: list[s
     assert [told["refusal"]["reason"], *told["refusal"]["ways_out"]] == [
         line.strip() for line in outcome.err.splitlines()
     ]
-    assert "as asked" in outcome.err.splitlines()[0]
+    assert "nothing within what is asked runs" in outcome.err.splitlines()[0]
     for sentence in says:
         assert sentence in outcome.err
 
@@ -431,10 +431,10 @@ def test_nothing_fits_says_what_would(data: Path, words: list[str], says: list[s
 def test_the_next_precision_that_runs_is_answered_at_once(data: Path) -> None:
     """A budget that does not reach a whole machine is answered for who has one, and bits that no card holds with fewer."""
     said = gpuledger("buy", "--model", "flux.2-dev", "--precision", "fp16", data=data)
-    assert said.out.startswith("Nothing runs flux.2-dev at fp16 as asked. At int4: ")
+    assert said.out.startswith("Nothing within what you ask runs flux.2-dev at fp16. At int4: ")
     found = everything(data, "--model", "flux.2-dev", "--precision", "fp16")
     assert {row["precision"] for row in found} == {"int4"}
-    assert {row["instead"] for row in found} == {"Nothing runs flux.2-dev at fp16 as asked. At int4:"}
+    assert {row["instead"] for row in found} == {"Nothing within what you ask runs flux.2-dev at fp16. At int4:"}
     at_home = everything(data, "--model", "llama-2-13b", "--budget", 600)
     assert at_home == [{**row, "instead": at_home[0]["instead"]} for row in
                        everything(data, "--model", "llama-2-13b", "--budget", 600, "--host", "own")]  # fmt: skip

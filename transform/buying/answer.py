@@ -32,7 +32,9 @@ from gpuledger.transform.speed.pieces import is_of_speech
 
 #: The files with more bits than the usual one that people run, the most first.
 _MORE_BITS = ("Q8_0", "Q6_K", "Q5_K_M")
-_AS_ASKED = "Nothing runs {model} at {asked} as asked. At {precision}:"
+#: What a model is used for where nobody says it, by what it makes.
+_USUAL = {"text": "chat", "speech": "speech", "pictures": "pictures", "clips": "clips"}
+_AS_ASKED = "Nothing within what you ask runs {model} at {asked}. At {precision}:"
 
 
 class ImpossibleQuestion(Mistake):
@@ -53,7 +55,8 @@ class Answer:
     `picks` are what is recommended, None if no answer has a price, and `ranking` all answers as they are listed. `hosted` is
     what interfaces ask that host the model. `instead` says what the answer presumes beside the question, where there is none
     as it was asked. `more_bits` is a precision of more bits that the first pick holds comfortably too, with its tokens a
-    second. If no option is an answer, `blocked` has the arguments without any one of which there are answers, the one that
+    second, and `comfortable` what is cheapest of what is comfortable, where nothing within the budget is. If no option is an
+    answer, `blocked` has the arguments without any one of which there are answers, the one that
     rules out most first, and `remedies` has what else would help.
     """
 
@@ -68,6 +71,7 @@ class Answer:
     hosted: Sequence[Hosted] = ()
     instead: Message | None = None
     more_bits: tuple[str, float] | None = None
+    comfortable: Option | None = None
     blocked: Sequence[Blocked] = ()
     remedies: Sequence[Message] = ()
 
@@ -94,7 +98,7 @@ class _Asker:
     def __init__(self, question: Question, stock: Stock, own_models: Path) -> None:
         self.question, self.stock, self.own_models = question, stock, own_models
         self.shape = shape_of(question.model, own_models)
-        use = uses()[question.use or ("training" if question.usage.train else "chat")]
+        use = uses()[question.use or ("training" if question.usage.train else _USUAL[pieces_of(self.shape)])]
         assumed = use.get("assume", {})
         self.assumptions = stock.assumptions.with_text({**assumed, **question.changed()})
         self.usage = _usage(question, self.shape)
@@ -215,10 +219,10 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
             "{model} writes no speech down: leave --speech-hours-per-day out", model=question.model
         )
     if answer.ranking:
-        return answer if question.precision else replace(answer, more_bits=_more_bits(asker, answer))
+        return _completed(asker, answer)
     changed = nearest((answer, *_changed(asker, need, limits)))
     if changed.picks:
-        return changed
+        return _completed(asker, changed)
     return replace(
         answer,
         blocked=_blocked(asker),
@@ -239,6 +243,14 @@ def nearest(answers: Iterable[Answer]) -> Answer:
 def at_each_precision(question: Question, stock: Stock, own_models: Path) -> list[Answer]:
     """The answers among which `ask` takes the nearest: of pictures and clips one a precision, the most bits first."""
     return [*_Asker(question, stock, own_models).at_each_precision()]
+
+
+def _completed(asker: _Asker, answer: Answer) -> Answer:
+    """An answer with what its first pick can do beside, and what more money would buy if nothing is comfortable."""
+    if not answer.picks or not answer.picks.first.behind or answer.limits.budget is None:
+        return answer if asker.question.precision else replace(answer, more_bits=_more_bits(asker, answer))
+    dearer = asker.answer(answer.need, replace(answer.limits, budget=None)).picks
+    return answer if not dearer or dearer.first.behind else replace(answer, comfortable=dearer.first)
 
 
 def _more_bits(asker: _Asker, answer: Answer) -> tuple[str, float] | None:
@@ -301,7 +313,8 @@ def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
         yield replace(asker.answer(other, limits), instead=at_precision)
         if not has_machine:
             both = Message(
-                "Nothing runs {model} at {asked} as asked. At {precision}, with a machine that is there (--host own):",
+                "Nothing within what you ask runs {model} at {asked}. At {precision}, with a machine that is there "
+                "(--host own):",
                 model=model, asked=asked, precision=precision,
             )  # fmt: skip
             yield replace(asker.answer(other, at_home), instead=both)

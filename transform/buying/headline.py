@@ -67,7 +67,11 @@ def headline(answer: Answer) -> Headline | None:
 def cheapest_below(picks: Picks, answers: Sequence[Option]) -> Option | None:
     """The cheapest of the answers that is bought for less than all picks, None if there is none."""
     least = min(pick.outlay_usd or Decimal(0) for pick in picks.all())
-    bought = (one for one in answers if one.way == "buy" and one.outlay_usd is not None and one.outlay_usd < least)
+    bought = (
+        one
+        for one in answers
+        if one.way == "buy" and one.condition != OWNED and one.outlay_usd is not None and one.outlay_usd < least
+    )
     return min(bought, key=lambda one: one.outlay_usd or 0, default=None)
 
 
@@ -278,6 +282,8 @@ class _Said(NamedTuple):
             yield answer.instead
         if option.behind:
             yield Message("Nothing here is comfortable; this comes nearest, but {why:; }.", why=option.behind)
+        if answer.comfortable is not None:
+            yield Message("The cheapest comfortable one is {what}.", what=self._beside(answer.comfortable))
         yield self._what_to_do()
         yield from self.speed()
         if (hours := busy_hours(option, answer.need, answer.limits)) is not None:
@@ -382,6 +388,11 @@ class _Said(NamedTuple):
                 yield Message(
                     "Not with your {yours}: {what} {why:; }.", yours=yours, what=named(best), why=best.against
                 )
+            elif best.condition == OWNED:
+                yield Message(
+                    "Your {yours} runs it too, {speed} tokens/s, but {why:; }.", yours=yours,
+                    speed=_speed(best.each_a_second), why=best.behind,
+                )  # fmt: skip
             elif best.price_usd is None:
                 yield Message(
                     "Your {yours} alone does not do it; {what} would, {speed} tokens/s, but no price of another one "
@@ -590,8 +601,8 @@ def _is_sold(options: Sequence[Option]) -> bool:
 
 def why_nothing(answer: Answer) -> list[Message]:
     """Why no option is an answer, the argument that rules out most, and what would give an answer."""
-    need = answer.need
-    why = [Message("nothing runs {model} at {precision} as asked", model=need.model_id, precision=need.precision)]
+    model, precision = answer.need.model_id, answer.need.precision
+    why = [Message("nothing within what is asked runs {model} at {precision}", model=model, precision=precision)]
     if not answer.stock.is_packaged and not _is_sold(answer.options):
         # After weeks without a night no price counts in any market.
         too_old = list(without_prices(answer.options))

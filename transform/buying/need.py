@@ -148,7 +148,9 @@ class Need:
         """Why the model does not run on a card, None if it does or if nothing is known about that."""
         if not self.engine.runs_on(gpu, self.precision):
             return Message(NOT_KNOWN_TO_RUN, engine=self.engine.name, precision=self.precision, card=gpu.display_name)
-        if self.diffusion is not None and self.diffusion.bf16 and gpu.architecture in pieces.WITHOUT_BF16:
+        made, trained = self.diffusion, self.tuning
+        is_in_bf16 = (made is not None and made.bf16) or (trained is not None and trained.way == "full")
+        if is_in_bf16 and gpu.architecture in pieces.WITHOUT_BF16:
             return Message(WITHOUT_BF16, card=gpu.display_name, model=self.model_id)
         return None
 

@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.hosts import has_no_fan
+from gpuledger.transform.buying.hosts import OWN_SLOTS, has_no_fan
 from gpuledger.transform.buying.need import Need
-from gpuledger.transform.buying.options import SPEED_UNKNOWN, Limits, Option
+from gpuledger.transform.buying.options import OWNED, SPEED_UNKNOWN, Limits, Option
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.tensors import count_parameters
 
 LITTLE_ROOM = "only {free:.0%} of its memory stays free, under {least:.0%}"
 SMALL_CARD = "{memory:g} GB leave no room for the next model ({least:g} GB do)"
 SMALL_CARDS = "several cards of {memory:g} GB each, where {least:g} GB make sense"
-SLOW = "{speed:.3g} tokens/s, {low:.3g} at the low end, under {least:g}"
-SLOW_PICTURE = "{seconds:,.0f} s for each, {slow:,.0f} at the slow end, where {most:,.0f} are comfortable"
+SLOW = "{low:.3g} tokens/s at the low end, under {least:g}"
+SLOW_PICTURE = "{seconds:,.0f} s for each at the slow end, where {most:,.0f} are comfortable"
 LATE = "{seconds:.0f} s until the first token, over {most:.3g}"
 NO_FAN = "it has no fan of its own, only a server's cool it"
 OLD_PRICE = "nobody confirmed its price of late"
@@ -39,7 +39,7 @@ _SUPPORT = {
 }
 #: The reasons, the gravest first: experts let memory decide, then speed, then software, then price.
 GRAVITY = (
-    LITTLE_ROOM, SMALL_CARD, SMALL_CARDS, SPEED_UNKNOWN, SLOW, SLOW_PICTURE, LATE, *_SUPPORT.values(), NO_FAN, OLD_PRICE,
+    LITTLE_ROOM, SMALL_CARD, SPEED_UNKNOWN, SLOW, SLOW_PICTURE, LATE, *_SUPPORT.values(), SMALL_CARDS, NO_FAN, OLD_PRICE,
     ONE_CARD_DOES,
 )  # fmt: skip
 
@@ -91,10 +91,14 @@ def with_reasons(options: Sequence[Option], need: Need, limits: Limits, assumpti
 
 
 def _beside(alone: Sequence[Option], option: Option, assumptions: Assumptions) -> Option:
-    """An option with the reason that one card does it too, if it is several, no faster and not far cheaper."""
+    """An option with the reason that one card does it too, if it is several and not far cheaper.
+
+    Two that are faster stand beside it; more, for which no desktop has slots, do not.
+    """
     if option.gpu_count == 1 or option.against or option.outlay_usd is None:
         return option
-    most, speed = paid(option, assumptions) * Decimal(str(assumptions.step_cost)), noticed_speed(option, assumptions)
+    most = paid(option, assumptions) * Decimal(str(assumptions.step_cost))
+    speed = noticed_speed(option, assumptions) if option.gpu_count <= OWN_SLOTS else 0.0
     does = (
         one
         for one in alone
@@ -158,7 +162,7 @@ class _Rules(NamedTuple):
         # Programs for pictures move out what they do not need at the moment.
         if self.need.diffusion is None and free < self.assumptions.free_memory_share:
             yield Message(LITTLE_ROOM, free=free, least=self.assumptions.free_memory_share)
-        memory = option.chip.memory_gb if option.chip else None
+        memory = option.chip.memory_gb if option.chip and option.condition != OWNED else None
         if memory is None:
             return
         if memory < self.assumptions.least_card_gb:
@@ -177,7 +181,7 @@ class _Rules(NamedTuple):
             return
         low = speed.each * (speed.rate.low or 0) / speed.expected if speed.expected else 0.0
         if low < self.least_speed:
-            yield Message(SLOW, speed=speed.each, low=low, least=self.least_speed)
+            yield Message(SLOW, low=low, least=self.least_speed)
         prompt = self.need.job.load.prompt if self.need.job else 0
         longest = self.assumptions.comfortable_first_token_s * max(1, prompt / USUAL_PROMPT)
         if longest and speed.serving is not None and speed.serving.first_token_s > longest:
@@ -189,7 +193,7 @@ class _Rules(NamedTuple):
         if made is None:
             yield Message(SPEED_UNKNOWN)
         elif longest and (slow := 1 / (made.low or made.per_s)) > longest:
-            yield Message(SLOW_PICTURE, seconds=1 / made.per_s, slow=slow, most=longest)
+            yield Message(SLOW_PICTURE, seconds=slow, most=longest)
 
     def _support(self, chip: Gpu) -> Iterator[Message]:
         for row in experiments():

@@ -63,7 +63,7 @@ class Choice(NamedTuple):
         best = ranked[0].rank
         alike = [one.option for one in ranked if one.rank[:3] == best[:3] and one.rank[4] <= best[4]]
         is_there = alike[0].condition == OWNED
-        first = self._without_vain_step(alike) if self.has_budget and not is_there else alike[0]
+        first = alike[0] if is_there else self._preferred(self._stepped(alike) if self.has_budget else alike[0], alike)
         cheaper = [one for one in alike if paid(one, self.assumptions) < paid(first, self.assumptions) * (1 - _SAVED)]
         for_less = min(cheaper, key=lambda one: (paid(one, self.assumptions), -one.each_a_second), default=None)
         if first.way != "buy" or first.condition == OWNED:
@@ -91,7 +91,7 @@ class Choice(NamedTuple):
         """
         is_large = self._is_too_large(option)
         best = (
-            (self._is_tight(option), -noticed_speed(option, self.assumptions), -self._memory(option))
+            (self._is_tight(option), -noticed_speed(option, self.assumptions), -round(self._worth(option)))
             if self.has_budget and not is_large
             else ()
         )
@@ -111,22 +111,25 @@ class Choice(NamedTuple):
         )
         return not is_least and option.available_gb > option.needed_gb * self.assumptions.most_memory
 
-    def _without_vain_step(self, best: Sequence[Option]) -> Option:
-        """The fastest, unless a step up to it, or to room to grow (`room_cost`), is vain; then the one that most programs
-        run on, if that costs little more (`software_cost`); then a new one, if a used one saves too little
-        (`used_saves_share`).
-        """
-        known = self.assumptions
-        dearer = sorted(enumerate(best), key=lambda one: paid(one[1], known))
+    def _stepped(self, best: Sequence[Option]) -> Option:
+        """The fastest, unless a step up to it, or to room to grow (`room_cost`), is vain."""
+        dearer = sorted(enumerate(best), key=lambda one: paid(one[1], self.assumptions))
         place, first = dearer[0]
         for better, option in dearer[1:]:
             if better < place and not self._is_vain(option, first):
                 place, first = better, option
-        most = paid(first, self.assumptions) * Decimal(str(known.software_cost))
+        return first
+
+    def _preferred(self, first: Option, best: Sequence[Option]) -> Option:
+        """Instead of the first one as good that more programs run on, if that costs little more (`software_cost`); then a
+        new one, if a used one saves too little (`used_saves_share`).
+        """
+        known = self.assumptions
+        most = paid(first, known) * Decimal(str(known.software_cost))
         alike = (
             option
             for option in best
-            if paid(option, self.assumptions) <= most and self._is_as_good(option, first, known.step_gain)
+            if paid(option, known) <= most and self._is_as_good(option, first, known.step_gain)
         )
         first = max(alike, key=lambda option: (_programs(option), option is first), default=first)
         if first.condition in ("new", OWNED) or first.price_usd is None:
@@ -162,7 +165,7 @@ class Choice(NamedTuple):
 
     def _is_as_good(self, option: Option, first: Option, gain: float) -> bool:
         """Whether the first is less than `gain` times as fast as an option, and has no memory of a larger class."""
-        is_as_large = self._memory(option) * self.assumptions.step_memory > self._memory(first)
+        is_as_large = self._worth(option) * self.assumptions.step_memory > self._worth(first)
         return is_as_large and noticed_speed(option, self.assumptions) * gain > noticed_speed(first, self.assumptions)
 
     def _is_tight(self, option: Option) -> bool:
@@ -170,9 +173,9 @@ class Choice(NamedTuple):
         is_text = option.prediction is not None and option.pictures is None
         return is_text and option.available_gb - option.needed_gb < self.assumptions.roomy_memory_gb
 
-    def _memory(self, option: Option) -> int:
-        """The whole GB of an option, at most as many as are enough for this need."""
-        return round(min(option.available_gb, option.needed_gb * self.assumptions.enough_memory or option.available_gb))
+    def _worth(self, option: Option) -> float:
+        """The GB of an option, at most as many as are enough for this need."""
+        return min(option.available_gb, option.needed_gb * self.assumptions.enough_memory or option.available_gb)
 
 
 def _programs(option: Option) -> int:
