@@ -163,4 +163,7 @@ class Kind(Generic[T]):
     def _write(self, root: Path, records: Iterable[T]) -> None:
         # The file is replaced in one step, so that a reader sees the old records or the new ones.
         tables = [local_files.toml_table(f"[[{self.entry}]]", self.write(record)) for record in records]
-        local_files.write_text(self.file(root), "\n".join(tables))
+        try:
+            local_files.write_text(self.file(root), "\n".join(tables))
+        except UnicodeEncodeError:
+            raise BadRecord(Message("a text of this {entry} is no UTF-8: correct it", entry=self.entry)) from None

@@ -15,6 +15,7 @@ import pytest
 
 from gpuledger.extract import local_files
 from gpuledger.extract.readers.measured.plain import COLUMNS
+from gpuledger.extract.records import BadRecord
 from gpuledger.transform.answers.sizes import quantities
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.resolver import Resolver
@@ -199,6 +200,13 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, name: str) -
 def test_key_value_heads_that_are_no_number_are_not_all_heads(heads: object) -> None:
     with pytest.raises(SizingError, match="num_key_value_heads"):
         shape_in(LLAMA | {"num_key_value_heads": heads})
+
+
+def test_half_an_emoji_in_a_config_is_no_text_that_is_kept(tmp_path: Path) -> None:
+    """It was a traceback of `model add`."""
+    with pytest.raises(BadRecord, match="no UTF-8"):
+        save(tmp_path, OwnModel("m", date(2026, 11, 27), LLAMA | {"_name_or_path": "\ud83d"}))
+    assert not [*tmp_path.rglob("*.*")]
 
 
 def test_a_model_of_too_many_parts_is_refused(tmp_path: Path) -> None:
