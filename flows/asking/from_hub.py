@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from gpuledger.flows.settings.settings import Settings
 
 
-def bring(name: str, data: DataDir, model_id: str | None = None) -> None:
+def bring(name: str, data: DataDir, model_id: str | None = None) -> bool:
     """Keep the model `name` in `data` (as `model_id`, if given), if it names a model of a hub and nobody here knows it.
+    Returns whether it was kept now.
 
     The hub is never asked for a path, a plain name, or a model that the catalogue or the data directory has. Raises
     UsageError if the hub is of no help, and says why and what does as well.
     """
     if is_path(name):
-        return
+        return False
     try:
         shape_of(name, data.root)
     except UnknownModel as error:
@@ -38,12 +39,14 @@ def bring(name: str, data: DataDir, model_id: str | None = None) -> None:
         settings = settings_module.load({})
         named = wanted(name, settings.hub, settings.ollama)
         if named is None:
-            return
+            return False
         why = _fetched(named, data, model_id or catalogue.slug(catalogue.without_address(name)), settings)
         if why is not None:
             raise click.UsageError(say(Message("{unknown} ({why})", unknown=reason_of(error), why=why))) from None
+        return True
     except SizingError:
-        return  # the question itself says what is wrong with the model that is there
+        pass  # the question itself says what is wrong with the model that is there
+    return False
 
 
 def _fetched(named: Wanted, data: DataDir, model_id: str, settings: Settings) -> Message | str | None:

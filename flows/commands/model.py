@@ -46,8 +46,9 @@ def add(what: str, model_id: str | None, data_dir: str | None) -> None:
     data = data_of(data_dir)
     with as_wrong_use(SizingError):
         if not os.path.exists(what):  # noqa: PTH110  of any length
-            bring(what, data, model_id)
-            model_id = model_id or catalogue.slug(catalogue.without_address(what))
+            # What nothing was fetched for is no model, whatever else has the id already.
+            fetched_as = model_id if bring(what, data, model_id) else None
+            model_id = fetched_as or catalogue.slug(catalogue.without_address(what))
             kept = next((one for one in MODELS.usable(data.root)[0] if one.model_id == model_id), None)
             if kept is None:
                 raise click.UsageError(say(Message(

@@ -135,7 +135,8 @@ def test_a_model_is_added_by_its_name(hub: LoopbackHub, tmp_path: Path) -> None:
     hub.put(NAME, "config.json", json.dumps(CONFIG).encode())
     added = succeeds("model", "add", NAME, "--id", "mine", data=tmp_path / "data", env=hub.env)
     assert f"mine: {PARAMETERS:,} parameters" in added.out
-    assert gpuledger("model", "add", "Qwen/Qwen3-8B", data=tmp_path / "data", env=hub.env).status == 2
+    for words in (("Qwen/Qwen3-8B",), ("typo", "--id", "mine")):
+        assert gpuledger("model", "add", *words, data=tmp_path / "data", env=hub.env).status == 2
     assert len(hub.paths()) == 2
 
 
