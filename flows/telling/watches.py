@@ -124,7 +124,8 @@ def _look(data: DataDir, watch: Watch, now: datetime) -> WatchResult:
     if price is None:
         return _unknown(watch)
     amount = Currency(watch.currency, rate.usd, rate.day).of(price["price_usd"])
-    costs, evidence = f"{watch.gpu} costs {_money(amount, watch)}", _offer(price, watch, amount, now)
+    mark = f" ({price['price_mark']})" if price["price_mark"] else ""
+    costs, evidence = f"{watch.gpu} costs {_money(amount, watch)}{mark}", _offer(price, watch, amount, now)
     if watch.rule == "below" and watch.below is not None:
         asked = f"{costs}; you asked for below {_money(watch.below, watch)}"
         return WatchResult(watch, amount < watch.below, asked, evidence)

@@ -44,7 +44,7 @@ def test_an_amount_in_another_currency_is_held_against_the_price_in_that_currenc
     assert found(nights[1], rule="below", below=euros, currency="EUR").is_met is False
     one = found(nights[1], rule="below", below=euros + Decimal("0.01"), currency="EUR")
     assert one.is_met is True
-    assert f"costs {euros:,} EUR; you asked for below" in one.body
+    assert f"costs {euros:,} EUR (invented); you asked for below" in one.body
     assert f"({price(nights[1]).normalize():,f} USD)" in one.body, "what the shop prints stands beside it"
     assert found(nights[1], rule="below", below=Decimal(1), currency="XAU").is_met is None
 
