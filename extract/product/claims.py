@@ -345,6 +345,36 @@ def are_siblings(name: str, other: str) -> bool:
     return bool(first_numbers - second_numbers) and bool(second_numbers - first_numbers)
 
 
+#: The number of a model with the suffixes that make it another card: `L40S`, `4070 Ti Super`, `RX 7900-XTX`.
+_MODEL = re.compile(r"\b(?:[a-z]|[a-z]*[ -]?(?=\d{3}))(\d{2,4})((?:[ -]?(?:ti|s|xtx|xt|gre|d))*)\b")
+
+
+def other_variant(page: Context, products: Sequence[StructuredProduct]) -> tuple[str, str] | None:
+    """The page's own title and the name in its structured data if these are of two variants of a model, as L40 and L40S.
+
+    The title is the heading, or else what the address says.
+    """
+    own = [text for _, text in page.headings] or [unquote(_path(page.url).rpartition("/")[2])]
+    for product in products:
+        differing = [title for title in own if product.name and _are_variants_of_a_model(title, product.name)]
+        if differing == own:
+            return own[0], product.name or ""
+    return None
+
+
+def _are_variants_of_a_model(title: str, name: str) -> bool:
+    first, second = _models(title), _models(name)
+    return any(first[number].isdisjoint(second[number]) for number in first.keys() & second.keys())
+
+
+def _models(text: str) -> dict[str, set[str]]:
+    """The suffixes of each number of a model in a text."""
+    found: dict[str, set[str]] = {}
+    for number, suffixes in _MODEL.findall(text.lower().replace("super", "s")):
+        found.setdefault(number, set()).add(re.sub(r"[ -]", "", suffixes))
+    return found
+
+
 # Cached, because the page's titles are compared with each of the goods that it describes.
 @lru_cache(maxsize=64)
 def _word_set(text: str) -> frozenset[str]:

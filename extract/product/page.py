@@ -63,6 +63,12 @@ def offer_and_issues(page: Page, country: str | None, language: str | None, usua
     if not (products or stated or is_product) and len(amounts) > _MAX_PRICES:
         raise _no_product(page, here, f"{len(amounts)} prices and no product of its own, as on a listing")
     decision = decide.decide(here, stated, seen, functools.cache(lambda: scripts.claims_of_scripts(here)))
+    if decision.price is not None and (differing := claims.other_variant(here, products)):
+        titled, named = differing
+        message = (
+            f"the page is titled {titled!r} and describes {named!r} to machines, so its price is taken for neither"
+        )
+        decision = decide.Decision(issues=(Issue(code="other_variant", message=message, url=here.url),))
     yield from decision.issues
     if decision.price is None and not decision.issues:
         yield Issue(code="no_price", message="the page shows no price", severity="info", url=here.url)

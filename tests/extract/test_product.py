@@ -44,6 +44,25 @@ def test_the_offer_that_the_address_names_is_the_one() -> None:
     assert price_of(read(shop(jsonld=listed), f"{URL}?variant=nv4070-white")[0]) == ("579", "USD", "now")
 
 
+@pytest.mark.parametrize(
+    ("own", "named", "price"),
+    [
+        ("NVIDIA L40 48GB", "NVIDIA L40S 48GB", None),
+        ("", "NVIDIA L40S 48GB", None),
+        ("MSI RTX 4070 Ti Ventus", "MSI GeForce RTX 4070 Ventus", None),
+        ("MSI RTX4070Ti Super Ventus", "MSI GeForce RTX 4070 Ti SUPER Ventus 16GB", "7499.00"),
+    ],
+)
+def test_a_price_is_of_neither_where_the_page_and_its_markup_name_two_variants(
+    own: str, named: str, price: str | None
+) -> None:
+    url = "https://cards.example.com/p/nvidia-l40-48gb"
+    jsonld = {"@type": "Product", "name": named, "url": url, "offers": {**ASKED, "price": "7499.00"}}
+    offer, issues = read(shop_page(f"<p>$7,499.00</p>{CART}", title=own, head=told(jsonld)), url)
+    assert price_of(offer)[0] == price
+    assert [issue.code for issue in issues] == ([] if price else ["other_variant"])
+
+
 def test_markup_in_capitals_is_read_too() -> None:
     """Without its markup this page has no product at all, and would be refused."""
     html = shop(jsonld=USD_549)
@@ -153,6 +172,7 @@ def test_a_shop_sells_new_goods_where_nothing_says_otherwise(url: str, body: str
     found = list(GENERIC.parse(page(shop_page(f'<p class="price">$599</p>{body}{CART}'), url)))
     (offer,) = [item for item in found if isinstance(item, Offer)]
     assert (str(offer.price), offer.condition) == ("599", condition)
+    assert offer.key == url.removesuffix("#condition=used"), "its history goes on"
     told = [item.code for item in found if isinstance(item, Issue) and "does not count: if you trust" in item.message]
     assert told == ["marketplace_seller"] * (offer.seller_kind == "marketplace")
 

@@ -486,10 +486,10 @@ class Reader:
         tokens = reading.tokens
         token = tokens[position]
         after = tokens[position + 1] if position + 1 < len(tokens) else None
-        if token.text in self._numbered:
+        if is_mark := token.text in self._numbered:
             reading.marks.add(token.text)  # the inches of a screen, the size of a drive
         if after is not None and not token.glued:
-            size = None if after.glued else text.spaced_memory(token.text, after.text)
+            size = None if after.glued or is_mark else text.spaced_memory(token.text, after.text)
             if size is not None and not _is_rate(tokens, position + 2):
                 reading.memory.append((size, inside))
                 return position + 2

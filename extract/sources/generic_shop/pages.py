@@ -34,10 +34,15 @@ def parse(page: Page) -> Iterator[Parsed]:
             item = replace(item, url=f"{item.url}#{fragment}")
         if isinstance(item, Offer) and item.price is not None and item.seller_kind == "marketplace":
             yield _not_counted(item)
-        # Two shops often give goods the same number, namely the maker's.
-        if isinstance(item, Offer) and item.sku is not None:
-            item = replace(item, key=f"{addresses.shop_of(item.url)}/{item.sku}")
+        if isinstance(item, Offer):
+            # Two shops often give goods the same number, namely the maker's. A setting in the address begins no new offer.
+            key = f"{addresses.shop_of(item.url)}/{item.sku}" if item.sku else _SETTINGS.sub("", item.key).rstrip("#&")
+            item = replace(item, key=key)
         yield item
+
+
+#: What the settings say behind the `#` of an address; a shop's own words there (`#variant=22`) name a variant.
+_SETTINGS = re.compile(r"(?<=[#&])(?:condition|country)=[^&]*&?")
 
 
 def _not_counted(offer: Offer) -> Issue:
