@@ -36,8 +36,8 @@ OF_FILES = {
         "tests/flows/test_lang.py::test_the_help_of_every_command_is_korean_and_fits_the_terminal",
         "tests/flows/test_lang.py::test_every_message_in_the_code_and_the_templates_is_korean",
     ),
-    "transform/identity/data/*": ("tests/transform/identity/test_catalogue.py", "tests/transform/test_counted.py"),
-    "transform/sizing/models/*.toml": ("tests/transform/test_sizing_parameters.py", "tests/transform/test_counted.py"),
+    "transform/identity/data/*": ("tests/transform/identity/test_catalogue.py", "tests/transform/test_seeds.py"),
+    "transform/sizing/models/*.toml": ("tests/transform/test_sizing_parameters.py", "tests/transform/test_seeds.py"),
 }
 
 
