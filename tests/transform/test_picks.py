@@ -157,8 +157,8 @@ def test_the_tables_of_support_and_uses_name_what_exists() -> None:
         Assumptions().with_text(use.get("assume", {}))
 
 
-def from_the_program(model: str, tmp_path: Path, **other: Any) -> Answer:
-    stock = packaged(Assumptions(), Place(market="us"), None, NOW)
+def from_the_program(model: str, tmp_path: Path, market: str = "us", **other: Any) -> Answer:
+    stock = packaged(Assumptions(), Place(market=market), None, NOW)
     return ask(Question(model=model, **other), stock, tmp_path)
 
 
@@ -197,6 +197,25 @@ def test_an_expert_would_sign_it(model: str, asked: dict[str, Any], first: str, 
     picks = from_the_program(model, tmp_path, **asked).picks
     assert picks is not None
     assert picks.first.what == first
+
+
+def test_what_a_maker_asks_is_held_against_the_street_of_another_market(tmp_path: Path) -> None:
+    answer = from_the_program("qwen3-32b", tmp_path, market="kr", budget=Decimal(3000))
+    assert answer.picks is not None
+    assert answer.picks.first.what == "NVIDIA GeForce RTX 5090"
+    assert (
+        "On the street of market us one cost 5,258.00 USD in 2026-10 (GPU Poet): expect to pay more than its maker asks."
+        in map(said, sentences(answer))
+    )
+
+
+def test_more_speech_than_one_machine_writes_down_says_how_much_it_does(tmp_path: Path) -> None:
+    answer = from_the_program("whisper-large-v3", tmp_path, speech_hours_per_day=200.0, budget=Decimal(3000))
+    told = next(line for line in answer.remedies if "hours" in line.values)
+    less = from_the_program(
+        "whisper-large-v3", tmp_path, speech_hours_per_day=told.values["hours"], budget=Decimal(3000)
+    )
+    assert less.ranking
 
 
 def test_a_budget_without_comfort_says_from_where_on_there_is(tmp_path: Path) -> None:

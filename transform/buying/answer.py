@@ -28,7 +28,7 @@ from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.named import USUAL_FILE, shape_of, usual_precision
 from gpuledger.transform.sizing.tensors import Architecture
-from gpuledger.transform.speed.pieces import is_of_speech
+from gpuledger.transform.speed.pieces import HEARD, is_of_speech
 
 #: The files with more bits than the usual one that people run, the most first.
 _MORE_BITS = ("Q8_0", "Q6_K", "Q5_K_M")
@@ -357,6 +357,11 @@ def _blocked(asker: _Asker) -> list[Blocked]:
 def _limits_to_ask(asker: _Asker) -> Iterator[Message]:
     """The nearest limits with which there is an answer, each with what is then picked."""
     question, money = asker.question, asker.stock.place.currency
+    if question.speech_hours_per_day is not None and (alone := asker.if_asked(speech_hours_per_day=None)):
+        heard = [note.values["times"] for one in alone.ranking for note in one.notes if note.template == HEARD]
+        if heard:
+            hours = max(heard) * float(alone.assumptions.hours_per_day)
+            yield Message("the fastest writes {hours:.0f} hours a day down: share them among machines", hours=hours)
     if question.min_tokens_per_s is not None and (any_speed := asker.if_asked(min_tokens_per_s=None)):
         priced = (option.each_a_second for option in any_speed.ranking if option.outlay_usd is not None)
         speed = math.floor(10 * max(priced)) / 10

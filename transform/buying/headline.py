@@ -14,7 +14,7 @@ from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.choosing.comfort import OLD_PRICE
 from gpuledger.transform.buying.choosing.picks import Picks
 from gpuledger.transform.buying.hosts import estimated_on
-from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE, STREET_PRICE
+from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE, STREET_PRICE, newest_street_price
 from gpuledger.transform.buying.market import ANY_SHOP, Evidence, Hosted
 from gpuledger.transform.buying.options import OWNED, Option, busy_hours
 from gpuledger.transform.buying.rows import machine_usd, mark_of, supply_of
@@ -25,6 +25,8 @@ from gpuledger.transform.speed.rules import Rate
 _NO_SHOP = (
     "No shop of market {market} has a price that counts today, so nothing can be bought there: ask another --market."
 )
+#: Times the maker's price from which what another market asks is said.
+_FAR_MORE = Decimal("1.2")
 #: Seconds up to which a time is shown in seconds.
 _SHORT = 900
 
@@ -570,6 +572,8 @@ class _Said(NamedTuple):
                 "Some prices are older than usual: {sources}.",
                 sources=", ".join(f"{seller(source)} ({at:%Y-%m-%d})" for source, at in silent),
             )
+        if evidence is not None and evidence.source in (LAUNCH_PRICE, LIST_PRICE):
+            yield from self._dearer_elsewhere(option)
         if "invented" in mark:
             yield Message("The price is invented: it is of the sample.")
         if evidence is not None and evidence.source == ANY_SHOP:
@@ -592,6 +596,18 @@ class _Said(NamedTuple):
                 "These are prices of the makers, mostly of the day on which a card came out: `gpuledger refresh` "
                 "reads those of today."
             )
+
+    def _dearer_elsewhere(self, option: Option) -> Iterator[Message]:
+        """That the street of another market asks far more for a card than its maker, so that it may here."""
+        street = newest_street_price(option.gpu_id or "")
+        boards = option.power.boards if option.power else option.gpu_count
+        asked = (option.price_usd or Decimal(0)) / boards
+        if street is not None and street.usd > asked * _FAR_MORE:
+            yield Message(
+                "On the street of market {market} one cost {price} in {month} ({source}): expect to pay more than its maker "
+                "asks.",
+                price=_paid(street.usd), market=street.market, month=f"{street.day:%Y-%m}", source=street.source,
+            )  # fmt: skip
 
 
 def _is_sold(options: Sequence[Option]) -> bool:

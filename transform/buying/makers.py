@@ -80,6 +80,12 @@ def known(market: str, today: date) -> list[Asked]:
     return [*street, *(price for gpu_id, price in asked().items() if gpu_id not in there)]
 
 
+def newest_street_price(gpu_id: str) -> Asked | None:
+    """What a new card cost last on the street of any market, None if nobody published that."""
+    found = (price for price in _street() if (price.gpu.gpu_id, price.condition) == (gpu_id, "new"))
+    return max(found, key=lambda price: price.day, default=None)
+
+
 @functools.cache
 def _street() -> tuple[Asked, ...]:
     cards, (_, rates) = catalogue.by_id(), exchange_rates.rates()

@@ -186,7 +186,7 @@ const for_model = (id) => {
   if (!step) {
     const cheapest = all.reduce((a, b) => (b.outlay_usd < a.outlay_usd ? b : a));
     const fastest = all.reduce((a, b) => ((rate_of(b) ?? 0) > (rate_of(a) ?? 0) ? b : a));
-    return [none(_("Nothing does as asked. The cheapest costs {price}, the fastest does {rate}.", { price: money(cheapest.outlay_usd), rate: speed_of(fastest) })), ways_grid(id, all, 10), as_command(question, id)];
+    return [none(_("Nothing does as asked. The cheapest costs {price}, the fastest does {rate}. The command below says what fewer bits or a machine that is there would do.", { price: money(cheapest.outlay_usd), rate: speed_of(fastest) })), ways_grid(id, all, 10), as_command(question, id)];
   }
   const [first, for_less, other, cheaper] = [step.first, step.for_less, step.other, step.cheaper].map((place) => all[place] ?? null);
   const is_whole = budget() === Infinity && !least_speed();
