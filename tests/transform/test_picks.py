@@ -178,6 +178,9 @@ def test_a_stale_street_price_counts_as_one_that_rose_and_the_precision_that_is_
         whole = from_the_program("llama-3.3-70b", tmp_path, budget=Decimal(budget)).picks
         assert whole is not None
         assert whole.first.what == "2 × NVIDIA GeForce RTX 3090"
+    trained = from_the_program("qwen3-14b", tmp_path, use="training").picks
+    assert trained is not None
+    assert trained.for_less is None, "a used 5060 Ti costs 100 more; the first is stale and counts as dearer"
     assert first("flux.2-dev", 2500) == ("NVIDIA GeForce RTX 4090", "int4"), "at int8 it takes 90 s instead of 50"
 
 

@@ -22,7 +22,7 @@ LITTLE_ROOM = "only {free:.0%} of its memory stays free, under {least:.0%}"
 SMALL_CARD = "{memory:g} GB leave no room for the next model ({least:g} GB do)"
 SMALL_CARDS = "several cards of {memory:g} GB each, where {least:g} GB make sense"
 SLOW = "{low:.3g} tokens/s at the low end, under {least:g}"
-SLOW_PICTURE = "{seconds:,.0f} s for each at the slow end, where {most:,.0f} are comfortable"
+SLOW_PICTURE = "{slow:,.0f} s for each at the slow end, where {most:,.0f} are comfortable"
 LATE = "{seconds:.0f} s until the first token, over {most:.3g}"
 NO_FAN = "it has no fan of its own, only a server's cool it"
 OLD_PRICE = "nobody confirmed its price of late"
@@ -193,7 +193,7 @@ class _Rules(NamedTuple):
         if made is None:
             yield Message(SPEED_UNKNOWN)
         elif longest and (slow := 1 / (made.low or made.per_s)) > longest:
-            yield Message(SLOW_PICTURE, seconds=slow, most=longest)
+            yield Message(SLOW_PICTURE, seconds=1 / made.per_s, slow=slow, most=longest)
 
     def _support(self, chip: Gpu) -> Iterator[Message]:
         for row in experiments():

@@ -64,7 +64,7 @@ class Choice(NamedTuple):
         alike = [one.option for one in ranked if one.rank[:3] == best[:3] and one.rank[4] <= best[4]]
         is_there = alike[0].condition == OWNED
         first = alike[0] if is_there else self._preferred(self._stepped(alike) if self.has_budget else alike[0], alike)
-        cheaper = [one for one in alike if paid(one, self.assumptions) < paid(first, self.assumptions) * (1 - _SAVED)]
+        cheaper = [one for one in alike if self._saves(one, first)]
         for_less = min(cheaper, key=lambda one: (paid(one, self.assumptions), -one.each_a_second), default=None)
         if first.way != "buy" or first.condition == OWNED:
             return Picks(first, for_less, None)
@@ -73,6 +73,11 @@ class Choice(NamedTuple):
         others = (one for one in alike if one is not for_less and (one.condition == "new") != is_new)
         within = (one for one in others if paid(one, self.assumptions) <= paid(first, self.assumptions) * most)
         return Picks(first, for_less, next(within, None))
+
+    def _saves(self, option: Option, first: Option) -> bool:
+        """Whether an option is cheaper than the first, by what is asked and by what counts for what may have risen."""
+        costs = ((paid(one, self.assumptions), one.outlay_usd or Decimal(0)) for one in (option, first))
+        return all(less < most * (1 - _SAVED) for less, most in zip(*costs, strict=True))
 
     def ordered(self, answers: Sequence[Option], best: Picks | None, order: Order) -> list[Option]:
         """All answers as `order` says, those without a price last. In the usual order the picks come first."""
