@@ -6,16 +6,20 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 
+import duckdb
+
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import makers
 from gpuledger.transform.buying.answer import Question, ask
 from gpuledger.transform.buying.headline import sentences
 from gpuledger.transform.buying.hosts import host_for
-from gpuledger.transform.buying.market import Node, OfferFilter
+from gpuledger.transform.buying.market import CONDITIONS, Node, OfferFilter, assumptions
 from gpuledger.transform.buying.options import Limits, Market, Option
-from gpuledger.transform.buying.stock import Packaged, Place, packaged
+from gpuledger.transform.buying.stock import Packaged, Place, packaged, warehouse
 from gpuledger.transform.identity.catalogue import by_id, rows_of
+from gpuledger.warehouse.paths import DataDir
+from tests.nights import Night
 from tests.support.buying import SEEN, market, need, options
 
 SPARK, STUDIO, SMALL = (by_id()[name] for name in ("nvidia-gb10", "apple-m3-ultra-96gb", "apple-m4-16gb"))
@@ -133,6 +137,25 @@ def test_street_prices_have_source_and_day_and_come_before_old_launch_prices() -
     names = ("amd-radeon-rx-9070", "amd-radeon-rx-9070-xt", "apple-m6-16gb")
     said = [(cards[name].evidence.is_behind, cards[name].evidence.may_have_risen) for name in names]
     assert said == [(True, False), (False, True), (False, False)]
+
+
+def test_what_shops_lack_comes_behind_where_they_have_a_market_and_not_where_they_have_a_card_or_two(
+    nights: dict[int, Night],
+) -> None:
+    """Two quotes in a new folder put a mini-PC of half the price behind three used cards."""
+    with duckdb.connect(str(DataDir(nights[1].data).base), read_only=True) as con:
+        con.execute("SET TimeZone = 'UTC'")
+        stock = warehouse(con, assumptions(con), Place(market="us"), None, datetime.now(UTC))
+        stock.now = datetime(
+            2026, 11, 27, tzinfo=UTC
+        )  # of a sample it is the sample's day, when no street price is known
+        cards = stock.offered(need("llama-3.1-8b", "Q4_K_M"), OfferFilter(CONDITIONS["any"])).cards
+    # The sample's shops have a score of new cards, and a used one or two.
+    for condition, is_behind in (("new", True), ("used", False)):
+        brought = [
+            card.evidence for card in cards if card.condition == condition and card.evidence.seen_at.year == 2026
+        ]
+        assert {evidence.is_behind for evidence in brought if "street price" in evidence.mark} == {is_behind}
 
 
 def test_a_street_price_counts_in_its_market_and_ages() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
@@ -25,6 +26,10 @@ from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.queries import last_in
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
+
+#: From so many cards of a condition on, the offers that a warehouse has are its market, and whatever they lack is rather not
+#: to be had. A shop's page or a quote alone says nothing of other cards. Our choice.
+_MARKET = 12
 
 
 @dataclass(slots=True, kw_only=True)
@@ -157,8 +162,12 @@ class Warehouse(Stock):
             ]
             if cards or nodes:
                 older = [card for card in older if card.evidence and card.evidence.seen_at <= self.now]
+                counts = Counter(is_new for _, is_new in is_known)
                 older = [
-                    card._replace(evidence=card.evidence._replace(is_behind=True)) for card in older if card.evidence
+                    card._replace(evidence=card.evidence._replace(is_behind=True))
+                    if card.evidence and counts[card.condition == "new"] >= _MARKET
+                    else card
+                    for card in older
                 ]
             cards = [*cards, *older]
         sold = [*(card.gpu_id for card in cards), *(node.gpu_id for node in nodes)]
