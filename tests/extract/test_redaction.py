@@ -112,11 +112,11 @@ FORMS = {
     "seed words": "seed phrase: ‹abandon ability able about above absent absorb abstract absurd abuse access accident›",
     "recovery": "recovery code: ‹abcde-12345-fghij›",
     "option of two words": '--token "‹two and-more›"',
-    "option with an underscore": f"--db-password=‹{_P}›",
+    "option behind a command": "gpuledger pull --db-password=‹zX9-q7Kd_secretvalue›",
     "Databricks": f"‹dapi{_X}›",
     "Terraform of hex": f"Ab3dEf6hIj9kLm.atlasv1.‹{_X}›",
     "Airtable": f"patAb3dEf6hIj9kLm.‹{_X}{_X}›",
-    "Twilio": f"SK‹{_X}›",
+    "Twilio": "SK‹0123456789abcdef0123456789abcdef›",
     "Mailgun": f"key-‹{_X}›",
     "Shopify": f"shpat_‹{_X}›",
     "GitLab": "glpat-‹AbCdEf0123456789wxyz›",
@@ -128,7 +128,8 @@ FORMS = {
     "header of GitHub": f"authorization: token ‹{_P}›",
     "second cookie": f"cookie: a=1; b=‹{_P}›",
     "curl --user": f"curl --user 'robot:‹{_P}›' shop",
-    "bot of Telegram": f"https://api.telegram.org/bot123456789:‹{_R}›/getMe",
+    "bot of Telegram": "https://api.telegram.org/bot123456789:‹XXXXyyyy1234XXXXyyyy1234›/getMe",
+    "Teams hook": f"https://x.webhook.office.com/webhookb2/‹{_X}@{_X}/IncomingWebhook/{_X}›",
     "Estonian": f"Parool: ‹{_P}›",
     "German": f"Zugangscode: ‹{_P}›",
     "French": f"mot de passe : ‹{_P}›",
@@ -283,6 +284,7 @@ def test_a_key_is_known_right_behind_a_word(before: str) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_no_piece_of_a_secret_is_left_of_a_form_in_which_programs_write_it(form: str) -> None:
     shown = redact_text(re.sub("[‹›]", "", FORMS[form]))
+    assert "***" in shown
     for secret in re.findall("‹(.*?)›", FORMS[form], re.DOTALL):
         assert [piece for piece in re.findall(r"[^\s'\"]{6,}", secret) if piece in shown] == []
 
