@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import statistics
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +22,15 @@ from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.transform.sizing import diffusion
 from gpuledger.transform.speed import pieces, served
-from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, FILE, WIDEST, Calibration, calibrations
+from gpuledger.transform.speed.calibration import (
+    EIGHTY_PERCENT,
+    FILE,
+    KEPT,
+    WIDEST,
+    Calibration,
+    Case,
+    calibrations,
+)
 from gpuledger.transform.speed.cards import matrix_tflops
 from gpuledger.transform.speed.work import PIECE_TOKENS, ServedWork
 from tools.speeds import Point, points
@@ -110,6 +118,8 @@ _HELD = 0.8
 _FEWEST_CARDS = 4
 #: From so many rows on a kind of model has a range of its own.
 _ENOUGH = 8
+#: With so many rows of so many cards left out, a kind of measurements bears the promise of its ranges.
+_BEARING_ROWS, _BEARING_CARDS = 10, 3
 #: A model is one that was measured on its own if so many rows of it are there.
 _OWN_ROWS = 10
 
@@ -141,7 +151,7 @@ def fit(
         effects: dict[str, dict[str, float]] = {}
         for name, members in groups.items():
             effects[name], rest = dict(zip(members, rest, strict=False)), rest[len(members) :]
-        return Calibration(engine, values, effects, {}, hull, len(ours), cards, (), source)
+        return Calibration(engine, values, effects, {}, hull, {}, len(ours), cards, (), source)
 
     def residuals(x: np.ndarray) -> np.ndarray:
         one = unpack(x)
@@ -256,7 +266,12 @@ def left_out(found: Sequence[Point], engine: str, what: str, level: str) -> list
 
 def is_covered(calibration: Calibration, p: Point) -> bool:
     """Whether the points behind a calibration cover the kind of a point."""
-    return calibration.covers(_EFFECTS[p.what], p.card, p.work.kind, p.held, p.users)
+    return calibration.covers(case_of(p), p.held, p.users)
+
+
+def case_of(p: Point) -> Case:
+    """What a point is a measurement of."""
+    return Case(_EFFECTS[p.what], p.card, p.work.kind)
 
 
 def predicted_possible(point: Point) -> bool:
@@ -267,20 +282,24 @@ def predicted_possible(point: Point) -> bool:
 def whole(found: Sequence[Point], engine: str, source: str) -> Calibration:
     """Decode and prefill of an engine in one, with the spreads of what was left out."""
     decode = fit(found, engine, source)
-    one = replace(decode, spread=spreads(found, engine, "decode", ("hbm", "other")))
+    spread, ranges = spreads(found, engine, "decode", ("hbm", "other"))
+    one = replace(decode, spread=spread, kept={"decode": ranges})
     if of_kind(found, engine, "prefill"):
-        prefill = fit(found, engine, source, "prefill")
+        prefill, (spread, ranges) = fit(found, engine, source, "prefill"), spreads(found, engine, "prefill")
         one = replace(one, values={**one.values, **prefill.values}, groups={**one.groups, **prefill.groups},
-                      spread={**one.spread, **spreads(found, engine, "prefill")},
-                      hull={**one.hull, **prefill.hull})  # fmt: skip
+                      spread={**one.spread, **spread}, hull={**one.hull, **prefill.hull},
+                      kept={**one.kept, "prefill": ranges})  # fmt: skip
     one = replace(one, values={name: value for name, value in one.values.items() if not name.startswith("old_")})
     ours = [*of_kind(found, engine, "decode"), *of_kind(found, engine, "prefill")]
     return _described(one, ours)
 
 
-def spreads(found: Sequence[Point], engine: str, what: str, memories: Sequence[str] = ()) -> dict[str, float]:
+def spreads(
+    found: Sequence[Point], engine: str, what: str, memories: Sequence[str] = ()
+) -> tuple[dict[str, float], dict[str, tuple[float, float]]]:
     """The standard deviations of what was left out: by how near the nearest measurement is (where asked for, by kind of
-    `memories`), and what being `outside` of what was measured, or another of the `models`, adds to it.
+    `memories`), and what being `outside` of what was measured, or another of the `models`, adds to it. And what of it was
+    `kept`.
     """
     name, spread = _EFFECTS[what], {}
     by_card, by_setup = (left_out(found, engine, what, level) for level in ("card", "setup"))
@@ -300,7 +319,42 @@ def spreads(found: Sequence[Point], engine: str, what: str, memories: Sequence[s
     spread[f"{name}_outside"] = beyond(outside, usual, by_card=True)
     spread[f"{name}_none"] = max(_UNKNOWN, held_out_spread(left_out(found, engine, what, "architecture")))
     spread[f"{name}_models"] = beyond(left_out(found, engine, what, "model"), known)
-    return spread
+    return spread, kept(by_card, spread[f"{name}_models"])
+
+
+def kept(rows: Sequence[Left], models: float) -> dict[str, tuple[float, float]]:
+    """Of each kind of measurements the share in their range when their card was left out, and their standard deviation.
+
+    The share is of those ranges that would be called calibrated, without the kinds that fell short more; 0 if they are too
+    few to bear a promise.
+    """
+    widths = {id(row): EIGHTY_PERCENT * spread_without(rows, row, models) for row in rows}
+    left = [row for row in rows if row.is_covered and 2 * widths[id(row)] <= math.log(WIDEST)]
+    unsaid, found = sorted({kind for row in rows for kind in kinds(row)}), {}
+    while unsaid:
+        shares = {kind: _borne([row for row in left if kind in kinds(row)], widths) for kind in unsaid}
+        least = min(unsaid, key=lambda kind: shares[kind])
+        found[least] = (shares[least], _own(rows, least))
+        unsaid.remove(least)
+        if shares[least] < KEPT:
+            left = [row for row in left if least not in kinds(row)]
+    return found
+
+
+def _own(rows: Sequence[Left], kind: str) -> float:
+    """The standard deviation of the rows of a kind: of those that were covered, if there are any."""
+    of = [row for row in rows if kind in kinds(row)]
+    return held_out_spread([row for row in of if row.is_covered] or of, by_card=rows[0].point.what != "serve")
+
+
+def kinds(row: Left) -> Sequence[str]:
+    """The kinds of measurements that a held-out one is of."""
+    return case_of(row.point).kinds
+
+
+def _borne(rows: Sequence[Left], widths: Mapping[int, float]) -> float:
+    is_enough = len(rows) >= _BEARING_ROWS and len({row.point.card.gpu_id for row in rows}) >= _BEARING_CARDS
+    return statistics.mean(abs(row.off) <= widths[id(row)] for row in rows) if is_enough else 0.0
 
 
 def of_kinds(rows: Sequence[Left], name: str, what: str) -> dict[str, float]:
@@ -317,7 +371,8 @@ def of_kinds(rows: Sequence[Left], name: str, what: str) -> dict[str, float]:
 
 def serving(found: Sequence[Point], source: str) -> Calibration:
     """All servers in one, with the spreads of what was left out."""
-    one = replace(fit(found, SERVERS, source, "serve"), spread=spreads(found, SERVERS, "serve"))
+    spread, ranges = spreads(found, SERVERS, "serve")
+    one = replace(fit(found, SERVERS, source, "serve"), spread=spread, kept={"served": ranges})
     return _described(one, of_kind(found, SERVERS, "serve"))
 
 
@@ -407,8 +462,12 @@ def coverage(found: Sequence[Point]) -> Iterator[str]:
     for what, engine in (("decode", "llama.cpp"), ("prefill", "llama.cpp"), ("decode", "ollama"), ("serve", SERVERS)):
         rows = left_out(found, engine, what, "card")
         models = calibrations()[engine].spread[f"{_EFFECTS[what]}_models"]
-        widths = {id(row.point): 2 * EIGHTY_PERCENT * spread_without(rows, row, models) for row in rows}
-        for name, chosen in _slices(engine, what, rows, widths):
+        doubted = {kind for kind, (share, _) in kept(rows, models).items() if share < KEPT}
+        widths = {
+            id(row.point): 2 * EIGHTY_PERCENT * spread_without(rows, row, models, doubted.intersection(kinds(row)))
+            for row in rows
+        }
+        for name, chosen in _slices(engine, rows, widths, doubted):
             share = statistics.mean(2 * abs(row.off) <= widths[id(row.point)] for row in chosen)
             median = math.exp(statistics.median(row.off for row in chosen))
             wide = math.exp(statistics.median(widths[id(row.point)] for row in chosen))
@@ -429,9 +488,10 @@ def of_pieces() -> Iterator[tuple[str, float, bool]]:
         yield row.gpu_id, made / (rate.expected or 1), (rate.low or 0) <= made <= (rate.high or 0)
 
 
-def spread_without(rows: Sequence[Left], left: Left, models: float) -> float:
+def spread_without(rows: Sequence[Left], left: Left, models: float, doubted: Collection[str] = ()) -> float:
     """The spread of the other cards that one range is made of: those that the rest covered as well as this one. Writing is
-    of one kind of memory. A model that was not measured on any of them adds that of `models`.
+    of one kind of memory. A model that was not measured on any of them adds that of `models`. Of what ranges did not hold
+    for (`doubted`), the range is no narrower than all its rows ask for.
     """
     others = [row for row in rows if row.point.card.gpu_id != left.point.card.gpu_id]
     alike = [row for row in others if row.is_covered == left.is_covered] or others
@@ -441,28 +501,34 @@ def spread_without(rows: Sequence[Left], left: Left, models: float) -> float:
     of_kind = [row for row in alike if row.point.work.kind == left.point.work.kind]
     is_enough = left.is_covered and len(of_kind) >= _ENOUGH
     by_card = not is_enough or left.point.what != "serve"
-    spread = held_out_spread(of_kind if is_enough else alike, by_card=by_card)
+    own = [_own(others, kind) for kind in doubted if any(kind in kinds(row) for row in others)]
+    spread = max(held_out_spread(of_kind if is_enough else alike, by_card=by_card), *own, 0.0)
     is_new = left.point.work.shape not in {row.point.work.shape for row in others}
     return math.hypot(spread, models * is_new)
 
 
 def _slices(
-    engine: str, what: str, rows: Sequence[Left], widths: Mapping[int, float]
+    engine: str, rows: Sequence[Left], widths: Mapping[int, float], doubted: Set[str]
 ) -> Iterator[tuple[str, Sequence[Left]]]:
     """The rows whole, and by what they may differ in; a slice has ten rows of three cards."""
+    what = rows[0].point.what
     words = {"decode": "writing", "prefill": "reading", "serve": "serving"}[what]
     yield f"{words}, {'all servers' if what == 'serve' else engine}", rows
-    narrow = {key for key, width in widths.items() if width <= math.log(WIDEST)}
-    kinds: list[Callable[[Left], str]] = [
-        lambda row: "calibrated" if row.is_covered and id(row.point) in narrow else "estimated",
+
+    def is_calibrated(row: Left) -> bool:
+        is_narrow = widths[id(row.point)] <= math.log(WIDEST)
+        return row.is_covered and is_narrow and doubted.isdisjoint(kinds(row))
+
+    keys: list[Callable[[Left], str]] = [
+        lambda row: "calibrated" if is_calibrated(row) else "estimated",
         lambda row: f"{row.point.count} card{'s' if row.point.count > 1 else ''}",
         lambda row: _length(row.point.held),
         lambda row: row.point.card.vendor,
         lambda row: row.point.work.kind,
     ]
     if what == "serve":
-        kinds += [lambda row: row.point.engine, lambda row: f"{'to 8' if row.point.users <= 8 else 'more'} users"]
-    for key in kinds:
+        keys += [lambda row: row.point.engine, lambda row: f"{'to 8' if row.point.users <= 8 else 'more'} users"]
+    for key in keys:
         for name in sorted({key(row) for row in rows}):
             chosen = [row for row in rows if key(row) == name]
             if len(chosen) >= 10 and len({row.point.card.gpu_id for row in chosen}) >= 3:
@@ -485,6 +551,12 @@ def _toml(one: Calibration) -> str:
         lines += [
             f'["{one.engine}".hull.{name}]',
             *(f"{_text(kind)} = {list(most)}" for kind, most in sorted(entries.items())),
+            "",
+        ]
+    for name, ranges in one.kept.items():
+        lines += [
+            f'["{one.engine}".kept.{name}]',
+            *(f"{_text(kind)} = [{share:.3f}, {off:.4f}]" for kind, (share, off) in ranges.items()),
             "",
         ]
     for name, effects in one.groups.items():

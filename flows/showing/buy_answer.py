@@ -370,7 +370,7 @@ def _footnotes(rows: Sequence[dict[str, Any]], need: Need, *, evidence: bool) ->
     engines = sorted({row["engine"] for row in rows if row["engine"] and row["tokens_per_s"] is not None})
     if engines:
         yield gettext("speeds are for {engines}").format(engines=", ".join(engines))
-    if any(row["speed_is"] == "calibrated" for row in rows) and need.ranges_hold:
+    if any(row["speed_is"] == "calibrated" for row in rows):
         yield gettext("a calibrated speed lies within its range in 8 of 10 cases")
     if any(row["speed_is"] == "bound" for row in rows):
         yield gettext("bound: nobody measured this, so it is a share of what physics allows (expected_utilisation)")

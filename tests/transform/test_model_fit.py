@@ -187,6 +187,19 @@ def test_sql_and_python_agree_on_what_the_warehouse_measured(
         assert agree(found[:-1], wanted, 0.03 if users > 1 else 1e-6), (model, gpu, cards, found, wanted)
 
 
+def test_sql_and_python_agree_where_ranges_did_not_hold(con: duckdb.DuckDBPyConnection) -> None:
+    card = "amd-radeon-rx-7900-xtx"
+    rows = con.execute(
+        f"""SELECT model_id, gpu_count, {", ".join(FIT)}, speed_basis FROM fit_at(['Q4_K_M'], [512], 1) f
+            WHERE f.model_id IN ('llama-3-8b', 'gpt-oss-20b') AND f.gpu_id = ?""",
+        [card],
+    ).fetchall()
+    assert len(rows) == 8
+    for model, cards, *found in rows:
+        assert found.pop() == "estimated"
+        assert agree(found, expected(model, "Q4_K_M", 512, 1, card, cards, Assumptions())), (model, cards, found)
+
+
 def test_nothing_that_was_measured_is_above_its_bound(con: duckdb.DuckDBPyConnection) -> None:
     found = con.execute(
         "SELECT gpu_id, bandwidth_utilisation, verdict FROM mart.model_fit WHERE measured_tokens_per_s IS NOT NULL"

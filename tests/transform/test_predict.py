@@ -155,6 +155,24 @@ def test_a_range_is_the_smallest_that_holds_eight_of_ten_with_every_card_weighin
     )
 
 
+def test_a_kind_whose_ranges_did_not_hold_promises_nothing_and_takes_no_other_with_it(shared_data: Path) -> None:
+    found = next(p for p in points(shared_data / "benchmarks", Resolver.load()) if p.card.vendor == "NVIDIA")
+
+    def rows(vendor: str, kind: str, off: float, cards: int) -> list[calibrate.Left]:
+        each = [replace(found.card, gpu_id=f"{vendor} {number}", vendor=vendor) for number in range(cards)] * 4
+        return [
+            calibrate.Left(replace(found, card=card, work=replace(found.work, kind=kind)), off, True) for card in each
+        ]
+
+    # Three cards of a maker are far off, and all else lies within a tenth; of Intel's one card is too few to say.
+    kept = calibrate.kept(
+        [*rows("AMD", "dense", 0.4, 3), *rows("NVIDIA", "dense", 0.1, 20), *rows("Intel", "mixture", 0.1, 1)], 0.1
+    )
+    shares = {kind: share for kind, (share, _) in kept.items()}
+    assert shares == {"AMD": 0.0, "Intel": 0.0, "mixture": 0.0, "NVIDIA": 1.0, "dense": 1.0}
+    assert kept["AMD"][1] == pytest.approx(0.4 / EIGHTY_PERCENT)
+
+
 def test_a_model_that_nobody_measured_has_a_wider_range_than_one_that_was() -> None:
     widths = []
     for model_id in ("llama-3-8b", "llama-3.1-8b", "mistral-7b"):

@@ -29,7 +29,6 @@ from gpuledger.transform.speed.links import is_module
 from gpuledger.transform.speed.memory import HostMemory, Offload, check_offload
 from gpuledger.transform.speed.predict import Prediction, job_of, load_of, predict
 from gpuledger.transform.speed.rules import Job, Plan, Rate
-from gpuledger.transform.speed.served import SERVED
 
 #: Why a model does not run on a card that its program runs on.
 WITHOUT_BF16 = "{card} does not multiply bf16, which {model} needs"
@@ -90,14 +89,6 @@ class Need:
         load = self.job.load
         before = max(0, load.context - load.prompt - self.answer_tokens)
         return load.prompt, round(before * self.assumptions.reread_share), self.answer_tokens
-
-    @property
-    def ranges_hold(self) -> bool:
-        """Whether 8 of 10 measurements of such a model and program lay in a calibrated range: docs/speeds.md, where servers
-        and models that keep a state fall short.
-        """
-        keeps_state = self.job is not None and any(layer.state_bytes for layer in self.job.shape.attention_kinds)
-        return self.engine.calibrated_as != SERVED and not keeps_state
 
     @property
     def is_by_rate(self) -> bool:

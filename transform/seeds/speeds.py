@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed import memory
-from gpuledger.transform.speed.calibration import calibrations
+from gpuledger.transform.speed.calibration import Calibration, Case, calibrations
 from gpuledger.transform.speed.cards import fastest_matrix_tflops, matrix_tflops, traits
 from gpuledger.transform.speed.engines import accelerator_of, engines
 from gpuledger.transform.speed.work import KINDS, Work
@@ -39,16 +39,14 @@ def rows(gpus: Iterable[Gpu]) -> Iterator[Sequence[Value]]:
         card, driver = traits(gpu), memory.driver_memory(gpu)
         if card is None or accelerator_of(gpu) is not None:
             continue
-        # Kinds of models that were measured on its architecture, and how much was held at most.
-        measured = [
-            f"{name.removeprefix(card.architecture)[1:]} to {most[0]} tokens"
-            for name, most in calibration.hull["decode"].items()
-            if name.startswith(f"{card.architecture} ")
-        ]
-        deviations = [calibration.card_deviation("decode", card, is_inside=is_inside) for is_inside in (True, False)]
+        deviations, measured = _deviations(calibration, Case("decode", card)), []
         for kind in KINDS:
-            of_kind = [calibration.card_deviation("decode", card, kind, is_inside=inside) for inside in (True, False)]
-            if of_kind != deviations:
+            # Kinds of models that were measured on its architecture, how much was held at most, and if ranges did not hold.
+            case = Case("decode", card, kind)
+            tokens, _ = calibration.hull["decode"].get(f"{card.architecture} {kind}", (0, 0))
+            if tokens:
+                measured.append(f"{kind} to {tokens} tokens{', estimated' if calibration.doubt(case) else ''}")
+            if (of_kind := _deviations(calibration, case)) != deviations:
                 measured.append(f"{kind} within {of_kind[0]}, else {of_kind[1]}")
         times, mixed = (calibration.decode_times(card, work) for work in (_DENSE, mixture))
         yield (
@@ -58,3 +56,8 @@ def rows(gpus: Iterable[Gpu]) -> Iterator[Sequence[Value]]:
             calibration.spread["decode_cache"], calibration.other_models, "; ".join((*calibration.shapes, *measured)),
             matrix_tflops(gpu, 16), *(fastest_matrix_tflops(gpu, bits) for bits in (32, 16, 8, 4)),
         )  # fmt: skip
+
+
+def _deviations(calibration: Calibration, case: Case) -> Sequence[float]:
+    """The standard deviations of a case within what was measured, and outside of it."""
+    return [calibration.card_deviation(case, is_inside=is_inside) for is_inside in (True, False)]

@@ -19,7 +19,7 @@ a token uses few (G, `piece`; M, `mixture`). F is `attention`, within the window
 kind of weights, `rate`, `bandwidth`, `watts`, `hidden` and `cards`, all with `prefill_` before them.
 
 What was measured of a kind of model on an architecture, and how much was held at most, stands in `hull`. Beyond it a speed
-is an estimate, with the spread of such kinds when they were left out.
+is an estimate, with the spread of such kinds when they were left out. So it is where `kept` says that ranges did not hold.
 
 The figures stand in `calibration.toml`, which `python -m tools.calibrate` writes from published measurements.
 """
@@ -32,7 +32,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from gpuledger.transform.speed.cards import CardTraits
 from gpuledger.transform.speed.work import PIECE_TOKENS, Work
@@ -49,6 +49,8 @@ _OTHER_VENDOR = 0.4
 _NEARLY = 1.1
 #: A range whose upper end is more than this many times its lower one is called an estimate.
 WIDEST = 2.5
+#: The least share of held-out measurements in their range with which a kind of them is called calibrated.
+KEPT = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,19 @@ class DecodeTimes:
         )
 
 
+class Case(NamedTuple):
+    """What is measured or asked: `decode`, `prefill` or `served` on such a card with a `kind` of model."""
+
+    what: str
+    card: CardTraits
+    kind: str = ""
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        """The kinds that are told apart when ranges are checked: by maker and by kind of model."""
+        return (self.card.vendor, self.kind)
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """The fitted figures of one engine.
@@ -79,7 +94,8 @@ class Calibration:
     `values` holds its parameters, and `groups` the effects of architecture, chip and card (natural logarithms). `spread`
     holds the standard deviations of held-out residuals by how near the nearest measurement is. `hull` has, for each
     architecture and kind of model that were measured together (`Ampere dense`), the most tokens that were held on a card of
-    that maker, and the most users. `shapes` lists the models that were measured (see Work).
+    that maker, and the most users. `kept` has, for each kind of measurements (see Case), the share on left-out cards that
+    lay in their range, and their standard deviation. `shapes` lists the models that were measured (see Work).
     """
 
     engine: str
@@ -87,6 +103,7 @@ class Calibration:
     groups: Mapping[str, Mapping[str, float]]
     spread: Mapping[str, float]
     hull: Mapping[str, Mapping[str, Sequence[int]]]
+    kept: Mapping[str, Mapping[str, Sequence[float]]]
     measurements: int
     cards: int
     shapes: tuple[str, ...]
@@ -136,12 +153,17 @@ class Calibration:
         """Whether reading was measured as well as writing."""
         return "prefill_rate" in self.values
 
-    def covers(self, what: str, card: CardTraits, kind: str, tokens: int, users: int = 1) -> bool:
-        """Whether a `kind` of model was measured for `what` (`decode`, `prefill`, `served`) on the architecture of the card,
-        and as many `tokens` and `users` on cards of its maker.
+    def covers(self, case: Case, tokens: int, users: int = 1) -> bool:
+        """Whether such a model was measured on the architecture of the card, with as many `tokens` and `users` on cards of
+        its maker.
         """
-        most_tokens, most_users = self.hull[what].get(f"{card.architecture} {kind}", (0, 0))
+        most_tokens, most_users = self.hull[case.what].get(f"{case.card.architecture} {case.kind}", (0, 0))
         return tokens <= _NEARLY * most_tokens and users <= most_users
+
+    def doubt(self, case: Case) -> float:
+        """The standard deviation of such measurements if the ranges of a kind of them did not hold, 0 if they did."""
+        kept = self.kept.get(case.what, {}).items()
+        return max((off for kind, (share, off) in kept if kind in case.kinds and share < KEPT), default=0.0)
 
     def nearest(self, what: str, card: CardTraits) -> str:
         """What was measured for `what`: the `card` itself, its `architecture`, or `none`."""
@@ -149,22 +171,23 @@ class Calibration:
             return "card"
         return "architecture" if card.architecture in self.groups[f"{what}_architecture"] else "none"
 
-    def deviation(self, what: str, card: CardTraits, work: Work, tokens: int, cache_share: float = 0.0) -> float:
+    def deviation(self, case: Case, work: Work, tokens: int, cache_share: float = 0.0) -> float:
         """The standard deviation of the logarithm of a speed: that of the card, and more if the model was not measured, and
         for `cache_share`, the part of the time in which the cache is read.
         """
-        is_inside = self.covers(what, card, work.kind, tokens)
-        parts = [self.card_deviation(what, card, work.kind, is_inside=is_inside)]
+        parts = [self.card_deviation(case, is_inside=self.covers(case, tokens))]
         if work.shape not in self.shapes:
-            parts.append(self.spread[f"{what}_models"])
+            parts.append(self.spread[f"{case.what}_models"])
         if cache_share:
             parts.append(self.spread["decode_cache"] * cache_share)
         return math.hypot(*parts)
 
-    def card_deviation(self, what: str, card: CardTraits, kind: str = "", *, is_inside: bool) -> float:
-        """The standard deviation of held-out cards that were as near to a measured card, of a `kind` of model where
-        enough of it was measured. It is larger outside of what was measured, and if no card of the vendor was.
+    def card_deviation(self, case: Case, *, is_inside: bool) -> float:
+        """The standard deviation of held-out cards that were as near to a measured card, of a kind of model where enough of
+        it was measured. It is larger outside of what was measured, and if no card of the vendor was, and no smaller than
+        that of measurements whose ranges did not hold.
         """
+        what, card, kind = case
         nearest = self.nearest(what, card)
         if nearest == "card" and not is_inside:
             nearest = "architecture"
@@ -175,7 +198,7 @@ class Calibration:
             parts.append(self.spread[f"{what}_outside"])
         if card.vendor != "NVIDIA" and card.vendor not in self.groups[f"{what}_vendor"]:
             parts.append(_OTHER_VENDOR)
-        return math.hypot(*parts)
+        return max(math.hypot(*parts), self.doubt(case))
 
     @property
     def other_models(self) -> float:

@@ -16,6 +16,7 @@ from gpuledger.transform.sizing.weights import Weights
 from gpuledger.transform.speed.calibration import (
     EIGHTY_PERCENT,
     Calibration,
+    Case,
     DecodeTimes,
     basis,
     calibrations,
@@ -286,14 +287,19 @@ class Question:
     @property
     def is_covered(self) -> bool:
         """Whether such models were measured on such cards while as much was written, and for as many users."""
-        held, users = self.job.written_at, self.job.load.users
-        if self.card is None:
-            return False
-        if self.served is not None:
-            return self.served.covers("served", self.card, self.job.work.kind, held, users)
-        return self.calibration is not None and self.calibration.covers(
-            "decode", self.card, self.job.work.kind, held, users
-        )
+        fitted, held, users = self.served or self.calibration, self.job.written_at, self.job.load.users
+        return bool(fitted and self.card and fitted.covers(self.case(self.card), held, users))
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether such a speed may be called calibrated: it is covered, and the ranges of such measurements held."""
+        fitted = self.served or self.calibration
+        return bool(self.is_covered and fitted and self.card and not fitted.doubt(self.case(self.card)))
+
+    def case(self, card: CardTraits, what: str = "") -> Case:
+        """The case of what is done on the `card`: of writing if `what` is not said."""
+        written_as = "decode" if self.served is None else SERVED
+        return Case(what or written_as, card, self.job.work.kind)
 
     @property
     def is_uncovered(self) -> bool:
@@ -444,7 +450,7 @@ def _calibrated_step(asked: Question, card: CardTraits) -> Step | None:
     cache_s = times.a_cached_byte * asked.cache_read
     reading_s = times.a_byte * asked.weights_read + cache_s + times.a_layer * job.shape.layers
     reading_s += times.a_handover * (asked.plan.count - 1)
-    measured = fitted.deviation("decode", card, job.work, job.written_at, cache_s / reading_s)
+    measured = fitted.deviation(asked.case(card), job.work, job.written_at, cache_s / reading_s)
     deviation = math.hypot(measured, _SEVERAL_AT_ONCE * (job.load.users > 1))
     return Step(reading_s + asked.computing_s, asked.computing_s, deviation, times=times)
 
@@ -453,7 +459,7 @@ def _served_step(asked: Question, card: CardTraits) -> Step | None:
     if asked.served is None:
         return None
     parts = step_parts(asked.served, asked.plan.engine.name, card, asked.served_work)
-    deviation = served_deviation(asked.served, card, asked.served_work, is_covered=asked.is_covered)
+    deviation = served_deviation(asked.served, asked.case(card), asked.served_work, is_covered=asked.is_covered)
     return Step(sum(parts.values()), 0.0, deviation, parts=parts)
 
 
@@ -488,7 +494,7 @@ def _processor_of_several(asked: Question, timed: Writing) -> Rate | None:
 def _expected(asked: Question, timed: Writing) -> Rate:
     is_near = timed.shift is not None and timed.shift.is_near
     is_known = timed.step.is_fitted or is_near
-    called: Basis = basis(timed.deviation, is_covered=asked.is_covered or is_near)
+    called: Basis = basis(timed.deviation, is_covered=asked.is_kept or is_near)
     called = called if is_known and not asked.is_uncovered else "bound"
     return Rate.around(asked.job.load.users / timed.seconds, timed.deviation, timed.bound, called)
 
@@ -513,9 +519,9 @@ def _served_reading(asked: Question, card: CardTraits) -> Rate | None:
     each = prompt_seconds(asked.served, asked.plan.engine.name, card, asked.served_work)
     if not each:
         return None
-    spread = served_deviation(asked.served, card, asked.served_work, is_covered=asked.is_covered)
+    spread = served_deviation(asked.served, asked.case(card), asked.served_work, is_covered=asked.is_covered)
     deviation = math.hypot(spread, _READING_SERVED)
-    called = basis(deviation, is_covered=asked.is_covered)
+    called = basis(deviation, is_covered=asked.is_kept)
     return Rate.around(asked.job.load.prompt / each, deviation, asked.read_bound, called)
 
 
@@ -527,10 +533,11 @@ def _calibrated_reading(asked: Question, card: CardTraits) -> Rate | None:
     if expected is None:
         return None
     best = count * asked.flops_reached(_SHADERS_AT_BEST) * job.load.prompt / job.prefill_flops
-    reached, deviation = min(expected, best), fitted.deviation("prefill", card, job.work, job.load.prompt)
+    case = asked.case(card, "prefill")
+    reached, deviation = min(expected, best), fitted.deviation(case, job.work, job.load.prompt)
     if asked.is_uncovered:
         return Rate.around(asked.with_transfers(reached), math.hypot(deviation, _UNMEASURED), asked.read_bound, "bound")
-    is_covered = fitted.covers("prefill", card, job.work.kind, job.load.prompt)
+    is_covered = fitted.covers(case, job.load.prompt) and not fitted.doubt(case)
     return Rate.around(reached, deviation, asked.read_bound, basis(deviation, is_covered=is_covered))
 
 

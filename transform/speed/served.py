@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from gpuledger.transform.speed.calibration import Calibration
+from gpuledger.transform.speed.calibration import Calibration, Case
 from gpuledger.transform.speed.cards import CardTraits
 from gpuledger.transform.speed.work import ServedWork
 
@@ -58,9 +58,9 @@ def prompt_seconds(calibration: Calibration, engine: str, card: CardTraits, work
     return seconds * _common(calibration, engine, card, work)
 
 
-def deviation(calibration: Calibration, card: CardTraits, work: ServedWork, *, is_covered: bool) -> float:
+def deviation(calibration: Calibration, case: Case, work: ServedWork, *, is_covered: bool) -> float:
     """The standard deviation of the logarithm of a speed, by how near the nearest measurement is."""
-    parts = [calibration.card_deviation("served", card, work.kind, is_inside=is_covered)]
+    parts = [calibration.card_deviation(case, is_inside=is_covered)]
     if work.shape not in calibration.shapes:
         parts.append(calibration.spread["served_models"])
     return math.hypot(*parts)

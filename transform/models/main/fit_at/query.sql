@@ -45,6 +45,7 @@ of_kind AS (
         gpu_id,
         regexp_extract(part, '^(.+) (to|within) [0-9.]+', 1) AS kind,
         max(try_cast(regexp_extract(part, ' to ([0-9]+) tokens', 1) AS INTEGER)) AS most_tokens,
+        bool_or(part LIKE '% tokens, estimated') AS is_doubted,
         max(try_cast(regexp_extract(part, ' within ([0-9.]+)', 1) AS DOUBLE)) AS inside,
         max(try_cast(regexp_extract(part, ' within [0-9.]+, else ([0-9.]+)', 1) AS DOUBLE)) AS outside
     FROM part
@@ -91,6 +92,7 @@ plan AS (
         CASE WHEN sequences = 1 THEN m.tokens_per_s END AS measured,
         CASE WHEN sequences = 1 THEN t.tokens_per_s END AS ceiling,
         coalesce(k.most_tokens, 0) AS most_tokens,
+        coalesce(k.is_doubted, false) AS is_doubted,
         k.inside,
         k.outside,
         p.part IS NOT NULL AS is_measured_model
@@ -149,7 +151,7 @@ rated AS (
     SELECT
         t.* EXCLUDE (is_calibrated),
         is_calibrated OR coalesce(l.is_near, false) AS is_calibrated,
-        (is_inside AND sequences = 1) OR coalesce(l.is_near, false) AS is_covered,
+        (is_inside AND NOT is_doubted AND sequences = 1) OR coalesce(l.is_near, false) AS is_covered,
         l.deviation AS learned_deviation,
         weights_s + cache_s
             + seconds_per_layer * CASE WHEN experts = 1 THEN 1 ELSE mixture_factor END * layers
