@@ -174,7 +174,11 @@ def test_a_stale_street_price_counts_as_one_that_rose_and_the_precision_that_is_
     step = {"step_gain": "1.15"}
     assert first("qwen3-32b", 2000, **step) == ("NVIDIA GeForce RTX 3090", "Q4_K_M")
     assert first("qwen3-32b", 2000, **step, stale_price_rise="1") == ("NVIDIA GeForce RTX 4090", "Q4_K_M")
-    for budget in ("6000", "12000"):  # 5 GB are free, so no Mac for room, and no four cards for memory
+    for budget in (
+        "5000",
+        "6000",
+        "12000",
+    ):  # no two 4090 for a tenth; 5 GB are free, so no Mac for room, nor four cards
         whole = from_the_program("llama-3.3-70b", tmp_path, budget=Decimal(budget)).picks
         assert whole is not None
         assert whole.first.what == "2 × NVIDIA GeForce RTX 3090"

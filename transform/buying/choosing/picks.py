@@ -150,7 +150,8 @@ class Choice(NamedTuple):
         return max(new, key=lambda option: option.each_a_second, default=first)
 
     def _is_vain(self, step: Option, first: Option) -> bool:
-        """Whether a step up costs more and gains less than `step_gain` (a part of it below `step_cost`).
+        """Whether a step up costs more and gains less than `step_gain` (a part of it below `step_cost`), each of several
+        cards as much.
 
         A step that gains room to grow alone may cost up to `room_cost` times as much, one that gains memory and no speed at
         all up to `step_cost`; memory is no reason for more cards.
@@ -166,7 +167,8 @@ class Choice(NamedTuple):
         elif gains_room:
             return False
         part = min(1.0, (times - 1) / (known.step_cost - 1))
-        return part >= known.step_part and self._is_as_good(first, step, 1 + (known.step_gain - 1) * part)
+        gain = 1 + (known.step_gain - 1) * part * step.gpu_count
+        return part >= known.step_part and self._is_as_good(first, step, gain)
 
     def _is_as_good(self, option: Option, first: Option, gain: float) -> bool:
         """Whether the first is less than `gain` times as fast as an option, and has no memory of a larger class."""
