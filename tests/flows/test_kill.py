@@ -10,11 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 import pytest
 
 from gpuledger.extract.archive.snapshots import Archive
@@ -22,19 +20,18 @@ from gpuledger.warehouse import schema
 from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
-from tests.command import ROOT, arguments, csv_files, environment, rows
+from tests.command import ROOT, csv_files, environment, rows
 
 #: A shop whose prices move, exchange rates, and scores: every way of loading, and quick.
 ONLY = ("ecb_fx", "newegg", "toms_ai_articles")
 #: Of the steps of publishing every n-th is tried, and of the other changes of the disk every fifth of those. Each costs two
 #: runs; `make test` has some of the steps in test_again_and_again_without_a_good_run_between.
 STRIDE = 1 if "KILLS" in os.environ else 6
-#: Kills by the clock, for the moments between two files: inside a transaction, a copy, a checkpoint. Where there are many,
-#: every eleventh is of a run under Prefect, as the command starts it: those take half a minute each.
+#: Kills by the clock, for the moments between two files: inside a transaction, a copy, a checkpoint. Of a run under Prefect:
+#: tests/ops/test_temporary.py and test_serve.py.
 KILLS = int(os.environ.get("KILLS", "8"))
 #: Of them, those that `make test` has time for.
 FEW = 1
-OF_PREFECT = KILLS // 11 if "KILLS" in os.environ else 0
 
 
 class Killer:
@@ -90,47 +87,6 @@ class Nights:
     events: list[str]
     #: How long each run took that came to its end.
     seconds: list[float]
-
-
-@dataclass(frozen=True)
-class UnderPrefect:
-    """The first night as the command publishes it, with Prefect's own database, and how long the second takes."""
-
-    first: Path
-    seconds: float
-
-
-def refresh_under_prefect(data: Path, night: int, kill_after: float = 900.0) -> tuple[int, float]:
-    """Exit status of the command, killed so many seconds after its start, and how long it took."""
-    started = time.monotonic()
-    only = (word for name in ONLY for word in ("--only", name))
-    process = subprocess.Popen(
-        arguments("refresh", "--sample", "--night", night, *only, data=data), env=environment(), cwd=data.parent,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(kill_after)
-    process.kill()
-    return process.wait(), time.monotonic() - started
-
-
-def wait_until_gone(data: Path) -> None:
-    """Until no process of the run's Prefect is left. Fails where one stays."""
-    home, ends = str(data), time.monotonic() + 600
-    while any(home in process.info["environ"].get("PREFECT_HOME", "")
-              for process in psutil.process_iter(["environ"]) if process.info["environ"]):  # fmt: skip
-        assert time.monotonic() < ends, "a process of the killed run is left"
-        time.sleep(0.2)
-
-
-@pytest.fixture(scope="module")
-def under_prefect(tmp_path_factory: pytest.TempPathFactory) -> UnderPrefect:
-    folder = tmp_path_factory.mktemp("under_prefect")
-    assert refresh_under_prefect(folder / "first", 1)[0] == 0
-    shutil.copytree(folder / "first", folder / "second", symlinks=True)
-    status, seconds = refresh_under_prefect(folder / "second", 2)
-    assert status == 0
-    return UnderPrefect(folder / "first", seconds)
 
 
 @pytest.fixture(scope="module")
@@ -190,26 +146,13 @@ def test_at_the_steps_of_publishing_and_at_others(undisturbed: Nights, tmp_path:
 
 
 @pytest.mark.parametrize(
-    "n", [pytest.param(n, marks=[pytest.mark.slow_combination] * (n >= FEW)) for n in range(KILLS - OF_PREFECT)]
+    "n", [pytest.param(n, marks=[pytest.mark.slow_combination] * (n >= FEW)) for n in range(KILLS)]
 )
 def test_at_moments_between(undisturbed: Nights, tmp_path: Path, n: int) -> None:
     data = tmp_path / "data"
     shutil.copytree(undisturbed.first, data, symlinks=True)
     # As long as a run took just now, and a little longer: a busy machine must not have all kills come early.
     after_a_kill(undisturbed, data, after=random.Random(20231116 + n).random() * 1.1 * undisturbed.seconds[-1])
-    converges(undisturbed, data)
-    shutil.rmtree(data)
-
-
-@pytest.mark.parametrize("n", range(OF_PREFECT))
-def test_at_moments_under_prefect(undisturbed: Nights, under_prefect: UnderPrefect, tmp_path: Path, n: int) -> None:
-    """The command with its Prefect server: nothing of it is left, and a run without Prefect finds all as it should be."""
-    data = tmp_path / "data"
-    shutil.copytree(under_prefect.first, data, symlinks=True)
-    status, _ = refresh_under_prefect(data, 2, random.Random(20231117 + n).random() * 1.1 * under_prefect.seconds)
-    assert status in (-9, 0), "killed, or done before the kill came"
-    assert contents(data) in (undisturbed.before, undisturbed.after)
-    wait_until_gone(data)
     converges(undisturbed, data)
     shutil.rmtree(data)
 

@@ -1,4 +1,4 @@
-"""A table on a screen of any width: nothing is cut that a decision needs, and what is left out is named."""
+"""A table on a screen of any width: nothing is cut that a decision needs, and what is left out is named; codes are words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from gpuledger.flows.showing.show import Table, _draw, show_rows
-from gpuledger.flows.showing.table import cell_width, shorten
+from gpuledger.flows.showing.show import Table, _draw, human, show_rows
+from gpuledger.flows.showing.table import Drawn, cell_width, lay_out, shorten, wrapped
+from gpuledger.flows.words import lang
 from gpuledger.transform.answers.columns import KNOWN
 from gpuledger.warehouse.outputs.answer import Answer, Column
 
@@ -96,3 +97,35 @@ def test_a_query_shows_the_values_of_a_column_of_which_an_answer_shows_something
     assert all(KNOWN[name].seen is not None for name in ("on_pareto_frontier", "hint_was_right"))
     show_rows(["gpu", "on_pareto_frontier", "hint_was_right"], [("RTX 4090", True, 3)], "table")
     assert capsys.readouterr().out == "gpu\ton_pareto_frontier\thint_was_right\nRTX 4090\tyes\t3\n"
+
+
+def test_no_letter_is_lost_where_a_sentence_breaks() -> None:
+    for text in (
+        "게시된 벤치마크 수치, 그 행의 단위로. 작업이 less라고 하지 않으면 클수록 좋음",
+        "http://shop.example/" + "a" * 90,
+    ):
+        for width in range(23, 60):
+            lines = wrapped(text, width).split("\n")
+            assert max(map(cell_width, lines)) <= width
+            assert "".join("".join(lines).split()) == "".join(text.split())
+    column = Drawn("설명", ("문맥 가운데 프롬프트가 차지하고, 답을 쓰는 동안 평균적으로 차 있는 비율",), False)
+    (laid,) = lay_out([column], 24).columns
+    assert all(cell_width(line) <= laid.width for line in laid.cells[0].split("\n"))
+    assert "동안" in laid.cells[0]
+
+
+@pytest.mark.parametrize(
+    ("column", "code", "english", "korean"),
+    [
+        ("availability", "out_of_stock", "out of stock", "품절"),
+        ("claim", "published", "published", "발표된 수치"),
+        ("status", "published", "published", "발행됨"),
+        ("condition", "new", "new", "새 상품"),
+        ("excluded", "1 open_box, 2 no price", "1 open box, 2 no price", "1 × 개봉품, 2 × 가격 없음"),
+    ],
+)
+def test_a_code_is_a_word(column: str, code: str, english: str, korean: str) -> None:
+    assert human(code, KNOWN[column]) == english
+    lang.use("ko")
+    assert human(code, KNOWN[column]) == korean
+    lang.use("en")
