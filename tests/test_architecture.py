@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import json
 import re
 import subprocess
@@ -220,16 +219,6 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
                 break
     # Raises CycleError, with the modules, where there is one.
     assert len(list(TopologicalSorter(needs).static_order())) == len(own)
-
-
-def test_the_picture_of_the_rooms_is_that_of_the_code() -> None:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
-    text = generate.ARCHITECTURE.read_text(encoding="utf-8")
-    assert generate.fill(text, "rooms", generate.picture()) == text, "run `python docs/generate.py rooms`"
 
 
 def test_only_the_warehouse_opens_duckdb() -> None:

@@ -14,7 +14,7 @@ from gpuledger.extract.items import Aside, Chart
 from gpuledger.extract.sample.server import clock
 from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
-from tests.command import rows, tables
+from tests.command import gpuledger, rows, tables
 from tests.nights import Night
 
 #: The shop whose layout the second night breaks.
@@ -196,3 +196,49 @@ def test_every_row_is_traced_to_bytes_that_are_in_the_archive(nights: dict[int, 
     for sha in hashes:
         assert archive.content_of(sha)
     assert archive.verify() == []
+
+
+# ── a question about a past day has the answer that was published on that day ────────────────────────────────────────────
+
+VALUE = "SELECT * FROM {} ORDER BY ALL"
+
+
+@pytest.mark.parametrize("night", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("then", "later"), [("mart.value", "value_as_of"), ("mart.ranking", "ranking_as_of")], ids=["value", "ranking"]
+)
+def test_the_last_file_answers_as_each_night_did(nights: dict[int, Night], night: int, then: str, later: str) -> None:
+    day = clock(night).date()
+    published = rows(nights[night].data, VALUE.format(then))
+    assert published
+    assert rows(nights[3].data, VALUE.format(f"{later}(DATE '{day}')")) == published
+
+
+@pytest.mark.parametrize("night", [1, 2, 3])
+def test_street_prices_of_a_night_are_those_that_it_published(nights: dict[int, Night], night: int) -> None:
+    columns = "gpu_id, price_usd, median_usd, offers, listing_id, price, currency, fx_day, price_since, snapshot_sha256"
+    published = rows(
+        nights[night].data, f"SELECT {columns} FROM mart.gpu_price WHERE price_usd IS NOT NULL ORDER BY ALL"
+    )
+    day = clock(night).date()
+    assert rows(nights[3].data, f"SELECT {columns} FROM price_as_of(DATE '{day}') ORDER BY ALL") == published
+
+
+def test_before_the_first_night_nothing_was_known(nights: dict[int, Night]) -> None:
+    assert rows(nights[3].data, "FROM price_as_of(DATE '2023-11-15')") == []
+    assert rows(nights[3].data, "FROM ranking_as_of(DATE '2023-11-15')") == []
+
+
+@pytest.mark.parametrize(
+    "command", [("value", "sd-512-image-generation"), ("rank", "sd-512-image-generation"), ("price",)]
+)
+def test_commands_take_a_day(nights: dict[int, Night], command: tuple[str, ...]) -> None:
+    answers = [
+        gpuledger(*command, "--as-of", day, "--format", "csv", data=nights[3].data)
+        for day in ("2023-11-16", "2023-11-15")
+    ]
+    # Before the first night nothing had been read: a question without an answer.
+    assert [answer.status for answer in answers] == [0, 4]
+    then, before = (answer.out.splitlines() for answer in answers)
+    assert len(then) > 5
+    assert len(before) == 1

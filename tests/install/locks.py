@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
@@ -130,13 +130,3 @@ def _applies(wanted: Requirement, extra: str, where: Environment) -> bool:
     if wanted.marker is None:
         return not extra  # what is wanted always was followed without an extra
     return wanted.marker.evaluate({**where, "extra": extra})
-
-
-def without(lock: str, name: str) -> str:
-    """The lock's text without the entries of a package."""
-    return "".join(block for block in blocks(lock) if not re.match(rf"{re.escape(name)}(\[|==)", block))
-
-
-def blocks(lock: str) -> Iterator[str]:
-    """A lock's text cut before every entry: its head comes first."""
-    yield from re.split(r"^(?=[a-z0-9])", lock, flags=re.M)

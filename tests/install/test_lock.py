@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.command import ROOT
+from tests.command import environment as own_environment
 from tests.install.locks import (
     BUILD_LOCK,
     LOCK,
     NIGHT_LOCK,
     PROJECT,
-    blocks,
     declared,
     environment,
     here,
     pins,
     walk,
-    without,
 )
 
 #: Where the markers of the lock and of its packages change: 3.11.3 and 3.11.5 have their own pins.
@@ -75,8 +78,9 @@ def test_extras_are_followed() -> None:
     ],
 )
 def test_a_missing_package_is_named_with_who_asks_for_it(name: str, asker: str) -> None:
-    lock = without(LOCK, name)
-    assert len(list(blocks(lock))) < len(list(blocks(LOCK)))
+    blocks = re.split(r"^(?=[a-z0-9])", LOCK, flags=re.M)
+    lock = "".join(block for block in blocks if not re.match(rf"{name}(\[|==)", block))
+    assert lock != LOCK
     faults = walk(lock, here(), declared()).faults
     assert any(fault.startswith(asker) and fault.endswith(f": the lock lacks {name}") for fault in faults), faults
     assert all(f" {name}" in fault for fault in faults)
@@ -88,11 +92,6 @@ def test_a_version_out_of_range_is_named_with_who_asks_for_it() -> None:
     faults = walk(lock, here(), declared()).faults
     assert any(" wants fastapi<" in fault and fault.startswith("prefect ") for fault in faults), faults
     assert all("the lock has fastapi 99.0" in fault for fault in faults)
-
-
-def test_a_package_that_is_locked_twice_for_one_python_is_named() -> None:
-    lock = LOCK + "anyio==1.0 \\\n    --hash=sha256:00\n"
-    assert any(fault.startswith("the lock has both anyio") for fault in walk(lock, here(), declared()).faults)
 
 
 def test_what_builds_is_locked_whole() -> None:
@@ -133,3 +132,45 @@ def test_there_is_one_way_to_install() -> None:
     assert [name for name, _ in found] == ["Dockerfile", "Dockerfile"]
     assert all(wanted <= set(line.split()) for _, line in found)
     assert {line.split()[-1] for _, line in found} == {"requirements-build.lock", "requirements.lock"}
+
+
+# ── the bill of materials names all that is locked, with hash and licence ────────────────────────────────────────────────
+
+
+def bill_of(folder: Path, *more: str) -> tuple[dict[str, object], str]:
+    subprocess.run(
+        [sys.executable, "tools/sbom.py", str(folder), *more],
+        cwd=ROOT,
+        env=own_environment(),
+        check=True,
+        capture_output=True,
+    )
+    return json.loads((folder / "sbom.cdx.json").read_text()), (folder / "licences.md").read_text()
+
+
+def test_it_names_what_the_lock_names(tmp_path: Path) -> None:
+    bill, licences = bill_of(tmp_path)
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    locked = set(re.findall(r"^([a-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)", lock, re.MULTILINE))
+    components = bill["components"]
+    assert isinstance(components, list)
+    assert {(one["name"], one["version"]) for one in components} == locked
+    assert len(locked) > 100
+    for one in components:
+        assert one["purl"] == f"pkg:pypi/{one['name']}@{one['version']}"
+        assert one["properties"], one["name"]  # hashes
+        assert f"| {one['name']} | {one['version']} | " in licences
+    known = [one for one in components if "licenses" in one]
+    assert len(known) > 0.8 * len(components)
+    assert (tmp_path / "sbom.cdx.json").read_bytes() == (
+        bill_of(tmp_path / "again"),
+        (tmp_path / "again" / "sbom.cdx.json"),
+    )[1].read_bytes()
+
+
+def test_a_package_without_a_licence_says_so(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    lock.write_text(f"no-such-package-here==1.0 \\\n    --hash=sha256:{'a' * 64}\n", encoding="utf-8")
+    bill, licences = bill_of(tmp_path, "--lock", str(lock))
+    assert "no-such-package-here | 1.0 | not installed on this system" in licences
+    assert "a" * 64 in json.dumps(bill)

@@ -6,7 +6,7 @@ spread AS (
         min({'usd': price_usd, 'since': valid_from}) AS lowest
     FROM counted GROUP BY gpu_id
 )
--- Of several at the lowest price since the same night, the first by its id: tests/flows/test_as_of.py holds it
+-- Of several at the lowest price since the same night, the first by its id: tests/flows/test_nights.py holds it
 -- equal to core.best_offer.
 SELECT b.gpu_id, b.price_usd, b.price, b.currency, b.fx_day, m.offers, m.median_usd, b.source, l.listing_id, b.title, b.url,
     b.valid_from AS price_since, b.snapshot_sha256, b.market, b.offered_in, b.channel, b.tax_included, b.tax_rate, b.net_usd, b.is_net,
