@@ -17,6 +17,7 @@ from typing import Any
 
 import duckdb
 
+from gpuledger.warehouse import schema
 from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query, reader
@@ -137,6 +138,17 @@ def tables(data: Path, *schemas: str) -> dict[str, list[tuple[Any, ...]]]:
             for (name,) in names
             if name.partition(".")[0] in wanted and name not in TOO_LARGE
         }
+
+
+def contents(path: Path) -> dict[str, str]:
+    """Fingerprint of every core and mart table and view of a file. Reads all of it, so it fails where a part is damaged."""
+    with duckdb.connect(str(path), read_only=True) as con:
+        names = con.execute(
+            """SELECT schema_name || '.' || table_name AS name FROM duckdb_tables() WHERE schema_name IN ('core', 'mart')
+               UNION ALL SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE schema_name IN ('core', 'mart')
+               ORDER BY name"""
+        ).fetchall()
+        return {name: schema.content(con, name) for (name,) in names if name not in TOO_LARGE}
 
 
 def csv_files(folder: Path) -> dict[str, bytes]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import json
 import pkgutil
 import re
 import shlex
@@ -10,6 +12,7 @@ import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import click
 import duckdb
@@ -22,6 +25,7 @@ from gpuledger.flows.cli import cli
 from gpuledger.flows.settings.settings import FILE_VARIABLE, explain
 from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
+from gpuledger.warehouse.bounded_query import user_query
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.paths import DataDir, Place
 from tests.command import ROOT, gpuledger, rows, succeeds
@@ -488,3 +492,42 @@ def test_no_file_is_left_to_be_done() -> None:
     ]
     # The command that starts a new source writes such marks for the person who fills them in.
     assert [line for line in wrong if "new_source" not in line and "scaffold" not in line] == []
+
+
+# ── the questions in examples/ are answered by the warehouse that the sample gives, and say what they ask ────────────────
+
+NOTEBOOK = ROOT / "examples" / "is-this-the-card-to-buy.ipynb"
+QUESTIONS = sorted((ROOT / "examples").glob("*.sql"))
+
+
+def test_there_are_twenty() -> None:
+    assert len(QUESTIONS) == 20
+
+
+@pytest.mark.parametrize("file", QUESTIONS, ids=lambda file: file.stem)
+def test_a_question_has_an_answer_and_says_what_it_asks(nights: dict[int, Night], file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("-- ")
+    assert text.splitlines()[0].endswith("?")
+    columns, found = user_query(DataDir(nights[2].data), text)
+    assert found, "a question that has no answer shows nothing"
+    assert len(set(columns)) == len(columns)
+
+
+def test_every_cell_of_the_notebook_runs_and_shows_rows(
+    nights: dict[int, Night], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process and without Jupyter: its format is JSON, and a cell shows what its last line is."""
+    monkeypatch.setenv("GPULEDGER_DATA_DIR", str(nights[2].data))
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    names: dict[str, Any] = {}
+    for cell in cells:
+        *lines, last = ast.parse(cell).body
+        assert isinstance(last, ast.Expr), f"it shows nothing:\n{cell}"
+        exec(compile(ast.Module(lines, []), NOTEBOOK.name, "exec"), names)
+        shown = eval(compile(ast.Expression(last.value), NOTEBOOK.name, "eval"), names)
+        assert shown.fetchall(), f"it shows no row:\n{cell}"
+    names["con"].close()
+    assert len(cells) >= 8
+    assert not any(cell.get("outputs") for cell in notebook["cells"]), "clear its outputs: they are of somebody's data"

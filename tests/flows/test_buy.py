@@ -403,6 +403,8 @@ def test_what_is_next_cheaper_is_ruled_out_with_its_reason(data: Path) -> None:
     [
         (["--model", "llama-13b", "--min-tokens-per-s", "5000"], ["the fastest that fits writes "]),
         (["--model", "llama-2-70b", "--budget", "300"], ["raise the budget to 2,400 USD"]),
+        (["--model", "llama-3.1-8b", "--budget", "30"], ["\n  without --budget there are "]),
+        (["--model", "llama-3.1-8b", "--min-tokens-per-s", "100000"], ["\n  without --min-tokens-per-s there are "]),
         # New cards for this money write 48 tokens/s at most, and a used one 53.
         (["--model", "llama-2-13b", "--precision", "int4", "--budget", "500", "--budget-cards", "--min-tokens-per-s", "50",
           "--condition", "new"],

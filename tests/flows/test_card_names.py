@@ -11,9 +11,18 @@ from gpuledger.flows.asking.card_names import count_and_name, gpu_of, gpus_of
 from gpuledger.warehouse.paths import DataDir
 
 
-@pytest.mark.parametrize("name", ["Tesla V100-SXM2-32GB", "V100 32GB SXM2"])
-def test_the_form_of_a_module_says_which_it_is(name: str, tmp_path: Path) -> None:
-    assert gpu_of(DataDir(tmp_path), name).gpu_id == "nvidia-tesla-v100-sxm2-32gb"
+@pytest.mark.parametrize(
+    ("name", "gpu_id"),
+    [
+        *((name, "nvidia-tesla-v100-sxm2-32gb") for name in ("Tesla V100-SXM2-32GB", "V100 32GB SXM2")),
+        *(
+            (name, "nvidia-geforce-rtx-4090")
+            for name in ("rtx4090", "RTX 4090 24GB", "4090", "nvidia-geforce-rtx-4090")
+        ),
+    ],
+)
+def test_a_card_may_be_named_as_people_name_it(name: str, gpu_id: str, tmp_path: Path) -> None:
+    assert gpu_of(DataDir(tmp_path), name).gpu_id == gpu_id
 
 
 def test_memory_that_a_card_was_not_sold_with_is_refused_with_the_remedy(tmp_path: Path) -> None:

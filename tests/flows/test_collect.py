@@ -198,6 +198,63 @@ def test_an_image_is_watched_and_not_parsed(bench: Bench) -> None:
     assert keys(found) == ["a"]
 
 
+# ── what nobody foresaw ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Broken:
+    """Pages whose steps raise what no client of ours does."""
+
+    def __init__(self, whole: Fetching, step: str, error: Exception) -> None:
+        self._whole, self._step, self._error = whole, step, error
+
+    def __getattr__(self, name: str) -> object:
+        def act(*arguments: object) -> object:
+            if name == self._step and "bad" in f"{arguments}":
+                raise self._error
+            return getattr(self._whole, name)(*arguments)
+
+        return act
+
+
+ERRORS: list[Exception] = [
+    ValueError("odd"), KeyError("key"), IndexError(), TypeError("\ud83d"), RecursionError("deep"), MemoryError(),
+    UnicodeEncodeError("utf-8", "\ud83d", 0, 1, "surrogates not allowed"), ZeroDivisionError(), AssertionError("no"),
+    OverflowError("large"), ArithmeticError(), AttributeError("none"), RuntimeError("x" * 5000),
+    OSError(28, "No space left"),
+    OSError(5, "Input/output error"), OSError("without a number"), StopIteration(), NotImplementedError(), BufferError(),
+    EOFError(), LookupError(), UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"), PermissionError(13, "Permission denied"),
+    TimeoutError(), ConnectionResetError(104, "reset"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("step", ["fetch", "page_of"])
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_what_nobody_foresaw_is_one_pages_failure_with_type_and_place(
+    bench: Bench, step: str, error: Exception
+) -> None:
+    bench.serve(**dict.fromkeys(("one", "two", "three", "bad"), "offer good 100"))
+    pages = _Broken(Fetching(bench.client, bench.archive, NOW, "run"), step, error)
+    reading = Reading(SHOP, [f"http://{HOST}/{name}" for name in ("one", "two", "three", "bad")])
+    found = collect(reading, pages, None)  # type: ignore[arg-type]
+    assert (found.failure, keys(found)) == (None, ["good"] * 3)
+    ((issue, _),) = found.issues
+    assert issue.url == f"http://{HOST}/bad"
+    assert len(issue.message) < 1000
+    issue.message.encode()
+    if not isinstance(error, OSError):
+        assert issue.code == "Unforeseen"
+        assert type(error).__name__ in issue.message
+        if step == "page_of":
+            assert "the archived page is " in issue.message
+
+
+def test_a_row_that_is_left_out_takes_no_other_with_it(bench: Bench) -> None:
+    bench.serve(one="offer a 1e999999999\noffer b 7", two="offer c 8")
+    found = bench.read("one", "two")
+    assert (found.failure, keys(found)) == (None, ["b", "c"])
+    assert [issue.code for issue, _ in found.issues] == ["out_of_bounds"]
+
+
 # ── unchanged pages ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 

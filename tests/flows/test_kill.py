@@ -16,11 +16,8 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.warehouse import schema
-from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import reader
-from tests.command import ROOT, csv_files, environment, rows
+from tests.command import ROOT, contents, csv_files, environment, rows
 
 #: A shop whose prices move, exchange rates, and scores: every way of loading, and quick.
 ONLY = ("ecb_fx", "newegg", "toms_ai_articles")
@@ -63,17 +60,6 @@ class Killer:
         self._process.wait(timeout=600)
 
 
-def contents(data: Path) -> dict[str, str]:
-    """Fingerprint of every core and mart table of the published file. Reads all of it, so it fails on a torn one."""
-    with reader(DataDir(data)) as con:
-        names = con.execute(
-            """SELECT schema_name || '.' || table_name AS name FROM duckdb_tables() WHERE schema_name IN ('core', 'mart')
-               UNION ALL SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE schema_name IN ('core', 'mart')
-               ORDER BY name"""
-        ).fetchall()
-        return {name: schema.content(con, name) for (name,) in names if name not in TOO_LARGE}
-
-
 @dataclass(frozen=True)
 class Nights:
     """The first night as it was published, and what the second leaves when nobody disturbs it."""
@@ -100,7 +86,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nights]:
     status, events = killer.refresh(folder / "second", 2)
     seconds = [time.monotonic() - started]
     assert status == 0
-    before, after = contents(folder / "first"), contents(folder / "second")
+    before, after = contents(DataDir(folder / "first").published), contents(DataDir(folder / "second").published)
     assert before != after
     files = csv_files(folder / "second" / "exports")
     yield Nights(killer, folder / "first", first_events, before, after, files, events, seconds)
@@ -112,7 +98,7 @@ def converges(nights: Nights, data: Path) -> None:
     started = time.monotonic()
     assert nights.killer.refresh(data, 2)[0] == 0
     nights.seconds.append(time.monotonic() - started)
-    assert contents(data) == nights.after
+    assert contents(DataDir(data).published) == nights.after
     assert csv_files(data / "exports") == nights.files
     assert Archive(data / "snapshots").verify() == []
     litter = [path.name for path in data.rglob("*") if path.name.startswith(("work-", "publishing", ".gpuledger"))]
@@ -123,7 +109,9 @@ def converges(nights: Nights, data: Path) -> None:
 def after_a_kill(nights: Nights, data: Path, **how: float) -> None:
     status, _ = nights.killer.refresh(data, 2, **how)
     assert status in (-9, 0), "killed, or done before the kill came"
-    assert contents(data) in (nights.before, nights.after), "a reader sees one night or the other, whole"
+    assert contents(DataDir(data).published) in (nights.before, nights.after), (
+        "a reader sees one night or the other, whole"
+    )
 
 
 @pytest.mark.slow_combination
@@ -176,6 +164,6 @@ def test_in_the_middle_of_the_first_run_of_all(undisturbed: Nights, tmp_path: Pa
     data = tmp_path / "killed"
     assert undisturbed.killer.refresh(data, 1, before=publishing + 2)[0] == -9
     if (data / "gpuledger.duckdb").exists():
-        assert contents(data) == undisturbed.before
+        assert contents(DataDir(data).published) == undisturbed.before
     assert undisturbed.killer.refresh(data, 1)[0] == 0
-    assert contents(data) == undisturbed.before
+    assert contents(DataDir(data).published) == undisturbed.before

@@ -10,7 +10,6 @@ import pty
 import re
 import subprocess
 from collections.abc import Iterator
-from decimal import Decimal
 from pathlib import Path
 
 import click
@@ -25,16 +24,11 @@ from gpuledger.flows import cli as command_line
 from gpuledger.flows.cli import cli
 from gpuledger.flows.showing.table import cell_width
 from gpuledger.flows.words import lang
-from gpuledger.flows.words.say import say, spoken
+from gpuledger.flows.words.say import spoken
 from gpuledger.transform import workloads
-from gpuledger.transform.buying import market
-from gpuledger.transform.buying.need import need_of
-from gpuledger.transform.buying.options import Limits, Market, options_of
-from gpuledger.transform.buying.question import Usage
-from gpuledger.transform.sizing.named import shape_of
 from gpuledger.warehouse.outputs.report import files
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import query, reader
+from gpuledger.warehouse.read import query
 from tests.command import ROOT, arguments, environment
 from tests.nights import Night
 
@@ -300,23 +294,6 @@ def test_every_sentence_that_sql_makes_is_korean(nights: dict[int, Night]) -> No
     assert all(spoken(text) == text for text in could_say | names)
 
 
-def test_what_speaks_against_a_way_to_run_a_model_is_korean(nights: dict[int, Night]) -> None:
-    with reader(DataDir(nights[2].data)) as con:
-        assumptions = market.assumptions(con)
-        shape = shape_of("llama-2-70b", nights[2].data)
-        need = need_of("llama-2-70b", shape, "fp16", Usage(offload="layers"), assumptions)
-        cards = market.cards(con)
-        chips = market.chips(con, [card.gpu_id for card in cards])
-    offered = Market(cards=cards, instances=[], measured={}, chips=chips)
-    limits = Limits(budget=Decimal(1000), min_tokens_per_s=40.0, country="US")
-    found = options_of(need, limits, offered, assumptions)
-    said = {message for one in found for message in (*one.against, *one.notes)}
-    assert len(said) > 20
-    lang.use("ko")
-    assert {message for message in said if not re.search("[가-힣]", say(message))} == set()
-    lang.use("en")
-
-
 @pytest.mark.parametrize(
     "asked",
     [
@@ -328,22 +305,17 @@ def test_what_speaks_against_a_way_to_run_a_model_is_korean(nights: dict[int, Ni
         ["--gpu", "M1 8GB", "--model", "mamba-2.8b", "--precision", "fp16"],
         ["--gpu", "T4", "--model", "llama-3-8b", "--train", "qlora"],
         ["--gpu", "Gaudi 3", "--count", "8", "--model", "llama-3-70b", "--precision", "bf16", "--users", "8"],
+        *(["size", model] for model in ("llama-3-8b", "mamba-2.8b", "flux.1-dev")),
     ],
 )
-def test_every_note_and_sum_of_a_prediction_is_korean(asked: list[str], tmp_path: Path) -> None:
-    answer = ask("ko", ["predict", *asked, "--explain"], tmp_path)
+def test_every_note_and_sum_of_a_prediction_and_of_a_size_is_korean(asked: list[str], tmp_path: Path) -> None:
+    is_size = asked[0] == "size"
+    answer = ask("ko", asked if is_size else ["predict", *asked, "--explain"], None if is_size else tmp_path)
     lang.use("en")
     assert answer.exit_code == 0, answer.output
-    lines = answer.output.splitlines()
+    # Beside its rows `size` has a line of names.
+    lines = [line for line in answer.output.splitlines() if not is_size or "\t" in line]
     assert len(lines) > 10
-    assert [line for line in lines if not re.search("[가-힣]", line)] == []
-
-
-def test_what_size_says_is_korean() -> None:
-    sizes = [ask("ko", ["size", model], None) for model in ("llama-3-8b", "mamba-2.8b", "flux.1-dev")]
-    lang.use("en")
-    lines = [line for one in sizes for line in one.stdout.splitlines() if "\t" in line]
-    assert len(lines) > 40
     assert [line for line in lines if not re.search("[가-힣]", line)] == []
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from gpuledger.extract.spelling import names_like
 from gpuledger.flows import cli
+from gpuledger.flows.asking.options import Amount, Whole
 from gpuledger.flows.words import lang
-from tests.command import Outcome
+from tests.command import ROOT, Outcome, gpuledger, succeeds
 from tests.nights import Night
 
 VALUE = "value sd-512-image-generation"
@@ -241,3 +244,44 @@ def test_two_cards_between_which_a_comma_stands_are_both_priced(ask: object, nig
     assert [line.split(",")[0] for line in outcome.out.splitlines()[1:]] == [
         "nvidia-geforce-rtx-4080", "nvidia-geforce-rtx-4090",
     ]  # fmt: skip
+
+
+# ── numbers that no option means, and a query that begins with a comment ─────────────────────────────────────────────────
+
+
+def options(group: click.Group = cli.cli, above: str = "") -> Iterator[tuple[str, click.Parameter]]:
+    """Every option and argument of every command whose type is a number."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from options(command, f"{above}{name} ")
+        for parameter in command.params:
+            if isinstance(parameter.type, click.types.IntParamType | click.types.FloatParamType):
+                yield f"{above}{name} {parameter.name}", parameter
+
+
+def test_no_option_takes_a_number_that_nobody_means() -> None:
+    found = list(options())
+    assert len(found) > 30
+    for name, parameter in found:
+        assert isinstance(parameter.type, Whole | Amount) or getattr(parameter.type, "max", None) is not None, name
+        for text in ("nan", "inf", "-inf", "-1", "1e400", "NaN", "infinity", "0x10"):
+            with pytest.raises(click.BadParameter):
+                parameter.type.convert(text, parameter, None)
+        if isinstance(parameter.type, Whole):
+            with pytest.raises(click.BadParameter, match="is not in the range"):
+                parameter.type.convert("9" * 30, parameter, None)
+
+
+def test_a_query_may_begin_with_a_comment_and_an_option_stand_on_either_side(nights: dict[int, Night]) -> None:
+    query = min((ROOT / "examples").glob("*.sql")).read_text(encoding="utf-8").strip()
+    assert query.startswith("--")
+    asked = (("--format", "csv", query), (query, "--format", "csv"))
+    answers = {succeeds("sql", *words, data=nights[1].data).out for words in asked}
+    assert [answer.count(",") > 1 for answer in answers] == [True]
+
+
+def test_what_looks_like_an_option_and_is_none_of_sql_is_no_query() -> None:
+    assert gpuledger("sql", "--data-dir=/tmp/a folder", "SELECT 1").status == 1

@@ -221,3 +221,17 @@ def test_titles_come_from_arguments_and_from_a_pipe() -> None:
     assert [(row["title"], row["status"]) for row in answers] == [
         ("RTX 3080 10GB", "matched"), ("", "unmatched"), ("RTX 3090 Ti", "matched"),
     ], "a line for every line, so that answers can be put beside titles"  # fmt: skip
+
+
+def test_bash_completes_commands_and_options_with_the_script_that_it_is_given() -> None:
+    program = Path(sys.executable).with_name("gpuledger")
+    for words, completed in (("gpuledger ran", "rank"), ("gpuledger rank --as", "--as-of")):
+        asked = f"""
+            eval "$(_GPULEDGER_COMPLETE=bash_source "$0")"
+            COMP_WORDS=({words}); COMP_CWORD={words.count(" ")}
+            _gpuledger_completion "$0"; printf '%s\\n' "${{COMPREPLY[@]}}"
+        """
+        shell = subprocess.run(
+            ["bash", "-c", asked, str(program)], capture_output=True, text=True, check=True, env=environment()
+        )
+        assert shell.stdout.split() == [completed]

@@ -5,15 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.command import gpuledger, rows
-
-
-@pytest.mark.parametrize("name", ["rtx4090", "RTX 4090 24GB", "4090", "nvidia-geforce-rtx-4090"])
-def test_a_card_may_be_named_as_people_name_it(name: str, data: Path) -> None:
-    (card,) = json.loads(gpuledger("show", name, "--format", "json", data=data).out)
-    assert card["gpu_id"] == "nvidia-geforce-rtx-4090"
 
 
 def test_a_name_of_several_versions_shows_each(data: Path) -> None:

@@ -136,24 +136,6 @@ def test_an_added_model_has_a_name_of_its_own(tmp_path: Path, config: Path) -> N
     assert "must be small letters" in _add(config, data, "--id", "Mine!").err
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("[1", "is not JSON"),
-        ("[]", "holds no JSON object"),
-        ('{"hidden_size": 64}', "no model_type"),
-        ('{"model_type": "mystery"}', "the config of model_type 'mystery' has no hidden_size"),
-    ],
-)
-def test_a_config_that_cannot_be_counted_is_not_kept(tmp_path: Path, text: str, reason: str) -> None:
-    path, data = tmp_path / "config.json", tmp_path / "data"
-    path.write_text(text)
-    outcome = _add(path, data, "--id", "mine")
-    assert outcome.status == 2
-    assert reason in " ".join(outcome.err.split())
-    assert not (data / "decisions").exists()
-
-
 def test_a_broken_file_among_the_added_models_stops_no_night_and_is_on_record(
     nights: dict[int, Night], tmp_path: Path, config: Path
 ) -> None:

@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.errors import FetchError, NotFound
+from gpuledger.extract.errors import FetchError
 from gpuledger.extract.items import Issue, Item, Offer
 from gpuledger.flows.decisions.releases import RELEASES, Release
 from gpuledger.flows.night import take_in
@@ -156,24 +156,6 @@ def test_the_same_bytes_are_loaded_where_a_held_price_waits_for_its_second_sight
 LISTED = {"starts": ("http://shop.test/cards",)}
 
 
-def test_a_crawl_that_breaks_and_stays_broken_ends_nothing_and_says_so_each_night(shop: Shop) -> None:
-    shop.take(1, *four(), **LISTED)
-    short = four()[:2]
-    for number in range(2, 12):
-        outcome = again(shop, number, short, **LISTED)
-        assert outcome.status == "degraded"
-        assert outcome.reason == (
-            "2 rows, and 4 are usual: what is missing has not ended, and counts for as long as it is fresh; "
-            "`gpuledger release --source quotes` if the source has no more than this"
-        )
-        assert set(shop.prices()) == {f"quotes:{key}" for key in "abcd"}
-    unconfirmed = "SELECT listing_id FROM core.price_open WHERE confirmed_until IS NOT NULL ORDER BY 1"
-    assert shop.rows(unconfirmed) == [("quotes:c",), ("quotes:d",)]
-    assert again(shop, 12, four(), **LISTED).status == "ok"
-    assert shop.rows(unconfirmed) == []
-    assert shop.rows("SELECT DISTINCT change FROM core.price_change") == [("appeared",)], "nothing ended or returned"
-
-
 def test_a_person_accepts_that_a_shop_has_fewer_and_what_is_gone_ends(shop: Shop) -> None:
     shop.take(1, *four(), **LISTED)
     again(shop, 2, four()[:2], **LISTED)
@@ -208,16 +190,6 @@ def test_pages_that_could_not_be_read_end_nothing(shop: Shop) -> None:
     assert (outcome.status, outcome.reason) == ("partial", "some pages could not be read; see ops.issue")
     assert len(shop.prices()) == 4
     assert shop.state() == ("partial", 2, 3)
-
-
-def test_a_page_that_is_gone_ends_its_listing_and_one_that_did_not_answer_ends_none(shop: Shop) -> None:
-    shop.take(1, *four())
-    missed = [
-        ("http://shop.test/c", NotFound("http://shop.test/c", "404")),
-        ("http://shop.test/d", FetchError("http://shop.test/d", "timed out", "wait")),
-    ]
-    shop.take(2, *four()[:2], is_complete=False, missed=missed)
-    assert set(shop.prices()) == {"quotes:a", "quotes:b", "quotes:d"}
 
 
 def test_a_source_that_failed_keeps_its_last_success(shop: Shop) -> None:
@@ -262,14 +234,6 @@ def test_the_same_bytes_are_loaded_on_the_day_on_which_one_of_them_expires(shop:
     again(shop, 1, rows)
     assert again(shop, 2, rows).status == "ok"
     assert "quotes:e" not in shop.prices()
-
-
-def test_what_a_person_let_pass_is_believed(shop: Shop) -> None:
-    shop.take(1, *four())
-    server = Release(listing_id="quotes:a", price=Decimal(5000), currency="USD", decided_at=utc_now())
-    RELEASES.put(shop.context.data.root, server)
-    shop.context = replace(shop.context, started_at=datetime.now(UTC) + timedelta(days=1))
-    assert of(shop.take(2, *four("5000"))) == ("ok", 4, 4, 0, 0)
 
 
 def test_a_source_passes_its_freshness_limit_once(shop: Shop) -> None:

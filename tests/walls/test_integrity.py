@@ -22,13 +22,12 @@ from gpuledger.extract.source import get
 from gpuledger.flows.checks.doctor import _deep, _records
 from gpuledger.flows.history import replay
 from gpuledger.flows.night import run_log
-from gpuledger.warehouse import integrity, publish, schema
+from gpuledger.warehouse import integrity, publish
 from gpuledger.warehouse.bounded_query import user_query
 from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
-from gpuledger.warehouse.outputs.tables import TOO_LARGE
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query, reader
-from tests.command import gpuledger, succeeds
+from tests.command import contents, gpuledger, succeeds
 from tests.flows.inprocess import context, refresh
 from tests.walls import damages
 
@@ -358,15 +357,6 @@ class Before:
             assert gpuledger(*typed, data=data.root).status == 0
             self._whole[words] = contents(data.published)
         return self._whole[words]
-
-
-def contents(path: Path) -> dict[str, str]:
-    """Fingerprint of every core and mart table of a file. Reads all of it, so it fails on one of which a part is damaged."""
-    with duckdb.connect(str(path), read_only=True) as con:
-        names = con.execute(
-            "SELECT schema_name || '.' || table_name FROM duckdb_tables() WHERE schema_name IN ('core', 'mart') ORDER BY ALL"
-        ).fetchall()
-        return {name: schema.content(con, name) for (name,) in names if name not in TOO_LARGE}
 
 
 @pytest.fixture(scope="module")

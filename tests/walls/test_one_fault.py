@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -13,61 +13,18 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract.archive.parsed_cache import ParsedCache
-from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.collect import Collected, Reading, collect, parse_page
+from gpuledger.extract.collect import Collected, Reading, parse_page
 from gpuledger.extract.errors import ExtractError
-from gpuledger.extract.fetch.http import Client, HttpSettings
-from gpuledger.extract.items import MAX_COUNT, CloudOffer, IndexPrice, Issue, Item, Offer, Parsed, admitted, to_json
-from gpuledger.extract.pages import Fetching, LocalFile
-from gpuledger.extract.source import Page, Source, get
+from gpuledger.extract.items import MAX_COUNT, CloudOffer, IndexPrice, Issue, Item, Offer, admitted, to_json
+from gpuledger.extract.source import Page, get
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import run
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
-from tests.extract.faulty_server import Exchange, FaultyServer
 from tests.flows.inprocess import context, refresh
 
-HOST = "shop.sample.test"
 NOW = datetime(2023, 11, 16, 3, tzinfo=UTC)
-GOOD = b"offer good 100"
-
-
-def _parse(page: Page) -> Iterator[Parsed]:
-    """A shop of the test's own: each line `offer KEY PRICE`, or JSON of an offer's fields."""
-    for line in page.content.decode("utf-8", "replace").splitlines():
-        words = json.loads(line) if line.startswith("{") else {}
-        key, price = line.split()[1:] if not words else (words.pop("key", "k"), words.pop("price", "100"))
-        fields = {"title": f"Card {key}", "url": page.url, **words}
-        yield Offer(key=key, price=Decimal(price), currency="USD", price_kind="now", **fields)
-
-
-SHOP = Source(name="test_shop", title="Shop", homepage="https://shop.invalid", parse=_parse, kinds=("offer",))
-
-
-@pytest.fixture
-def read(tmp_path: Path) -> Iterator[Callable[..., Collected]]:
-    """Reads `good` three times and then `/bad`, whose answer is `answer`."""
-    with FaultyServer() as server:
-        settings = HttpSettings(
-            delay_s=0.0, max_attempts=1, deadline_s=3.0, connect_to={HOST: ("127.0.0.1", server.port)}
-        )
-        with Client(settings) as client:
-
-            def go(answer: Callable[[Exchange], None], files: tuple[LocalFile, ...] = ()) -> Collected:
-                server.routes.update({f"/{n}": lambda exchange: exchange.reply(200, GOOD) for n in range(3)})
-                server.routes["/bad"] = answer
-                starts = [f"http://{HOST}/{name}" for name in (0, 1, 2, "bad")]
-                pages = Fetching(client, Archive(tmp_path / "snapshots"), NOW, "run")
-                return collect(Reading(SHOP, starts, files), pages, ParsedCache(tmp_path / "parsed"))
-
-            yield go
-
-
-def others_are_read(found: Collected) -> None:
-    assert found.failure is None
-    assert [item.key for item, _ in found.rows if isinstance(item, Offer)][:3] == ["good"] * 3
-
 
 # ── half characters and numbers without end ───────────────────────────────────────────────────────────────────────────
 
@@ -119,69 +76,6 @@ def test_a_row_larger_than_any_that_is_true_becomes_an_issue(item: Item) -> None
     assert isinstance(found, Issue)
     assert found.code == "out_of_bounds"
     assert len(json.dumps(to_json(found))) < 1000
-
-
-def test_a_row_that_is_left_out_takes_no_other_with_it(read: Callable[..., Collected]) -> None:
-    bad = b'{"key": "a", "price": "1e999999999"}\noffer b 7\n{"key": "c", "title": "x \\ud83d"}'
-    found = read(lambda exchange: exchange.reply(200, bad))
-    others_are_read(found)
-    assert [item.key for item, _ in found.rows if isinstance(item, Offer)][3:] == ["b", "c"]
-    assert [issue.code for issue, _ in found.issues] == ["out_of_bounds"]
-
-
-# ── what nobody foresaw ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class _Broken:
-    """Pages whose steps raise what no client of ours does."""
-
-    def __init__(self, whole: Fetching, step: str, error: Exception) -> None:
-        self._whole, self._step, self._error = whole, step, error
-
-    def __getattr__(self, name: str) -> object:
-        def act(*arguments: object) -> object:
-            if name == self._step and "bad" in f"{arguments}":
-                raise self._error
-            return getattr(self._whole, name)(*arguments)
-
-        return act
-
-
-ERRORS: list[Exception] = [
-    ValueError("odd"), KeyError("key"), IndexError(), TypeError("\ud83d"), RecursionError("deep"), MemoryError(),
-    UnicodeEncodeError("utf-8", "\ud83d", 0, 1, "surrogates not allowed"), ZeroDivisionError(), AssertionError("no"),
-    OverflowError("large"), ArithmeticError(), AttributeError("none"), RuntimeError("x" * 5000),
-    OSError(28, "No space left"),
-    OSError(5, "Input/output error"), OSError("without a number"), StopIteration(), NotImplementedError(), BufferError(),
-    EOFError(), LookupError(), UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"), PermissionError(13, "Permission denied"),
-    TimeoutError(), ConnectionResetError(104, "reset"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("step", ["fetch", "page_of"])
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_what_nobody_foresaw_is_one_pages_failure_with_type_and_place(
-    tmp_path: Path, step: str, error: Exception
-) -> None:
-    with FaultyServer() as server:
-        settings = HttpSettings(
-            delay_s=0.0, max_attempts=1, deadline_s=3.0, connect_to={HOST: ("127.0.0.1", server.port)}
-        )
-        server.routes.update(dict.fromkeys(("/0", "/1", "/2", "/bad"), lambda exchange: exchange.reply(200, GOOD)))
-        with Client(settings) as client:
-            pages = _Broken(Fetching(client, Archive(tmp_path / "snapshots"), NOW, "run"), step, error)
-            reading = Reading(SHOP, [f"http://{HOST}/{name}" for name in (0, 1, 2, "bad")])
-            found = collect(reading, pages, ParsedCache(tmp_path / "parsed"))  # type: ignore[arg-type]
-    others_are_read(found)
-    ((issue, _),) = found.issues
-    assert issue.url == f"http://{HOST}/bad"
-    assert len(issue.message) < 1000
-    issue.message.encode()
-    if not isinstance(error, OSError):
-        assert issue.code == "Unforeseen"
-        assert type(error).__name__ in issue.message
-        if step == "page_of":
-            assert "the archived page is " in issue.message
 
 
 # ── files of a person ─────────────────────────────────────────────────────────────────────────────────────────────────
