@@ -14,6 +14,11 @@ from gpuledger.warehouse.paths import DataDir
 @pytest.mark.parametrize(
     ("name", "gpu_id"),
     [
+        ("M2 Ultra 76-Core GPU 192GB", "apple-m2-ultra-192gb"),
+        ("m1 pro 16 GB", "apple-m1-pro-16gb"),
+        ("M1 7-core GPU 8GB", "apple-m1-8gb"),
+        ("Ryzen AI Max+ 395 128GB", "amd-ryzen-ai-max-plus-395-128gb"),
+        ("DGX Spark", "nvidia-gb10"),
         *((name, "nvidia-tesla-v100-sxm2-32gb") for name in ("Tesla V100-SXM2-32GB", "V100 32GB SXM2")),
         *(
             (name, "nvidia-geforce-rtx-4090")

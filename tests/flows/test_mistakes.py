@@ -72,6 +72,11 @@ MISTAKES = (
     ("price h100", 4, "no shop in this warehouse lists it"),
     ("predict --gpu 4090ti --model llama-2-7b", 2, "NVIDIA GeForce RTX 4090"),
     ("predict --gpu 'rtx 3080' --model llama-2-7b", 2, "RTX 3080 10GB, NVIDIA GeForce RTX 3080 12GB: name one"),
+    ("predict --gpu 'M4 Max' --model llama-3.2-1b", 2, "'M4 Max' may mean Apple M4 Max 128GB"),
+    ("gpu add 'RTX 4090' --like 'RTX 4090' --source x", 2, "means NVIDIA GeForce RTX 4090 in the catalogue"),
+    ("gpu add 'RTX 4090 48GB' 48 --like 'RTX 4090' --source x", 2, "a figure is COLUMN=VALUE"),
+    ("gpu add BR100 --source x", 2, "Say --vendor"),
+    ("predict --gpu BR100 --model llama-3-8b", 2, "no card is called 'BR100'"),
     ("watch add iphone --below 5", 2, "no card is called 'iphone'"),
     # tables and assumptions
     ("describe vlaue", 2, "did you mean mart.value?"),

@@ -9,7 +9,7 @@ import pytest
 
 from gpuledger.extract import local_files
 from gpuledger.flows.history.rebuild import rebuild
-from tests.command import gpuledger, rows, succeeds
+from tests.command import rows, succeeds
 from tests.flows.inprocess import context, refresh
 from tests.nights import Night
 
@@ -17,12 +17,6 @@ from tests.nights import Night
 def said(*words: object, data: Path) -> str:
     outcome = succeeds(*words, data=data)
     return outcome.out
-
-
-def refused(*words: object, data: Path) -> str:
-    outcome = gpuledger(*words, data=data)
-    assert outcome.status == 2
-    return " ".join(outcome.err.split())
 
 
 def test_a_card_of_ones_own_is_predicted_at_once_and_in_the_tables_after_a_rebuild(
@@ -49,14 +43,6 @@ def test_a_card_of_ones_own_is_predicted_at_once_and_in_the_tables_after_a_rebui
     assert ("nvidia-geforce-rtx-4090", False, True) in fits
     assert ("nvidia-rtx-4090-48gb", True, True) in fits
     assert "NVIDIA RTX 4090 48GB" in said("show", "4090 48GB", data=data)
-
-
-def test_a_card_must_have_a_name_of_its_own_and_a_maker(tmp_path: Path) -> None:
-    words = ["--like", "RTX 4090", "--source", "a page"]
-    assert "means NVIDIA GeForce RTX 4090 in the catalogue" in refused("gpu", "add", "RTX 4090", *words, data=tmp_path)
-    assert "a figure is COLUMN=VALUE" in refused("gpu", "add", "RTX 4090 48GB", "48", *words, data=tmp_path)
-    assert "Say --vendor" in refused("gpu", "add", "BR100", "--source", "a page", data=tmp_path)
-    assert "no card is called 'BR100'" in refused("predict", "--gpu", "BR100", "--model", "llama-3-8b", data=tmp_path)
 
 
 def test_a_broken_file_among_the_added_cards_is_on_record(nights: dict[int, Night], tmp_path: Path) -> None:
@@ -97,21 +83,3 @@ def test_a_negotiated_rate_is_weighed_with_the_published_ones_and_leaves_when_it
     assert [provider for provider, *_ in rows(data, of_own)] == ["kettle"]
     ((place,),) = rows(data, "SELECT place FROM ops.issue WHERE code = 'unreadable_rate'")
     assert place == "line 3"
-
-
-@pytest.mark.parametrize(
-    ("name", "gpu_id"),
-    [
-        ("M2 Ultra 76-Core GPU 192GB", "apple-m2-ultra-192gb"),
-        ("m1 pro 16 GB", "apple-m1-pro-16gb"),
-        ("M1 7-core GPU 8GB", "apple-m1-8gb"),
-        ("Ryzen AI Max+ 395 128GB", "amd-ryzen-ai-max-plus-395-128gb"),
-        ("DGX Spark", "nvidia-gb10"),
-    ],
-)
-def test_a_machine_of_shared_memory_is_predicted_by_its_chip_and_memory(name: str, gpu_id: str, tmp_path: Path) -> None:
-    words = ["--gpu", name, "--model", "llama-3.2-1b", "--precision", "Q4_K_M", "--format", "json"]
-    assert json.loads(said("predict", *words, data=tmp_path))["gpu_id"] == gpu_id
-    assert "'M4 Max' may mean Apple M4 Max 128GB" in refused(
-        "predict", "--gpu", "M4 Max", "--model", "llama-3.2-1b", data=tmp_path
-    )

@@ -210,10 +210,3 @@ def test_an_empty_folder_answers_from_what_the_program_brings(tmp_path: Path) ->
     assert all(Decimal(str(row["outlay_krw"])) % 10 == 0 for row in in_korea)
     # A folder that somebody names must have a warehouse.
     assert "no warehouse" in gpuledger("buy", "--model", "qwen3-32b", "--data-dir", "elsewhere", cwd=tmp_path).err
-
-
-def test_a_warehouse_once_there_is_used_instead(nights: dict[int, Night], tmp_path: Path) -> None:
-    nights[1].copy(tmp_path / "data")
-    done = gpuledger("buy", "--model", "llama-3.1-8b", cwd=tmp_path)
-    assert "launch price" not in done.out
-    assert " at " in done.out.splitlines()[0]

@@ -210,24 +210,7 @@ def test_a_block_with_a_wrong_sum_is_damage_wherever_it_lies(data: DataDir) -> N
                     user_query(data, f"SELECT sum(hash(t)) FROM {table} t")
     assert len(said) >= 4
     assert any("is damaged" in one for one in said)
-
-
-COMMANDS: tuple[tuple[object, ...], ...] = (
-    ("value", "sd-512-image-generation"), ("sql", "SELECT count(title) FROM core.listing"), ("status",), ("describe",),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: str(words[0]))
-def test_a_reader_of_a_damaged_file_is_told_so_in_a_line(data: DataDir, words: tuple[object, ...]) -> None:
-    newest = publish.versions(data)[-1]
-    newest.chmod(0o644)
-    content = bytearray(newest.read_bytes())
-    for at in range(3 * 4096 + 100, len(content), 4096):
-        content[at] ^= 1
-    newest.write_bytes(content)
-    outcome = gpuledger(*words, data=data.root)
-    assert outcome.status == 0 or "gpuledger restore" in outcome.err
-    assert outcome.status in (0, 1)
+    assert any("gpuledger restore" in one for one in said)
 
 
 def test_restore_and_doctor_as_a_person_calls_them(data: DataDir) -> None:
