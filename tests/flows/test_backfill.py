@@ -123,16 +123,6 @@ def test_what_the_market_did_is_in_the_history(both: tuple[Path, Path]) -> None:
     assert rows(both[0], prices.format(103)) == [(1_524_790,)], "the lowest of several shops"
 
 
-@pytest.mark.slow_combination
-def test_a_backfill_goes_on_after_nights_that_were_published_one_by_one(
-    both: tuple[Path, Path], rated: Path, files: list[Path], tmp_path: Path
-) -> None:
-    data = copied(rated, tmp_path / "data")
-    loaded(data, files, by_night=True, only=4)
-    loaded(data, files, by_night=False)
-    assert tables(data) == tables(both[0])
-
-
 def test_what_a_night_does_not_load_is_on_record_with_its_reason(
     rated: Path, files: list[Path], tmp_path: Path
 ) -> None:

@@ -119,11 +119,6 @@ def test_a_second_refresh_names_the_holder_and_since_when(
     assert tables(data, "core", "mart", "ops") == tables(nights[1].data, "core", "mart", "ops")
 
 
-def test_a_reader_reads_on_while_a_run_writes(nights: dict[int, Night]) -> None:
-    with writer_lock(DataDir(nights[1].data).lock):
-        assert gpuledger("rank", "sd-512-image-generation", data=nights[1].data).status == 0
-
-
 # ── without a network ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -23,7 +23,6 @@ from gpuledger.flows.history.rebuild import rebuild
 from gpuledger.transform.assumptions import Assumptions, settings
 from gpuledger.transform.build import graph
 from gpuledger.transform.build import run as builder
-from gpuledger.transform.buying import costs
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.running import prefill_flops
 from tests.command import gpuledger, rows, succeeds
@@ -174,21 +173,6 @@ def test_prices_and_evidence_are_those_of_the_tables_and_the_archive(data: Path)
     assert {row["gpu_count"] for row in bought} == {1, 2, 3, 4, 6, 8}
 
 
-def test_the_total_is_the_cost_of_owning_by_the_functions_of_costs(data: Path) -> None:
-    (row,) = [r for r in ask(data, "--model", "llama-2-7b", "--limit", 0) if r["what"] == "NVIDIA GeForce RTX 4090"]
-    ((price, tdp),) = rows(
-        data,
-        f"SELECT p.price_usd, tdp_w FROM mart.gpu_price p JOIN core.gpu USING (gpu_id) WHERE gpu_id = '{row['gpu_id']}'",
-    )
-    own = costs.ownership(price, round(tdp), Assumptions())
-    assert row["total_usd"] == pytest.approx(float(own.total), abs=0.01)
-    assert row["total_usd"] == pytest.approx(
-        row["price_usd"] + row["host_share_usd"] + row["electricity_usd"] - row["resale_usd"], abs=0.02
-    )
-    busy = own.busy_hours * 3600 * Decimal(str(row["expected_tokens_per_s"]))
-    assert row["usd_per_million_tokens"] == pytest.approx(float(own.total / busy * 1_000_000), rel=0.01)
-
-
 def test_reading_is_bounded_by_arithmetic(data: Path) -> None:
     # A prompt of 1,024 tokens, half of the context, on an RTX 4090 at 16 bits: 330.3 TFLOPS over what `size` counts.
     found = {
@@ -307,16 +291,6 @@ def test_the_budget_to_raise_to_is_enough(data: Path) -> None:
     said = gpuledger(*words, 500, data=data).err
     enough = int(said.partition("raise the budget to ")[2].partition(" USD")[0].replace(",", ""))
     assert ask(data, *words[1:], enough)
-
-
-def test_a_card_with_a_long_history_of_used_prices_keeps_what_it_kept(data: Path) -> None:
-    found = {row["what"]: row for row in ask(data, "--model", "llama-2-7b", "--limit", 0) if row["gpu_count"] == 1}
-    seen = dict(rows(data, "SELECT gpu_id, observed_value_kept_per_year FROM mart.resale WHERE is_long_enough"))
-    old, new = found["NVIDIA GeForce RTX 3060 12GB"], found["NVIDIA GeForce RTX 4090"]
-    kept = float(seen[old["gpu_id"]]) ** 3
-    assert old["resale_usd"] == pytest.approx(old["price_usd"] * kept * 0.9, abs=0.01), "less what its sale costs"
-    assert new["gpu_id"] not in seen, "a year of history says nothing of three"
-    assert new["resale_usd"] == pytest.approx(new["price_usd"] * 0.75**3 * 0.9, abs=0.01)
 
 
 def test_of_instances_of_one_kind_the_cheapest_stands_in_the_answer(data: Path) -> None:

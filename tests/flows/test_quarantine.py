@@ -54,18 +54,6 @@ def test_a_quarantined_row_has_its_reason_its_item_and_its_archived_page(nights:
         assert json.loads(item)["sku"] in page, (source, item)
 
 
-def test_a_quarantined_price_is_in_no_table_of_prices(nights: dict[int, Night]) -> None:
-    held = {
-        (source, json.loads(item)["key"]): json.loads(item)["price"]
-        for source, item in rows(nights[1].data, "SELECT source, item FROM ops.quarantine")
-    }
-    listed = rows(
-        nights[1].data,
-        "SELECT source, listing_key, price FROM core.price_history JOIN core.listing USING (listing_id, source)",
-    )
-    assert not [row for row in listed if (row[0], row[1]) in held and str(row[2]) == held[row[0], row[1]]]
-
-
 def test_a_price_that_turns_bad_ends_no_listing_and_changes_no_price(
     nights: dict[int, Night], site: Path, tmp_path: Path
 ) -> None:

@@ -85,7 +85,19 @@ def test_an_end_without_a_beginning_is_nobodys(data: DataDir) -> None:
     assert run_log.entries(data) == []
 
 
-@pytest.mark.parametrize("torn", ['{"event": "start", "run', "{}", "[]", "null", "7", "\xff", '{"event": "start"}'])
+#: What a kill, a disk or a hand leaves in place of a line.
+TORN = [
+    '{"event": "start", "run', "{}", "[]", "null", "7", "\xff", "\xff\xfe{}", "\0" * 9, "[" * 200_000, '"run"',
+    '{"event": "start"}',
+    '{"run_id": 7, "event": []}', '{"event": {"a": 1}, "run_id": "1"}', '{"run_id": "1", "sources": 5}',
+    '{"event": "start", "run_id": "3", "started_at": 7, "as_of": 8}',
+    '{"event": "start", "run_id": "3", "started_at": "0001-01-01T00:00:00+14:00", "as_of": "9999-12-31T23:59:59-14:00", '
+    '"engine": 3, "sample_night": "x"}',
+    '{"event": "finish", "run_id": "9", "status": ["x"], "reason": {}}', '{"event": "published", "run_id": "\\ud83d"}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("torn", TORN, ids=range(len(TORN)))
 def test_a_torn_line_hides_neither_what_came_before_nor_what_comes_after(data: DataDir, torn: str) -> None:
     run_log.start(run(data, "1"))
     with data.runs.open("ab") as file:
@@ -94,6 +106,9 @@ def test_a_torn_line_hides_neither_what_came_before_nor_what_comes_after(data: D
     run_log.finish(run(data, "2"), "published", None)
     found = [(entry.run_id, entry.status) for entry in run_log.entries(data)]
     assert found == [("1", "interrupted"), ("2", "published")]
+    run_log.heal(data)
+    for ask in (run_log.has_published, run_log.ticks_done, run_log.damage):
+        ask(data)
 
 
 def test_what_is_read_is_what_was_written(data: DataDir) -> None:

@@ -14,7 +14,7 @@ from string import Formatter
 
 import pytest
 
-from gpuledger.extract.message import Label, Message, Mistake, Sum, Words, said, several
+from gpuledger.extract.message import Label, Message, Sum, Words, said, several
 from gpuledger.flows.words import lang
 from gpuledger.flows.words.particles import Korean
 from gpuledger.flows.words.say import label, say
@@ -145,14 +145,6 @@ def test_an_error_carries_its_message_to_the_edge_also_from_another_process() ->
     lang.use("ko")
     assert say(error) == "속도를 모름"
     lang.use("en")
-
-
-def test_a_mistake_is_made_of_its_message_and_passes_between_processes() -> None:
-    error = pickle.loads(
-        pickle.dumps(Mistake("needs {needed:.1f} GB and has {available:.1f}", needed=9.84, available=7.8))
-    )
-    assert error.args == (Message("needs {needed:.1f} GB and has {available:.1f}", needed=9.84, available=7.8),)
-    assert str(error) == "needs 9.8 GB and has 7.8"
 
 
 def test_a_message_or_an_error_in_a_gap_is_said_in_the_same_language() -> None:

@@ -21,7 +21,6 @@ from gpuledger.transform.build import run as builder
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows, succeeds
-from tests.flows.inprocess import refresh
 from tests.nights import Night
 
 AUDIT = (
@@ -151,29 +150,6 @@ def test_a_missing_score_is_no_agreement(nights: dict[int, Night], tmp_path: Pat
     lost = {claim: words for claim, words in audit.items() if claim.endswith("/rtx-4090")}
     assert lost
     assert all(recomputed is None and agrees is False for _, recomputed, agrees in lost.values())
-
-
-def test_a_score_that_moves_on_the_page_moves_the_figures(site: Path, tmp_path: Path, nights: dict[int, Night]) -> None:
-    """The same, from the page on: one transcribed figure is another one, and the run says what it cost."""
-    file = site / "toms_ai_articles/sample/night1/transcriptions/chatbot.csv"
-    text = file.read_text(encoding="utf-8")
-    ((score,),) = rows(
-        nights[1].data,
-        """SELECT score FROM core.benchmark_score
-           WHERE gpu_name = 'RTX 4090' AND workload_id = 'llama-13b-int4-text-generation'""",
-    )
-    plain = f"{score.normalize():f}"
-    assert text.count(plain) == 1
-    file.write_text(text.replace(plain, "30.5"), encoding="utf-8")
-    refresh(tmp_path / "data", 1, only=["toms_ai_articles"])
-    lost = rows(
-        tmp_path / "data", "SELECT claim_id FROM mart.claim_audit WHERE document = 'survey' AND NOT agrees ORDER BY 1"
-    )
-    assert lost == [
-        ("table-3/llama-13b-int4-text-generation/score_per_usd/rtx-4090",),
-        ("table-3/llama-13b-int4-text-generation/score_ratio/rtx-4090",),
-        ("table-4/llama-13b-int4-text-generation/score_ratio/rtx-4090",),
-    ]
 
 
 def test_no_derived_figure_is_among_what_is_loaded(nights: dict[int, Night]) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gpuledger.flows.history import backfill
-from tests.command import Outcome, gpuledger, rows, succeeds, tables
-from tests.history.replays import START, context, load, price_table, replayed
+from tests.command import Outcome, gpuledger, rows, succeeds
+from tests.history.replays import START, context, load, price_table
 
 
 @pytest.mark.usefixtures("no_rates")
@@ -77,10 +77,3 @@ def test_a_backfill_in_a_new_folder_has_daily_prices_and_answers_for_its_days(lo
     assert "NVIDIA GeForce RTX 3060 12GB" in answer.out
     assert "Some of the figures were published later, up to 2023-11-16" in answer.out
     assert not backfill.needs(context(data)), "a second backfill has its rates and figures"
-
-
-@pytest.mark.slow_combination
-def test_it_replays_with_all_rates(loaded: tuple[Path, Outcome], tmp_path: Path) -> None:
-    """Without rates that is in test_replay.py."""
-    replayed(loaded[0], tmp_path / "again")
-    assert tables(tmp_path / "again") == tables(loaded[0])

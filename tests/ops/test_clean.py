@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 import unicodedata
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import pytest
 
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings.settings import Settings
-from gpuledger.flows.showing import terminal
 from gpuledger.flows.showing.terminal import UNSAFE, clean
 from gpuledger.flows.telling import logs
 from gpuledger.flows.telling.run_shown import show_summary
@@ -116,11 +114,6 @@ def test_lines_stay_where_they_are_wanted() -> None:
     assert clean("a\nb\u2028c", keep_lines=True) == "a\nb\nc"
 
 
-def printed(text: str) -> str:
-    """What of `text` must not be in any output: its characters that are not clean."""
-    return "".join(sorted({letter for letter in text if UNSAFE.match(letter)}))
-
-
 def test_the_table_of_a_refresh(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Titles, reasons and all, through the real drawing; and markup of the terminal's library is a title's own."""
     titles = [*HOSTILE, "[red]RTX 4090[/red] [link=https://evil.example]x[/link] :pile_of_poo:"]
@@ -168,20 +161,6 @@ def test_the_log(form: str, capfd: pytest.CaptureFixture[str]) -> None:
     err = capfd.readouterr().err
     assert not UNSAFE.search(err), ascii(err)
     assert err.count("\n") == len(HOSTILE)  # a title with a new line in it writes no second entry
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=map(ascii, HOSTILE))
-def test_whatever_a_command_prints(
-    text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By click and by print; the console draws past it, and cleans for itself."""
-    import click
-
-    monkeypatch.setattr(sys, "stdout", terminal.CleanStream(sys.stdout))
-    click.echo(text)
-    sys.stdout.write(text)
-    terminal.console().print(text)
-    assert not UNSAFE.search(capsys.readouterr().out)
 
 
 def test_one_place_makes_consoles_and_json_for_programs() -> None:

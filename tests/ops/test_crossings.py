@@ -20,23 +20,23 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "state" / "told.json"
 
 
-def test_once_a_crossing(path: Path) -> None:
-    seen = [newly_true(path, {"watch:1": met}) for met in (False, True, True, False, True)]
-    assert seen == [[], ["watch:1"], [], [], ["watch:1"]]
+@pytest.mark.parametrize(
+    "looks",
+    [
+        pytest.param([(met, ["watch:1"] if is_said else []) for met, is_said in (
+            (False, False), (True, True), (True, False), (False, False), (True, True))], id="once a crossing"),
+        pytest.param([(met, ["watch:1"] if is_said else []) for met, is_said in (
+            (True, True), (None, False), (True, False), (None, False), (False, False), (None, False), (True, True))],
+            id="what cannot be told changes nothing"),
+    ],
+)  # fmt: skip
+def test_a_thing_is_said_when_it_begins_to_be_so(path: Path, looks: list[tuple[bool | None, list[str]]]) -> None:
+    assert [newly_true(path, {"watch:1": met}) for met, _ in looks] == [said for _, said in looks]
 
 
-def test_what_cannot_be_told_changes_nothing(path: Path) -> None:
-    seen = [newly_true(path, {"watch:1": met}) for met in (True, None, True, None, False, None, True)]
-    assert seen == [["watch:1"], [], [], [], [], [], ["watch:1"]]
-
-
-def test_what_is_over_can_begin_again(path: Path) -> None:
-    assert newly_true(path, {"held:a 10": True}, ["held"]) == ["held:a 10"]
-    assert newly_true(path, {}, ["held"]) == []
-    assert newly_true(path, {"held:a 10": True}, ["held"]) == ["held:a 10"]
-
-
-def test_what_was_not_looked_at_stays(path: Path) -> None:
+def test_what_is_over_can_begin_again_and_what_was_not_looked_at_stays(path: Path) -> None:
+    held = {"held:a 10": True}
+    assert [newly_true(path, facts, ["held"]) for facts in (held, {}, held)] == [["held:a 10"], [], ["held:a 10"]]
     newly_true(path, {"layout:newegg": True, "run:failed": False}, ["run"])
     newly_true(path, {"run:failed": False}, ["run"])
     assert newly_true(path, {"layout:newegg": True}, ["run"]) == []

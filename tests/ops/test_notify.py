@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.telling import notify
 from gpuledger.flows.telling.notify import Message, send
 from tests.ops.receivers import smtp, webhook
 from tests.support.silent_target import silent
@@ -106,10 +105,3 @@ def test_a_target_that_is_set_no_more_is_forgotten(outbox: Path) -> None:
 def test_without_a_target_nothing_is_kept(outbox: Path) -> None:
     assert send(outbox, [MESSAGE], [], 10) == 0
     assert not outbox.exists()
-
-
-def test_several_addresses_in_one_variable() -> None:
-    from gpuledger.flows.settings.settings import load
-
-    loaded = load({}, {"GPULEDGER_NOTIFY_URLS": f"{GONE} json://b/c|json://d/e"}, Path("/nowhere"))
-    assert notify.targets(loaded) == [GONE, "json://b/c", "json://d/e"]

@@ -32,12 +32,6 @@ def price(night: Night) -> Decimal:
     return amount
 
 
-def test_below_is_below_and_not_at(nights: dict[int, Night]) -> None:
-    now = price(nights[1])
-    assert found(nights[1], rule="below", below=now).is_met is False
-    assert found(nights[1], rule="below", below=now + Decimal("0.01")).is_met is True
-
-
 def test_an_amount_in_another_currency_is_held_against_the_price_in_that_currency(nights: dict[int, Night]) -> None:
     ((rate,),) = rows(nights[1].data, "SELECT usd_rate FROM core.fx_usd WHERE currency = 'EUR'")
     euros = round(price(nights[1]) / Decimal(rate), 2)

@@ -103,23 +103,6 @@ def test_flips_of_versions_are_named_and_an_older_one_is_published_again(data: D
         assert publish.restore(data) == []
 
 
-def test_flips_of_the_archive_are_named_or_change_nothing(data: DataDir) -> None:
-    archive = Archive(data.snapshots)
-    whole = {sha256: archive.content_of(sha256) for sha256 in archive.pages()}
-    files = sorted((data.snapshots / "blobs").rglob("*.*"))
-    for seed in range(FLIPS):
-        path = files[seed % len(files)]
-        good = path.read_bytes()
-        flip(path, seed)
-        named = Archive(data.snapshots).verify()
-        if not named:
-            assert {sha256: archive.content_of(sha256) for sha256 in archive.pages()} == whole
-        for error in named:
-            assert path.stem in error.url
-        path.write_bytes(good)
-    assert Archive(data.snapshots).verify() == []
-
-
 def test_flips_of_the_logs_are_named_and_none_is_believed(data: DataDir) -> None:
     runs = repr(run_log.records(data))
     fetches = {name: [*Archive(data.snapshots).history(name)] for name in ONLY}

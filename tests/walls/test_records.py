@@ -6,7 +6,6 @@ Edited ones, and decisions: in test_more_records.py.
 from __future__ import annotations
 
 import json
-import random
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -79,40 +78,6 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert refresh(data, 1, only=["ecb_fx"]).published is not None
     assert refresh(data, 2, only=["ecb_fx"]).published is not None
     return data
-
-
-def _garbage() -> list[bytes]:
-    chance = random.Random(3)
-    fixed = [
-        b"\xff", b"\xff\xfe{}", b"[" * 200_000, b"{}", b"[]", b"7", b'"run"', b'{"run_id": 7, "event": []}', b"\0" * 9,
-        b'{"event": "start", "run_id": "1"}', b'{"event": "start", "run_id": "1", "started_at": 7, "as_of": 8}',
-        b'{"event": "start", "run_id": "1", "started_at": "2026-01-01", "as_of": "2026-01-01", "engine": "plain", '
-        b'"sample_night": 1}',
-        b'{"event": "start", "run_id": "1", "started_at": "0001-01-01T00:00:00+14:00", '
-        b'"as_of": "9999-12-31T23:59:59-14:00", '
-        b'"engine": 3, "sample_night": "x"}',
-        b'{"event": "finish", "run_id": "1", "status": ["x"], "reason": {}}', b'{"event": {"a": 1}, "run_id": "1"}',
-        b'{"run_id": "1", "sources": 5}', b'{"event": "published", "run_id": "\\ud83d"}',
-    ]  # fmt: skip
-    return fixed + [bytes(chance.randrange(256) for _ in range(chance.randrange(1, 80))) for _ in range(40)]
-
-
-@pytest.mark.parametrize("junk", _garbage(), ids=range(len(_garbage())))
-def test_a_bad_line_in_the_log_stops_nobody(published: Path, tmp_path: Path, junk: bytes) -> None:
-    """What a refresh and `status` ask of the log, each time."""
-    data = DataDir(tmp_path)
-    data.runs.parent.mkdir(parents=True)
-    data.state.mkdir()
-    good = DataDir(published).runs.read_bytes()
-    data.runs.write_bytes(good + junk.replace(b"\n", b"") + b"\n")
-    run_log.heal(data)
-    ids = [entry.run_id for entry in run_log.entries(DataDir(published))]
-    found = [entry for entry in run_log.entries(data) if entry.run_id in ids]
-    assert [entry.run_id for entry in found] == ids
-    assert sorted(run_log.entries(data), key=lambda entry: (entry.started_at, entry.run_id)) is not None
-    assert run_log.has_published(data)
-    run_log.ticks_done(data)
-    run_log.damage(data)
 
 
 def test_a_refresh_goes_on_over_bad_records_and_says_so(published: Path, tmp_path: Path) -> None:
