@@ -133,20 +133,25 @@ def _unchanged(data: Path, nights: dict[int, Night]) -> None:
     assert not list((data / "state").glob("work-*"))
 
 
-def test_a_mart_that_breaks_its_contract_rolls_everything_back(
-    published: Path, nights: dict[int, Night], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The second night moves street prices, and a contract that no price passes stands for one that is really broken."""
+def no_price_above(monkeypatch: pytest.MonkeyPatch, dollars: float) -> None:
+    """A stricter contract of mart.value."""
     real = building.mart_contract
 
     def strict(table: str, folder: Path) -> object:
         contract = real(table, folder)
         if table == "mart.value" and contract is not None:
             (price,) = (c for c in contract.checks if c.column == "price_usd" and c.rule == "between")
-            price.arguments["max"] = 20  # type: ignore[index]
+            price.arguments["max"] = dollars  # type: ignore[index]
         return contract
 
     monkeypatch.setattr(building, "mart_contract", strict)
+
+
+def test_a_mart_that_breaks_its_contract_rolls_everything_back(
+    published: Path, nights: dict[int, Night], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second night moves street prices, and a contract that no price passes stands for one that is really broken."""
+    no_price_above(monkeypatch, 20)
     with pytest.raises(
         AuditFailed,
         match=r"audit failed, nothing is published: mart\.value: \d+ of \d+ rows break its contract, more than 20%",
@@ -173,16 +178,7 @@ def test_a_row_that_a_mart_refuses_is_taken_out_and_the_night_publishes(
         nights[2].data,
         "SELECT price_usd, gpu_id FROM mart.value WHERE price_basis = 'street' ORDER BY price_usd DESC LIMIT 1",
     )
-    real = building.mart_contract
-
-    def strict(table: str, folder: Path) -> object:
-        contract = real(table, folder)
-        if table == "mart.value" and contract is not None:
-            (price,) = (c for c in contract.checks if c.column == "price_usd" and c.rule == "between")
-            price.arguments["max"] = float(dearest) - 0.01  # type: ignore[index]
-        return contract
-
-    monkeypatch.setattr(building, "mart_contract", strict)
+    no_price_above(monkeypatch, float(dearest) - 0.01)
     summary = refresh(published, 2)
     assert summary.published is not None
     refused = rows(published, "SELECT run_id, model, row_key, reason, item FROM ops.refused_row")

@@ -114,17 +114,6 @@ def test_a_clock_that_goes_back_an_hour_doubles_nothing() -> None:
     assert serving.days() == [date(2026, 6, 2), date(2026, 6, 3), date(2026, 6, 4)]
 
 
-def test_a_clock_that_leaps_two_days_reads_once_and_goes_on() -> None:
-    serving = Serving("0 3 * * *", "UTC")
-    now = datetime(2026, 6, 1, 12, tzinfo=UTC)
-    while now < datetime(2026, 6, 8, 12, tzinfo=UTC):
-        serving.look(now)
-        leap = timedelta(days=2) if now == datetime(2026, 6, 2, 12, tzinfo=UTC) else timedelta()
-        now += timedelta(minutes=30) + leap
-    # The third and the fourth were leapt over: one run stands for both, as the newest of them.
-    assert serving.days() == [date(2026, 6, d) for d in (2, 4, 5, 6, 7, 8)]
-
-
 def test_after_days_off_one_late_run_does_the_work_of_all() -> None:
     serving = Serving("0 3 * * *", "UTC")
     serving.look(datetime(2026, 6, 1, 12, tzinfo=UTC))

@@ -272,20 +272,6 @@ def test_a_changed_sidecar_is_named(data: DataDir) -> None:
     assert str(sidecar) in str(error)
 
 
-def test_what_a_kill_left_is_gone_after_the_next_run(data: DataDir) -> None:
-    litter = [
-        data.state / "work-1.duckdb", data.state / "work-2.duckdb.wal", data.state / "base.part", data.versions / "a.part",
-        data.snapshots / "log" / ".tmp-abc", data.snapshots / "blobs" / ".tmp-x", data.exports / "value.7.part",
-        data.snapshots / "parsed" / "newegg" / "x.jsonl.7.part", data.root / ".gpuledger.duckdb.77",
-    ]  # fmt: skip
-    for path in litter:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"half")
-    run_log.start(replace(context(data.root, 2), run_id=f"killed-{os.getpid()}"))
-    assert refresh(data.root, 2, only=ONLY).published is not None
-    assert [path for path in litter if path.exists()] == []
-
-
 # ── a damage of any kind anywhere, and a command right after it ───────────────────────────────────────────────────────
 
 
