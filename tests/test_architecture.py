@@ -400,7 +400,3 @@ def test_a_reading_command_imports_nothing_that_takes_seconds(nights: dict[int, 
         assert taken & (HEAVY if name == "sources" else {*loaded}) == set(), (
             f"{name}: a reader of the published file fetches and parses nothing"
         )
-
-
-def test_the_commands_that_were_promised_read_the_published_file() -> None:
-    assert {"rank", "value", "sql", "status", "describe", "sources"} <= reading_commands().keys()

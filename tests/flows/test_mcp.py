@@ -244,9 +244,3 @@ def test_half_an_emoji_is_no_name_of_anything(data: Path) -> None:
         ("size", {"model": "\ud83d"}),
     ):
         assert "\ud83d" not in refused(data, tool, **given)
-
-
-def test_a_value_as_deep_as_sql_shows_reaches_an_agent(data: Path) -> None:
-    deep = ask(data, "sql", statement=f"SELECT {'[' * 100}1{']' * 100} AS v")["rows"][0]["v"]
-    assert str(deep) == "[" * 100 + "1" + "]" * 100
-    assert "nested more than 100 times" in refused(data, "sql", statement=f"SELECT {'[' * 102}1{']' * 102}")

@@ -34,6 +34,12 @@ def years(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "data"
 
 
+@pytest.fixture
+def data(years: Path, tmp_path: Path) -> Path:
+    """These nights in a folder of the test's own."""
+    return Path(shutil.copytree(years, tmp_path / "data", symlinks=True))
+
+
 def swept(data: Path, *, days: int = 0, dry_run: bool = False) -> dict[str, tuple[int, int]]:
     run = context(data)
     settings = replace(run.settings, keep_days=days, keep_versions=2)
@@ -45,9 +51,7 @@ def files(data: Path) -> dict[str, int]:
     return {str(path.relative_to(data)): path.stat().st_size for path in kept}
 
 
-def test_a_dry_run_changes_nothing_and_says_what_would_go(years: Path, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    shutil.copytree(years, data, symlinks=True)
+def test_a_dry_run_changes_nothing_and_says_what_would_go(data: Path) -> None:
     before = files(data)
     said = swept(data, dry_run=True)
     assert files(data) == before
@@ -60,9 +64,7 @@ def test_a_dry_run_changes_nothing_and_says_what_would_go(years: Path, tmp_path:
     )
 
 
-def test_what_nothing_needs_goes_and_every_number_stays_traceable_and_replayable(years: Path, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    shutil.copytree(years, data, symlinks=True)
+def test_what_nothing_needs_goes_and_every_number_stays_traceable_and_replayable(data: Path, tmp_path: Path) -> None:
     before, pages = tables(data), Archive(data / "snapshots").pages()
     said = swept(data, dry_run=True)
     with reader(DataDir(data)) as con:
@@ -95,9 +97,7 @@ def test_what_nothing_needs_goes_and_every_number_stays_traceable_and_replayable
         replayed(data, tmp_path / "again", until=server.clock(1))
 
 
-def test_nights_after_a_vacuum_replay_from_its_baseline(years: Path, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    shutil.copytree(years, data, symlinks=True)
+def test_nights_after_a_vacuum_replay_from_its_baseline(data: Path, tmp_path: Path) -> None:
     swept(data)
     refresh(data, 3, only=ONLY)
     newest = "run_id = (SELECT max(run_id) FROM ops.run) AND source = 'ecb_fx'"
@@ -106,9 +106,7 @@ def test_nights_after_a_vacuum_replay_from_its_baseline(years: Path, tmp_path: P
     assert tables(tmp_path / "again") == tables(data)
 
 
-def test_an_archive_that_cannot_be_replayed_is_not_pruned(years: Path, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    shutil.copytree(years, data, symlinks=True)
+def test_an_archive_that_cannot_be_replayed_is_not_pruned(data: Path) -> None:
     ((sha,), *_) = rows(data, "SELECT DISTINCT snapshot_sha256 FROM core.fx_rate")
     blob = data / "snapshots" / "blobs" / sha[:2] / f"{sha}.gz"
     blob.write_bytes(b"")
@@ -119,9 +117,7 @@ def test_an_archive_that_cannot_be_replayed_is_not_pruned(years: Path, tmp_path:
     assert not (data / "state" / "vacuum").exists()
 
 
-def test_the_command_says_what_it_removed_and_refuses_what_would_hurt_a_reader(years: Path, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    shutil.copytree(years, data, symlinks=True)
+def test_the_command_says_what_it_removed_and_refuses_what_would_hurt_a_reader(data: Path, tmp_path: Path) -> None:
     outcome = gpuledger("vacuum", "--keep-versions", "1", data=data)
     assert (outcome.status, outcome.out) == (2, "")
     assert "keep_versions must be a number from 2" in outcome.err
