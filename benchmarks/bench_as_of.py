@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
+from benchmarks import stopped
+from benchmarks.stopped import Answers
 from gpuledger.warehouse.paths import DataDir
 from tests.support import market_history as market
-from tests.support import stopped
 from tests.support.served import ROOT, command, environment
-from tests.support.stopped import Answers
 
 DAYS = 100
 #: Of the days, by number: those at which the command stops a replay as well.
