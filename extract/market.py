@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from urllib.parse import urlsplit
 
 from gpuledger.extract import words
 from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.items import Channel, Issue, Offer, Parsed
+from gpuledger.extract.markup.links import parts_of
 
 #: Top-level domains that formally belong to a country but are sold to everybody.
-_SOLD_TO_ALL = frozenset(("ai", "cc", "co", "fm", "gg", "io", "ly", "me", "sh", "so", "to", "tv", "ws"))
+_SOLD_TO_ALL = frozenset(
+    ("ai", "cc", "co", "fm", "gg", "gl", "io", "la", "ly", "me", "sh", "so", "st", "su", "to", "tv", "vc", "ws")
+)
+#: Below these second levels, a domain that is sold to everybody means its country after all: `shop.com.co`.
+_SECOND_LEVELS = frozenset(("com", "net", "org", "gov", "edu"))
+_DOMAIN_COUNTRY = {
+    "uk": "GB", "рф": "RU", "xn--p1ai": "RU", "укр": "UA", "xn--j1amh": "UA", "бел": "BY", "xn--90ais": "BY",
+}  # fmt: skip
 
 
 def with_market(item: Parsed, country: str | None) -> Parsed:
@@ -26,7 +33,8 @@ def with_market(item: Parsed, country: str | None) -> Parsed:
     """
     if not isinstance(item, Offer):
         return item
-    market = item.market or (country or "").lower() or _of_address(item.url) or _of_currency(item.currency)
+    country = country or country_of_domain(item.url)
+    market = item.market or (country or "").lower() or _of_currency(item.currency)
     taxed = _taxed(item) if item.tax_included is None else item.tax_included
     return dataclasses.replace(item, market=market, tax_included=taxed, channel=item.channel or _channel(item))
 
@@ -74,11 +82,15 @@ def _channel(offer: Offer) -> Channel:
     return "refurbished" if offer.condition == "refurbished" else "official"
 
 
-def _of_address(url: str) -> str | None:
-    ending = (urlsplit(url).hostname or "").rpartition(".")[2]
-    if len(ending) != 2 or ending in _SOLD_TO_ALL:
+def country_of_domain(url: str) -> str | None:
+    """The country (ISO 3166) to which the top-level domain of an address belongs, `EU` for the union; None if to none."""
+    from gpuledger.extract.price import currency
+
+    _, second, last = ["", "", "", *(parts_of(url).hostname or "").lower().split(".")][-3:]
+    if last in _SOLD_TO_ALL and second not in _SECOND_LEVELS:
         return None
-    return "gb" if ending == "uk" else ending
+    code = _DOMAIN_COUNTRY.get(last, last.upper())
+    return code if currency.is_country(code) else None
 
 
 def _of_currency(code: str | None) -> str | None:

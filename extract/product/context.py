@@ -12,21 +12,13 @@ from urllib.parse import unquote
 from lxml.html import HtmlElement
 
 from gpuledger.extract import source
+from gpuledger.extract.market import country_of_domain
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.markup.links import joined, parts_of
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import money
 from gpuledger.extract.source import Page
 
-#: Country-code domains that are used as words. `.eu` belongs to no country.
-_NO_COUNTRY = frozenset(
-    ("ai", "io", "tv", "me", "co", "cc", "ws", "gg", "to", "fm", "ly", "eu", "su", "sh", "st", "gl", "la", "vc", "app")
-)
-#: Below these second levels, a domain that is used as a word means its country after all: `shop.com.co`.
-_SECOND_LEVELS = frozenset(("com", "net", "org", "gov", "edu"))
-_DOMAIN_COUNTRY = {
-    "uk": "GB", "рф": "RU", "xn--p1ai": "RU", "укр": "UA", "xn--j1amh": "UA", "бел": "BY", "xn--90ais": "BY",
-}  # fmt: skip
 _LOCALE = re.compile(r"\s*([a-z]{2,3})(?:[-_](?:[A-Za-z]{4}[-_])?([A-Za-z]{2}))?\b")
 #: Codes of the language part of an address, which stands beside the country: `/en-ca/`, `/gb/en/`, `/ie/en/`.
 _LANGUAGES = frozenset(
@@ -123,30 +115,13 @@ def _locale(
     declared += [*meta.get("og:locale", ())[:1], *meta.get("content-language", ())[:1], *meta.get("language", ())[:1]]
     locales = [match.groups() for text in declared if text and (match := _LOCALE.match(text))]
     language = next((str(code).lower() for code, _ in locales), None)
-    country = (
-        _country_of_path(url)
-        or _country_of_domain(url)
-        or _country_of_source(url)
-        or (_country_of_domain(canonical) if canonical else None)
-    )
+    host = parts_of(url).hostname or ""
+    told = (_country_of_path(url), country_of_domain(url), source.country_of(host), country_of_domain(canonical or ""))
+    country = next((code for code in told if code and code != "EU"), None)
     if country is None:
         regions = Counter(str(region).upper() for _, region in locales if region)
         country = regions.most_common(1)[0][0] if regions else _HOME_OF_LANGUAGE.get(language or "")
     return country, language
-
-
-def _country_of_domain(url: str) -> str | None:
-    _, second, last = ["", "", "", *(parts_of(url).hostname or "").lower().split(".")][-3:]
-    if last in _DOMAIN_COUNTRY:
-        return _DOMAIN_COUNTRY[last]
-    if len(last) != 2 or (last in _NO_COUNTRY and second not in _SECOND_LEVELS):
-        return None
-    return last.upper() if currencies.is_country(last.upper()) else None
-
-
-def _country_of_source(url: str) -> str | None:
-    """The country of a shop that the program knows: an address that ends with `.com` says nothing."""
-    return source.country_of(parts_of(url).hostname or "")
 
 
 def _country_of_path(url: str) -> str | None:
