@@ -232,24 +232,19 @@ def _parse_snapshot(source: Source, link: Link, snapshot: Snapshot, tools: _Tool
         items = tools.cache.get(source, page) if tools.cache else None
         is_unchanged = items is not None
         if items is None:
-            items = _parsed(source, page, tools)
+            # The parser's items for a page, also stored in the cache for nights with the same page. Raises ExtractError.
+            cache = tools.cache if source.keeps_parsed else None
+            try:
+                items = tools.parser.parse(source, page)
+            except LayoutChanged as refusal:
+                if cache:
+                    cache.put_refusal(source, page, refusal)
+                raise
+            if cache:
+                cache.put(source, page, items)
     except Exception as error:  # noqa: BLE001  as for a page that cannot be fetched
         return _Attempt(link, snapshot, failure=_failure(link.url, error, snapshot))
     return _Attempt(link, snapshot, page, items, is_unchanged)
-
-
-def _parsed(source: Source, page: Page, tools: _Tools) -> list[Parsed]:
-    """The parser's items for a page, also stored in the cache for nights with the same page. Raises ExtractError."""
-    cache = tools.cache if source.keeps_parsed else None
-    try:
-        items = tools.parser.parse(source, page)
-    except LayoutChanged as refusal:
-        if cache:
-            cache.put_refusal(source, page, refusal)
-        raise
-    if cache:
-        cache.put(source, page, items)
-    return items
 
 
 def _failure(address: str, error: Exception, snapshot: Snapshot | None = None) -> ExtractError:

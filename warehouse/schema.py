@@ -83,15 +83,11 @@ def create(con: duckdb.DuckDBPyConnection) -> None:
     }
     for table in dictionary().tables.values():
         if table.name not in existing:
-            _create_table(con, table)
-
-
-def _create_table(con: duckdb.DuckDBPyConnection, table: Table) -> None:
-    # No PRIMARY KEY: DuckDB checks it with an index that is built in memory and slows bulk loads. The loader keeps keys
-    # unique, and a test asserts that.
-    columns = ", ".join(f'"{column.name}" {column.type}' for column in table.columns)
-    con.execute(f"CREATE TABLE {table.name} ({columns})")
-    describe(con, table)
+            # No PRIMARY KEY: DuckDB checks it with an index that is built in memory and slows bulk loads. The loader keeps
+            # keys unique, and a test asserts that.
+            columns = ", ".join(f'"{column.name}" {column.type}' for column in table.columns)
+            con.execute(f"CREATE TABLE {table.name} ({columns})")
+            describe(con, table)
 
 
 def describe(con: duckdb.DuckDBPyConnection, table: Table) -> None:

@@ -53,11 +53,14 @@ def makes_sense(sample: bytes, name: str) -> bool:
     """Whether the sample, read as the charset `name` (in Python's spelling), looks like text."""
     text = sample.decode(name, errors="ignore")
     if name == "cp949":
-        return _is_korean(text)
+        # Chinese text that is read as Korean is a mix of Hangul and Hanja. Korean shops write hardly any Hanja.
+        return len(_HANGUL.findall(text)) >= 0.9 * max(1, len(_HIGH_LETTER.findall(text)))
     if name in ("cp932", "euc_jp"):
-        return _is_japanese(text)
+        kana, han = len(_KANA.findall(text)), len(_HAN.findall(text))
+        return kana > 0 and kana + han >= 0.8 * len(_HIGH_LETTER.findall(text))
     if name in ("cp1252", "iso8859-15"):
-        return _is_western(text)
+        odd = sum(len(match[0]) for match in _NOT_WESTERN.finditer(text))
+        return odd <= 0.05 * len(_HIGH.findall(text))
     if name in _ALPHABETS:
         return _is_written_in(_ALPHABETS[name], text)
     from charset_normalizer import from_bytes  # takes 40 ms, and few pages come this far
@@ -79,21 +82,6 @@ def guess(sample: bytes) -> str | None:
 def _nearly_all(sample: bytes, name: str) -> bool:
     """Whether the charset has a letter for nearly all bytes. The ends of the sample may be cut through a letter."""
     return sample.decode(name, errors="replace").count("\ufffd") <= max(2, len(sample) // 100)
-
-
-def _is_korean(text: str) -> bool:
-    # Chinese text that is read as Korean is a mix of Hangul and Hanja. Korean shops write hardly any Hanja.
-    return len(_HANGUL.findall(text)) >= 0.9 * max(1, len(_HIGH_LETTER.findall(text)))
-
-
-def _is_japanese(text: str) -> bool:
-    kana, han = len(_KANA.findall(text)), len(_HAN.findall(text))
-    return kana > 0 and kana + han >= 0.8 * len(_HIGH_LETTER.findall(text))
-
-
-def _is_western(text: str) -> bool:
-    odd = sum(len(match[0]) for match in _NOT_WESTERN.finditer(text))
-    return odd <= 0.05 * len(_HIGH.findall(text))
 
 
 def _is_written_in(alphabet: str, text: str) -> bool:

@@ -168,7 +168,16 @@ def readings(token: str, number_format: Format, cents_mark: str = "") -> tuple[D
         return _with_decimals(head, tail, number_format)
     if spaced:
         return ()
-    return _three_digits_behind(separator, head, tail, number_format, cents_mark)
+    # The readings of `1.299`: a group of three digits, or three decimals.
+    whole, fraction = Decimal(head + tail), Decimal(f"{head}.{tail}")
+    if number_format.minor_digits == 0 or (cents_mark and cents_mark != separator):
+        return (whole,)
+    if number_format.decimal is None or cents_mark == separator:
+        return (whole, fraction)
+    if separator != number_format.decimal:
+        return (whole,)
+    # The page's habit says decimals, but no price in dollars has three of them: one of the two assumptions is wrong.
+    return (fraction,) if number_format.minor_digits in (None, 3) else (whole, fraction)
 
 
 def _are_groups(text: str) -> bool:
@@ -182,18 +191,3 @@ def _with_decimals(head: str, tail: str, number_format: Format) -> tuple[Decimal
         # Yen or won with decimals: either the currency or the separator is not what it seems.
         return ()
     return (value,)
-
-
-def _three_digits_behind(
-    separator: str, head: str, tail: str, number_format: Format, cents_mark: str
-) -> tuple[Decimal, ...]:
-    """The readings of `1.299`: a group of three digits, or three decimals."""
-    whole, fraction = Decimal(head + tail), Decimal(f"{head}.{tail}")
-    if number_format.minor_digits == 0 or (cents_mark and cents_mark != separator):
-        return (whole,)
-    if number_format.decimal is None or cents_mark == separator:
-        return (whole, fraction)
-    if separator != number_format.decimal:
-        return (whole,)
-    # The page's habit says decimals, but no price in dollars has three of them: one of the two assumptions is wrong.
-    return (fraction,) if number_format.minor_digits in (None, 3) else (whole, fraction)

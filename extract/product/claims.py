@@ -54,14 +54,7 @@ _THREE_DECIMALS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 
 def of_page(page: Context, products: list[StructuredProduct]) -> list[Claim]:
     """All claims: of the page's structured data and of its `meta` properties."""
-    stated = of_products(page, products)
-    if (meta := of_meta(page)) is not None:
-        stated.append(meta)
-    return stated
-
-
-def of_products(page: Context, products: list[StructuredProduct]) -> list[Claim]:
-    """One claim for each syntax that states a price of the page's own product."""
+    # One claim for each syntax that states a price of the page's own product.
     stated: list[Claim] = []
     for syntax in dict.fromkeys(product.syntax for product in products):
         offers = [offer for product in products if product.syntax == syntax for offer in _all_offers(product)]
@@ -69,6 +62,8 @@ def of_products(page: Context, products: list[StructuredProduct]) -> list[Claim]
         claim = _of_offers(page, syntax, offers, has_variants)
         if claim is not None:
             stated.append(claim)
+    if (meta := of_meta(page)) is not None:
+        stated.append(meta)
     return stated
 
 

@@ -98,11 +98,6 @@ class Question:
         return self.shown.amount if self.shown else next(iter(self.amounts))
 
     @property
-    def is_foreign(self) -> bool:
-        """Whether the likeliest price on the page is in another currency than the claimed one."""
-        return not _same_money(self.main, self.claim)
-
-    @property
     def is_in_range(self) -> bool:
         """Whether the likeliest price on the page lies inside the range that is claimed for the variants."""
         claim = self.claim
@@ -216,7 +211,7 @@ def _nothing_else(q: Question) -> Decision | None:
 
 
 def _other_currency(q: Question) -> Decision | None:
-    if not q.is_foreign:
+    if _same_money(q.main, q.claim):
         return None
     if q.main.amount in q.amounts or (q.shown is None and q.main.score >= q.limits.strong):
         return q.left_open("currency_disagreement", "the page's sources disagree on the currency")

@@ -85,7 +85,7 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
         if isinstance(reading, Money):
             price = classified(element, order, reading)
             holds_several = price is None and len(money.tokens(text)) > 1
-            if holds_several and not _is_for_no_price(element):
+            if holds_several and "no_price" not in scan.traits_of(scan.name_of(element)):
                 # Words about one of its amounts do not hold for all of them: the parts are read one by one.
                 continue
             handled_elements.add(element)
@@ -151,11 +151,6 @@ def _for_everybody(
     if all(price.kind in ("list", "monthly") for price in prices):
         prices = [replace(price, kind="now") if price.usual else price for price in prices]
     return prices, net, set_aside
-
-
-def _is_for_no_price(element: HtmlElement) -> bool:
-    """Whether the element itself is named after charges, rates or savings: then no amount in it is a price."""
-    return "no_price" in scan.traits_of(scan.name_of(element))
 
 
 def _on_tile(element: HtmlElement, layout: Layout) -> bool:

@@ -146,20 +146,17 @@ class _Handler(BaseHTTPRequestHandler):
         target = urlsplit(self.path)
         file = next((pages[key] for key in _keys(target.path, target.query) if key in pages), None)
         if file is not None:
-            self._send_file(file)
+            body = file.read_bytes()
+            headers = {"ETag": f'"{hashlib.sha256(body).hexdigest()[:32]}"'}
+            if self.headers.get("If-None-Match") == headers["ETag"]:
+                self._send(HTTPStatus.NOT_MODIFIED, None, headers)
+            else:
+                headers["Content-Type"] = _content_type(file, body)
+                self._send(HTTPStatus.OK, body, headers)
         elif target.path == "/robots.txt":
             self._send(HTTPStatus.OK, _ROBOTS)
         else:
             self._send(HTTPStatus.NOT_FOUND, b"no such page\n")
-
-    def _send_file(self, file: Path) -> None:
-        body = file.read_bytes()
-        headers = {"ETag": f'"{hashlib.sha256(body).hexdigest()[:32]}"'}
-        if self.headers.get("If-None-Match") == headers["ETag"]:
-            self._send(HTTPStatus.NOT_MODIFIED, None, headers)
-        else:
-            headers["Content-Type"] = _content_type(file, body)
-            self._send(HTTPStatus.OK, body, headers)
 
     def _send(self, status: HTTPStatus, body: bytes | None, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)

@@ -117,7 +117,15 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[C
 
 def _load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[Collected]) -> Night:
     is_newest = price_days.is_newest(con, context.as_of)
-    _refuse_to_go_back(con, context, [batch.source for batch in collected])
+    sources = [batch.source for batch in collected]
+    last_nights = loading.last_nights(con)
+    for source in sources:
+        last = last_nights.get(source)
+        if last is not None and last > context.as_of:
+            raise OutOfOrder(
+                f"this run counts as {context.as_of:%Y-%m-%d %H:%M} UTC, and {context.data.root} already holds {source} of "
+                f"{last:%Y-%m-%d %H:%M} UTC: history is written forwards; use another --data-dir"
+            )
     known = take_in.before(con)
     # Exchange rates first: the prices of the same night are converted with them.
     ordered = sorted(collected, key=lambda c: (not any(isinstance(i, FxRate) for i, _ in c.rows), c.source))
@@ -189,17 +197,6 @@ def take_over_log(con: duckdb.DuckDBPyConnection, context: Context) -> None:
         )
         for e in run_log.entries(context.data) if e.run_id != context.run_id
     ])  # fmt: skip
-
-
-def _refuse_to_go_back(con: duckdb.DuckDBPyConnection, context: Context, sources: Sequence[str]) -> None:
-    last_nights = loading.last_nights(con)
-    for source in sources:
-        last = last_nights.get(source)
-        if last is not None and last > context.as_of:
-            raise OutOfOrder(
-                f"this run counts as {context.as_of:%Y-%m-%d %H:%M} UTC, and {context.data.root} already holds {source} of "
-                f"{last:%Y-%m-%d %H:%M} UTC: history is written forwards; use another --data-dir"
-            )
 
 
 def lost_nights(con: duckdb.DuckDBPyConnection, data: DataDir) -> list[str]:

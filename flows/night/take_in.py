@@ -104,7 +104,13 @@ def take_in(
     if collected.failure is not None:
         account = _Account("failed", failed(collected).reason)
     elif known.has(source, digest):
-        account = _repeat(known.batches[source])
+        # The account of the last good batch, which this one equals.
+        last = known.batches[source]
+        counted = last.counted
+        account = _Account(
+            "unchanged", loaded=counted.loaded, quarantined=counted.quarantined, duplicate=counted.duplicate,
+            earlier=last.run_id,
+        )  # fmt: skip
     else:
         account = _check_and_load(con, context, collected, verdict)
     tables, night = account.tables, None
@@ -172,15 +178,6 @@ class _Account:
     issues: Sequence[IssueOfPage] = ()
     refused: Sequence[tuple[Row, str]] = ()
     earlier: str | None = None
-
-
-def _repeat(last: LastBatch) -> _Account:
-    """The account of the last good batch, which this one equals."""
-    counted = last.counted
-    return _Account(
-        "unchanged", loaded=counted.loaded, quarantined=counted.quarantined, duplicate=counted.duplicate,
-        earlier=last.run_id,
-    )  # fmt: skip
 
 
 def _check_and_load(

@@ -83,7 +83,16 @@ def load(con: duckdb.DuckDBPyConnection, folder: Path = MODELS) -> list[Model]:
     }
     order = TopologicalSorter({name: model.inputs.keys() & models.keys() for name, model in models.items()})
     ordered = [models[name] for name in order.static_order()]
-    _keep_off_history(ordered, folder)
+    # Raise ValueError if a table is built from a history table, directly or through views. Changes of history tables are
+    # not tracked, so such a table would become out of date.
+    histories_and_views = {table.name for table in dictionary().tables.values() if table.is_history}
+    for model in ordered:
+        if histories := sorted(histories_and_views & model.inputs.keys()):
+            if model.materialized == "table":
+                raise ValueError(
+                    f"{folder}: {model.name} is built whole from {histories[0]}, which only grows: make it a view"
+                )
+            histories_and_views.add(model.name)
     return ordered
 
 
@@ -103,20 +112,6 @@ def folder_of(table: str, folder: Path = MODELS) -> Path:
 def module_of(name: str) -> str:
     """The module that has the function `build` of a Python model, by the model's name with its schema."""
     return f"gpuledger.transform.models.{name}.model"
-
-
-def _keep_off_history(ordered: Iterable[Model], folder: Path) -> None:
-    """Raise ValueError if a table is built from a history table, directly or through views. Changes of history tables are
-    not tracked, so such a table would become out of date.
-    """
-    histories_and_views = {table.name for table in dictionary().tables.values() if table.is_history}
-    for model in ordered:
-        if histories := sorted(histories_and_views & model.inputs.keys()):
-            if model.materialized == "table":
-                raise ValueError(
-                    f"{folder}: {model.name} is built whole from {histories[0]}, which only grows: make it a view"
-                )
-            histories_and_views.add(model.name)
 
 
 def _models_described_in(con: duckdb.DuckDBPyConnection, sidecar: Path) -> Iterator[Model]:

@@ -151,18 +151,17 @@ class Names:
 
     def find(self, title: str) -> Gpu | None:
         """The GPU that a title names; None if it names no GPU or several."""
-        matches = self.all_named(title)
+        # All GPUs that a title names.
+        text = title.lower()
+        sizes = set(_GIGABYTES.findall(text)) if self.gpus else set()
+        matches = [
+            gpu for gpu, pattern, size in self.gpus if pattern.search(text) and (size is None or sizes == {size})
+        ]
         return matches[0] if len(matches) == 1 else None
 
     def near(self, title: str) -> list[Gpu]:
         """The GPUs whose words a title has, whatever memory it states."""
         return [gpu for gpu, pattern, _ in self.gpus if pattern.search(title.lower())]
-
-    def all_named(self, title: str) -> list[Gpu]:
-        """All GPUs that a title names."""
-        text = title.lower()
-        sizes = set(_GIGABYTES.findall(text)) if self.gpus else set()
-        return [gpu for gpu, pattern, size in self.gpus if pattern.search(text) and (size is None or sizes == {size})]
 
 
 def _name_pattern(gpu: Gpu) -> tuple[re.Pattern[str], str | None]:

@@ -396,7 +396,9 @@ def settle(choice: Choice, evidence: Evidence, reader: Reader) -> None:
             _by_text(choice, reading, f"the {name} names it")
         elif len(choice.members) > 1:
             _by_memory(choice, reading, f"by the {name}", contradicts=False)
-            _by_type(choice, reading, f"memory type by the {name}")
+            why = f"memory type by the {name}"
+            if len({member.named_type for member in choice.members}) > 1:
+                choice.narrow([m for m in choice.members if m.gpu.memory_type in reading.memory_types], why)
             _by_form(choice, reading, f"form factor by the {name}")
 
 
@@ -429,11 +431,6 @@ def _by_memory(choice: Choice, reading: Reading, why: str, *, contradicts: bool)
     if sizes and not remaining and contradicts and any(member.sizes for member in choice.members):
         choice.conflict = choice.conflict or f"{why}, which it was not sold with or the title contradicts"
     choice.narrow(remaining, why)
-
-
-def _by_type(choice: Choice, reading: Reading, why: str) -> None:
-    if len({member.named_type for member in choice.members}) > 1:
-        choice.narrow([m for m in choice.members if m.gpu.memory_type in reading.memory_types], why)
 
 
 def _by_form(choice: Choice, reading: Reading, why: str) -> None:

@@ -276,7 +276,15 @@ def _take(tokens: list[Token], run: Suffixes, family: Family, vocabulary: Vocabu
     elif word == "m" and token.glued and "m" not in family.suffixes and _ends_word(after):
         run.marks.add("mobile")
     elif word in family.suffixes and token.memory_type is None:
-        return _take_known(token, after, run)
+        # Add a suffix of the family. A single letter counts only if the rest of a part number does not follow it.
+        if len(token.text) == 1:
+            if token.glued and not _ends_word(after) and after is not None and after.memory_type is None:
+                run.in_code.add(token.text)
+                return False
+            if not token.glued and token.text not in _APART:
+                return False
+        run.suffixes.add(token.text)
+        return True
     elif word in ALWAYS:
         run.suffixes.add(word)
     elif (token.glued or _ends_in_a_line(word, vocabulary)) and (meant := _beginning(word)):
@@ -298,18 +306,6 @@ def _ends_in_a_line(word: str, vocabulary: Vocabulary) -> bool:
         return False
     rests = (word[len(start) :] for start, _ in _BEGINNINGS if word.startswith(start))
     return word.startswith("xt") or any(rest.startswith(line) for rest in rests for line in vocabulary.card_lines)
-
-
-def _take_known(token: Token, after: Token | None, run: Suffixes) -> bool:
-    """Add a suffix of the family. A single letter counts only if the rest of a part number does not follow it."""
-    if len(token.text) == 1:
-        if token.glued and not _ends_word(after) and after is not None and after.memory_type is None:
-            run.in_code.add(token.text)
-            return False
-        if not token.glued and token.text not in _APART:
-            return False
-    run.suffixes.add(token.text)
-    return True
 
 
 def letters_anywhere(tokens: list[Token], family: Family) -> set[str]:

@@ -104,7 +104,10 @@ class Resolver:
         the ignored words.
         """
         if self._pins and (pin := self._pins.get(place_of(title, source)) or self._pins.get(place_of(title, None))):
-            return _answer_of_pin(title, pin)
+            note = f"pinned on {pin.pinned_on}: {pin.reason}"
+            if pin.gpu_id == NOT_A_GPU:
+                return Resolution(title=title, status="not_a_gpu", rule="pin", notes=(note,))
+            return _matched(title, pin.gpu_id, "pin", (note,))
         letters = len(title) if evidence is None else max(map(len, _texts(title, evidence)))
         if letters > MOST_LETTERS:
             why = f"{letters} letters are no title, nor a field of one item"
@@ -392,13 +395,6 @@ def _answer_of_system(asked: Asked, sold: systems.System, rule: str, reason: str
         contained=(inside.gpu_id, inside.display_name) if inside and sold.gpu_count != 0 else None,
         parts=tuple(sold.parts.items()),
     )
-
-
-def _answer_of_pin(title: str, pin: Pin) -> Resolution:
-    note = f"pinned on {pin.pinned_on}: {pin.reason}"
-    if pin.gpu_id == NOT_A_GPU:
-        return Resolution(title=title, status="not_a_gpu", rule="pin", notes=(note,))
-    return _matched(title, pin.gpu_id, "pin", (note,))
 
 
 def _answer_of_own(resolution: Resolution, gpu: Gpu) -> Resolution:

@@ -109,7 +109,11 @@ def block_type(file_type: str, tensor: Tensor, around: Surroundings) -> str:
     if role in ("attn_k", "attn_q"):
         return "Q8_0" if around.experts == 8 and role == "attn_k" else _QUERY_KEY.get(file_type, base)
     if role == "attn_output":
-        return _attention_output_type(file_type, base, around)
+        if around.falcon:
+            return "Q4_K" if file_type == "Q3_K_L" else base
+        if around.experts == 8:
+            return "Q5_K" if file_type in _EIGHT_EXPERTS_OUTPUT else base
+        return _ATTENTION_OUTPUT.get(file_type, base)
     if role == "attn_qkv":
         return _FUSED_ATTENTION.get(file_type, base)
     if role.startswith("ffn_down"):
@@ -170,14 +174,6 @@ def _value_type(file_type: str, base: str, layer: int, around: Surroundings) -> 
     if around.layers == 80 and wide and chosen in ("Q3_K", "Q4_K"):
         return "Q5_K"
     return chosen
-
-
-def _attention_output_type(file_type: str, base: str, around: Surroundings) -> str:
-    if around.falcon:
-        return "Q4_K" if file_type == "Q3_K_L" else base
-    if around.experts == 8:
-        return "Q5_K" if file_type in _EIGHT_EXPERTS_OUTPUT else base
-    return _ATTENTION_OUTPUT.get(file_type, base)
 
 
 def _down_type(file_type: str, base: str, layer: int, around: Surroundings) -> str:

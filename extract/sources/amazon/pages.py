@@ -58,7 +58,10 @@ def parse(page: Page) -> Iterator[Parsed]:
     Raises LayoutChanged or Blocked.
     """
     root = tree(page.content, page.headers.get("content-type"))
-    site = _site(page, root)
+    # The Amazon site of the page, by its address, else by its canonical link, else by its language.
+    host = urlsplit(listing.address(page, root, "")).hostname or ""
+    known = next((site for site in _SITES if host == site or host.endswith(f".{site}")), None)
+    site = known or _SITE_OF_LANGUAGE.get(attribute(root, "lang").lower(), "amazon.com")
     if first(root, PRODUCT) is not None:
         yield from _product(page, root, site)
         return
@@ -67,13 +70,6 @@ def parse(page: Page) -> Iterator[Parsed]:
     base = listing.address(page, root, f"https://www.{site}/")
     yield from listing.listing_total(root)
     yield from listing.next_page(root, base, "a.s-pagination-next, ul.a-pagination li.a-last a")
-
-
-def _site(page: Page, root: HtmlElement) -> str:
-    """Return the Amazon site of the page, by its address, else by its canonical link, else by its language."""
-    host = urlsplit(listing.address(page, root, "")).hostname or ""
-    known = next((site for site in _SITES if host == site or host.endswith(f".{site}")), None)
-    return known or _SITE_OF_LANGUAGE.get(attribute(root, "lang").lower(), "amazon.com")
 
 
 def _product(page: Page, root: HtmlElement, site: str) -> Iterator[Parsed]:

@@ -117,7 +117,7 @@ def _of(prices: Mapping[str, Any]) -> Iterator[Rate]:
     for key, kind in _KINDS.items():
         amount = _per_token(prices[key]) if prices.get(key) else None
         if amount is not None and amount > 0:
-            yield Rate(kind, _million(amount))
+            yield Rate(kind, (amount * _TOKENS).normalize())
 
 
 def _is_more(rate: Rate) -> bool:
@@ -129,10 +129,6 @@ def _clock(number: object) -> str:
     """`16:30` of 1630. Raises ValueError for what is no time of a day."""
     hours, minutes = divmod(int(str(number)), 100)
     return f"{time(hours, minutes):%H:%M}"
-
-
-def _million(per_token: Decimal) -> Decimal:
-    return (per_token * _TOKENS).normalize()
 
 
 def _per_token(text: object) -> Decimal | None:

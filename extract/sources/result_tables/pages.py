@@ -60,7 +60,19 @@ def parse(page: Page) -> Iterator[Parsed]:
 
     Raises LayoutChanged if the address means no table or several, or if no row of the table can be read.
     """
-    request = _request(page)
+    fields = addresses.said_behind(page.url)
+    if unknown := sorted(fields.keys() - _KEYS):
+        raise _changed(page, f"{', '.join(unknown)} means nothing in its address; known are {', '.join(sorted(_KEYS))}")
+    if missing := [key for key in ("workload", "score") if not fields.get(key)]:
+        raise _changed(page, f"its address does not say {' and '.join(missing)}")
+    column, colon, cell = fields.get("rows", "").partition(":")
+    if "rows" in fields and not (colon and column and cell):
+        raise _changed(page, f"rows={fields['rows']} is no column and words such as rows=FA:1")
+    request = _Request(
+        workload=fields["workload"], score=fields["score"], table=fields.get("table", ""), card=fields.get("card", ""),
+        rows=(column, cell) if colon else None, unit=fields.get("unit"), published=_day(page, fields),
+        software=fields.get("software"), precision=fields.get("precision"),
+    )  # fmt: skip
     table, card, score = _table_and_columns(page, request)
     scores: dict[str, list[Score]] = {}
     for number, row in enumerate(table.rows, start=1):
@@ -88,22 +100,6 @@ def parse(page: Page) -> Iterator[Parsed]:
             yield Issue(code="several_figures", message=message, where=table.title, url=page.url)
         else:
             yield same[0]
-
-
-def _request(page: Page) -> _Request:
-    fields = addresses.said_behind(page.url)
-    if unknown := sorted(fields.keys() - _KEYS):
-        raise _changed(page, f"{', '.join(unknown)} means nothing in its address; known are {', '.join(sorted(_KEYS))}")
-    if missing := [key for key in ("workload", "score") if not fields.get(key)]:
-        raise _changed(page, f"its address does not say {' and '.join(missing)}")
-    column, colon, cell = fields.get("rows", "").partition(":")
-    if "rows" in fields and not (colon and column and cell):
-        raise _changed(page, f"rows={fields['rows']} is no column and words such as rows=FA:1")
-    return _Request(
-        workload=fields["workload"], score=fields["score"], table=fields.get("table", ""), card=fields.get("card", ""),
-        rows=(column, cell) if colon else None, unit=fields.get("unit"), published=_day(page, fields),
-        software=fields.get("software"), precision=fields.get("precision"),
-    )  # fmt: skip
 
 
 def _day(page: Page, fields: Mapping[str, str]) -> date | None:

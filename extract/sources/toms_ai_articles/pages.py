@@ -53,7 +53,13 @@ def parse(page: Page) -> Iterable[Parsed]:
     if kind.startswith("image/") or kind == "application/toml":
         return
     if kind == "text/csv" or urlsplit(page.final_url).path.endswith(".csv"):
-        yield from _transcription(page)
+        try:
+            charts, issues = transcriptions.read_csv(page.content, PurePosixPath(urlsplit(page.url).path).name)
+        except transcriptions.TranscriptionError as error:
+            raise LayoutChanged(page.url, str(error), "correct the transcription") from error
+        yield from issues
+        for chart in charts:
+            yield from transcriptions.scores(chart)
         return
     tree = article(page)
     seen: set[str] = set()
@@ -67,16 +73,6 @@ def parse(page: Page) -> Iterable[Parsed]:
     if not seen:
         raise LayoutChanged(page.url, "no picture in the text of the article")
     yield from next_page(tree, page.final_url)
-
-
-def _transcription(page: Page) -> Iterator[Parsed]:
-    try:
-        charts, issues = transcriptions.read_csv(page.content, PurePosixPath(urlsplit(page.url).path).name)
-    except transcriptions.TranscriptionError as error:
-        raise LayoutChanged(page.url, str(error), "correct the transcription") from error
-    yield from issues
-    for chart in charts:
-        yield from transcriptions.scores(chart)
 
 
 def _pictures(tree: BeautifulSoup) -> Iterator[tuple[str, str]]:

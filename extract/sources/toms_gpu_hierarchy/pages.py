@@ -98,7 +98,9 @@ def parse(page: Page) -> Iterable[Parsed]:
 
 
 def _columns(table: Table) -> _Columns | None:
-    name = _name_column(table)
+    column = table.find(_CARD)
+    # A first column without a name holds the cards' names.
+    name = column if column is not None else 0 if not table.header[0] else table.find(_CARD_LOOSE)
     if name is None:
         return None
     scores, prices, specs, unknown = [], [], [], []
@@ -117,12 +119,6 @@ def _columns(table: Table) -> _Columns | None:
     if not scores and not prices:
         return None
     return _Columns(name, tuple(scores), tuple(prices), tuple(specs), tuple(unknown))
-
-
-def _name_column(table: Table) -> int | None:
-    column = table.find(_CARD)
-    # A first column without a name holds the cards' names.
-    return column if column is not None else 0 if not table.header[0] else table.find(_CARD_LOOSE)
 
 
 def _holds_percentages(table: Table, column: int) -> bool:

@@ -65,7 +65,10 @@ def parse(page: Page) -> Iterable[Parsed]:
         name = table.find(_NAME)
         if name is None:
             name = 0 if not table.header[0] else None
-        month = _month(table, titles, headlines)
+        # The month of a table: from its caption, else from its heading, else from the page's own titles.
+        # The headline `… 2023: November 2023 Update` stands over every part of the article, including the part of March.
+        heading = "" if table.heading in headlines else table.heading
+        month = next((month for text in (table.caption, heading, *titles) if (month := month_of(text))), None)
         columns = list(_price_columns(table, month, titles)) if name is not None else []
         if name is None or not columns:
             continue
@@ -80,13 +83,6 @@ def parse(page: Page) -> Iterable[Parsed]:
             raise LayoutChanged(page.url, "no table with a column of cards and one of prices")
         yield Issue(code="no_table", message="this part of the article has no table of prices", url=page.url)
     yield from next_page(tree, page.final_url)
-
-
-def _month(table: Table, titles: list[str], headlines: set[str]) -> str | None:
-    """Return the month of a table: from its caption, else from its heading, else from the page's own titles."""
-    # The headline `… 2023: November 2023 Update` stands over every part of the article, including the part of March.
-    heading = "" if table.heading in headlines else table.heading
-    return next((month for text in (table.caption, heading, *titles) if (month := month_of(text))), None)
 
 
 def _price_columns(table: Table, month: str | None, titles: list[str]) -> Iterator[_PriceColumn]:

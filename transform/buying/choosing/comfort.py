@@ -15,7 +15,6 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.hosts import OWN_SLOTS, has_no_fan
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import OWNED, SPEED_UNKNOWN, Limits, Option
-from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.tensors import count_parameters
 
 LITTLE_ROOM = "only {free:.0%} of its memory stays free, under {least:.0%}"
@@ -152,7 +151,11 @@ class _Rules(NamedTuple):
         yield from self._memory(option)
         yield from self._speed(option)
         if option.chip is not None and not self.assumptions.experiments:
-            yield from self._support(option.chip)
+            for row in experiments():
+                if option.chip.architecture in row.architectures and self.need.engine.name in row.engines:
+                    yield row.reason
+            if self.has_host and has_no_fan(option.chip):
+                yield Message(NO_FAN)
         evidence = option.evidence
         if evidence is not None and evidence.is_behind:
             yield Message(OLD_PRICE)
@@ -194,10 +197,3 @@ class _Rules(NamedTuple):
             yield Message(SPEED_UNKNOWN)
         elif longest and (slow := 1 / (made.low or made.per_s)) > longest:
             yield Message(SLOW_PICTURE, seconds=1 / made.per_s, slow=slow, most=longest)
-
-    def _support(self, chip: Gpu) -> Iterator[Message]:
-        for row in experiments():
-            if chip.architecture in row.architectures and self.need.engine.name in row.engines:
-                yield row.reason
-        if self.has_host and has_no_fan(chip):
-            yield Message(NO_FAN)

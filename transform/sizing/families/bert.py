@@ -14,18 +14,6 @@ from gpuledger.transform.sizing.families import _blocks as blocks
 from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, Tensor
 
 
-def _layer(layer: int, hidden: int, heads: int, head_dim: int, inner: int) -> Iterator[Tensor]:
-    yield from blocks.grouped_attention(
-        layer,
-        blocks.Attention(
-            hidden=hidden, heads=heads, kv_heads=heads, head_dim=head_dim, qkv_bias=True, output_bias=True
-        ),
-    )
-    yield from blocks.norm("attn_output_norm", layer, hidden, bias=True)
-    yield from blocks.plain_ffn(layer, hidden, inner, bias=True)
-    yield from blocks.norm("layer_output_norm", layer, hidden, bias=True)
-
-
 def read(config: Config) -> Architecture:
     """DistilBERT has other keys in its config, and neither token types nor a pooler. CLIP has a norm at the end instead."""
     hidden, layers = config.whole("hidden_size", "dim"), config.whole("num_hidden_layers", "n_layers")
@@ -45,7 +33,15 @@ def read(config: Config) -> Architecture:
         if not is_clip:
             yield from blocks.norm("token_embd_norm", None, hidden, bias=True)
         for layer in range(layers):
-            yield from _layer(layer, hidden, heads, head_dim, inner)
+            yield from blocks.grouped_attention(
+                layer,
+                blocks.Attention(
+                    hidden=hidden, heads=heads, kv_heads=heads, head_dim=head_dim, qkv_bias=True, output_bias=True
+                ),
+            )
+            yield from blocks.norm("attn_output_norm", layer, hidden, bias=True)
+            yield from blocks.plain_ffn(layer, hidden, inner, bias=True)
+            yield from blocks.norm("layer_output_norm", layer, hidden, bias=True)
         if is_bert:
             yield from blocks.matrix("pooler", None, hidden, hidden, bias=True)
         if is_clip:
