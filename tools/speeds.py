@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import json
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,7 +20,7 @@ from gpuledger.transform.sizing.weights import UnknownPrecision, weights
 from gpuledger.transform.speed.cards import CardTraits, traits
 from gpuledger.transform.speed.engines import engine_of, loaded_as
 from gpuledger.transform.speed.links import link_between, slot_of
-from gpuledger.transform.speed.work import Batch, ServedWork, Work, served_work, work_of
+from gpuledger.transform.speed.work import Batch, ServedWork, Work, served_work, work
 from tools.measured import measure
 from tools.measured_table import MODELS, TOKENS, read_table
 
@@ -41,6 +42,12 @@ _SERVERS = ("vllm", "sglang", "tensorrt-llm")
 _PHASES = {"serve": "both", "users": "writing", "decode": "writing", "prefill": "reading"}
 #: What files of measurements call a precision.
 _PRECISIONS = {"int4": "awq-int4-g128", "w4a16": "gptq-int4-g128", "fp4": "mxfp4"}
+
+
+@functools.cache
+def work_of(model_id: str, precision: str, written_at: int, prompt_tokens: int) -> Work:
+    """The work of a model of the catalogue (see `work`)."""
+    return work(catalogue.architecture(model_id), precision, written_at, prompt_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,12 +54,7 @@ class Readable(Protocol):
 
 
 class Objects(Readable, Protocol):
-    """The objects below one address. Every method raises StoreError if the store fails."""
-
-    address: str
-
-    def get(self, key: str, most: int = ...) -> bytes | None:
-        """The content of an object. None if there is no such object. A store is trusted with its size."""
+    """The objects below one address, a store's, which is trusted with their sizes. Every method raises StoreError."""
 
     def write(self, key: str, content: bytes) -> None:
         """Write an object, over the one that is there. Nobody ever sees a part of it."""

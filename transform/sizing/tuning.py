@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Literal
 
 from gpuledger.extract.message import Message
 from gpuledger.transform.assumptions import Assumptions
@@ -150,7 +150,6 @@ def lora_memory(architecture: Architecture, adapter: Adapter, training: Training
 
 
 Way = Literal["full", "lora", "qlora"]
-WAYS: tuple[str, ...] = get_args(Way)
 
 #: The work of a training step in forward passes, if the layers' activations are computed again. The step runs forward
 #: twice, and the backward pass costs as much as two. An adapter needs one less, as frozen weights have no gradients.

@@ -104,10 +104,6 @@ _ALSO = {
 }  # fmt: skip
 
 
-class UnknownEngine(SizingError):
-    """There is no such program. The message names the known ones."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
     """One program (see engines.toml)."""
@@ -159,14 +155,14 @@ def engines() -> Mapping[str, Engine]:
 
 
 def engine_of(name: str) -> Engine:
-    """The engine called `name`, in upper or lower case. Raises UnknownEngine."""
+    """The engine called `name`, in upper or lower case. Raises SizingError, which names the known ones."""
     known = engines()
     lower_name = name.strip().lower().replace("_", "-")
     engine = known.get(_ALSO.get(lower_name, lower_name))
     if engine is None:
         close = names_like(lower_name, known)
         meant = Message("did you mean {close: or }? Known", close=tuple(close)) if close else Message("known")
-        raise UnknownEngine(
+        raise SizingError(
             "no engine is called {name!r}; {meant} are {known}", name=name, meant=meant, known=tuple(known)
         )
     return engine

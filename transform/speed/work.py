@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.running import decode_flops, kv_cache_bytes, prefill_flops
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import Weights, weights
@@ -77,12 +75,6 @@ _SERVED_PIECE = 2048
 _PACKED_EXPERTS = ("mxfp4", "MXFP4_MOE")
 #: From this number of bits on, programs multiply the weights directly instead of unpacking them first.
 _UNPACKED_BITS = 15.5
-
-
-@functools.cache
-def work_of(model_id: str, precision: str, written_at: int, prompt_tokens: int) -> Work:
-    """The work of a model of the catalogue (see `work`)."""
-    return work(catalogue.architecture(model_id), precision, written_at, prompt_tokens)
 
 
 def work(shape: Architecture, precision: str, written_at: int, prompt_tokens: int, *, kv_bits: float = 16) -> Work:

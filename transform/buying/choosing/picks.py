@@ -6,6 +6,7 @@ half are the fastest that fits, and hardly any the cheapest that suffices.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType
@@ -15,6 +16,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.choosing.comfort import gravity, noticed_speed, paid
 from gpuledger.transform.buying.options import OWNED, Option
 from gpuledger.transform.buying.question import Order
+from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed.engines import engines
 
 #: The least part of the price by which the pick for less is cheaper. Less is no reason to take something slower.
@@ -136,7 +138,7 @@ class Choice(NamedTuple):
             for option in best
             if paid(option, known) <= most and self._is_as_good(option, first, known.step_gain)
         )
-        first = max(alike, key=lambda option: (_programs(option), option is first), default=first)
+        first = max(alike, key=lambda option: (_programs(option.chip), option is first), default=first)
         if first.condition in ("new", OWNED) or first.price_usd is None:
             return first
         new = [
@@ -144,7 +146,7 @@ class Choice(NamedTuple):
             for option in best
             if option.condition == "new"
             and (option.price_usd or 0) * (1 - Decimal(str(known.used_saves_share))) <= first.price_usd
-            and _programs(option) >= _programs(first)
+            and _programs(option.chip) >= _programs(first.chip)
             and self._is_as_good(option, first, known.step_gain)
         ]
         return max(new, key=lambda option: option.each_a_second, default=first)
@@ -185,9 +187,10 @@ class Choice(NamedTuple):
         return min(option.available_gb, option.needed_gb * self.assumptions.enough_memory or option.available_gb)
 
 
-def _programs(option: Option) -> int:
-    """How many of the programs that we know run on the card of an option."""
-    return sum(engine.runs_on(option.chip, "") for engine in engines().values()) if option.chip else 0
+@functools.cache
+def _programs(chip: Gpu | None) -> int:
+    """How many of the programs that we know run on a card."""
+    return sum(engine.runs_on(chip, "") for engine in engines().values()) if chip else 0
 
 
 _ORDERS: Mapping[Order, Callable[[Option], Any]] = MappingProxyType(
