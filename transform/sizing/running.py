@@ -89,7 +89,7 @@ def activation_bytes(architecture: Architecture, tokens: int, batch: int = 1, bi
     the last token of each sequence. Attention scores are not stored (FlashAttention; Dao et al. 2022). Runtimes differ, so
     this is an estimate and not a bound.
     """
-    layers = [layer for layer in architecture.attention if not layer.state_bytes]
+    layers = [layer for layer in architecture.attention_kinds if not layer.state_bytes]
     attention = max((layer.heads * (layer.key_dim + layer.value_dim) for layer in layers), default=0)
     widest = max(2 * architecture.ffn, attention + max((layer.cached for layer in layers), default=0))
     stream = batch * tokens * (2 * architecture.hidden + widest) * bits // 8
