@@ -44,12 +44,14 @@ SQL_LIMITS = QueryLimits(10.0, "512MB", MOST_ROWS)
 INSTRUCTIONS = """Which GPU to buy or rent to run a model, at today's price. `buy` answers what to buy, to rent or to ask of
 a hosted interface: within a budget, for so many people, for a while (days), beside cards that are there (own), of vendors'
 quotes (shop: quotes), for training (train). It answers with one object: its picks first, sentences to quote, and options
-with price_mark, age_hours and snapshot_sha256; `refusal` says what would help. `show` says whether now is a time to buy a
-card (hint), `predict` what given cards do, `workloads` the ids that rank and value take, `describe` the tables of `sql`.
-Every answer says as_of (the time that prices stand for), and leads to its evidence: hashes of archived pages that `evidence`
-opens. Prices are in US dollars, as the shops of the home market print them. A score is the published figure in its own
-unit; more is better unless the workload says less. What is not known is null: do not fill it in. An answer has 200 rows at
-most, of `rows_in_all`. An empty list of rows is an answer, and `note` says why."""
+with price_mark, age_hours and snapshot_sha256; `refusal` says what would help. `order` sorts the options and leaves the
+picks as they are. `show` says whether now is a time to buy a card (hint), `changes` what moved at the shops, `predict` what
+given cards do, `workloads` the ids that rank and value take, `describe` the tables of `sql`. Before the first night, `buy`,
+`predict` and `size` answer from what comes with the program, and the others have nothing to read. Every answer says as_of
+(the time that prices stand for), and leads to its evidence: hashes of archived pages that `evidence` opens. Prices are
+those of the home market in US dollars, unless a market or a currency is asked for. A score is the published figure in its
+own unit; more is better unless the workload says less. What is not known is null: do not fill it in. An answer has 200
+rows at most, of `rows_in_all`. An empty list of rows is an answer, and `note` says why."""
 
 Answer = dict[str, Any]
 P = ParamSpec("P")
@@ -97,10 +99,15 @@ class Tools:
 
     def __init__(self, data: DataDir, commands: click.Group) -> None:
         self._data, self._commands = data, commands
+        # Before the first night, what there is to answer depends on whether somebody named the folder.
+        is_default = settings_module.NAMED_FOLDER.get() is None and settings_module.load({}).data().root == data.root
+        self._where = () if is_default else (f"--data-dir={data.root}",)
 
     def all(self) -> Mapping[str, Callable[..., Answer]]:
         """Every tool by its name."""
-        names = ("workloads", "rank", "value", "price", "buy", "predict", "size", "show", "status", "describe")
+        names = (
+            "workloads", "rank", "value", "price", "buy", "predict", "size", "show", "changes", "status", "describe",
+        )  # fmt: skip
         tools: list[Callable[..., Answer]] = [
             *map(self._made, names),
             self.compare,
@@ -119,7 +126,7 @@ class Tools:
         def ask(words: Sequence[str], given: Answer) -> Answer:
             if "model" in given:
                 self._shape(str(given["model"]))
-            found, note = answer_of(command, [form, f"--data-dir={self._data.root}", *words])
+            found, note = answer_of(command, [form, *self._where, *words])
             if name == "buy":
                 found["options"] = found["options"][:MOST_ROWS]
             return found if isinstance(found, dict) else self._with_age(found, note)

@@ -50,7 +50,9 @@ def command(
     count = (_EXPLAINED if explain else MOST_SHOWN) if limit is None else limit
     # The answer and its headings are read from one version, and only one connection is opened.
     where = Where(chosen.market(), chosen.currency(), question.country)
-    with stock(data, where, clock=datetime.now(UTC), may_be_packaged=data_dir is None) as offered:
+    # A name that is mistyped is told from a folder in which no night was yet.
+    is_meant = data_dir is None or data.root.is_dir()
+    with stock(data, where, clock=datetime.now(UTC), may_be_packaged=is_meant) as offered:
         bring(question.model, data)
         answer = ask(data, offered, question)
         if save is not None:

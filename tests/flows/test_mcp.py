@@ -19,6 +19,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from gpuledger.flows import cli
 from gpuledger.flows.agent import tools
+from gpuledger.flows.settings import settings as settings_module
 from gpuledger.warehouse.paths import DataDir
 from tests.command import arguments, environment, gpuledger, rows
 from tests.nights import Night
@@ -51,7 +52,7 @@ def refused(data: Path, tool: str, **given: object) -> str:
 def test_every_question_is_a_tool_that_says_it_only_reads(data: Path) -> None:
     listed = talk(tools.server(DataDir(data), cli.cli), lambda client: client.list_tools()).tools
     assert {tool.name for tool in listed} == {
-        "workloads", "rank", "value", "price", "buy", "predict", "size", "show", "status",
+        "workloads", "rank", "value", "price", "buy", "predict", "size", "show", "changes", "status",
         "compare", "history", "evidence", "describe", "sql",
     }  # fmt: skip
     for tool in listed:
@@ -136,9 +137,14 @@ def test_what_no_option_does_is_said_with_what_would(data: Path) -> None:
     assert "raise the budget to" in " ".join(answer["refusal"]["ways_out"])
 
 
-def test_before_the_first_refresh_an_agent_is_told_what_to_do(tmp_path: Path) -> None:
-    assert "gpuledger refresh --sample" in refused(tmp_path / "data", "price", card="4090")
-    assert ask(tmp_path / "data", "size", model="llama-2-7b")["rows"]
+def test_before_the_first_refresh_an_agent_hears_what_the_program_brings_and_else_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = settings_module.load({}).data().root
+    assert "gpuledger refresh --sample" in refused(data, "price", card="4090")
+    assert ask(data, "size", model="llama-2-7b")["rows"]
+    assert ask(data, "buy", model="qwen3-32b", budget=3000)["picks"]
 
 
 #: Names of models that lead to a file, a pipe or a hub, or to nothing, with what is said of them.

@@ -208,5 +208,9 @@ def test_an_empty_folder_answers_from_what_the_program_brings(tmp_path: Path) ->
     )["options"]
     assert {row["price_mark"] for row in in_korea} == {"launch price"}
     assert all(Decimal(str(row["outlay_krw"])) % 10 == 0 for row in in_korea)
-    # A folder that somebody names must have a warehouse.
+    # A folder that somebody names must be there: it may be mistyped.
+    (tmp_path / "new").mkdir()
+    assert (
+        gpuledger("buy", "--model", "qwen3-32b", "--budget", "3000", "--data-dir", "new", cwd=tmp_path).out == done.out
+    )
     assert "no warehouse" in gpuledger("buy", "--model", "qwen3-32b", "--data-dir", "elsewhere", cwd=tmp_path).err
