@@ -10,7 +10,7 @@ import click
 
 from gpuledger.extract.message import Message, Words, said
 from gpuledger.flows.showing import terminal
-from gpuledger.flows.showing.money import Money, prices_as_of, prices_heading
+from gpuledger.flows.showing.money import Money, market_named, prices_as_of, prices_heading
 from gpuledger.flows.showing.show import no_rows, show_rows
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say, spoken
@@ -228,8 +228,7 @@ def _title(answer: Answer, data: DataDir) -> str:
         question = gettext("{model}, trained ({way})").format(model=need.model_id, way=need.tuning.way)
     use = _presumed(answer)
     if stock.is_packaged:
-        market = gettext("market {market}").format(market=stock.place.market)
-        prices = f"{market} · {prices_as_of(f'{stock.prices_as_of:%Y-%m}')}"
+        prices = f"{market_named(stock.place.market)} · {prices_as_of(f'{stock.prices_as_of:%Y-%m}')}"
     else:
         prices = prices_heading(data)
     parts = [
@@ -335,8 +334,10 @@ def _range_of_pictures(row: dict[str, Any]) -> str:
 
 def _way(row: dict[str, Any]) -> str:
     """`buy`, `buy used`, `on demand`, `reserved 1y`."""
-    way = spoken(row["way"].replace("_", " "))
-    return way if row["condition"] in (None, "new") else f"{way} {spoken(row['condition'].replace('_', ' '))}"
+    way, condition = (spoken((row[name] or "new").replace("_", " ")) for name in ("way", "condition"))
+    return (
+        way if row["condition"] in (None, "new") else gettext("{way} {condition}").format(way=way, condition=condition)
+    )
 
 
 def _range(row: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import current, gettext, knows
 from gpuledger.transform import queries
 from gpuledger.transform.answers import markets
+from gpuledger.transform.seeds.markets import markets as known_markets
 from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.paths import DataDir
 
@@ -30,9 +31,10 @@ class Money(Currency):
         """The rate as a heading states it; empty for dollars."""
         if self.rate_day is None:
             return ""
-        return gettext("1 {currency} = {rate} USD, {day}").format(
-            currency=self.code, rate=f"{self.usd:.6g}", day=f"{self.rate_day:%Y-%m-%d}"
-        )
+        day = f"{self.rate_day:%Y-%m-%d}"
+        if current() == "ko" and self.usd < 0.01:  # as a Korean reads it
+            return f"1 USD = {1 / self.usd:,.0f} {self.code}, {day}".replace(" KRW", "원")
+        return gettext("1 {currency} = {rate} USD, {day}").format(currency=self.code, rate=f"{self.usd:.6g}", day=day)
 
     def title(self, title: str) -> str:
         """`title` with the rate behind it."""
@@ -97,7 +99,13 @@ def _market_heading(data: DataDir, day: date | None) -> str:
     market = markets.market(data, chosen.market(), day)
     if market.market == markets.ALL:
         return gettext("all markets, net of tax")
-    return f"{gettext('market {market}').format(market=market.market)}, {tax_heading(market)}"
+    return f"{market_named(market.market)}, {tax_heading(market)}"
+
+
+def market_named(code: str) -> str:
+    """`market kr`; in another language by the name of the country, where the catalogue has it."""
+    name = next((one.market_name for one in known_markets(date.max) if one.market == code), code)
+    return gettext("market {market}").format(market=gettext(name) if knows(name) else code)
 
 
 def tax_heading(market: Taxed) -> str:

@@ -10,7 +10,7 @@ import click
 from gpuledger.extract.message import Message
 from gpuledger.flows.showing import terminal
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.say import say
+from gpuledger.flows.words.say import say, spoken
 
 if TYPE_CHECKING:
     from gpuledger.transform.buying.need import Need
@@ -85,7 +85,7 @@ def show(prediction: Prediction, what: str, notes: Sequence[Message], serves: Ra
         [
             name,
             *(None if value is None else float(f"{value:.4g}") for value in (r.expected, r.low, r.high, r.bound)),
-            r.basis,
+            spoken(r.basis),
         ]
         for name, r in rates
     ]

@@ -14,8 +14,8 @@ _FORMS = {
 _BEHIND_A_GAP = re.compile(
     r"(?<=\})([)'\"`\]]*)(\(이\)|[은이을와과]\([는가를과와]\)|\(으\)로|(?:이?라는|으?로|[은는이가을를과와])(?![가-힣]))"
 )
-#: What stands in parentheses is not read with it: `4090(중고)은` as `4090은`.
-_MARKED = re.compile(r"(\w?)(\w)((?: ?\([^()\x00]*\))?[^\w\x00]*)\x00([^\x00]+)\x00")
+#: What stands in parentheses is not read with it: `4090(중고)은` as `4090은`. A percent sign is read, as `퍼센트`.
+_MARKED = re.compile(r"(\w?)([\w%])((?: ?\([^()\x00]*\))?[^\w%\x00]*)\x00([^\x00]+)\x00")
 #: Letters of words that end in a consonant as they are read, and what of letters and digits read one by one does.
 _WORD_CLOSED, _READ_CLOSED, _IN_L = frozenset("lmnptkcb"), frozenset("013678LMNlmn"), frozenset("178Ll")
 

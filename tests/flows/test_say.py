@@ -31,8 +31,9 @@ OF_CLICK = {"Commands", "Show this message and exit.", "Show the version and exi
 
 
 def gaps(sentence: str) -> dict[str, tuple[str, str | None]]:
-    """The gaps of a sentence by name, with how their values are formatted."""
-    return {name: (spec or "", way) for _, name, spec, way in Formatter().parse(sentence) if name is not None}
+    """The gaps of a sentence by name, with how their values are formatted. What stands between several is words too."""
+    found = [(name, spec or "", way) for _, name, spec, way in Formatter().parse(sentence) if name is not None]
+    return {name: (", " if spec.endswith(" ") else spec, way) for name, spec, way in found}
 
 
 @cache
@@ -204,7 +205,7 @@ def test_several_sentences_are_one_and_none_are_none() -> None:
         ("{it}은(는) 없음", "RTX 4090", "RTX 4090은 없음"), ("{it}은(는) 없음", "RTX 4080 Ti", "RTX 4080 Ti는 없음"),
         ("{it}를 읽음", "Q4_K_M", "Q4_K_M을 읽음"), ("{it}을(를) 읽음", "newegg", "newegg를 읽음"),
         ("{it}(으)로", "vllm", "vllm으로"), ("{it}(으)로", "서울", "서울로"),
-        ("{it}로 올림", "1,699,000 KRW", "1,699,000원으로 올림"),
+        ("{it}을 씀", "100%", "100%를 씀"), ("{it}로 올림", "1,699,000 KRW", "1,699,000원으로 올림"),
         ("{it!r}(이)라는 카드", "4090 (중고)", "'4090 (중고)'이라는 카드"), ("{it}와(과) 함께", "값", "값과 함께"),
         ("{it}이 {it}(으)로는", "3", "3이 3으로는"), ("{it}이다", "값", "값이다"),
     ],

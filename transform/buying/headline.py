@@ -221,8 +221,10 @@ def _basis(rate: Rate) -> Message | Label:
     return Message("a share of the bound, nobody measured it") if rate.basis == "bound" else Label(rate.basis)
 
 
-def _time(seconds: float) -> str:
-    return f"{seconds:,.3g} s" if seconds < _SHORT else f"{seconds / 60:,.0f} min"
+def _time(seconds: float) -> Message:
+    if seconds < _SHORT:
+        return Message("{seconds:,.3g} s", seconds=seconds)
+    return Message("{minutes:,.0f} min", minutes=seconds / 60)
 
 
 def _speed(each: float) -> str:

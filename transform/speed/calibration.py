@@ -34,6 +34,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from gpuledger.extract.message import Label
 from gpuledger.transform.speed.cards import CardTraits
 from gpuledger.transform.speed.work import PIECE_TOKENS, Work
 
@@ -107,7 +108,7 @@ class Calibration:
     measurements: int
     cards: int
     shapes: tuple[str, ...]
-    source: str
+    source: Label
 
     def decode_times(self, card: CardTraits, work: Work) -> DecodeTimes:
         """The parts of the time of a token on `card`."""
@@ -230,4 +231,7 @@ def pipeline_speedup(prompt_tokens: int, count: int, chunk_tokens: int) -> float
 def calibrations() -> Mapping[str, Calibration]:
     """Every calibrated engine by name."""
     entries: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return {name: Calibration(name, **entry | {"shapes": tuple(entry["shapes"])}) for name, entry in entries.items()}
+    return {
+        name: Calibration(name, **entry | {"shapes": tuple(entry["shapes"]), "source": Label(entry["source"])})
+        for name, entry in entries.items()
+    }

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from gpuledger.extract.message import Message
+from gpuledger.extract.message import Label, Message
 from gpuledger.extract.spelling import names_like
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.errors import SizingError
@@ -115,7 +115,7 @@ class Engine:
     shared_overhead_gb: float
     embedding_on_host: bool
     loads: tuple[str, ...]
-    source: str
+    source: Label
     calibrated_as: str | None = None
     reads_as: str | None = None
     piece_tokens: int = 0
@@ -149,7 +149,7 @@ def engines() -> Mapping[str, Engine]:
             key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()
         }
         fields.setdefault("reads_as", entry.get("calibrated_as"))
-        return Engine(name=name, **fields)
+        return Engine(name=name, **fields | {"source": Label(entry["source"])})
 
     return MappingProxyType({name: engine(name, entry) for name, entry in entries.items()})
 
