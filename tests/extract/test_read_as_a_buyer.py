@@ -223,9 +223,3 @@ def test_a_price_in_the_euro_and_in_the_money_that_it_replaced(printed: str) -> 
         f'<p class="price">{printed}</p><button>Купи</button>', lang="bg", url="https://shop.example.bg/p/1"
     )
     assert (offer.price, offer.currency) == (Decimal("1328.85"), "EUR")
-
-
-def test_a_board_and_a_card_are_a_bundle() -> None:
-    title = "Norvik B650M-K + Norvik RX 9060 XT 16GB"
-    offer, _ = offer_on("https://shop.example/p/1", f'<html lang="en-us"><body><h1>{title}</h1>{PRICE}</body></html>')
-    assert offer.price_kind == "bundle"

@@ -8,16 +8,17 @@ says why in its name or in a comment. Shops, goods and prices are invented.
 # ruff: noqa: E501 - markup in lines as long as the themes write them
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import pytest
 
 from gpuledger.extract.items import Issue, Offer
-from tests.support.html_page import offer_on, price_of, told
+from tests.support.html_page import TITLE, offer_on, price_of, told
 
 
 class Shop(NamedTuple):
-    """One page: language, address, title, markup, and what a person reads there."""
+    """One page: language, address, title, markup, and what a person reads there; `old` is a list price that is asked for."""
 
     lang: str
     url: str
@@ -29,6 +30,7 @@ class Shop(NamedTuple):
     stock: str = "in_stock"
     kind: str | None = "now"
     head: str = ""
+    old: str | None = None
 
 
 def ld(name: str, price: str | float, currency: str, *, stock: str = "InStock", offer: Any = None, **more: Any) -> str:
@@ -265,6 +267,73 @@ SHOPS: dict[str, Shop] = {
         """<main><h1>Notebook 15</h1><span>Objednací kód: NB123x4</span><span>Part No.: 82RK00X</span><div class="price-box"><span class="price-box__price">15 990,-</span><span>bez DPH 13 215,-</span></div><div>Skladem &gt; 5 ks</div><a class="btnx buy" href="#">Do košíku</a></main>""",
         "15990", "CZK", "NB123x4",
     ),
+    # Of the systems' public themes, without a word to machines: prices for quantities, before tax, other goods in the same markup.
+    "Magento, as its theme draws it": Shop(
+        "en-US", "https://cards.example.com/veltor-rtx-4070.html", TITLE,
+        f"""<div class="page-title-wrapper product"><h1 class="page-title"><span class="base">{TITLE}</span></h1></div>
+        <div class="product-info-main"><div class="product-info-price"><div class="price-box price-final_price" data-product-id="77">
+        <span class="special-price"><span class="price-container price-final_price"><span class="price-label">Special Price</span> <span
+        data-price-amount="549" data-price-type="finalPrice" class="price-wrapper"><span class="price">$549.00</span></span></span></span>
+        <span class="old-price"><span class="price-container"><span class="price-label">Regular Price</span> <span data-price-amount="599"
+        data-price-type="oldPrice" class="price-wrapper"><span class="price">$599.00</span></span></span></span></div>
+        <div class="product-info-stock-sku"><div class="stock available" title="Availability"><span>In stock</span></div><div
+        class="product attribute sku"><strong class="type">SKU</strong><div class="value">VT4070-T</div></div></div></div>
+        <ul class="prices-tier items"><li class="item">Buy 5 for <span class="price">$529.00</span> each and <strong>save
+        <span>4</span>%</strong></li></ul><form id="product_addtocart_form"><button id="product-addtocart-button" class="action primary
+        tocart">Add to Cart</button></form></div><div class="block related"><div class="products-related"><div class="price-box"><span
+        class="price">$39.00</span></div></div></div>""",
+        "549.00", "USD", "VT4070-T", "in_stock", "now", head='<script type="text/x-magento-init">{}</script>', old="599.00",
+    ),
+    "Shopware, as its theme draws it": Shop(
+        "de-DE", "https://laden.example.de/veltor-rtx-4070/VT4070", TITLE,
+        f"""<div class="header-cart"><span class="header-cart-total">0,00 €*</span></div><div class="product-detail">
+        <div class="product-detail-headline"><h1 class="product-detail-name">{TITLE}</h1></div><div class="product-detail-buy">
+        <div class="product-detail-price-container"><p class="product-detail-price with-list-price">549,00 €*</p><span
+        class="list-price-price">599,00 €*</span><span class="list-price-percentage">(8.35% gespart)</span></div>
+        <div class="product-detail-price-unit"><span>Inhalt:</span> <span>1 Stück</span></div>
+        <p class="product-detail-tax">Preise inkl. MwSt. zzgl. Versandkosten</p><div class="product-detail-delivery-information"><p
+        class="delivery-information delivery-available"><span class="delivery-status-indicator"></span>Sofort verfügbar,
+        Lieferzeit: 1-3 Tage</p></div><form action="/checkout/line-item/add"><button class="btn btn-primary btn-buy">In den
+        Warenkorb</button></form><div class="product-detail-ordernumber-container"><span
+        class="product-detail-ordernumber-label">Produktnummer:</span> <span class="product-detail-ordernumber">VT4070</span></div></div>
+        </div><div class="cms-element-product-slider"><div class="product-box"><a href="/fan"><img src="f.png"></a>
+        <span class="product-price">39,00 €*</span></div></div>""",
+        None, None, "VT4070", "in_stock", None, head='<link href="/theme/shopware/css/all.css">', old=None,
+    ),
+    "Shopware, by quantity, as its theme draws it": Shop(
+        "de-DE", "https://laden.example.de/veltor-rtx-4070/VT4070", TITLE,
+        f"""<div class="product-detail"><h1 class="product-detail-name">{TITLE}</h1><div class="product-detail-buy">
+        <div class="product-block-prices"><table class="product-block-prices-grid"><tr><th>Anzahl</th><th>Stückpreis</th></tr>
+        <tr class="product-block-prices-row"><th>Bis 4</th><td>549,00 €*</td></tr><tr class="product-block-prices-row"><th>Ab 5</th>
+        <td>529,00 €*</td></tr></table></div><form action="/checkout/line-item/add"><button class="btn-buy">In den Warenkorb</button>
+        </form><span class="product-detail-ordernumber-label">Produktnummer:</span> <span
+        class="product-detail-ordernumber">VT4070</span></div></div>""",
+        None, None, "VT4070", "in_stock", None, head='<link href="/theme/shopware/css/all.css">', old=None,
+    ),
+    "PrestaShop, as its theme draws it": Shop(
+        "fr", "https://cartes.example.fr/cartes/77-veltor-rtx-4070.html", TITLE,
+        f"""<div id="content"><h1 class="h1">{TITLE}</h1><div class="product-prices"><div class="product-discount"><span
+        class="regular-price">649,90&nbsp;€</span></div><div class="product-price h5 has-discount"><div class="current-price"><span
+        class="current-price-value" content="599.9">599,90&nbsp;€</span><span class="discount discount-amount">Économisez 50,00&nbsp;€
+        </span></div><p class="product-unit-price sub">(49,99 € par Go)</p></div><div class="tax-shipping-delivery-label">TTC
+        <span>dont 0,84&nbsp;€ d'écotaxe</span></div></div><div class="product-actions"><form action="/panier"><input type="hidden"
+        name="id_product" value="77"><section class="product-discounts"><table><tr><th>Quantité</th><th>Remise</th></tr><tr><td>5</td>
+        <td>10,00&nbsp;€</td></tr></table></section><span id="product-availability">En stock</span><button class="add-to-cart">Ajouter au
+        panier</button></form></div><div class="product-reference"><label class="label">Référence </label><span>VT4070</span></div>
+        </div><section class="product-accessories"><article class="product-miniature"><a href="/p/9"><img src="f.png"></a><span
+        class="price">39,90&nbsp;€</span></article></section>""",
+        "599.90", "EUR", "VT4070", "in_stock", "now", head="<script>var prestashop = {};</script>", old="649.90",
+    ),
+    "SAP Commerce, as its theme draws it": Shop(
+        "en-US", "https://cards.example.com/p/1391319", TITLE,
+        f"""<div class="product-details page-title"><div class="name"><h1>{TITLE}</h1><span class="sku">ID</span><span
+        class="code">1391319</span></div></div><div class="product-main-info"><div class="product-details"><p class="price">$549.00</p>
+        <table class="volume-prices"><tr><th>Quantity</th><th>Price</th></tr><tr><td>1-4</td><td>$549.00</td></tr></table></div>
+        <div class="stock-wrapper clearfix">12 In Stock</div><form class="add_to_cart_form" action="/cart/add"><button
+        class="btn btn-primary js-enable-btn">Add to cart</button></form></div><div class="carousel__component"><a href="/p/9"><img
+        src="f.png"></a><div class="carousel__item--price">$39.00</div></div>""",
+        "549.00", "USD", "1391319", "in_stock", "now", head="<script>var ACC = {config: {}};</script>", old=None,
+    ),
 }  # fmt: skip
 
 
@@ -280,3 +349,4 @@ def test_its_product_page(name: str) -> None:
     offer, issues = read(shop)
     assert price_of(offer) == (shop.price, shop.currency, shop.kind), issues
     assert (offer.availability, offer.sku) == (shop.stock, shop.sku)
+    assert shop.old is None or offer.list_price == Decimal(shop.old)
