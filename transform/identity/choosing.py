@@ -140,11 +140,13 @@ _WORKSTATION = frozenset(("workstation", "ws", "maxq"))
 
 def choose(reading: Reading) -> Choice:
     """The cards that the title can mean."""
-    mentions = [mention for mention in reading.mentions if _in_context(mention, reading)]
+    sold = [mention for mention in reading.mentions if not _is_compared(mention, reading)]
+    mentions = [mention for mention in sold if _in_context(mention, reading)]
     strong = [mention for mention in mentions if not mention.weak]
     used = _without_repetitions(strong, reading) or _preferred(mentions, reading)
     if not used:
         return Choice()
+    used = [mention for mention in sold if mention in used or (mention.weak and _is_listed(mention, reading))]
     if strong:
         reading.memory += reading.memory_in_names
     # A title may name one card several times, more and less exactly: "RTX 4070 SUPER ... DUAL-RTX4070S-O12G".
@@ -160,6 +162,27 @@ def choose(reading: Reading) -> Choice:
     if reading.unknown_names and not chosen.conflict:
         chosen.conflict = f"names {' and '.join(reading.unknown_names)} too, a card that we do not know"
     return chosen
+
+
+_DIVIDING = frozenset(",/|")
+
+
+def _is_listed(mention: Mention, reading: Reading) -> bool:
+    """Whether a number of four digits stands behind a comma or another sign of lists: `4090 FE, 4080 Strix, 7900 XTX`."""
+    start, tokens = mention.start, reading.tokens
+    return start > 0 and tokens[start - 1].text in _DIVIDING and len(tokens[start].text) == len("4090")
+
+
+def _is_compared(mention: Mention, reading: Reading) -> bool:
+    """Whether a later name says what the card is like, what replaces it, or whose software it has: `faster than RTX 4060`,
+    `upgraded to RTX 5080`, `with Vega 64 BIOS`.
+    """
+    texts, words = reading.words, reading.vocabulary
+    start = mention.start
+    while start and texts[start - 1] in words.maker:
+        start -= 1
+    first = mention is reading.mentions[0]
+    return texts[mention.end : mention.end + 1] == ["bios"] or (not first and texts[start - 1] in words.comparing)
 
 
 #: eBay cuts titles off at 80 letters, in the middle of a name too.

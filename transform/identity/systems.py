@@ -337,4 +337,6 @@ def _patterns(machines: frozenset[str], before: frozenset[str], behind: frozense
 
 
 def _phrases(vocabulary: Vocabulary) -> tuple[re.Pattern[str], ...]:
-    return _patterns(vocabulary.machines, vocabulary.purpose_before | {"für"}, vocabulary.purpose_behind)
+    return _patterns(
+        vocabulary.machines, vocabulary.purpose_before | vocabulary.taken_from | {"für"}, vocabulary.purpose_behind
+    )

@@ -48,8 +48,8 @@ _MARKS_IN_ASCII = re.compile(r"\((?:tm|r|c)\)")
 
 #: The slot as shops write it: `PCI-E`, `PCI Express`, `PCI-E4.0`.
 _PCIE = re.compile(r"pci[\s-]?e(?:x|xpress)?(?![a-z])")
-#: A code on the chip itself, which says nothing about the card that it is on: `GV100-896-A1`, `AD102-300`.
-_DIE = re.compile(r"\b(?:g[abhkmpv]|tu|ad)\d{3}[a-z]?-\d{2,3}[a-z]?(?:-[a-z]\d)*\b")
+#: A code on the chip or of the board, which says nothing about the card: `GV100-896-A1`, `AD102-300`, `900-2G133-0020-100`.
+_DIE = re.compile(r"\b(?:(?:g[abhkmpv]|tu|ad)\d{3}[a-z]?-\d{2,3}[a-z]?(?:-[a-z]\d)*|900-\d[a-z]\d{3}-\d{4}-\d{3})\b")
 
 #: `3070 T i` and `6800 X-T`: a suffix that was written apart.
 _APART = re.compile(r"(?<=\d)\s+(?:(t)[\s-](i)|(x)[\s/-](t))(?![\w-])")

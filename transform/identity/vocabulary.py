@@ -35,8 +35,8 @@ class Phrases:
 
 #: Lists whose words say something only beside others.
 _NO_MARKS = frozenset(
-    ("card_lines", "not_glued", "of_parts", "said_of_parts", "said_of_boxes", "for_whom", "before_names", "denying",
-     "whose_parts", "games", "numerals", "plurals")
+    ("card_lines", "not_glued", "comparing", "taken_from", "of_parts", "said_of_parts", "said_of_boxes", "for_whom",
+     "before_names", "denying", "whose_parts", "games", "numerals", "plurals")
 )  # fmt: skip
 
 
@@ -55,6 +55,7 @@ class Vocabulary:
     selling: frozenset[str]
     of_goods: frozenset[str]
     prepositions: frozenset[str]
+    comparing: frozenset[str]
     own_cards: frozenset[str]
     accessory: frozenset[str]
     parts: frozenset[str]
@@ -88,6 +89,7 @@ class Vocabulary:
     #: Both of these: the words for "for", wherever they stand.
     purpose: frozenset[str]
     machines: frozenset[str]
+    taken_from: frozenset[str]
     broken: frozenset[str]
     broken_phrases: Phrases
     denying: frozenset[str]
