@@ -136,7 +136,7 @@ class Layout:
             # The parents of hundreds of elements are mostly the same ones: each part is judged once.
             if here not in self._elsewhere:
                 is_other = self._is_named_elsewhere(here) or self._is_headed_elsewhere(here)
-                self._elsewhere[here] = _is_unseen(here) or is_other
+                self._elsewhere[here] = _is_unseen(here) or is_other or _is_beside(here)
             if self._elsewhere[here]:
                 return True
             here = here.getparent()
@@ -199,6 +199,11 @@ class Layout:
     @cached_property
     def _elsewhere(self) -> dict[HtmlElement, bool]:
         return {}
+
+
+def _is_beside(part: HtmlElement) -> bool:
+    """Whether a part is marked as one that stands beside the goods, and nothing in it orders."""
+    return part.tag == "aside" and not any(map(scan.is_worded_order, part.iter("button", "a", "input")))
 
 
 def _is_unseen(element: HtmlElement) -> bool:

@@ -208,5 +208,6 @@ def _is_shop(page: Context, seller: str) -> bool:
     """Whether the seller's name is the name of the site."""
     name = re.sub(r"[\W_]", "", seller.lower())
     host = re.sub(r"^www\.", "", urlsplit(page.url).hostname or "")
-    sites = [host.partition(".")[0], re.sub(r"[\W_]", "", (page.first_meta("og:site_name") or "").lower())]
+    names = (host.partition(".")[0], (page.first_meta("og:site_name") or "").lower())
+    sites = [re.sub(r"[\W_]", "", one) for one in names]
     return len(name) > 2 and any(len(site) > 2 and (site in name or name in site) for site in sites)

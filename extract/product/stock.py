@@ -49,12 +49,19 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
     """
     answer = _of_signs(page, products, layout)
     button = layout.button
-    if answer.availability != "in_stock" or button is None or button.tag == "form" or not _is_disabled(button):
+    if (
+        answer.availability not in ("in_stock", "preorder")
+        or button is None
+        or button.tag == "form"
+        or not _is_disabled(button)
+    ):
         return answer
     # What a press would do is written to a button that a script releases when the page has been loaded.
     is_released = button.get("onclick") is not None or next(layout.part.iter("select"), None) is not None
     if is_released or _another_orders(layout):
         return answer
+    if answer.availability == "preorder":
+        return Answer("out_of_stock")
     return Answer("unknown", "the page says in_stock, and its button that orders cannot be pressed")
 
 

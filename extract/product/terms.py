@@ -66,7 +66,12 @@ def _badges(layout: Layout) -> Iterator[Condition]:
     for element in layout.part.iter(*HOLD_TEXT):
         text = " ".join((element.text or "").split())
         # `Open-box: from $483.99` is another offer.
-        is_badge = 0 < len(text) <= _LONGEST_BADGE and element is not layout.title and not _AMOUNT.search(text)
+        priced = (
+            visible_text(next(element.iterancestors(), element), _LONGEST_AROUND)
+            if text.endswith((":", "："))
+            else text
+        )
+        is_badge = 0 < len(text) <= _LONGEST_BADGE and element is not layout.title and not _AMOUNT.search(priced)
         kind = words.condition(text) if is_badge else None
         if kind and element.tag not in _CHOICES and not layout.is_elsewhere(element):
             yield kind

@@ -82,6 +82,12 @@ def test_a_placeholder_and_the_price_of_related_goods_are_no_price(jsonld: str) 
     assert (offer.price, [issue.code for issue in issues]) == (None, ["no_price"])
 
 
+def test_what_stands_beside_the_goods_has_not_their_price() -> None:
+    beside = "<aside>Alternative: Norvik RTX 4070 White <b>$719</b></aside>"
+    offer, _ = read(shop(f"<p>Sold out. Price unknown.</p><button disabled>Add to cart</button>{beside}"))
+    assert (offer.price, offer.availability) == (None, "out_of_stock")
+
+
 def test_nines_that_data_and_page_agree_on_are_a_price() -> None:
     nines = offers('{"price": "9999.00", "priceCurrency": "USD"}')
     shown = '<p class="price">$9,999.00</p>'
@@ -130,6 +136,7 @@ def test_stock_condition_and_seller_are_those_of_the_offer_with_the_price(
         ('<button disabled onclick="add()">Add to cart</button>', "in_stock"),
         ("<select><option>8GB</option></select><button disabled>Add to cart</button>", "in_stock"),
         ("<button disabled>-</button><button>Add to cart</button>", "in_stock"),
+        ('<p class="stock">Back in stock soon</p><button disabled>Add to cart</button>', "out_of_stock"),
     ],
 )
 def test_a_button_that_cannot_be_pressed_is_a_veto(button: str, availability: str) -> None:
@@ -151,6 +158,7 @@ def test_a_button_that_cannot_be_pressed_is_a_veto(button: str, availability: st
         ("https://shop.example.com/p/1", '<ol class="breadcrumb"><li>Home</li><li>Second hand</li></ol>', "used"),
         ("https://shop.example.com/p/1", "<p>Open box: from $299.99</p>", "new"),
         ("https://shop.example.com/p/1", '<a href="/used">Used from another shop</a>', "new"),
+        ("https://shop.example.com/p/1", "<p><b>Outlet:</b> piece no. 4711</p>", "new"),
         ("https://shop.example.com/p/1", "<button>Contact the seller</button>", "unknown"),
         ("https://shop.example.com/p/1#condition=used", "<button>Contact the seller</button>", "used"),
         ("https://www.ebay.com/itm/1", "", "unknown"),
