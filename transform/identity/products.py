@@ -271,32 +271,30 @@ def _is_feature(product: Product, place: int) -> bool:
     words, reading = product.words, product.reading
     names = max((one.end for one in reading.mentions if one.end <= place), default=0)
     before = reading.tokens[max(names, place - 2) : place]
-    counted = any(one.text in words.fan_counts for one in before) or any(
-        one.count > 1 or one.text == "x" or one.text.isdigit() for one in before[-1:]
+    counted = any(one.text in words.fan_counts | words.numerals for one in before) or any(
+        one.count > 1 or one.text == "x" or one.text.isdigit() or one.text in words.units for one in before[-1:]
     )
     named = bool(reading.mentions) and place > product.first
     shown = named or bool(reading.mentions and (reading.sizes or product.marks & words.board_maker))
     described = named and any(one.text in words.said_of_parts for one in before)
-    fans = counted and shown and product.texts[place] in words.fans
+    fans = counted and shown and product.texts[place] in words.fans | words.coolers
     return fans or described or product.comes_along(place)
 
 
 def _parts_sold(product: Product) -> frozenset[str]:
     """The words that stand where a title names what it sells: before the first maker, or last behind the chip's name.
 
-    `Power cable MSI RTX 4090 24GB` and `RTX 4090 backplate ASUS` sell a part, `RTX 3090 with metal backplate` a card. Behind
-    a memory size, nothing else stands there: `RTX 3080 10GB power cable` is a cable, `RTX 3080 10GB Silent Cooler` a card.
+    `Power cable MSI RTX 4090 24GB` and `RTX 4090 backplate ASUS` sell a part, `RTX 3090 with metal backplate` a card.
     """
     words, reading = product.words, product.reading
     before = frozenset(one.text for one in _before_the_name(reading))
     behind = _behind_the_name(reading, product.plain) if reading.mentions else []
-    if reading.sizes:
-        sized = max((at for at, word in enumerate(behind, 1) if _is_memory(word)), default=0)
-        rest = frozenset(behind[sized:]) - words.graphics - CARDS
-        is_part = rest <= words.parts | words.of_parts | words.of_goods
-        return before | (rest - words.features_behind_size if is_part and sized else frozenset())
     beside = words.of_parts | words.of_goods | words.plain | words.board_maker | words.card_lines
-    return before | ({_last(behind, beside)} if product.marks & words.board_maker else frozenset(behind))
+    if not reading.sizes and product.marks.isdisjoint(words.board_maker):
+        return before | frozenset(behind)
+    last = _last(behind, beside)
+    # Behind a memory size these are features: `RTX 2060 D6 6GB 백플레이트`.
+    return before if reading.sizes and last in words.features_behind_size else before | {last}
 
 
 def _case(product: Product) -> Set[str]:
@@ -705,10 +703,6 @@ def _behind_the_name(reading: Reading, plain: str) -> list[str]:
 def _last(behind: Sequence[str], beside: Set[str]) -> str:
     """The last word that is none of `beside`; empty if there is none."""
     return next((word for word in reversed(behind) if word not in beside and not word.isdigit()), "")
-
-
-def _is_memory(word: str) -> bool:
-    return word in text.MEMORY_UNITS or text.glued_memory(word) is not None
 
 
 def _first_thing(tokens: Sequence[Token], words: Vocabulary) -> str | None:

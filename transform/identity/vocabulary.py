@@ -35,8 +35,8 @@ class Phrases:
 
 #: Lists whose words say something only beside others.
 _NO_MARKS = frozenset(
-    ("card_lines", "not_glued", "comparing", "taken_from", "of_parts", "said_of_parts", "said_of_boxes", "for_whom",
-     "before_names", "denying", "whose_parts", "games", "numerals", "plurals")
+    ("card_lines", "not_glued", "comparing", "coolers", "taken_from", "of_parts", "said_of_parts", "said_of_boxes",
+     "for_whom", "before_names", "denying", "whose_parts", "games", "numerals", "plurals")
 )  # fmt: skip
 
 
@@ -61,6 +61,7 @@ class Vocabulary:
     parts: frozenset[str]
     of_parts: frozenset[str]
     features_behind_size: frozenset[str]
+    coolers: frozenset[str]
     said_of_parts: frozenset[str]
     said_of_boxes: frozenset[str]
     accessory_maker: frozenset[str]
