@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.prefect_ import temporary
-from gpuledger.flows.prefect_.temporary import Server
 from gpuledger.flows.telling import logs
-from tests.support.prefect_home import prefect_home
 
 
 @pytest.fixture(autouse=True)
@@ -25,18 +20,3 @@ def _quiet_afterwards() -> Iterator[None]:
     for name, (handlers, level, propagate) in zip(names, before, strict=True):
         log = logging.getLogger(name)
         log.handlers[:], log.level, log.propagate = handlers, level, propagate
-
-
-@pytest.fixture
-def server(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Server]:
-    """A temporary Prefect server, with a home under its folder."""
-    prefect_home(tmp_path_factory, tmp_path / "home")
-    for name in [name for name in os.environ if name.startswith("PREFECT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
-    with temporary.running() as found:
-        found.wait()
-        yield found

@@ -20,10 +20,12 @@ from tests.support.served import Server, Serving, marked, until
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def server(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    prefect_home(tmp_path_factory, tmp_path / "prefect")
-    found = Server(tmp_path / "prefect")
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One for all tests, as it starts in ten seconds and more; the last test stops it."""
+    home = tmp_path_factory.mktemp("server") / "prefect"
+    prefect_home(tmp_path_factory, home)
+    found = Server(home)
     yield found
     found.stop()
 
@@ -46,7 +48,7 @@ def begun(data: DataDir) -> int:
     return len(run_log.entries(data))
 
 
-def test_killed_started_again_five_events_and_stopped(tmp_path: Path, server: Server, serving: list[Serving]) -> None:
+def test_killed_started_again_three_events_and_stopped(tmp_path: Path, server: Server, serving: list[Serving]) -> None:
     data, here = DataDir(tmp_path / "data"), lay(tmp_path / "downloaded")
     log = here / "serve.log"
 
@@ -70,26 +72,26 @@ def test_killed_started_again_five_events_and_stopped(tmp_path: Path, server: Se
     assert (done["type"], "prices changed" in done["message"]) == ("COMPLETED", True), log.read_text(errors="replace")
     assert rows(data.root, "SELECT status FROM ops.run ORDER BY started_at") == [("interrupted",), ("published",)]
 
-    # The refresh itself has said that prices changed; that rebuild finds nothing to do. Then five events at once.
+    # The refresh itself has said that prices changed; that rebuild finds nothing to do. Then three events at once.
     until(
         lambda: [run for run in second.api.runs("rebuild/on-change") if run["state"]["type"] == "COMPLETED"],
         "it is heard",
     )
     before = len(second.api.runs("rebuild/on-change"))
     (here / "gpuledger.toml").write_text('baseline_gpu_id = "nvidia-geforce-rtx-4090"', encoding="utf-8")
-    second.api.emit("gpuledger.models.changed", 5)
+    second.api.emit("gpuledger.models.changed", 3)
 
     def states_of(name: str) -> list[str]:
         return [run["state"]["type"] for run in second.api.runs(name)]
 
     def all_ended() -> list[str]:
         states = states_of("rebuild/on-change")[before:]
-        return states if len(states) >= 6 and not {"SCHEDULED", "PENDING", "RUNNING"} & set(states) else []
+        return states if len(states) >= 4 and not {"SCHEDULED", "PENDING", "RUNNING"} & set(states) else []
 
-    # One more than five: serve has seen the edited file itself.
-    states = until(all_ended, "six runs end")
+    # One more than three: serve has seen the edited file itself.
+    states = until(all_ended, "four runs end")
     assert states.count("COMPLETED") + states.count("CANCELLED") == len(states)
-    assert states.count("CANCELLED") >= 2  # covered by another; how many had begun before it, chance says
+    assert states.count("CANCELLED") >= 1  # covered by another; how many had begun before it, chance says
     # One of them built, once: the baseline is in the settings that the tables depend on.
     assert rows(data.root, "SELECT count(*) FROM ops.run WHERE status = 'published'") == [(2,)]
     assert rows(data.root, "SELECT DISTINCT baseline_gpu_id FROM mart.ranking") == [("nvidia-geforce-rtx-4090",)]
@@ -150,7 +152,7 @@ def test_doctor_fails_where_the_api_answers_without_a_credential(server: Server,
     server.stop()
     status, line = found(closed)
     assert (status, "does not answer" in line) == (1, True), line
-    opened = Server(tmp_path / "prefect", credential="")
+    opened = Server(Path(server.settings["PREFECT_HOME"]), credential="")
     status, line = found({**closed, "PREFECT_API_URL": opened.settings["PREFECT_API_URL"]})
     opened.stop()
     assert (status, "PREFECT_SERVER_API_AUTH_STRING" in line) == (1, True), line
