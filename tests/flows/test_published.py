@@ -81,9 +81,9 @@ def comparable(data: Path) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def days(tmp_path_factory: pytest.TempPathFactory, nights: dict[int, Night]) -> Path:
-    """The publication after each of three nights, `1` to `3`, and the folders of the publisher, `night1` to `night3`."""
+    """The publication after each of two nights, `1` and `2`, and the folders of the publisher, `night1` and `night2`."""
     folder = tmp_path_factory.mktemp("days")
-    for number in (1, 2, 3):
+    for number in (1, 2):
         if number > 1:
             shutil.copytree(folder / str(number - 1), folder / str(number))
         publish(nights[number], folder / f"night{number}", folder / str(number))
@@ -96,7 +96,7 @@ def test_a_reader_has_what_nights_of_these_sources_alone_would_have_made(
     """Nothing of a withheld source is in it, and nothing else is missing: row for row, on past days too."""
     folder, address = place
     alone, reader = tmp_path / "alone", tmp_path / "reader"
-    for number in (1, 2, 3):
+    for number in (1, 2):
         only = [word for source in _MAY for word in ("--only", source)]
         succeeds("refresh", "--sample", "--engine", "plain", "--night", number, *only, data=alone)
         show(days, number, folder)
@@ -115,9 +115,9 @@ def test_a_reader_has_what_nights_of_these_sources_alone_would_have_made(
     for resource in json.loads((folder / "datapackage.json").read_text())["resources"]:
         assert (folder / resource["path"]).stat().st_size == resource["bytes"]
         assert resource["licenses"][0]["name"]
-    report = days / "3" / "report" / "index.html"
+    report = days / "2" / "report" / "index.html"
     written = report.stat().st_mtime_ns
-    assert "is published already" in succeeds("publish", days / "3", data=days / "night3").out
+    assert "is published already" in succeeds("publish", days / "2", data=days / "night2").out
     assert report.stat().st_mtime_ns == written
 
 
@@ -157,32 +157,6 @@ def test_what_becomes_known_later_on_a_day_reaches_who_already_has_the_day(
     assert comparable(tmp_path / "behind") == comparable(reader)
     show(days, 2, folder)
     assert "do not lead to it" in pull(reader, address).err
-
-
-def test_a_source_that_went_silent_in_a_fresh_night_is_named_at_the_reader(
-    tmp_path: Path, place: tuple[Path, str], nights: dict[int, Night]
-) -> None:
-    """From which hour on it is silent, tests/ops/test_status.py says."""
-    folder, address = place
-    data = nights[3].copy(tmp_path / "behind")
-    with duckdb.connect(str(DataDir(data).published.resolve())) as con:
-        con.execute("""UPDATE ops.source_state SET last_success_at = TIMESTAMPTZ '2023-11-18 03:00Z' - INTERVAL 49 HOUR
-            WHERE source = 'newegg'""")
-        con.execute("""UPDATE core.source_night SET seen_at = seen_at - INTERVAL 3 DAY
-            WHERE source = 'danawa' AND seen_at < DATE '2023-11-17'""")
-    publish(Night(3, data, nights[3].outcome), tmp_path / "data", folder)
-    reader = tmp_path / "reader"
-    told = pull(reader, address, "--key", key_of())
-    assert "silent for longer than usual: newegg" in told.out
-    states = {one["source"]: one for one in json.loads((folder / "manifest-2023-11-18.json").read_text())["sources"]}
-    assert (states["newegg"]["is_silent"], states["danawa"]["is_silent"]) == (True, False)
-    gap = [{"since": "2023-11-13T03:00:00Z", "until": "2023-11-17T03:00:00Z"}]
-    assert (states["danawa"]["gaps"], states["newegg"]["gaps"]) == (gap, [])
-    answer = json.loads(succeeds("buy", "--model", "llama-3.1-8b", "--format", "json", data=reader).out)
-    assert [*answer["silent"]] == ["newegg"]
-    assert "The price is stale: Newegg could not be read last time." in answer["sentences"]
-    status = json.loads(gpuledger("status", "--json", data=reader).out)["sources"]
-    assert {one["source"]: len(one["gaps"]) for one in status if one["gaps"]} == {"danawa": 1}
 
 
 #: What the steps of the workflow call of the host: a release that keeps one file, in the folder RELEASE.
@@ -274,7 +248,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a changed manifest": (lambda f: changed_byte(_of_second_day(f)), "its bytes changed"),
     "a missing day": (lambda f: _of_second_day(f).unlink(), "2023-11-17 is missing"),
     "no signature": (lambda f: (f / "manifest-2023-11-17.json.minisig").unlink(), "is not signed"),
-    "another key": (lambda f: resigned(f, 1, lambda m: m), "signed with another key"),
+    "another key": (lambda f: resigned(f, 1, lambda m: m), f"signed with another key than {key_of()}"),
     "another yesterday": (
         lambda f: resigned(f, 0, lambda m: m["previous"].update(sha256="0" * 64)),
         "manifest-2023-11-16.json is not what was published",
@@ -285,11 +259,13 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
 }  # fmt: skip
 
 
-def test_what_was_changed_is_named_and_nothing_is_taken_in(tmp_path: Path, place: tuple[Path, str], days: Path) -> None:
+def test_a_first_pull_pins_what_it_saw_and_of_what_was_changed_then_nothing_is_taken_in(
+    tmp_path: Path, place: tuple[Path, str], days: Path
+) -> None:
     folder, address = place
     show(days, 1, folder)
     first, reader = tmp_path / "first", tmp_path / "reader"
-    assert pull(first, address, "--key", key_of()).status == 0
+    assert f"from now on only {key_of()} counts" in pull(first, address).out
     for name, (damage, told) in DAMAGES.items():
         shutil.rmtree(reader, ignore_errors=True)
         shutil.copytree(first, reader, symlinks=True)
@@ -300,29 +276,18 @@ def test_what_was_changed_is_named_and_nothing_is_taken_in(tmp_path: Path, place
         assert (outcome.status, told in outcome.err) == (1, True), (name, outcome)
         assert DataDir(reader).published.resolve() == before, name
     show(days, 2, folder)
-    assert pull(reader, address).status == 0
+    resigned(folder, 1, lambda manifest: None)
+    assert pull(reader, address, "--key", key_of(), "--key", key_of(1)).status == 0, "a second key may follow"
     after = DataDir(reader).published.resolve()
     assert after != before
     show(days, 1, folder)
     assert "older than what was pulled: 2023-11-16" in pull(reader, address).err
     assert DataDir(reader).published.resolve() == after
-
-
-def test_a_first_pull_pins_what_it_saw_and_a_second_key_may_follow(
-    tmp_path: Path, place: tuple[Path, str], days: Path
-) -> None:
-    folder, address = place
-    show(days, 1, folder)
-    reader = tmp_path / "reader"
-    assert f"from now on only {key_of()} counts" in pull(reader, address).out
-    show(days, 2, folder)
-    resigned(folder, 1, lambda manifest: None)
-    assert f"another key than {key_of()}" in pull(reader, address).err
-    assert pull(reader, address, "--key", key_of(), "--key", key_of(1)).status == 0
     empty = tmp_path / "without"
     empty.mkdir()
     (empty / "minisign.py").write_text("raise ModuleNotFoundError('no minisign', name='minisign')")
-    outcome = gpuledger("pull", address, data=reader, env={"PYTHONPATH": f"{empty}{os.pathsep}{python_path()}"})
+    show(days, 2, folder)
+    outcome = gpuledger("pull", address, data=first, env={"PYTHONPATH": f"{empty}{os.pathsep}{python_path()}"})
     assert (outcome.status, "pip install 'gpuledger[published]'" in outcome.err) == (1, True)
 
 
@@ -375,11 +340,15 @@ def test_questions_ask_once_a_day_and_own_quotes_stand_beside_published_prices(
     assert rows(own, "SELECT count(*) FROM core.offer WHERE source = 'quotes' AND price = 1234") == [(1,)]
 
 
-def test_no_secret_of_the_publisher_is_in_a_published_byte(tmp_path: Path, nights: dict[int, Night]) -> None:
-    """Twenty, each where somebody would leave it: every file is looked through, and every value of every table."""
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory, nights: dict[int, Night]) -> tuple[Path, list[str]]:
+    """A night in which a shop was silent, published in the folder `public` beside it; and the secrets that its publisher
+    has, each where somebody would leave it.
+    """
+    above = tmp_path_factory.mktemp("planted")
     planted = [f"planted{number}zq" for number in range(20)]
-    p, folder = iter(planted), tmp_path / "public"
-    data = nights[1].copy(tmp_path / next(p))
+    p = iter(planted)
+    data = nights[1].copy(above / next(p))
     (data / "inbox").mkdir(exist_ok=True)
     (data / "inbox" / f"{next(p)}.csv").write_text(
         f"product,price,currency,vendor,note\nNVIDIA GeForce RTX 4090 {next(p)},1500,USD,{next(p)},{next(p)}\n"
@@ -404,20 +373,52 @@ def test_no_secret_of_the_publisher_is_in_a_published_byte(tmp_path: Path, night
     env = {"GPULEDGER_EBAY_CLIENT_SECRET": next(p), "GPULEDGER_NOTIFY_URLS": f"json://127.0.0.1:9/{next(p)}"}
     assert not [*p]
     assert gpuledger("refresh", "--sample", "--engine", "plain", "--night", "2", data=data, env=env).status == 3
+    with duckdb.connect(str(DataDir(data).published.resolve())) as con:
+        con.execute("""UPDATE ops.source_state SET last_success_at = TIMESTAMPTZ '2023-11-17 03:00Z' - INTERVAL 49 HOUR
+            WHERE source = 'newegg'""")
+        con.execute("""UPDATE core.source_night SET seen_at = seen_at - INTERVAL 3 DAY
+            WHERE source = 'danawa' AND seen_at < DATE '2023-11-17'""")
     for source in (*_MAY[1:], "measurements", "toms_gpu_hierarchy"):
         terms = ("--page", "https://shop.example/terms", "--publish", "Prices may be reused")
         succeeds("sources", "terms", source, "allowed", *terms, data=data)
-    key_text = bytes(_KEYS[0].secret_key).decode()
-    succeeds("publish", folder, data=data, env={**env, "GPULEDGER_PUBLISH_KEY": key_text})
+    env["GPULEDGER_PUBLISH_KEY"] = bytes(_KEYS[0].secret_key).decode()
+    succeeds("publish", above / "public", data=data, env=env)
+    return data, [*planted, env["GPULEDGER_PUBLISH_KEY"].splitlines()[1], str(above)]
 
+
+def test_no_secret_of_the_publisher_is_in_a_published_byte(planted: tuple[Path, list[str]]) -> None:
+    """Every file is looked through, and every value of every table."""
+    data, secrets = planted
+    public = data.parent / "public"
     kept = "\n".join(repr(lines) for lines in tables(data, "core", "mart", "ops").values())
-    assert sum(secret in kept for secret in planted) >= 12, "they are in the warehouse of the publisher"
-    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert sum(secret in kept for secret in secrets) >= 12, "they are in the warehouse of the publisher"
+    files = [path for path in public.rglob("*") if path.is_file()]
     assert len(files) > 20
     for path in files:
         shown = path.read_bytes().decode(errors="replace")
         if path.suffix == ".parquet":
             shown += repr(duckdb.sql(f"FROM read_parquet('{path}')").fetchall())
-        for secret in (*planted, key_text.splitlines()[1], str(tmp_path)):
+        for secret in secrets:
             assert secret not in shown, (secret, path.name)
-    assert title in repr(duckdb.sql(f"FROM read_parquet('{folder}/listing-*.parquet')").fetchall())
+    ((title,),) = rows(data, "SELECT title FROM core.listing WHERE source = 'newegg' ORDER BY 1 LIMIT 1")
+    assert title in repr(duckdb.sql(f"FROM read_parquet('{public}/listing-*.parquet')").fetchall())
+
+
+def test_a_source_that_went_silent_in_a_fresh_night_is_named_at_the_reader(
+    tmp_path: Path, place: tuple[Path, str], planted: tuple[Path, list[str]]
+) -> None:
+    """From which hour on it is silent, tests/ops/test_status.py says."""
+    folder, address = place
+    shutil.copytree(planted[0].parent / "public", folder, dirs_exist_ok=True)
+    reader = tmp_path / "reader"
+    told = pull(reader, address, "--key", key_of())
+    assert "silent for longer than usual: newegg" in told.out
+    states = {one["source"]: one for one in json.loads((folder / "manifest-2023-11-17.json").read_text())["sources"]}
+    assert (states["newegg"]["is_silent"], states["danawa"]["is_silent"]) == (True, False)
+    gap = [{"since": "2023-11-13T03:00:00Z", "until": "2023-11-17T03:00:00Z"}]
+    assert (states["danawa"]["gaps"], states["newegg"]["gaps"]) == (gap, [])
+    answer = json.loads(succeeds("buy", "--model", "llama-3.1-8b", "--format", "json", data=reader).out)
+    assert [*answer["silent"]] == ["newegg"]
+    assert "The price is stale: Newegg could not be read last time." in answer["sentences"]
+    status = json.loads(gpuledger("status", "--json", data=reader).out)["sources"]
+    assert {one["source"]: len(one["gaps"]) for one in status if one["gaps"]} == {"danawa": 1}
