@@ -3,7 +3,7 @@
 `gpuledger serve` and `deploy/prefect.yaml` deploy the same flows, by the name of this module. No flow takes a path: the
 environment of the process that runs it names the data directory, and never the caller who requests a run.
 
-Shown by tests/ops/test_serve.py (a run is given no other folder) and tests/ops/test_retries.py.
+Shown by tests/ops/test_serve.py (a run is given no other folder) and tests/ops/test_server_lost.py.
 """
 
 from __future__ import annotations
