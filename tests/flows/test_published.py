@@ -206,8 +206,8 @@ def test_the_steps_of_the_workflow_publish_night_after_night(tmp_path: Path, pla
         for step in steps:
             if "run" in step and step["name"] != "install":
                 shell(step["run"], night)
-        shutil.copytree(night / "public", folder, dirs_exist_ok=True)
-        assert "checked" in pull(tmp_path / "reader", address, "--key", key_of()).out
+    shutil.copytree(night / "public", folder, dirs_exist_ok=True)
+    assert "checked" in pull(tmp_path / "reader", address, "--key", key_of()).out
     assert rows(night / "data", "SELECT count(*) FROM ops.run WHERE status = 'published'") == [(2,)]
     shell('test "$(git -C origin rev-list --count main)" -ge 2', tmp_path)
 

@@ -19,7 +19,6 @@ from gpuledger.flows.night import gather, sharing
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows, succeeds
 from tests.flows.inprocess import context
-from tests.nights import Night
 from tests.support.store_promises import PROMISES, Promise
 from tests.support.stores import azure_server, s3_server
 
@@ -80,9 +79,9 @@ def test_a_worker_hands_over_pages_and_asks_whether_they_changed(tmp_path: Path,
 
 
 def test_a_publication_in_a_store_is_read_by_who_has_its_address(
-    tmp_path: Path, address: str, server: dict[str, str], nights: dict[int, Night]
+    tmp_path: Path, address: str, server: dict[str, str], first_night: Path
 ) -> None:
-    data = nights[1].copy(tmp_path / "data")
+    data = Path(shutil.copytree(first_night, tmp_path / "data", symlinks=True))
     succeeds("publish", f"{address}/public", data=data, env=server)
     pulled = succeeds("pull", f"{address}/public", data=tmp_path / "copy", env=server)
     assert "is not signed" in pulled.out
