@@ -75,7 +75,7 @@ def spoken(text: str) -> str:
         return gettext(text)
     parts, translated = text.split("; "), []
     while parts:
-        sentence_parts = next((n for n in range(len(parts), 1, -1) if _template_of("; ".join(parts[:n]))), 1)
+        sentence_parts = next((n for n in range(len(parts), 1, -1) if _by_template("; ".join(parts[:n]), gettext)), 1)
         translated.append(_one("; ".join(parts[:sentence_parts])))
         del parts[:sentence_parts]
     return "; ".join(translated)
@@ -90,18 +90,15 @@ class WithSentences(NullTranslations):
 
     def gettext(self, message: str) -> str:
         """The translation of `message`, which may be a sentence made from a template."""
-        translated = translations(self.language).gettext(message)
-        if translated != message or (template_and_figures := _template_of(message)) is None:
-            return translated
-        template, figures = template_and_figures
-        return translations(self.language).gettext(template).format(**figures)
+        translate = translations(self.language).gettext
+        translated = translate(message)
+        return translated if translated != message else _by_template(message, translate) or message
 
 
 def _one(text: str) -> str:
     """The translation of one sentence, or of a list of words or of counted things."""
-    if template_and_figures := _template_of(text):
-        template, figures = template_and_figures
-        return gettext(template).format(**figures)
+    if sentence := _by_template(text, gettext):
+        return sentence
     if not knows(text):
         if ", " in text:
             return ", ".join(map(_one, text.split(", ")))
@@ -112,11 +109,10 @@ def _one(text: str) -> str:
     return text if translated == text_with_spaces else translated
 
 
-def _template_of(text: str) -> tuple[str, dict[str, str]] | None:
-    """The template that a sentence was made from, and its figures; None if there is none."""
-    return next(
-        ((template, match.groupdict()) for template, pattern in _patterns() if (match := pattern.fullmatch(text))), None
-    )
+def _by_template(text: str, translate: Callable[[str], str]) -> str | None:
+    """The translation of a sentence by the template that it was made from; None if there is none."""
+    matches = ((template, pattern.fullmatch(text)) for template, pattern in _patterns())
+    return next((translate(template).format(**match.groupdict()) for template, match in matches if match), None)
 
 
 @cache
