@@ -195,12 +195,6 @@ def test_the_condition_of_an_address_goes_with_the_links_of_its_sitemap() -> Non
         list(GENERIC.parse(page(sitemap, "https://shop.example.com/sitemap.xml#condition=mint")))
 
 
-def test_what_offers_of_one_price_say_differently_is_left_open() -> None:
-    two = ", ".join((offer("599", "New", "InStock", "Cards"), offer("599", "Used", "InStock", "TechDeals")))
-    found, _ = read(shop('<p class="price">$599</p>', jsonld=offers(f"[{two}]")))
-    assert (str(found.price), found.condition, found.seller) == ("599", "unknown", None)
-
-
 @pytest.mark.parametrize(
     ("lower", "price"),
     [
@@ -213,29 +207,6 @@ def test_what_offers_of_one_price_say_differently_is_left_open() -> None:
 def test_a_lower_price_beside_a_struck_one_counts_if_everybody_pays_it(lower: str, price: str) -> None:
     found, issues = read(shop(f'<div class="price"><s>$549.99</s> <span>{lower}</span></div>{CART}', jsonld=USD_549))
     assert (price_of(found)[0], issues) == (price, [])
-
-
-@pytest.mark.parametrize(
-    ("name", "body", "condition"),
-    [
-        (f"{NAME} (Used)", "", "used"),
-        (f"Refurbished {NAME}", "", "refurbished"),
-        (NAME, "<p>Condition: Used</p>", "used"),
-        (NAME, "", "new"),
-    ],
-)
-def test_a_piece_that_people_read_of_as_used_is_not_new(name: str, body: str, condition: str) -> None:
-    told_as_new = USD_549.replace(NAME, name).replace(
-        '"USD"', '"USD", "itemCondition": "https://schema.org/NewCondition"'
-    )
-    found, _ = read(shop_page(body, title=name, head=told(told_as_new)))
-    assert found.condition == condition
-
-
-@pytest.mark.parametrize("other", [f"{NAME} Water Block", f"{NAME} D"])
-def test_what_the_page_tells_of_another_model_is_not_its_price(other: str) -> None:
-    found, _ = read(shop(CART, jsonld=USD_549.replace(NAME, other)))
-    assert (found.title, found.price) == (NAME, None)
 
 
 def test_seller_condition_and_maker() -> None:
@@ -257,14 +228,6 @@ def test_the_eye_against_json_ld() -> None:
 
 
 @pytest.mark.parametrize(
-    "offer", ['{"price": "45.83"', '{"@type": "AggregateOffer", "lowPrice": "45.83", "highPrice": "50"']
-)
-def test_a_rate_that_json_ld_calls_a_price_is_a_rate(offer: str) -> None:
-    found, _ = read(shop(f'<p class="price">$45.83/mo.</p>{CART}', offers(offer + ', "priceCurrency": "USD"}')))
-    assert (found.price, found.price_kind) == (Decimal("45.83"), "monthly")
-
-
-@pytest.mark.parametrize(
     ("seen", "price", "kind"),
     [
         # One variant of several, of which the page names the cheapest to machines; above all of them; below.
@@ -277,11 +240,6 @@ def test_a_price_within_the_range_that_is_told_to_machines(seen: str, price: str
     several = offers('{"@type": "AggregateOffer", "lowPrice": 399.99, "highPrice": 899, "priceCurrency": "USD"}')
     offer, issues = read(shop(f'<p class="product-price">{seen}</p>{CART}', several))
     assert (offer.price, offer.price_kind) == (None if price is None else Decimal(price), kind), issues
-
-
-def test_a_conversion_beside_the_price_is_none() -> None:
-    offer, _ = read(shop(f'<p class="price">US$549.99</p><p class="price">approx. €505.10</p>{CART}', USD_549))
-    assert (offer.price, offer.currency) == (Decimal("549.99"), "USD")
 
 
 # ── country, language and currency ────────────────────────────────────────────────────────────────────────────────────
@@ -317,13 +275,6 @@ def test_other_prices_of_the_page_and_the_caller_say_what_a_point_means() -> Non
     assert read(shop(body, lang="en"), "https://shop.example.de/p/1")[0].price == 1299
     known = page(shop(f'<p class="price">1.299 €</p>{CART}', lang="en"), URL)
     assert [getattr(item, "price", None) for item in product.parse(known, country="DE", language="de")] == [1299]
-
-
-def test_what_is_printed_settles_a_careless_number_for_machines() -> None:
-    careless, url = offers('{"price": "2.449", "priceCurrency": "ARS"}'), "https://shop.example.com.ar/p/1"
-    assert read(shop(f'<p class="price">$2.449</p>{CART}', careless, lang="es"), url)[0].price == 2449
-    alone, issues = read(shop(CART, careless, lang="es"), url)
-    assert (alone.price, [issue.code for issue in issues]) == (None, ["ambiguous_price"])
 
 
 @pytest.mark.parametrize(
@@ -425,40 +376,12 @@ def test_what_is_not_clearly_the_price_is_left_open(markup: str) -> None:
     assert issues != []
 
 
-def test_a_code_beside_a_range_is_no_part_of_it() -> None:
-    offer, _ = read(shop(f'<div><p>M12-345</p><p class="price">$549 - $599</p></div>{CART}'))
-    assert (offer.price, offer.price_kind) == (Decimal(549), "from")
-
-
 @pytest.mark.parametrize(("block", "price"), [("product-card", Decimal("549.99")), ("shop-head", None)])
 def test_parts_of_the_block_that_holds_the_title_are_the_goods_own(block: str, price: Decimal | None) -> None:
     prices = '<b class="price__old">$599.99</b> <b class="price__now">$549.99</b>'
     body = f'<div class="product-card__prices">{prices}</div>{CART}'
     offer, _ = read(shop(body).replace("<h1>", f'<h1 class="{block}__title">'))
     assert offer.price == price
-
-
-@pytest.mark.parametrize(
-    "markup",
-    [
-        '<div><h3>Why not try these</h3><div><b>Norvik RTX 4060</b> <i class="price">$299.99</i></div></div>',
-        '<div><h4>Deal of the week</h4><p class="price">$299.99</p></div>',
-        '<div><p class="cart-total-price">$299.99</p></div>',
-    ],
-)
-def test_of_goods_that_cannot_be_ordered_another_section_s_price_is_not_taken(markup: str) -> None:
-    html = shop().replace("<h1>", "<div><h1>").replace("</h1>", f"</h1><p>No longer available.</p></div>{markup}")
-    offer, _ = read(html)
-    assert (offer.price, offer.availability) == (None, "out_of_stock")
-
-
-def test_where_the_page_shows_no_price_another_section_s_is_not_taken() -> None:
-    html = f"""<html lang="en-US"><head><title>Norvik RTX 4070 12GB</title></head><body>
-        <div><div><h1>Norvik RTX 4070 12GB</h1><div id="price-by-script"></div>{CART}</div></div>
-        <div><div><h3>Norvik RTX 4060</h3><p class="product-price">$299.99</p></div></div></body></html>"""
-    offer, issues = read(html)
-    assert offer.price is None
-    assert issues != []
 
 
 def test_a_bundle_is_not_the_price_of_the_card() -> None:
@@ -500,13 +423,6 @@ def test_words_and_buttons(markup: str, lang: str, expected: str) -> None:
 def test_without_a_price_other_goods_and_lists_of_wishes_sell_nothing(markup: str, expected: str) -> None:
     offer, _ = read(shop(f"<p>Call for price</p>{markup}"))
     assert offer.availability == expected
-
-
-@pytest.mark.parametrize("prices", ["<p><b>$549.99</b></p>", "<p><b>$549.99</b> <b>$599.99</b></p>"])
-def test_a_price_alone_does_not_say_that_the_goods_are_there(prices: str) -> None:
-    offer, issues = read(shop(prices))
-    assert offer.availability == "unknown"
-    assert [issue for issue in issues if issue.code == "availability_disagreement"] == []
 
 
 @pytest.mark.parametrize(

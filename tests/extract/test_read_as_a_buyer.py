@@ -63,15 +63,6 @@ def test_what_is_still_to_come(waiting: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "sign",
-    [CART, "<p>In stock</p>", "<p>12 in stock</p>", '<p class="stock">Stock: 7</p>', "<p>Ready to ship</p>",
-     '<input name="quantity" disabled><a class="btn" href="#">Add to cart</a>'],
-)  # fmt: skip
-def test_a_sign_of_stock(sign: str) -> None:
-    assert read(PRICE + sign)[0].availability == "in_stock"
-
-
-@pytest.mark.parametrize(
     "no_sign",
     ["", "<p>Free returns</p>", "<button disabled>Add to cart</button>", "<p>Image not available</p>",
      "<p>Available in three colours</p>", "<button>Write a message</button>", "<p>Free shipping available</p>"],
@@ -175,12 +166,6 @@ def test_the_amount_of_exactly_these_goods(body: str, price: str | None) -> None
     assert offer.price_kind in ("now", None)
 
 
-def test_what_members_pay_is_not_the_price_where_machines_are_told_that() -> None:
-    body = f'<p>Member price <b class="price">$899.00</b></p><p>Price <b class="price">$999.00</b></p>{CART}'
-    offer, _ = read(body, in_stock("899.00"))
-    assert (offer.price, offer.price_kind) == (Decimal("999.00"), "now")
-
-
 @pytest.mark.parametrize(
     ("lang", "stated", "body", "price"),
     [
@@ -202,24 +187,8 @@ def test_what_meta_data_alone_say_of_members_or_without_tax_is_not_the_price(
     assert (offer.price, offer.currency, issues) == (Decimal(price), currency, [])
 
 
-@pytest.mark.parametrize(
-    "beside", ["<label><input type='checkbox'> + 36 Monate Garantie 49,99 €</label>", "<p>Erscheint am 15.12.</p>"]
-)
-def test_a_plan_and_a_day_beside_a_price_are_no_other_price(beside: str) -> None:
-    offer, _ = read(f"<p class='price'>599,00 €</p>{beside}{CART}", lang="de-DE")
-    assert (offer.price, offer.currency) == (Decimal("599.00"), "EUR")
-
-
 @pytest.mark.parametrize("name", ["offers", "Offers"])
 @pytest.mark.parametrize("nested", [False, True])
 def test_offers_in_a_list_of_lists_and_under_a_capital(name: str, nested: bool) -> None:
     offer, _ = read("", **{name: [[in_stock()]] if nested else [in_stock()]})
     assert (offer.price, offer.availability) == (Decimal("999.00"), "in_stock")
-
-
-@pytest.mark.parametrize("printed", ["1 328,85 € / 2 599,00 лв.", "2 599,00 лв. (1 328,85 €)"])
-def test_a_price_in_the_euro_and_in_the_money_that_it_replaced(printed: str) -> None:
-    offer, _ = read(
-        f'<p class="price">{printed}</p><button>Купи</button>', lang="bg", url="https://shop.example.bg/p/1"
-    )
-    assert (offer.price, offer.currency) == (Decimal("1328.85"), "EUR")

@@ -201,15 +201,6 @@ def test_of_several_prices_to_machines_the_page_shows_which_is_asked() -> None:
     assert (offer.price, offer.currency) == (Decimal("649.99"), "USD")
 
 
-def test_a_group_of_variants_is_a_price_from() -> None:
-    variants = [
-        {"@type": "Product", "name": f"{TITLE} {colour}", "offers": {"price": price, "priceCurrency": "USD"}}
-        for colour, price in (("black", 619), ("white", 599))
-    ]
-    offer, _ = read(CART, hasVariant=variants, **{"@type": "ProductGroup"})
-    assert (offer.price, offer.price_kind) == (Decimal(599), "from")
-
-
 @pytest.mark.parametrize(
     "name", ["Veltor RTX 4070 Ti Twin 12GB", "Veltor RTX 4070 SUPER Twin 12GB", "Veltor RTX 4070 Twin 16GB"]
 )
