@@ -37,7 +37,7 @@ from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
 from gpuledger.transform.build import price_days
 from gpuledger.warehouse import history, ledger, publish
-from gpuledger.warehouse.ledger import IssueOfPage, SourceOutcome
+from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load import offers
 from gpuledger.warehouse.load.offers import MissingRate
 
@@ -166,9 +166,8 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
     # A night's statements read a thousand rows each: sharing those out among threads takes longer than reading them.
     with publish.one_thread(con):
         for (seen_at, rows), verdict in publish.committed(con, zip(crawls, verdicts, strict=True)):
-            batch = Collected(
-                SOURCE, rows=rows, nights=(seen_at, seen_at), issues=[] if rows else [_empty_night(verdict)]
-            )
+            empty = Issue(code="empty_night", message=verdict.refusal or "", severity="warning"), None
+            batch = Collected(SOURCE, rows=rows, nights=(seen_at, seen_at), issues=[] if rows else [empty])
             night = replace(context, as_of=seen_at)
             taken_in = take_in.take_in(con, night, batch, take_in.Before(), verdict)
             take_in.record(con, night, [taken_in])
@@ -221,10 +220,6 @@ def _verdicts(nights: Sequence[tuple[datetime, Sequence[Offer]]]) -> list[Verdic
             refusal = refusal or f"{len(quarantined)} of {len(night)} rows of {seen_at:%Y-%m-%d} break the contract"
         verdicts.append(Verdict({} if refusal else quarantined, (), refusal))
     return verdicts
-
-
-def _empty_night(verdict: Verdict) -> IssueOfPage:
-    return Issue(code="empty_night", message=verdict.refusal or "", severity="warning"), None
 
 
 def _missing_rates(

@@ -113,12 +113,20 @@ def replay(
     context.progress.step("verify")
     with writing(context.data), archive.held():
         damaged = [*_lost_runs(archive_of), *_damage(archive, runs)]
-        _refuse_a_damaged_baseline(archive_of)
+        # Also if damage may be skipped: all later runs would be built on it.
+        if archive_of.baseline.exists() and integrity.is_whole(archive_of, archive_of.baseline) is False:
+            raise ReplayRefused(
+                f"{archive_of.baseline}: it is not what was written: restore it from a backup, or move it away, and the "
+                "runs in it are left out by --skip-damaged. Nothing was changed"
+            )
         if damaged and not skip_damaged:
             raise _refusal(damaged)
         damaged += _no_longer_read(runs)
         publish.heal(context.data)
-        _bring_decisions(archive_of, context.data)
+        # What people decided and added belongs to the history, as the pages do.
+        for folder in FROM_PEOPLE if archive_of.root.resolve() != context.data.root.resolve() else ():
+            if (archive_of.root / folder).is_dir():
+                shutil.copytree(archive_of.root / folder, context.data.root / folder, dirs_exist_ok=True)
         limit = context.settings.memory_limit
         with (
             ParsePool(context.settings.page_limits()) as parser,
@@ -143,14 +151,6 @@ def replay(
             context.progress.step("export")
             exporting.after_run(context.data, summary.answered)
     return dataclasses.replace(summary, damaged=damaged)
-
-
-def _bring_decisions(source: DataDir, target: DataDir) -> None:
-    """Copy what people decided and added: it belongs to the history, as the pages do."""
-    if source.root.resolve() != target.root.resolve():
-        for folder in FROM_PEOPLE:
-            if (source.root / folder).is_dir():
-                shutil.copytree(source.root / folder, target.root / folder, dirs_exist_ok=True)
 
 
 @dataclasses.dataclass
@@ -230,15 +230,6 @@ def pages(archive: Archive, record: SourceRecord) -> list[Snapshot]:
         if len(fetched) > record.fetched
         else fetched
     )
-
-
-def _refuse_a_damaged_baseline(data: DataDir) -> None:
-    """Raise ReplayRefused for a damaged baseline, even if damage may be skipped: all later runs would be built on it."""
-    if data.baseline.exists() and integrity.is_whole(data, data.baseline) is False:
-        raise ReplayRefused(
-            f"{data.baseline}: it is not what was written: restore it from a backup, or move it away, and the runs in it "
-            "are left out by --skip-damaged. Nothing was changed"
-        )
 
 
 def _refusal(damaged: Sequence[str]) -> ReplayRefused:
