@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -10,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpuledger.extract.message import Message
 from gpuledger.flows.asking.options import Amount, Whole, currency_option, data_dir_option, data_of, format_option
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.showing import chosen
 from gpuledger.flows.showing.money import money
 from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 
@@ -60,7 +63,7 @@ def add(card: str, below: float | None, new_low: int | None, data_dir: str | Non
         added_on=datetime.now(UTC).date(),
     )  # fmt: skip
     added = watches.add(data, watch)
-    click.echo(f"watch {added.id}: {added.waits_for}")
+    click.echo(f"{gettext('watch')} {added.id}: {say(added.waits_for)}")
     _show_now(data, [added])
 
 
@@ -74,14 +77,16 @@ def list_(data_dir: str | None, form: str) -> None:
     from gpuledger.flows.telling.kept_answers import MOVED
     from gpuledger.transform.report.questions import QUESTIONS
 
+    moved = Message("another pick, or its price on day one by {share:.0%}", share=MOVED)
+    words: Callable[[object], str] = say if form == "table" else str
     show_rows(
         ["id", "watch", "rule", "gpu_id", "added_on"],
         [
-            *((w.id, w.waits_for, w.rule, w.gpu_id, w.added_on) for w in watches.WATCHES.all(data_of(data_dir).root)),
             *(
-                (one.name, f"another pick, or its price on day one by {MOVED:.0%}", "answer", None, one.kept_on)
-                for one in QUESTIONS.all(data_of(data_dir).root)
+                (w.id, words(w.waits_for), w.rule, w.gpu_id, w.added_on)
+                for w in watches.WATCHES.all(data_of(data_dir).root)
             ),
+            *((one.name, words(moved), "answer", None, one.kept_on) for one in QUESTIONS.all(data_of(data_dir).root)),
         ],
         form,
         if_empty=gettext('no watch yet: `gpuledger watch add "rtx 4090" --below 1500` adds one'),
@@ -99,7 +104,8 @@ def remove(number: str, data_dir: str | None) -> None:
     if QUESTIONS.remove(data_of(data_dir).root, number) is not None:
         click.echo(f"removed: {number}")
         return
-    click.echo(f"removed: {watches.remove(data_of(data_dir), Whole(1).convert(number, None, None)).waits_for}")
+    removed = watches.remove(data_of(data_dir), Whole(1).convert(number, None, None))
+    click.echo(f"removed: {say(removed.waits_for)}")
 
 
 @command.command()
@@ -123,7 +129,7 @@ def test(number: int | None, send: bool, data_dir: str | None) -> int:
     is_all = number is None and data.published.exists()
     for name, answer in (kept_answers.now(data) if is_all else {}).items():
         before = kept_answers.last_told(kept_answers.file(data)).get(name, answer)
-        bodies.append(f"{name}. before ({before['day']}): {before['sentence']}\nnow: {answer['sentence']}")
+        bodies.append(f"{name}. {kept_answers.both(before, answer)}")
         click.echo(bodies[-1])
     if not send:
         return 0
@@ -151,9 +157,9 @@ def _show_now(data: DataDir, watches: list[Watch]) -> list[str]:
     try:
         results = look(data, watches, health.clock(data)) if watches else []
     except NoWarehouse:
-        click.echo("nothing is published yet; it is looked at after the first run")
+        click.echo(gettext("nothing is published yet; it is looked at after the first run"))
         return []
-    verdicts = {True: "met now", False: "not met", None: "unknown"}
+    verdicts = {True: gettext("met now"), False: gettext("not met"), None: gettext("unknown")}
     bodies = [f"[{verdicts[result.is_met]}] {result.body}" for result in results]
     for result, body in zip(results, bodies, strict=True):
         click.echo(f"{result.watch.id}. {body}")

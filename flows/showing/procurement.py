@@ -16,9 +16,10 @@ from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import texts
 from gpuledger.flows.showing import chosen
 from gpuledger.flows.showing.money import Money, prices_heading, tax_heading
+from gpuledger.flows.showing.show import human
 from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.flows.words.say import say, spoken
-from gpuledger.transform.answers import orders
+from gpuledger.transform.answers import columns, orders
 from gpuledger.transform.answers.markets import market
 from gpuledger.transform.buying.headline import named, sentences, speed_of
 from gpuledger.transform.buying.options import Option
@@ -105,7 +106,7 @@ class _Order(NamedTuple):
 
 
 def _asked(kept: Kept) -> str:
-    return ", ".join(f"{name} {value}" for name, value in kept.asked.items())
+    return ", ".join(f"{say(name)} {value}" for name, value in kept.asked.items())
 
 
 def _row(order: _Order, advice: str, quotes: _Quotes, money: Money) -> list[Any]:
@@ -117,7 +118,11 @@ def _row(order: _Order, advice: str, quotes: _Quotes, money: Money) -> list[Any]
     memory = gettext("{done} of {known} GB").format(done=f"{option.needed_gb:.1f}", known=f"{option.available_gb:.1f}")
     shipping = None if listing.shipping_usd is None else listing.shipping_usd * pieces
     first = [spoken(row["price_mark"]), gettext("held: {prices}").format(prices=held) if held else ""]
-    values = row | {
+    codes = {
+        name: row[name] and human(row[name], columns.Column(name, "title"))
+        for name in ("condition", "way", "price_mark")
+    }
+    values = row | codes | {
         "advice": _advice(advice or row["pick"]), "question": order.kept.name, "asked": _asked(order.kept),
         "what": say(named(option)), "shop": _vendor(option), "mpn": listing.mpn, "quantity": pieces,
         "tax": gettext("tax not stated") if listing.is_quote and listing.tax_included is None
@@ -144,7 +149,7 @@ def _vendor(option: Option) -> str | None:
     evidence = option.evidence
     if evidence is None or (option.way == "buy" and evidence.listing_id is None):
         return None
-    return evidence.shop if evidence.source in sources.names() else None
+    return say(evidence.shop) if evidence.source in sources.names() else None
 
 
 def _stock(option: Option, quoted: Offer | None) -> str | None:

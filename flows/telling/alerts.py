@@ -26,6 +26,7 @@ from gpuledger.flows.showing.terminal import clean
 from gpuledger.flows.telling import health, kept_answers, logs, notify, watches
 from gpuledger.flows.telling.notify import Kind, Message
 from gpuledger.flows.telling.redact import Redactor
+from gpuledger.flows.words.say import say
 from gpuledger.transform.answers.trust import held
 from gpuledger.warehouse.errors import Locked, NoWarehouse
 
@@ -172,7 +173,7 @@ def _watches(context: Context) -> dict[str, _State]:
     }
     for result in watches.look(context.data, known, context.as_of):
         watch = result.watch
-        message = Message(f"gpuledger: {watch.waits_for}", result.body, "success")
+        message = Message(f"gpuledger: {say(watch.waits_for)}", result.body, "success")
         states[f"watch:{watch.id} {watch.waits_for}"] = _State(result.is_met, message)
     return states
 

@@ -12,6 +12,7 @@ from typing import Any
 from gpuledger.extract import local_files
 from gpuledger.extract.archive import files
 from gpuledger.flows.telling.notify import Message
+from gpuledger.flows.words.lang import gettext
 from gpuledger.transform.report.answers import first_rows
 from gpuledger.transform.report.questions import QUESTIONS
 from gpuledger.warehouse.paths import DataDir
@@ -47,9 +48,14 @@ def news(before: Answers, after: Answers) -> dict[str, Message]:
             what = f"{share:+.1%} on day one"
         else:
             continue
-        body = f"before ({was['day']}): {was['sentence']}\nnow: {answer['sentence']}"
-        found[name] = Message(f"gpuledger: {name}: {what}", body, "success")
+        found[name] = Message(f"gpuledger: {name}: {what}", both(was, answer), "success")
     return found
+
+
+def both(was: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
+    """The answer of before and that of now, in words."""
+    before = gettext("before ({day}): {sentence}").format(day=was["day"], sentence=was["sentence"])
+    return f"{before}\n{gettext('now')}: {answer['sentence']}"
 
 
 def file(data: DataDir) -> Path:

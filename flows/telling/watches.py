@@ -12,7 +12,10 @@ from decimal import Decimal
 from typing import Literal
 
 from gpuledger.extract import records
+from gpuledger.extract.message import Message
 from gpuledger.flows.settings.settings import SettingsError
+from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.say import say, spoken
 from gpuledger.transform.answers import markets, watched
 from gpuledger.transform.answers.watched import Row
 from gpuledger.warehouse.outputs.currency import Currency
@@ -61,11 +64,11 @@ class Watch:
         return f"${money:,}" if self.currency == "USD" else f"{money:,f} {self.currency}"
 
     @property
-    def waits_for(self) -> str:
+    def waits_for(self) -> Message:
         """The condition in words."""
         if self.rule == "below":
-            return f"{self.gpu} below {self.amount(self.below)}"
-        return f"{self.gpu} at its lowest price of {self.days} days"
+            return Message("{gpu} below {amount}", gpu=self.gpu, amount=self.amount(self.below))
+        return Message("{gpu} at its lowest price of {days} days", gpu=self.gpu, days=self.days)
 
 
 #: The watches of a data directory. Their ids are given once, by `add`.
@@ -119,23 +122,26 @@ def look(data: DataDir, watches: list[Watch], now: datetime) -> list[WatchResult
 def _look(data: DataDir, watch: Watch, now: datetime) -> WatchResult:
     rate = markets.rate(data, watch.currency, None)
     if rate is None:
-        return _unknown(watch, f"there is no exchange rate for {watch.currency} now")
+        return _unknown(watch, gettext("there is no exchange rate for {currency}").format(currency=watch.currency))
     price = watched.street_price(data, watch.gpu_id)
     if price is None:
         return _unknown(watch)
     amount = Currency(watch.currency, rate.usd, rate.day).of(price["price_usd"])
-    mark = f" ({price['price_mark']})" if price["price_mark"] else ""
-    costs, evidence = f"{watch.gpu} costs {_money(amount, watch)}{mark}", _offer(price, watch, amount, now)
+    mark = f" ({spoken(price['price_mark'])})" if price["price_mark"] else ""
+    costs = gettext("{gpu} costs {amount}").format(gpu=watch.gpu, amount=f"{_money(amount, watch)}{mark}")
+    evidence = _offer(price, watch, amount, now)
     if watch.rule == "below" and watch.below is not None:
-        asked = f"{costs}; you asked for below {_money(watch.below, watch)}"
-        return WatchResult(watch, amount < watch.below, asked, evidence)
+        asked = gettext("you asked for below {amount}").format(amount=_money(watch.below, watch))
+        return WatchResult(watch, amount < watch.below, f"{costs}; {asked}", evidence)
     row = watched.lowest_before(data, watch.gpu_id, now, watch.days or 0, watch.currency)
     # The first price ever seen is no news: without an earlier day there is no price to be lower than.
     if not row["days"]:
-        return _unknown(watch, f"no price of the {watch.days} days before today is known")
-    lowest = f"{costs}; the lowest of the {watch.days} days before was {_money(row['low'], watch)} on {row['low_on']}"
-    known = f"prices are known for {row['days']} of those days, since {row['since']}"
-    return WatchResult(watch, amount < row["low"], lowest, (known, *evidence))
+        return _unknown(watch, gettext("no price of the {days} days before today is known").format(days=watch.days))
+    lowest = gettext("the lowest of the {days} days before was {amount} on {day}").format(
+        days=watch.days, amount=_money(row["low"], watch), day=row["low_on"]
+    )
+    known = gettext("prices are known for {days} of those days, since {day}").format(days=row["days"], day=row["since"])
+    return WatchResult(watch, amount < row["low"], f"{costs}; {lowest}", (known, *evidence))
 
 
 def _offer(price: Row, watch: Watch, amount: Decimal, now: datetime) -> tuple[str, ...]:
@@ -143,14 +149,17 @@ def _offer(price: Row, watch: Watch, amount: Decimal, now: datetime) -> tuple[st
     printed = f" ({price['price'].normalize():,f} {price['currency']})" if price["currency"] != watch.currency else ""
     hours = max(0.0, (now - price["last_seen_at"]).total_seconds() / 3600)
     return (
-        f"{_money(amount, watch)}{printed} at {price['source']}: {price['title']}",
+        f"{_money(amount, watch)}{printed} {gettext('at {shop}').format(shop=price['source'])}: {price['title']}",
         str(price["url"]),
-        f"seen {hours:.0f} h ago, at this price since {price['price_since']:%Y-%m-%d}; page {price['snapshot_sha256'][:16]}",
+        gettext("seen {hours:.0f} h ago, at this price since {day:%Y-%m-%d}; page {page}").format(
+            hours=hours, day=price["price_since"], page=price["snapshot_sha256"][:16]
+        ),
     )
 
 
-def _unknown(watch: Watch, why: str = "no price counts now") -> WatchResult:
-    return WatchResult(watch, None, f"{watch.waits_for}: it cannot be told, as {why}")
+def _unknown(watch: Watch, why: str = "") -> WatchResult:
+    told = gettext("it cannot be told, as {why}").format(why=why or gettext("no price counts now"))
+    return WatchResult(watch, None, f"{say(watch.waits_for)}: {told}")
 
 
 def _money(amount: Decimal, watch: Watch) -> str:
