@@ -119,7 +119,7 @@ def _row(order: _Order, advice: str, quotes: _Quotes, money: Money) -> list[Any]
     shipping = None if listing.shipping_usd is None else listing.shipping_usd * pieces
     first = [spoken(row["price_mark"]), gettext("held: {prices}").format(prices=held) if held else ""]
     codes = {
-        name: row[name] and human(row[name], columns.Column(name, "title"))
+        name: row[name] and human(row[name], columns.Column(name, shown_as="title"))
         for name in ("condition", "way", "price_mark")
     }
     values = row | codes | {
