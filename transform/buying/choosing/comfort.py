@@ -38,7 +38,7 @@ _SUPPORT = {
 }
 #: The reasons, the gravest first: experts let memory decide, then speed, then software, then price.
 GRAVITY = (
-    LITTLE_ROOM, SMALL_CARD, SPEED_UNKNOWN, SLOW, SLOW_PICTURE, LATE, *_SUPPORT.values(), SMALL_CARDS, NO_FAN, OLD_PRICE,
+    LITTLE_ROOM, SMALL_CARD, SMALL_CARDS, SPEED_UNKNOWN, SLOW, SLOW_PICTURE, LATE, *_SUPPORT.values(), NO_FAN, OLD_PRICE,
     ONE_CARD_DOES,
 )  # fmt: skip
 
