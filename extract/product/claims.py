@@ -351,15 +351,11 @@ def other_variant(page: Context, products: Sequence[StructuredProduct]) -> tuple
     """
     own = [text for _, text in page.headings] or [unquote(_path(page.url).rpartition("/")[2])]
     for product in products:
-        differing = [title for title in own if product.name and _are_variants_of_a_model(title, product.name)]
-        if differing == own:
+        named = _models(product.name or "")
+        titled = [_models(title) for title in own]
+        if all(any(one[number].isdisjoint(named[number]) for number in one.keys() & named.keys()) for one in titled):
             return own[0], product.name or ""
     return None
-
-
-def _are_variants_of_a_model(title: str, name: str) -> bool:
-    first, second = _models(title), _models(name)
-    return any(first[number].isdisjoint(second[number]) for number in first.keys() & second.keys())
 
 
 def _models(text: str) -> dict[str, set[str]]:

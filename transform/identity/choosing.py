@@ -164,13 +164,10 @@ def choose(reading: Reading) -> Choice:
     return chosen
 
 
-_DIVIDING = frozenset(",/|")
-
-
 def _is_listed(mention: Mention, reading: Reading) -> bool:
     """Whether a number of four digits stands behind a comma or another sign of lists: `4090 FE, 4080 Strix, 7900 XTX`."""
     start, tokens = mention.start, reading.tokens
-    return start > 0 and tokens[start - 1].text in _DIVIDING and len(tokens[start].text) == len("4090")
+    return start > 0 and tokens[start - 1].text in set(",/|") and len(tokens[start].text) == len("4090")
 
 
 def _is_compared(mention: Mention, reading: Reading) -> bool:

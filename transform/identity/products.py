@@ -101,12 +101,6 @@ class Product:
         return min((mention.start for mention in self.reading.mentions), default=0)
 
     @property
-    def only_numbers(self) -> bool:
-        """Whether nothing but a bare number speaks for a card: no maker of chips, no memory size."""
-        reading = self.reading
-        return not (reading.makers or reading.sizes or any(not mention.weak for mention in reading.mentions))
-
-    @property
     def included(self) -> frozenset[str]:
         """The words that stand before "included" or "in the box": of a clause of their own, or the last three."""
         said = (one[1] or one[2] for one in _INCLUDED.finditer(self.plain))
@@ -173,10 +167,6 @@ def _of_another(product: Product, place: int) -> bool:
     return (word == "parts" and not product.words.whose_parts.isdisjoint(around[:-1])) or (
         word in ("dead", "bad") and not product.words.games.isdisjoint(around)
     )
-
-
-def _broken_phrase(product: Product) -> Set[str]:
-    return product.words.broken_phrases.find(product.texts, product.marks)
 
 
 def _only_its_box(product: Product) -> Set[str]:
@@ -300,7 +290,9 @@ def _parts_sold(product: Product) -> frozenset[str]:
 def _case(product: Product) -> Set[str]:
     """Computer cases: their words, or a bare number beside the longest card that fits in."""
     words = product.marks & product.words.case | product.words.case_phrases.find(product.texts, product.marks)
-    if words or not (product.reading.mentions and product.only_numbers):
+    reading = product.reading
+    shown = reading.makers or reading.sizes or not reading.mentions or any(not one.weak for one in reading.mentions)
+    if words or shown:
         return words
     return set(_LENGTH.findall(product.plain)) if product.marks & product.words.graphics else words
 
@@ -397,14 +389,11 @@ def _laptop_series(product: Product) -> frozenset[str]:
 
 
 def _processor(product: Product) -> Set[str]:
-    return (product.marks & product.words.processor) | _computer_phrase(product)
-
-
-def _computer_phrase(product: Product) -> frozenset[str]:
-    """Phrases such as `gaming pc` and `custom rig`. Titles of cards also have each of their words alone."""
+    """A processor, or a phrase such as `gaming pc` and `custom rig`. Titles of cards also have each of its words alone."""
     words = product.words
-    if not product.marks & words.computer_after:
-        return frozenset()
+    found = product.marks & words.processor
+    if found or not product.marks & words.computer_after:
+        return found
     for place, (before, word) in enumerate(pairwise(product.texts), 1):
         is_for = not words.purpose_before.isdisjoint(product.texts[max(0, place - 3) : place - 1])
         if (
@@ -502,7 +491,10 @@ def _counted_behind(product: Product) -> Set[str]:
 #: In this order: what is broken is broken whatever it is, and a part of a computer is no computer.
 RULES: tuple[Rule, ...] = (
     Rule("broken", "a word for damage", "RTX 3080 10GB defekt", _broken),
-    Rule("broken", "a sentence about damage or a missing part", "RTX 3080 12GB no da video", _broken_phrase),
+    Rule(
+        "broken", "a sentence about damage or a missing part", "RTX 3080 12GB no da video",
+        lambda product: product.words.broken_phrases.find(product.texts, product.marks),
+    ),
     Rule("enclosure", "a word or a name of enclosures", "Aorus RTX 4090 Gaming Box", _enclosure),
     Rule("broken", "the last word is the box, without a card", "RTX 5070 Ti Pristine Box", _only_its_box, reads_all=True),
     Rule("service", "a word for repair, insurance, rent or a wish to buy", "RTX 4070 extended warranty", _service),
@@ -590,7 +582,9 @@ def _lines_of_machines(reading: Reading) -> frozenset[str]:
         or not (_says_card(sold, vocabulary) or (reading.sizes and len(sold) < len(texts)))
     ):
         return frozenset()
-    if not _of_more_than_a_card(vocabulary).isdisjoint(reading.marks.intersection(sold) - lines):
+    of_machines = vocabulary.computer | vocabulary.laptop | vocabulary.processor | vocabulary.mobile
+    beside = vocabulary.computer_after | vocabulary.other | vocabulary.before_count | vocabulary.several
+    if not (of_machines | beside | vocabulary.parts).isdisjoint(reading.marks.intersection(sold) - lines):
         return frozenset()
     return lines | vocabulary.computer.intersection(texts[len(sold) :])
 
@@ -610,12 +604,6 @@ def _says_card(texts: list[str], vocabulary: Vocabulary) -> bool:
     is_card = any(before in vocabulary.graphics and word in CARDS for before, word in pairwise(texts))
     named = not (vocabulary.graphics | CARDS).isdisjoint(texts)
     return is_card or (named and not vocabulary.taken_out.isdisjoint(texts))
-
-
-def _of_more_than_a_card(vocabulary: Vocabulary) -> frozenset[str]:
-    machine = vocabulary.computer | vocabulary.laptop | vocabulary.processor | vocabulary.mobile
-    beside = vocabulary.computer_after | vocabulary.other | vocabulary.before_count | vocabulary.several
-    return machine | beside | vocabulary.parts
 
 
 def product_of(reading: Reading, title: str, *, chip_field: bool = False) -> Product:
