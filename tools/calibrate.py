@@ -323,7 +323,8 @@ def spreads(
 
 
 def kept(rows: Sequence[Left], models: float) -> dict[str, tuple[float, float]]:
-    """Of each kind of measurements the share in their range when their card was left out, and their standard deviation.
+    """Of each kind of measurements the share in their range when their card was left out, and their standard deviation if
+    that range, or that of all of them, calibrated or not, did not hold: else 0.
 
     The share is of those ranges that would be called calibrated, without the kinds that fell short more; 0 if they are too
     few to bear a promise.
@@ -334,7 +335,10 @@ def kept(rows: Sequence[Left], models: float) -> dict[str, tuple[float, float]]:
     while unsaid:
         shares = {kind: _borne([row for row in left if kind in kinds(row)], widths) for kind in unsaid}
         least = min(unsaid, key=lambda kind: shares[kind])
-        found[least] = (shares[least], _own(rows, least))
+        of = [row for row in rows if least in kinds(row)]
+        inside = statistics.mean(abs(row.off) <= widths[id(row)] for row in of)
+        is_wider = shares[least] < KEPT and min(shares[least] or 1.0, inside) < KEPT
+        found[least] = (shares[least], _own(rows, least) if is_wider else 0.0)
         unsaid.remove(least)
         if shares[least] < KEPT:
             left = [row for row in left if least not in kinds(row)]
@@ -462,9 +466,11 @@ def coverage(found: Sequence[Point]) -> Iterator[str]:
     for what, engine in (("decode", "llama.cpp"), ("prefill", "llama.cpp"), ("decode", "ollama"), ("serve", SERVERS)):
         rows = left_out(found, engine, what, "card")
         models = calibrations()[engine].spread[f"{_EFFECTS[what]}_models"]
-        doubted = {kind for kind, (share, _) in kept(rows, models).items() if share < KEPT}
+        ranges = kept(rows, models)
+        doubted = {kind for kind, (share, _) in ranges.items() if share < KEPT}
+        wider = {kind for kind, (_, off) in ranges.items() if off}
         widths = {
-            id(row.point): 2 * EIGHTY_PERCENT * spread_without(rows, row, models, doubted.intersection(kinds(row)))
+            id(row.point): 2 * EIGHTY_PERCENT * spread_without(rows, row, models, wider.intersection(kinds(row)))
             for row in rows
         }
         for name, chosen in _slices(engine, rows, widths, doubted):
@@ -488,10 +494,10 @@ def of_pieces() -> Iterator[tuple[str, float, bool]]:
         yield row.gpu_id, made / (rate.expected or 1), (rate.low or 0) <= made <= (rate.high or 0)
 
 
-def spread_without(rows: Sequence[Left], left: Left, models: float, doubted: Collection[str] = ()) -> float:
+def spread_without(rows: Sequence[Left], left: Left, models: float, wider: Collection[str] = ()) -> float:
     """The spread of the other cards that one range is made of: those that the rest covered as well as this one. Writing is
     of one kind of memory. A model that was not measured on any of them adds that of `models`. Of what ranges did not hold
-    for (`doubted`), the range is no narrower than all its rows ask for.
+    for (`wider`), the range is no narrower than all its rows ask for.
     """
     others = [row for row in rows if row.point.card.gpu_id != left.point.card.gpu_id]
     alike = [row for row in others if row.is_covered == left.is_covered] or others
@@ -501,7 +507,7 @@ def spread_without(rows: Sequence[Left], left: Left, models: float, doubted: Col
     of_kind = [row for row in alike if row.point.work.kind == left.point.work.kind]
     is_enough = left.is_covered and len(of_kind) >= _ENOUGH
     by_card = not is_enough or left.point.what != "serve"
-    own = [_own(others, kind) for kind in doubted if any(kind in kinds(row) for row in others)]
+    own = [_own(others, kind) for kind in wider if any(kind in kinds(row) for row in others)]
     spread = max(held_out_spread(of_kind if is_enough else alike, by_card=by_card), *own, 0.0)
     is_new = left.point.work.shape not in {row.point.work.shape for row in others}
     return math.hypot(spread, models * is_new)

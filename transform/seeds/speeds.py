@@ -45,7 +45,7 @@ def rows(gpus: Iterable[Gpu]) -> Iterator[Sequence[Value]]:
             case = Case("decode", card, kind)
             tokens, _ = calibration.hull["decode"].get(f"{card.architecture} {kind}", (0, 0))
             if tokens:
-                measured.append(f"{kind} to {tokens} tokens{', estimated' if calibration.doubt(case) else ''}")
+                measured.append(f"{kind} to {tokens} tokens{'' if calibration.keeps(case) else ', estimated'}")
             if (of_kind := _deviations(calibration, case)) != deviations:
                 measured.append(f"{kind} within {of_kind[0]}, else {of_kind[1]}")
         times, mixed = (calibration.decode_times(card, work) for work in (_DENSE, mixture))

@@ -96,7 +96,8 @@ class Calibration:
     holds the standard deviations of held-out residuals by how near the nearest measurement is. `hull` has, for each
     architecture and kind of model that were measured together (`Ampere dense`), the most tokens that were held on a card of
     that maker, and the most users. `kept` has, for each kind of measurements (see Case), the share on left-out cards that
-    lay in their range, and their standard deviation. `shapes` lists the models that were measured (see Work).
+    lay in their range, and their standard deviation where that is larger (else 0). `shapes` lists the models that were
+    measured (see Work).
     """
 
     engine: str
@@ -160,6 +161,10 @@ class Calibration:
         """
         most_tokens, most_users = self.hull[case.what].get(f"{case.card.architecture} {case.kind}", (0, 0))
         return tokens <= _NEARLY * most_tokens and users <= most_users
+
+    def keeps(self, case: Case) -> bool:
+        """Whether enough ranges of such measurements held when cards were left out."""
+        return all(share >= KEPT for kind, (share, _) in self.kept.get(case.what, {}).items() if kind in case.kinds)
 
     def doubt(self, case: Case) -> float:
         """The standard deviation of such measurements if the ranges of a kind of them did not hold, 0 if they did."""

@@ -406,7 +406,7 @@ def _of_measurements(asked: Question) -> Iterator[Message]:
     fitted = asked.served or asked.calibration
     if fitted is not None and card is not None:
         near = _NEAREST[fitted.nearest("decode" if asked.served is None else "served", card)]
-        if fitted.doubt(asked.case(card)):
+        if not fitted.keeps(asked.case(card)):
             near = Message(
                 "too few ranges of such measurements held when cards were left out, so this one is as wide as they were off"
             )

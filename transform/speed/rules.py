@@ -294,7 +294,7 @@ class Question:
     def is_kept(self) -> bool:
         """Whether such a speed may be called calibrated: it is covered, and the ranges of such measurements held."""
         fitted = self.served or self.calibration
-        return bool(self.is_covered and fitted and self.card and not fitted.doubt(self.case(self.card)))
+        return bool(self.is_covered and fitted and self.card and fitted.keeps(self.case(self.card)))
 
     def case(self, card: CardTraits, what: str = "") -> Case:
         """The case of what is done on the `card`: of writing if `what` is not said."""
@@ -537,7 +537,7 @@ def _calibrated_reading(asked: Question, card: CardTraits) -> Rate | None:
     reached, deviation = min(expected, best), fitted.deviation(case, job.work, job.load.prompt)
     if asked.is_uncovered:
         return Rate.around(asked.with_transfers(reached), math.hypot(deviation, _UNMEASURED), asked.read_bound, "bound")
-    is_covered = fitted.covers(case, job.load.prompt) and not fitted.doubt(case)
+    is_covered = fitted.covers(case, job.load.prompt) and fitted.keeps(case)
     return Rate.around(reached, deviation, asked.read_bound, basis(deviation, is_covered=is_covered))
 
 
