@@ -127,10 +127,17 @@ def gravity(option: Option) -> tuple[bool, int, int, int]:
     """How much speaks against recommending it: an unknown speed, then how often its time is twice what is comfortable,
     then the number of reasons, then the gravest of them.
     """
-    reasons = [GRAVITY.index(reason.template) for reason in option.behind]
+    reasons = [_place(reason) for reason in option.behind]
     is_unknown = any(reason.template == SPEED_UNKNOWN for reason in option.behind)
     doubled = int(math.log2(max(map(_times_too_slow, option.behind), default=1)))
     return is_unknown, doubled, len(reasons), sum(1 << (len(GRAVITY) - place) for place in reasons)
+
+
+def _place(reason: Message) -> int:
+    """Its place in GRAVITY. What has half of the memory that should stay free runs well, and weighs less than what is slow."""
+    said = reason.values
+    nearly = reason.template == LITTLE_ROOM and float(said["free"]) >= float(said["least"]) / 2
+    return GRAVITY.index(LATE if nearly else reason.template)
 
 
 def _times_too_slow(reason: Message) -> float:
