@@ -125,7 +125,7 @@ def typed(path: Path) -> list[list[str]]:
     return command_lines
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/operations.md", *GUIDES])
+@pytest.mark.parametrize("name", ["README.md", *GUIDES])
 def test_what_a_guide_lets_one_type_is_answered(
     name: str, nights: dict[int, Night], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

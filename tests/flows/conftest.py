@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -13,3 +17,19 @@ from tests.nights import Night
 def data(nights: dict[int, Night]) -> Path:
     """The data directory after the second night. For reading alone; files of other nights have their own."""
     return nights[2].data
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A folder, and its address on the web."""
+    folder = tmp_path / "public"
+    folder.mkdir()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield folder, f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()

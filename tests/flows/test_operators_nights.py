@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import minisign
 import pytest
+from click.testing import CliRunner
 
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.sample import server
 from gpuledger.extract.sample.server import SampleSite, start_urls
+from gpuledger.flows.cli import cli
+from gpuledger.flows.night import gather
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import run
@@ -27,9 +32,10 @@ from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings import settings
 from gpuledger.flows.telling import logs
 from gpuledger.flows.telling.alerts import run_and_report
-from tests.command import gpuledger, rows, succeeds
+from tests.command import Outcome, gpuledger, rows, succeeds
 from tests.flows import inprocess
 from tests.nights import Night
+from tests.test_docs import called
 
 #: Nobody listens there.
 NOBODY = "http://127.0.0.1:1"
@@ -81,38 +87,78 @@ def logged() -> Iterator[None]:
     logging.getLogger("gpuledger").handlers[:] = []
 
 
-#: The commands that docs/operations.md names for between two nights, in its order.
-COMMANDS = (
-    "doctor --offline", "settings", "sources", "status --prometheus {0}/metrics",
-    "watch add 'rtx 4090' --below 1500", "watch test",
-    "sources corrections", "release", "alias add 'Card X' not_a_gpu --reason r",
-    "sources correct newegg {key} seller --new Norvik --reason r",
-    "sources terms newegg forbidden --page https://www.example.com/terms",
-    "vacuum --dry-run", "vacuum",
-)  # fmt: skip
+#: What a reader of docs/operations.md puts in place of a word of it.
+MEANT = {
+    "FILE": "{folder}/metrics", "SOURCE": "newegg", "my_shop": "danawa", "KEY": "{key}", "FIELD": "seller", "VALUE": "N",
+    "TITLE": "'Card X'", "GPU_ID": "not_a_gpu", "WHY": "r", "URL": "https://www.example.com/terms", "LISTING": "{listing}",
+    "WORKLOAD": "sd-512-image-generation", "2026-11-01": "{today}", "/srv/gpuledger": "{folder}/data",
+    "s3://bucket/prefix": "{public}", "https://host/path": "{address}", "RWQ…": "{public_key}",
+}  # fmt: skip
+#: The commands that are not typed with the others, each with the reason and the test that types it.
+NOT_TYPED = {
+    "serve": "it stays: ops/test_serve.py",
+    "watch test --send": "somebody must be there to be told: ops/test_watches.py",
+}
+#: How commands end that do not end with 0, by their night: a machine that is not set up, and nothing to release.
+STATUS = {
+    (1, "doctor"): 1, (1, "release --source SOURCE"): 2, (1, "release LISTING --reason WHY"): 2,
+    (2, "refresh"): 3, (3, "refresh"): 3,
+}  # fmt: skip
+#: After this one the second night comes; after the last one the third.
+FORBIDDEN = "sources terms SOURCE forbidden --page URL"
 
 
-@pytest.mark.usefixtures("logged")
-def test_the_documented_commands_leave_the_nights_after_them_whole(tmp_path: Path) -> None:
+def test_the_documented_commands_in_their_order_leave_the_nights_after_them_whole(
+    tmp_path: Path, place: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A source that a person left out ended each later night in a traceback, and was asked four times a night for it."""
-    written = OPERATIONS.read_text(encoding="utf-8")
-    data = tmp_path / "data"
-    assert night(live(data, 1), 1).exit_status == 3, "nobody answers for the sources that have no part in the sample"
-    key = rows(data, "SELECT listing_key FROM core.listing WHERE source = 'newegg' ORDER BY 1 LIMIT 1")[0][0]
-    for command in COMMANDS:
-        typed = [word.format(tmp_path, key=key) for word in shlex.split(command)]
-        name = " ".join(typed[:2]) if typed[0] in ("watch", "alias", "sources") else typed[0]
-        assert f"gpuledger {name.removesuffix(' corrections')}" in written, name
-        outcome = gpuledger(*typed, data=None if name == "settings" else data)
-        assert outcome.status in {"doctor": (0, 1), "status": (3,)}.get(name, (0,)), outcome
-    for number in (2, 3):
-        summary = night(live(data, number), number)
-        assert summary.exit_status == 3, summary.why
-        assert [out.source for out in summary.left_out] == ["newegg"]
-        assert "newegg" not in {source.source for source in summary.sources}
-    assert rows(data, "SELECT count(*) FROM ops.run WHERE status = 'published_with_failures'") == [(3,)]
-    listed = json.loads(succeeds("sources", "--format", "json", data=data).out)
-    assert next(row for row in listed if row["source"] == "newegg")["terms"].startswith("forbidden")
+    data, keys = tmp_path / "data", minisign.KeyPair.generate()
+    monkeypatch.setenv("GPULEDGER_DATA_DIR", str(data))
+    monkeypatch.setenv("GPULEDGER_DELAY_S", "0")
+    monkeypatch.setattr(sources.Source, "addresses", lambda source, settings: start_urls(source))
+    known = {
+        "folder": tmp_path, "today": datetime.now(UTC).date(), "public": place[0], "address": place[1],
+        "public_key": keys.public_key.to_base64().decode(),
+    }  # fmt: skip
+    secret = {"GPULEDGER_PUBLISH_KEY": bytes(keys.secret_key).decode(), "GPULEDGER_DATA_DIR": str(data)}
+
+    def here(*words: str) -> Outcome:
+        """Asks sources in this process, which alone knows where their hosts are tonight."""
+        done = CliRunner().invoke(cli, words, standalone_mode=False)
+        assert done.exception is None, (words, done.exception)
+        return Outcome(done.return_value, done.stdout, done.stderr)
+
+    def typed(command: str) -> Outcome:
+        for word, meant in MEANT.items():
+            command = re.sub(rf"(?<![\w/]){re.escape(word)}(?!\w)", meant, command)
+        words = [word.format_map(known) for word in shlex.split(command)]
+        if words[0] == "refresh":
+            return here(*words, "--engine", "plain")
+        return here(*words) if words[:2] == ["sources", "check"] else gpuledger(*words, env=secret)
+
+    named = [*dict.fromkeys(call for call, _, _ in called(OPERATIONS))]
+    commands = [command for command in named if command not in NOT_TYPED]
+    assert len(named) == len(commands) + len(NOT_TYPED)
+    second = commands.index(FORBIDDEN) + 1
+    ended: dict[tuple[int, str], tuple[int, str]] = {}
+    for number, part in ((1, commands[:second]), (2, ["refresh", *commands[second:]]), (3, ["refresh"])):
+        with SampleSite(number) as site, monkeypatch.context() as tonight:
+            tonight.setattr(gather, "own_machines", lambda *hubs, site=site: site.connect_to)
+            for command in part:
+                outcome = typed(command)
+                if outcome.status:
+                    ended[number, command] = outcome.status, outcome.err[-300:]
+                if (number, command) == (1, "refresh"):
+                    newegg = (
+                        "SELECT listing_key, listing_id FROM core.listing WHERE source = 'newegg' ORDER BY 1 LIMIT 1"
+                    )
+                    known["key"], known["listing"] = rows(data, newegg)[0]
+                    (data / "inbox").mkdir()
+                    (data / "inbox" / "quote.csv").write_text("product,price,currency\nGeForce RTX 4090,1599,USD\n")
+                elif command == "refresh":
+                    assert "newegg left out: its terms forbid it" in outcome.out
+                    assert "warehouse  " in outcome.out, "it published"
+    assert {command: status for command, (status, _) in ended.items()} == STATUS, ended
 
 
 @pytest.mark.usefixtures("logged")

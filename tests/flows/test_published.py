@@ -10,10 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,22 +30,6 @@ _MAY = ("ecb_fx", "newegg", "gpu_wiki_cloud", "danawa")
 _KEYS = [minisign.KeyPair.generate() for _ in range(2)]
 #: What says when and by whom a table was made, and numbers that each warehouse gives by itself.
 _OWN = ("listing_no", "loaded_at")
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Iterator[tuple[Path, str]]:
-    """A folder, and its address on the web."""
-    folder = tmp_path / "public"
-    folder.mkdir()
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield folder, f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 def key_of(number: int = 0) -> str:
