@@ -14,6 +14,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.answer import Answer, ask
 from gpuledger.transform.buying.choosing.comfort import (
     GRAVITY,
+    LITTLE_ROOM,
     NO_FAN,
     ONE_CARD_DOES,
     SLOW,
@@ -111,6 +112,11 @@ def test_where_nothing_is_comfortable_the_nearest_comes_first() -> None:
     far = best.first._replace(behind=(Message(SLOW, low=2.0, least=20.0),))
     near = best.first._replace(behind=(Message(SLOW, low=15.0, least=20.0), Message(SMALL_CARD, memory=8, least=12)))
     assert gravity(near) < gravity(far), "eight times too slow is worse than two small faults"
+    # Memory that is nearly free enough is a smaller fault than too slow, and hardly any is a greater one.
+    nearly, hardly = (
+        best.first._replace(behind=(Message(LITTLE_ROOM, free=free, least=0.1),)) for free in (0.09, 0.03)
+    )
+    assert gravity(nearly) < gravity(best.first) < gravity(hardly)
 
 
 def test_a_step_up_must_gain_what_it_costs() -> None:
