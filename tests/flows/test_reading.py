@@ -72,7 +72,7 @@ def test_the_table_for_people_says_what_it_is_of_and_as_of_when(data: Path) -> N
     assert "NVIDIA GeForce RTX 4070 Ti" in told
     for line in told.splitlines():
         if "RTX 4070 Ti" in line:
-            assert "newegg" in line, "and the shop that asks it"
+            assert "Newegg" in line, "and the shop that asks it"
 
 
 def test_sql_in_all_three_forms(data: Path) -> None:

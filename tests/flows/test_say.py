@@ -166,7 +166,7 @@ def test_a_message_or_an_error_in_a_gap_is_said_in_the_same_language() -> None:
     ("language", "sentence"),
     [
         ("en", "RTX 3050 (used) for 700 EUR: costs 700 EUR, over the budget of 500 EUR; its speed is not known"),
-        ("ko", "RTX 3050 (중고), 700 EUR: 700 EUR로 예산 500 EUR를 넘음; 속도를 모름"),
+        ("ko", "RTX 3050 (중고), 700 EUR: 비용 700 EUR가 예산 500 EUR를 넘음; 속도를 모름"),
     ],
 )
 def test_a_sentence_is_of_one_language_and_one_currency_throughout(language: str, sentence: str) -> None:

@@ -28,7 +28,7 @@ from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 
 #: From so many cards of a condition on, the offers that a warehouse has are its market, and whatever they lack is rather not
-#: to be had. A shop's page or a quote alone says nothing of other cards. Our choice.
+#: to be had. A shop's page or a quote alone says nothing of what others published of other cards. Our choice.
 _MARKET = 12
 
 
@@ -165,9 +165,10 @@ class Warehouse(Stock):
                 counts = Counter(is_new for _, is_new in is_known)
                 older = [
                     card._replace(evidence=card.evidence._replace(is_behind=True))
-                    if card.evidence and counts[card.condition == "new"] >= _MARKET
+                    if card.evidence.mark == makers.LAUNCH_PRICE or counts[card.condition == "new"] >= _MARKET
                     else card
                     for card in older
+                    if card.evidence
                 ]
             cards = [*cards, *older]
         sold = [*(card.gpu_id for card in cards), *(node.gpu_id for node in nodes)]
