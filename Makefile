@@ -57,7 +57,7 @@ demo: $(NIGHT)
 
 # In our order, slow files first: by itself xdist puts first those with most tests, and one worker ends minutes after the other.
 # Three on two cores, as the tests of Prefect wait for it much of their time. Four were slower, measured twice.
-PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 TOOLS := $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready
 
 # What tests need beside the lock. Each is there alone, so `make --jobs` may install them beside each other.
