@@ -48,14 +48,18 @@ def page(report_file: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def in_workbook(
-    nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory
+    nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Callable[[Question], dict[str, Any]]:
-    """The first row of a question in the workbook of its currency, in a folder where all of them are kept; under `mart`
-    what mart.answer says first.
+    """The first row of a question in the workbook of its currency, in a folder where all are kept that this run asks; under
+    `mart` what mart.answer says first.
     """
+    asking = (item for item in request.session.items if "in_workbook" in getattr(item, "fixturenames", ()))
+    asked_here: set[Question] = {
+        item.callspec.params["question"] for item in asking if isinstance(item, pytest.Function)
+    }
     folder = tmp_path_factory.mktemp("kept")
     data = nights[2].copy(folder / "data")
-    for model, people, context, condition, market, currency in QUESTIONS:
+    for model, people, context, condition, market, currency in sorted(asked_here):
         asked = {"model": model, "users": people, "context": context, "condition": condition}
         name = f"{model} {people} {context} {condition}"
         QUESTIONS_KEPT.put(data, Kept(name=name, asked=asked, market=market, currency=currency))
