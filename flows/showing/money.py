@@ -32,9 +32,13 @@ class Money(Currency):
         if self.rate_day is None:
             return ""
         day = f"{self.rate_day:%Y-%m-%d}"
-        if current() == "ko" and self.usd < 0.01:  # as a Korean reads it
-            return f"1 USD = {1 / self.usd:,.0f} {self.code}, {day}".replace(" KRW", "원")
+        if self.usd < 0.01:  # money that is counted in thousands: nobody reads 0.000748914
+            return f"1 USD = {1 / self.usd:,.0f} {self._named}, {day}"
         return gettext("1 {currency} = {rate} USD, {day}").format(currency=self.code, rate=f"{self.usd:.6g}", day=day)
+
+    @property
+    def _named(self) -> str:
+        return "원" if current() == "ko" and self.code == "KRW" else self.code
 
     def title(self, title: str) -> str:
         """`title` with the rate behind it."""
@@ -44,8 +48,7 @@ class Money(Currency):
         """One heading for people."""
         if not self.rate_day:
             return dollar_heading
-        code = "원" if current() == "ko" and self.code == "KRW" else self.code
-        return re.sub(r"\bUSD\b", code, gettext(dollar_heading).replace("1000 USD", f"{self.thousand} USD"))
+        return re.sub(r"\bUSD\b", self._named, gettext(dollar_heading).replace("1000 USD", f"{self.thousand} USD"))
 
 
 DOLLARS = Money("USD", 1.0, None)
