@@ -232,7 +232,7 @@ def _parse_snapshot(source: Source, link: Link, snapshot: Snapshot, tools: _Tool
         items = tools.cache.get(source, page) if tools.cache else None
         is_unchanged = items is not None
         if items is None:
-            # The parser's items for a page, also stored in the cache for nights with the same page. Raises ExtractError.
+            # The items, or the refusal, are kept for nights with the same page.
             cache = tools.cache if source.keeps_parsed else None
             try:
                 items = tools.parser.parse(source, page)

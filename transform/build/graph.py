@@ -83,8 +83,8 @@ def load(con: duckdb.DuckDBPyConnection, folder: Path = MODELS) -> list[Model]:
     }
     order = TopologicalSorter({name: model.inputs.keys() & models.keys() for name, model in models.items()})
     ordered = [models[name] for name in order.static_order()]
-    # Raise ValueError if a table is built from a history table, directly or through views. Changes of history tables are
-    # not tracked, so such a table would become out of date.
+    # Changes of history tables are not tracked, so a table built from one, directly or through views, would become out of
+    # date.
     histories_and_views = {table.name for table in dictionary().tables.values() if table.is_history}
     for model in ordered:
         if histories := sorted(histories_and_views & model.inputs.keys()):

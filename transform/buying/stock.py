@@ -152,7 +152,7 @@ class Warehouse(Stock):
         # Who asks for the offers of some shops is not asking for others.
         rented = market.instances(self.con) if asked.shops is None else []
         if asked.shops is None:
-            # Whatever no shop has is known as an empty folder knows it, behind what shops ask.
+            # Whatever no shop has is known as an empty folder knows it, and behind what shops ask if they are a market.
             is_known = {(card.gpu_id, card.condition == "new") for card in cards}
             is_known |= {(node.gpu_id, node.condition == "new") for node in nodes}
             older = [
@@ -161,14 +161,13 @@ class Warehouse(Stock):
                 if (card.gpu_id, card.condition == "new") not in is_known
             ]
             if cards or nodes:
-                older = [card for card in older if card.evidence and card.evidence.seen_at <= self.now]
                 counts = Counter(is_new for _, is_new in is_known)
                 older = [
                     card._replace(evidence=card.evidence._replace(is_behind=True))
                     if card.evidence.mark == makers.LAUNCH_PRICE or counts[card.condition == "new"] >= _MARKET
                     else card
                     for card in older
-                    if card.evidence
+                    if card.evidence and card.evidence.seen_at <= self.now
                 ]
             cards = [*cards, *older]
         sold = [*(card.gpu_id for card in cards), *(node.gpu_id for node in nodes)]
