@@ -17,8 +17,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gpuledger.flows.asking.assume import assumption
-from gpuledger.flows.asking.buying import Where, ask, stock
+from gpuledger.flows.doors.asking.assume import assumption
+from gpuledger.flows.doors.asking.buying import Where, ask, stock
 from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.stock import Stock

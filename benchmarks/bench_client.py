@@ -36,7 +36,7 @@ def run() -> list[tuple[str, str, str]]:
 
 def _measure(fault: str) -> None:
     """Print the rise of memory in MB, the number of requests and the failure's class for one fault."""
-    from gpuledger.extract.errors import FetchError
+    from gpuledger.errors import FetchError
     from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 
     # Not `from tests.extract`: a library that installs a package called `tests` would be found instead.

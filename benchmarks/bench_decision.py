@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.transform.identity.catalogue import gpus
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.added_models import MODELS as MODELS_ADDED

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import duckdb
 
-from gpuledger.extract.items import Offer
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights
+from gpuledger.items import Offer
 from gpuledger.transform.gate import Bounds, good_nights, loading, shops
 from gpuledger.transform.identity import assign
 from gpuledger.transform.identity.resolver import Resolver

@@ -27,7 +27,7 @@ from typing import Any
 from benchmarks.bare_statements import recorded, replay
 from gpuledger.expectations.check import check_batch
 from gpuledger.expectations.contract import source_contract
-from gpuledger.extract.items import Offer
+from gpuledger.items import Offer
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import file_query, reader
 from tests.support import market_history as market

@@ -10,8 +10,8 @@ import lxml.html
 from bs4 import BeautifulSoup
 from hypothesis import HealthCheck, given, settings
 
+from gpuledger.errors import ExtractError
 from gpuledger.extract import product
-from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.source import Page
 from tests.support import generated_prices, mutated_pages, product_pages
 

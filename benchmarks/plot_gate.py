@@ -11,7 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from benchmarks.bench_gate import crawls
-from gpuledger.extract.items import Offer
+from gpuledger.items import Offer
 from gpuledger.transform.gate import Bounds
 
 OUT = Path(__file__).parents[1] / "docs" / "images" / "gate.png"

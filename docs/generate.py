@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from collections.abc import Sequence
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -69,22 +70,29 @@ def _imported_rooms(room: str) -> set[str]:
 
 def _folders(room: str) -> list[str]:
     """The folders of a room, each before the folders that it imports. If two import each other, all by their names."""
-    needs = {path.name: set[str]() for path in sorted((ROOT / room).iterdir()) if any(path.glob("*.py"))}
+    inside = sorted(path for path in (ROOT / room).glob("*") if any(path.glob("*.py")))
+    # The doors are listed one by one: what is shown lies under the night, and what is asked above it.
+    inside = [one for path in inside for one in (path.glob("[!_]*/") if path.name == "doors" else [path])]
+    needs = {str(path.relative_to(ROOT / room)): set[str]() for path in sorted(inside)}
     for path, module in _imports(room):
-        folder = path.relative_to(ROOT / room).parts[0]
-        if module[0] == room and folder in needs and module[1] in needs and module[1] != folder:
-            needs[folder].add(module[1])
+        folder, other = _folder(path.relative_to(ROOT / room).parts), _folder(module[1:])
+        if module[0] == room and folder in needs and other in needs and other != folder:
+            needs[folder].add(other)
     try:
         return [*TopologicalSorter({name: sorted(of) for name, of in needs.items()}).static_order()][::-1]
     except CycleError:
         return [*needs]
 
 
+def _folder(parts: Sequence[str]) -> str:
+    return "/".join(parts[: 2 if parts[:1] == ("doors",) else 1])
+
+
 @cache
-def _imports(room: str) -> list[tuple[Path, list[str]]]:
+def _imports(room: str) -> list[tuple[Path, tuple[str, ...]]]:
     """Each file of the room with every module of gpuledger that it imports, as the parts of the name after `gpuledger`."""
     return [
-        (path, f"{node.module}.{name.name}".split(".")[1:])
+        (path, tuple(f"{node.module}.{name.name}".split(".")[1:]))
         for path in sorted((ROOT / room).rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gpuledger.")

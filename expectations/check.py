@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from gpuledger.expectations import suite
 from gpuledger.expectations.contract import Check, Contract
-from gpuledger.extract.items import Item
+from gpuledger.items import Item
 
 #: This many refused rows are allowed in any mart, because a mart of a small warehouse has only a few cards.
 FEW = 10

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from gpuledger.expectations.errors import ContractError
 from gpuledger.extract import source as sources
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 
 SHARED = Path(__file__).with_name("shared")
 #: If a larger share of a mart's rows is refused, the model is wrong and nothing is published: no single page and no inbox

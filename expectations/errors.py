@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuledger.extract.message import Failure
+from gpuledger.message import Failure
 
 
 class ExpectationsError(Failure):

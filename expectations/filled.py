@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from gpuledger.expectations.contract import MOST_EMPTIED
-from gpuledger.extract.items import Item
+from gpuledger.items import Item
 
 #: Number of good nights with which a night is compared.
 NIGHTS = 30

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from gpuledger.errors import as_record, rebuilt
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.errors import as_record, rebuilt
-from gpuledger.extract.items import Issue, Item, from_json, to_json
+from gpuledger.items import Issue, Item, from_json, to_json
 
 #: Fields of a batch that go into JSON as they are.
 _PLAIN = (

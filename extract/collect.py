@@ -9,10 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from gpuledger.extract import local_files
-from gpuledger.extract.archive.parsed_cache import ParsedCache
-from gpuledger.extract.archive.snapshot import Snapshot
-from gpuledger.extract.errors import (
+from gpuledger import local_files
+from gpuledger.errors import (
     ExtractError,
     FetchError,
     LayoutChanged,
@@ -21,11 +19,13 @@ from gpuledger.extract.errors import (
     Unforeseen,
     described,
 )  # fmt: skip
+from gpuledger.extract.archive.parsed_cache import ParsedCache
+from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.fetch import addresses, blocks
-from gpuledger.extract.items import Aside, Issue, Item, Link, ListingTotal, Offer, Parsed, Severity, admitted
 from gpuledger.extract.pages import LocalFile, Pages
 from gpuledger.extract.product_details import merged
 from gpuledger.extract.source import Page, Source
+from gpuledger.items import Aside, Issue, Item, Link, ListingTotal, Offer, Parsed, Severity, admitted
 
 #: Called before a page is fetched, with its address.
 OnPage = Callable[[str], None]

@@ -9,11 +9,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract import words
-from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import addresses
-from gpuledger.extract.items import Channel, Issue, Offer, Parsed
 from gpuledger.extract.markup.links import parts_of
+from gpuledger.items import Channel, Issue, Offer, Parsed
 
 #: Top-level domains that formally belong to a country but are sold to everybody.
 _SOLD_TO_ALL = frozenset(

@@ -13,10 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
+from gpuledger.errors import ExtractError, NotArchived
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.errors import ExtractError, NotArchived
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.source import Page, Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from gpuledger.extract.items import Item, Offer
+from gpuledger.items import Item, Offer
 
 #: Fields that are always taken from the listing, so that they are the same on nights when the product page is not read.
 _OF_LISTING = frozenset(("key", "url", "title"))

@@ -14,7 +14,7 @@ from typing import TypeVar
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.fetch import addresses
-from gpuledger.extract.items import Issue
+from gpuledger.items import Issue
 
 _Part = TypeVar("_Part")
 

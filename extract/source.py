@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from gpuledger.extract import sources
-from gpuledger.extract.items import Parsed
-from gpuledger.extract.message import Label
+from gpuledger.items import Parsed
+from gpuledger.message import Label
 
 _Declared = TypeVar("_Declared")
 

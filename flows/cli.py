@@ -22,15 +22,15 @@ from typing import Any, NoReturn
 import click
 
 from gpuledger import __version__
-from gpuledger.extract.message import LANGUAGES, Failure, Message
 from gpuledger.flows import commands
+from gpuledger.flows.doors.showing import chosen
+from gpuledger.flows.doors.showing.table import cell_width, wrapped
+from gpuledger.flows.doors.showing.terminal import clean_streams
 from gpuledger.flows.settings import settings
-from gpuledger.flows.showing import chosen
-from gpuledger.flows.showing.table import cell_width, wrapped
-from gpuledger.flows.showing.terminal import clean_streams
 from gpuledger.flows.words import lang, wrong_use
 from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.flows.words.say import failure, say
+from gpuledger.message import LANGUAGES, Failure, Message
 
 #: Click's mark for a paragraph whose lines stay as they are, such as an example.
 _AS_IT_IS = "\b"

@@ -47,11 +47,11 @@ def reader(target: str) -> Callable[[bytes], None]:
 
     Everything of ours is imported here: what was imported before is not followed by the fuzzer.
     """
+    from gpuledger.errors import ExtractError
     from gpuledger.extract.collect import parse_page
-    from gpuledger.extract.errors import ExtractError
-    from gpuledger.extract.items import to_json
     from gpuledger.extract.price.money import read_price
     from gpuledger.extract.source import Page, get
+    from gpuledger.items import to_json
 
     readers = {name: get(name) for name in TARGETS[target]}
 

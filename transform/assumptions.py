@@ -19,7 +19,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from gpuledger.extract.message import Label, Mistake
+from gpuledger.message import Label, Mistake
 
 Number: TypeAlias = int | float | Decimal
 

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from gpuledger.extract import records
-from gpuledger.extract.message import Mistake
-from gpuledger.extract.spelling import names_like
+from gpuledger import records
+from gpuledger.message import Mistake
+from gpuledger.spelling import names_like
 
 _PACKAGED = Path(__file__).parent / "seeds" / "workloads.toml"
 #: Cards or iterations, as far as they are believed; the tables keep 32 bits.

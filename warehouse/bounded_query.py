@@ -19,8 +19,8 @@ from typing import Any
 
 import duckdb
 
-from gpuledger.extract.message import Message
-from gpuledger.extract.processes import child
+from gpuledger import child
+from gpuledger.message import Message
 from gpuledger.warehouse.errors import BadQuery, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import is_damage, reader

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuledger.extract.message import Failure, Message
+from gpuledger.message import Failure, Message
 
 
 class WarehouseError(Failure):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.archive import sealed
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import WAREHOUSE_FILE, DataDir

@@ -10,7 +10,7 @@ from typing import Literal
 
 import duckdb
 
-from gpuledger.extract.items import Issue, to_json
+from gpuledger.items import Issue, to_json
 from gpuledger.warehouse import table_content
 from gpuledger.warehouse.load.batch import Row
 from gpuledger.warehouse.load.stage import append

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.archive import files
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 from gpuledger.warehouse.errors import Locked
 
 #: Time that a new holder has to write its note [s].

@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 import duckdb
 
 from gpuledger.extract.archive.files import sync
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 from gpuledger.warehouse import integrity, read, schema
 from gpuledger.warehouse.errors import NewerWarehouse, NotAWarehouse, WarehouseError
 from gpuledger.warehouse.integrity import Damaged

@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 from gpuledger.warehouse import schema
 from gpuledger.warehouse.errors import BadQuery, NotAWarehouse, NoWarehouse, OlderWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir

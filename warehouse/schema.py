@@ -16,7 +16,7 @@ from typing import Literal
 import duckdb
 
 from gpuledger import __version__
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 from gpuledger.warehouse.dictionary import Table, dictionary
 from gpuledger.warehouse.errors import NewerWarehouse, OlderWarehouse
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
+from gpuledger.errors import CorruptSnapshot
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.archive import sealed
 from gpuledger.extract.archive.snapshot import Snapshot
-from gpuledger.extract.errors import CorruptSnapshot
 
 _RESTORE = "restore the file from a backup; a torn line can be deleted, as its page was not kept"
 

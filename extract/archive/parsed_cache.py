@@ -10,9 +10,9 @@ import zlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Parsed, from_json, to_json
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract.source import Page, Source, names
+from gpuledger.items import Parsed, from_json, to_json
 
 #: A record with this key stands in place of items if the parser refused the page: address, what was seen, what to do.
 _REFUSED = "layout_changed"

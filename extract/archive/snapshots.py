@@ -24,13 +24,13 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
+from gpuledger.errors import CorruptSnapshot
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.fetch_log import FetchLog
 from gpuledger.extract.archive.objects import Objects
 from gpuledger.extract.archive.snapshot import Snapshot
-from gpuledger.extract.errors import CorruptSnapshot
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.source import Page

@@ -13,8 +13,8 @@ from collections.abc import Container
 from dataclasses import dataclass
 from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
-from gpuledger.extract.errors import ForbiddenAddress
-from gpuledger.extract.redaction import redact
+from gpuledger.errors import ForbiddenAddress
+from gpuledger.redaction import redact
 
 __all__ = ["Target", "check", "host_of", "redact", "refused_ip", "said_behind"]
 

@@ -16,7 +16,7 @@ from importlib import resources
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from gpuledger.extract.errors import Blocked, EmptyBody
+from gpuledger.errors import Blocked, EmptyBody
 from gpuledger.extract.markup import charset
 
 WallKind = Literal["consent", "captcha", "challenge", "blocked", "soft_404"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 
 #: Most digits of a Content-Length that can be true: with more, the body is larger than all disks of the world.
 _LONGEST_SIZE = 20

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Self
 
-from gpuledger.extract.errors import Blocked, FetchError, RateLimited, RobotsDisallowed, ServerError
+from gpuledger.errors import Blocked, FetchError, RateLimited, RobotsDisallowed, ServerError
 from gpuledger.extract.fetch import addresses, blocks, robots, statuses
 from gpuledger.extract.fetch.addresses import Target
 from gpuledger.extract.fetch.fetched import Fetched

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
-from gpuledger.extract import local_files
-from gpuledger.extract.errors import Blocked, FetchError, Truncated
+from gpuledger import local_files
+from gpuledger.errors import Blocked, FetchError, Truncated
 from gpuledger.extract.fetch.fetched import Fetched
 from gpuledger.extract.fetch.http import Client
 from gpuledger.extract.fetch.site import Site

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from protego import Protego
 
-from gpuledger.extract.errors import FetchError, RobotsDisallowed, ServerError, TooManyRedirects
+from gpuledger.errors import FetchError, RobotsDisallowed, ServerError, TooManyRedirects
 from gpuledger.extract.fetch.addresses import Target
 
 #: RFC 9309, 2.5: at least 500 kibibytes must be read. The rest of the file is ignored.

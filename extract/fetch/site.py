@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from gpuledger.extract.errors import ForeignHost
+from gpuledger.errors import ForeignHost
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.addresses import Target
 

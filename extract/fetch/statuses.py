@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from gpuledger.extract.errors import Blocked, EmptyBody, FetchError, NotFound, RateLimited, ServerError, Timeout
+from gpuledger.errors import Blocked, EmptyBody, FetchError, NotFound, RateLimited, ServerError, Timeout
 from gpuledger.extract.fetch import blocks
 from gpuledger.extract.fetch.fetched import Fetched
 

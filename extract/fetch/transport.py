@@ -17,7 +17,7 @@ from requests.cookies import RequestsCookieJar, extract_cookies_to_jar
 from urllib3 import Timeout as Timeouts
 from urllib3 import exceptions as urllib3_errors
 
-from gpuledger.extract.errors import (
+from gpuledger.errors import (
     ConnectionFailed,
     FetchError,
     ForbiddenAddress,

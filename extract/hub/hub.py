@@ -18,13 +18,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
+from gpuledger.errors import Blocked, FetchError, NotFound
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.errors import Blocked, FetchError, NotFound
 from gpuledger.extract.fetch.http import Client
 from gpuledger.extract.hub.named import Wanted
 from gpuledger.extract.hub.weight_types import MOST_PARTS, TOO_MANY_PARTS
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 
 #: The log of the archive in which the answers stand.
 ARCHIVED_AS = "model_hub"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gpuledger.extract import words
-from gpuledger.extract.items import Availability, Condition
+from gpuledger.items import Availability, Condition
 
 _MARKUP = re.compile(r"<[^>]{1,200}>")
 #: Words that templates print if a value is missing.

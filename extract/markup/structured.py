@@ -14,12 +14,12 @@ from typing import Any, Literal
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract.items import Availability, Condition, PriceKind
 from gpuledger.extract.markup import jsonld, microdata
 from gpuledger.extract.markup.links import joined
 from gpuledger.extract.markup.schema_org import availability, condition, first_text, local_name, texts
 from gpuledger.extract.price.amounts import to_decimal
 from gpuledger.extract.price.currency import of_symbol
+from gpuledger.items import Availability, Condition, PriceKind
 
 Syntax = Literal["json-ld", "microdata", "rdfa"]
 

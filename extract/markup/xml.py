@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lxml import etree
 
-from gpuledger.extract.errors import LayoutChanged
+from gpuledger.errors import LayoutChanged
 
 
 def root_of(content: bytes, url: str, action: str | None = None) -> etree._Element:

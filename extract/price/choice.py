@@ -12,11 +12,11 @@ from decimal import Decimal
 from itertools import pairwise
 
 from gpuledger.extract import words
-from gpuledger.extract.items import PriceKind
 from gpuledger.extract.price import amounts, vat
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import words as price_words
 from gpuledger.extract.price.numbers import MONEY_LIKE, PrintedNumber
+from gpuledger.items import PriceKind
 
 #: The reason of an Ambiguous whose digits are one price in parts (`$229 99`), or a price and another number.
 SET_APART = "cents set apart from the amount, or another number behind it"

@@ -11,8 +11,8 @@ import re
 from typing import Literal
 
 from gpuledger.extract import words
-from gpuledger.extract.items import PriceKind
 from gpuledger.extract.words import at_word_start
+from gpuledger.items import PriceKind
 
 #: What an amount may be. `now` is the label if no word says otherwise. `net` is a price before tax, if a word names the tax.
 #: `bid` is the current bid of an auction. `member` is a price that only some buyers pay, and `noise` is no price of the

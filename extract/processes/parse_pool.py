@@ -11,11 +11,11 @@ from multiprocessing.connection import Pipe
 from pathlib import Path
 from typing import Self
 
-from gpuledger.extract.errors import ExtractError, LayoutChanged
-from gpuledger.extract.items import Parsed
-from gpuledger.extract.processes import child
+from gpuledger import child
+from gpuledger.errors import ExtractError, LayoutChanged
 from gpuledger.extract.processes.parse_process import REMEDY, Order, leaves_locks, too_much
 from gpuledger.extract.source import Page, Source
+from gpuledger.items import Parsed
 
 #: Seconds of real time that a page may take for each allowed second of processor time. A page must not fail because the
 #: machine is busy, but the pool must not wait for ever for a process that hangs without using processor time.

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from gpuledger.errors import ExtractError, LayoutChanged, described
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import parse_page
-from gpuledger.extract.errors import ExtractError, LayoutChanged, described
 from gpuledger.extract.source import Page, Source
 
 

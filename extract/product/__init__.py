@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuledger.extract.items import Condition, Parsed
 from gpuledger.extract.source import Page
+from gpuledger.items import Condition, Parsed
 
 __all__ = ["parse"]
 

@@ -15,7 +15,6 @@ from decimal import Decimal
 from functools import lru_cache
 from urllib.parse import unquote
 
-from gpuledger.extract.items import PriceKind
 from gpuledger.extract.markup.links import parts_of
 from gpuledger.extract.markup.structured import StructuredOffer, StructuredProduct
 from gpuledger.extract.price import amounts, money
@@ -23,6 +22,7 @@ from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.money import Ambiguous, Money
 from gpuledger.extract.price.no_price import is_nothing
 from gpuledger.extract.product.context import Context
+from gpuledger.items import PriceKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
 
-from gpuledger.extract.items import Issue, PriceKind
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import money, vat
 from gpuledger.extract.price.no_price import is_nines, is_nothing
@@ -23,6 +22,7 @@ from gpuledger.extract.product.claims import Claim
 from gpuledger.extract.product.context import Context, page_currency
 from gpuledger.extract.product.prices import MAX_TEXT, VisiblePrice
 from gpuledger.extract.product.visible import Visible, beside, by_amount
+from gpuledger.items import Issue, PriceKind
 
 
 @dataclass(frozen=True, slots=True)

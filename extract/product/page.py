@@ -9,10 +9,9 @@ from decimal import Decimal
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract import words
-from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import blocks
-from gpuledger.extract.items import Availability, Condition, Issue, Offer, Parsed, SellerKind
 from gpuledger.extract.markup import html, structured
 from gpuledger.extract.markup.structured import StructuredOffer, StructuredProduct
 from gpuledger.extract.price.currency import of_country
@@ -31,6 +30,7 @@ from gpuledger.extract.product import (
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.prices import VisiblePrice
 from gpuledger.extract.source import Page
+from gpuledger.items import Availability, Condition, Issue, Offer, Parsed, SellerKind
 
 #: A page with more different prices than this that describes no product to machines is a listing.
 _MAX_PRICES = 5

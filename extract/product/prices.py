@@ -8,7 +8,6 @@ from decimal import Decimal
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract.items import PriceKind
 from gpuledger.extract.markup.html import UNSEEN, is_hidden, visible_text
 from gpuledger.extract.price import amounts, money
 from gpuledger.extract.price import currency as currencies
@@ -16,6 +15,7 @@ from gpuledger.extract.price import words as price_words
 from gpuledger.extract.price.money import Ambiguous, Money
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.scan import CROSSED, SPACES, name_of, sign_beside, traits_of
+from gpuledger.items import PriceKind
 
 #: The longest text of an element that may be a price with its label.
 MAX_TEXT = 90

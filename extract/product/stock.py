@@ -14,7 +14,6 @@ from typing import NamedTuple
 from lxml.html import HtmlElement
 
 from gpuledger.extract import words
-from gpuledger.extract.items import Availability
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.markup.schema_org import availability
 from gpuledger.extract.markup.structured import StructuredProduct
@@ -22,6 +21,7 @@ from gpuledger.extract.price import words as price_words
 from gpuledger.extract.product import scan
 from gpuledger.extract.product.context import Context
 from gpuledger.extract.product.layout import Layout
+from gpuledger.items import Availability
 
 #: A longer text is a paragraph about stock, not a status.
 _MAX_STATUS = 90

@@ -14,13 +14,13 @@ from urllib.parse import urlsplit
 from lxml.html import HtmlElement
 
 from gpuledger.extract import words
-from gpuledger.extract.items import Condition
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import money, vat
 from gpuledger.extract.product.layout import Layout
 from gpuledger.extract.product.prices import VisiblePrice
 from gpuledger.extract.product.scan import CROSSED, HOLD_TEXT
 from gpuledger.extract.product.signs import labels
+from gpuledger.items import Condition
 
 _CONDITION = labels(words.table("condition", "label"))
 #: These need no colon behind them: `Sold by X`.

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urljoin, urlsplit
 
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Issue, Link
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract.source import Page
+from gpuledger.items import Issue, Link
 
 
 @contextmanager

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
-from gpuledger.extract import local_files
-from gpuledger.extract.errors import LayoutChanged, TooLarge, Truncated
+from gpuledger import local_files
+from gpuledger.errors import LayoutChanged, TooLarge, Truncated
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.markup import charset, xml
 from gpuledger.extract.source import Page

@@ -17,15 +17,15 @@ from urllib.parse import urlsplit
 from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement
 
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract import words
-from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import blocks
-from gpuledger.extract.items import Issue, Link, ListingTotal, Offer, Parsed, PriceKind
 from gpuledger.extract.markup.links import joined
 from gpuledger.extract.markup.mojibake import clean
 from gpuledger.extract.price.money import Ambiguous, Money, read_price
 from gpuledger.extract.price.no_price import is_shown_mark
 from gpuledger.extract.source import Page
+from gpuledger.items import Issue, Link, ListingTotal, Offer, Parsed, PriceKind
 
 
 class Locale(NamedTuple):

@@ -9,11 +9,11 @@ from urllib.parse import unquote, urlsplit
 from lxml import etree
 
 from gpuledger.extract import words
-from gpuledger.extract.items import Issue, Link, Parsed
 from gpuledger.extract.markup import xml
 from gpuledger.extract.markup.links import joined
 from gpuledger.extract.readers import feeds
 from gpuledger.extract.source import Page
+from gpuledger.items import Issue, Link, Parsed
 
 _START = re.compile(
     rb"\s*(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*|<\?[^>]{0,300}\?>\s*)*<(?:urlset|sitemapindex)\b",

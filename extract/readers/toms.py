@@ -8,12 +8,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from gpuledger.extract.items import IndexPrice, Issue, Link
 from gpuledger.extract.markup.html import soup
 from gpuledger.extract.markup.links import joined
 from gpuledger.extract.markup.tables import Table, cell_text, clean
 from gpuledger.extract.price.money import Ambiguous, read_price
 from gpuledger.extract.source import Page
+from gpuledger.items import IndexPrice, Issue, Link
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from gpuledger.extract.items import Chart, Issue, Score
+from gpuledger.items import Chart, Issue, Score
 
 COLUMNS = (
     "article_url",

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
-from gpuledger.extract.items import Availability, Condition
+from gpuledger.items import Availability, Condition
 
 #: Languages that do not separate words: their words count anywhere.
 _UNSEPARATED = frozenset(("ja", "ko", "zh", "th"))

@@ -15,14 +15,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from gpuledger.extract import local_files
-from gpuledger.extract.records import BadRecord
-from gpuledger.extract.redaction import redact_text
+from gpuledger import local_files
 from gpuledger.flows.decisions.releases import RELEASES
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.settings import parts, settings
 from gpuledger.flows.telling import health
+from gpuledger.records import BadRecord
+from gpuledger.redaction import redact_text
 from gpuledger.transform import queries
 from gpuledger.warehouse import history, integrity, publish
 from gpuledger.warehouse.errors import NoWarehouse, WarehouseError
@@ -329,7 +329,7 @@ def _deep(context: Context) -> Iterator[Check]:
 
 def _robots(context: Context) -> Iterator[Check]:
     """Ask each live site for its robots.txt, and nothing else."""
-    from gpuledger.extract.errors import ExtractError
+    from gpuledger.errors import ExtractError
     from gpuledger.flows.night import gather
 
     # For an official interface the key is the permission, and robots.txt does not apply.

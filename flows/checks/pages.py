@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from gpuledger.errors import ExtractError
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import parse_page
-from gpuledger.extract.errors import ExtractError
-from gpuledger.extract.items import Aside, Item
-from gpuledger.extract.spelling import names_like
 from gpuledger.flows.night.context import utc_now
+from gpuledger.items import Aside, Item
+from gpuledger.spelling import names_like
 from gpuledger.warehouse.load import corrected
 from gpuledger.warehouse.load.corrected import Correction
 from gpuledger.warehouse.paths import DataDir

@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
+from gpuledger.errors import ExtractError
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Reading, parse_page
-from gpuledger.extract.errors import ExtractError
-from gpuledger.extract.items import Aside, Issue, Item
 from gpuledger.extract.pages import as_page, read_file
 from gpuledger.flows.night import gather
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reader
+from gpuledger.items import Aside, Issue, Item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option, data_of, format_option
+from gpuledger.flows.doors.asking.options import data_dir_option, data_of, format_option
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
@@ -50,7 +50,7 @@ def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str 
 @format_option
 def list_(data_dir: str | None, form: str) -> None:
     """The pins of this data directory."""
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.transform.identity.pins import PINS
 
     columns = ["title", "gpu_id", "source", "pinned_on", "reason"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
+from gpuledger.flows.doors.asking.options import data_dir_option, format_option, read_from
 from gpuledger.flows.words.say import spoken
 
 #: Columns in the order in which a narrow screen keeps them.
@@ -16,7 +16,7 @@ _WORTH = ("statement", "published", "recomputed", "verdict", "unit", "reason", "
 @format_option
 def command(data_dir: str | None, form: str) -> None:
     """Every figure of the source documents: as published, recomputed, and the reason where they differ."""
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.transform.answers.trust import claims
 
     data = read_from(data_dir)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option, keep_sample_option
+from gpuledger.flows.doors.asking.options import data_dir_option, keep_sample_option
 from gpuledger.flows.night.context import context_now
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.lang import gettext

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import click
 
-from gpuledger.flows.asking.assume import explain_option
-from gpuledger.flows.asking.fields import Grouped, question_options
-from gpuledger.flows.asking.options import (  # fmt: skip
+from gpuledger.flows.doors.asking.assume import explain_option
+from gpuledger.flows.doors.asking.fields import Grouped, question_options
+from gpuledger.flows.doors.asking.options import (  # fmt: skip
     Whole,
     currency_option,
     data_dir_option,
@@ -16,7 +16,7 @@ from gpuledger.flows.asking.options import (  # fmt: skip
     market_option,
     read_from,
 )
-from gpuledger.flows.showing import chosen
+from gpuledger.flows.doors.showing import chosen
 from gpuledger.flows.words.lang import gettext
 from gpuledger.transform.buying.question import Question
 
@@ -40,9 +40,9 @@ def command(
     question: Question, limit: int | None, explain: bool, save: str | None, data_dir: str | None, form: str
 ) -> int:
     """What to buy to run a model: at most three picks, then all other ways, with evidence."""
-    from gpuledger.flows.asking.buying import Where, ask, keep, stock
-    from gpuledger.flows.asking.from_hub import bring
-    from gpuledger.flows.showing.buy_answer import show_answer
+    from gpuledger.flows.doors.asking.buying import Where, ask, keep, stock
+    from gpuledger.flows.doors.asking.from_hub import bring
+    from gpuledger.flows.doors.showing.buy_answer import show_answer
 
     data = read_from(data_dir)
     if explain and form == "csv":

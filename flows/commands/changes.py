@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from gpuledger.flows.asking.options import Whole, data_dir_option, day, format_option, read_from
+from gpuledger.flows.doors.asking.options import Whole, data_dir_option, day, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 
 
@@ -18,8 +18,8 @@ from gpuledger.flows.words.lang import gettext
 @format_option
 def command(card: str | None, since: datetime | None, limit: int, data_dir: str | None, form: str) -> int:
     """Prices that moved, listings that came or went, the newest first; of one CARD where it is given."""
-    from gpuledger.flows.asking import card_names
-    from gpuledger.flows.showing.show import no_rows, show
+    from gpuledger.flows.doors.asking import card_names
+    from gpuledger.flows.doors.showing.show import no_rows, show
     from gpuledger.transform.answers.changes import changes
 
     data = read_from(data_dir)

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from gpuledger.extract.spelling import names_like
-from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
+from gpuledger.flows.doors.asking.options import data_dir_option, format_option, read_from
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
+from gpuledger.spelling import names_like
 
 
 @click.command()
@@ -19,7 +19,7 @@ from gpuledger.flows.words.lang import gettext
 @format_option
 def command(table: str | None, data_dir: str | None, form: str) -> None:
     """List tables, macros and assumptions, or the columns of TABLE (`mart.value`, or `assumptions` for all of those)."""
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.transform.answers import described
 
     data = read_from(data_dir)

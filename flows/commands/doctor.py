@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option, format_option
+from gpuledger.flows.doors.asking.options import data_dir_option, format_option
 from gpuledger.flows.settings import settings as settings_module
 
 
@@ -20,8 +20,8 @@ def command(offline: bool, deep: bool, sample: bool, data_dir: str | None, form:
     Changes nothing. Exit status: 0 nothing that keeps a run from working, 1 at least one failure.
     """
     from gpuledger.flows.checks.doctor import examine
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.flows.night.start import Request, context_for
-    from gpuledger.flows.showing.show import show_rows
 
     settings = settings_module.load({"data_dir": data_dir})
     context = context_for(settings, settings.data(), "plain", Request(sample=sample))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.asking.evidence import place_in, whole_hash
-from gpuledger.flows.asking.options import data_dir_option, read_from
+from gpuledger.flows.doors.asking.evidence import place_in, whole_hash
+from gpuledger.flows.doors.asking.options import data_dir_option, read_from
 from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:

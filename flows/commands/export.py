@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows.asking.options import currency_option, data_dir_option, market_option, read_from
+from gpuledger.flows.doors.asking.options import currency_option, data_dir_option, market_option, read_from
 from gpuledger.flows.words.lang import gettext
 
 
@@ -35,9 +35,9 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
 
     The CSV files that every run writes beside the warehouse hold the newest 90 days of daily prices and 30 of changes.
     """
+    from gpuledger.flows.doors.showing import procurement
+    from gpuledger.flows.doors.showing.money import money
     from gpuledger.flows.night.context import utc_now
-    from gpuledger.flows.showing import procurement
-    from gpuledger.flows.showing.money import money
     from gpuledger.flows.telling import progress
     from gpuledger.warehouse.outputs import csv_files, sheet, tables
     from gpuledger.warehouse.read import together

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.extract.message import reason_of
-from gpuledger.flows.asking.options import data_dir_option, data_of, format_option, read_from
+from gpuledger.flows.doors.asking.options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import as_wrong_use
+from gpuledger.message import reason_of
 
 
 @click.group()
@@ -38,7 +38,7 @@ def add(
 
     `predict --gpu`, `resolve` and quotes know it at once, tables after the next refresh or rebuild.
     """
-    from gpuledger.flows.asking.card_names import gpu_of
+    from gpuledger.flows.doors.asking.card_names import gpu_of
     from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.identity.added_cards import GPUS, BadGpu, OwnGpu, new_gpu
     from gpuledger.transform.identity.resolver import Resolver
@@ -83,7 +83,7 @@ def _maker(name: str, vendor: str | None) -> tuple[str, str]:
 @format_option
 def list_(data_dir: str | None, form: str) -> None:
     """Cards that were added, with what is wrong with those that cannot be used."""
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.transform.identity.added_cards import GPUS
 
     added, wrong = GPUS.usable(read_from(data_dir).root)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option, read_from
+from gpuledger.flows.doors.asking.options import data_dir_option, read_from
 
 
 @click.command()
@@ -15,7 +15,7 @@ def command(data_dir: str | None) -> None:
     All of them only read. An agent starts it and asks over standard input and output: `gpuledger mcp --data-dir
     /srv/gpuledger`, or from another machine `ssh HOST gpuledger mcp`.
     """
-    from gpuledger.flows.agent import tools
+    from gpuledger.flows.doors.agent import tools
 
     data = read_from(data_dir)
     commands = click.get_current_context().find_root().command

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.asking.options import (
+from gpuledger.flows.doors.asking.options import (
     Whole,
     data_dir_option,
     data_of,
@@ -164,7 +164,7 @@ def _details(about: dict[str, Any], gpus: Sequence[str], workload: str | None) -
 def list_(data_dir: str | None, form: str) -> None:
     """The imports that count, each with its id, the file that it came from, and how many figures it has."""
     from gpuledger.flows.decisions import measure
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.doors.showing.show import show_rows
 
     rows = [
         (
@@ -191,8 +191,8 @@ def remove(id_: str, data_dir: str | None) -> int:
 
     Their file is kept aside, in measurements/removed/: moved back, it counts again.
     """
-    from gpuledger.extract.message import Message
     from gpuledger.flows.decisions import measure
+    from gpuledger.message import Message
 
     try:
         count = measure.remove(data_of(data_dir), id_)
@@ -206,8 +206,8 @@ def remove(id_: str, data_dir: str | None) -> int:
 
 
 def _store_and_report(store: Callable[[], Stored]) -> int:
-    from gpuledger.extract.message import Message
     from gpuledger.flows.decisions.measure import NotTaken
+    from gpuledger.message import Message
 
     try:
         stored = store()

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.extract.message import Message, reason_of
-from gpuledger.flows.asking.options import data_dir_option, data_of, format_option, read_from
+from gpuledger.flows.doors.asking.options import data_dir_option, data_of, format_option, read_from
 from gpuledger.flows.words.say import as_wrong_use, say
+from gpuledger.message import Message, reason_of
 
 if TYPE_CHECKING:
     from gpuledger.transform.sizing.diffusion import DiffusionModel
@@ -32,7 +32,7 @@ def add(what: str, model_id: str | None, data_dir: str | None) -> None:
 
     The next refresh or rebuild takes it into core.model.
     """
-    from gpuledger.flows.asking.from_hub import bring
+    from gpuledger.flows.doors.asking.from_hub import bring
     from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.sizing import catalogue
     from gpuledger.transform.sizing.added_models import MODELS, OwnModel, save, suggest_id
@@ -78,7 +78,7 @@ def add(what: str, model_id: str | None, data_dir: str | None) -> None:
 @format_option
 def list_(only_added: bool, data_dir: str | None, form: str) -> None:
     """All models: those that were added, with what is wrong with those that cannot be used, and the catalogue's."""
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.transform.sizing import catalogue, diffusion
     from gpuledger.transform.sizing.added_models import MODELS, check
     from gpuledger.transform.sizing.diffusion import shape_in

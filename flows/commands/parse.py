@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.say import as_wrong_use
 
@@ -31,12 +31,12 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
     memory that it has in a night (page_timeout_s and page_memory_mb in the settings).
     """
     from gpuledger.extract import source as sources
-    from gpuledger.extract.items import Aside, Issue, to_json
     from gpuledger.extract.processes.parse_pool import ParsePool
     from gpuledger.extract.source import Page
+    from gpuledger.flows.doors.showing import terminal
     from gpuledger.flows.night.start import time_of
     from gpuledger.flows.settings import settings
-    from gpuledger.flows.showing import terminal
+    from gpuledger.items import Aside, Issue, to_json
 
     name = "generic_shop" if source == "product" else source
     if name not in sources.names():

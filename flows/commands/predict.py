@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.extract.message import Message
-from gpuledger.flows.asking.assume import explain_option, of_settings
-from gpuledger.flows.asking.card_names import ambiguous_name, count_and_name, gpus_of
-from gpuledger.flows.asking.fields import question_options
-from gpuledger.flows.asking.options import data_dir_option, read_from
-from gpuledger.flows.showing import terminal
-from gpuledger.flows.showing.prediction import as_objects, show_steps
+from gpuledger.flows.doors.asking.assume import explain_option, of_settings
+from gpuledger.flows.doors.asking.card_names import ambiguous_name, count_and_name, gpus_of
+from gpuledger.flows.doors.asking.fields import question_options
+from gpuledger.flows.doors.asking.options import data_dir_option, read_from
+from gpuledger.flows.doors.showing import terminal
+from gpuledger.flows.doors.showing.prediction import as_objects, show_steps
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import as_wrong_use
+from gpuledger.message import Message
 from gpuledger.transform.buying.question import CardQuestion
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
               help="How the answer is written.")  # fmt: skip
 def command(question: CardQuestion, explain: bool, data_dir: str | None, form: str) -> None:
     """What fits on N cards and how fast it will be: what to expect, a range, and a bound."""
-    from gpuledger.flows.asking import predicting
-    from gpuledger.flows.asking.from_hub import bring
-    from gpuledger.flows.showing import prediction as prediction_shown
+    from gpuledger.flows.doors.asking import predicting
+    from gpuledger.flows.doors.asking.from_hub import bring
+    from gpuledger.flows.doors.showing import prediction as prediction_shown
     from gpuledger.transform.buying.need import need_of
     from gpuledger.transform.sizing.diffusion import DiffusionModel
     from gpuledger.transform.sizing.errors import SizingError
@@ -110,8 +110,8 @@ def _cards(data: DataDir, gpu: str, count: int) -> tuple[int, str, Sequence[Gpu]
 
 def _show_whole(data: DataDir, need: Need, gpu: Gpu, count: int, tokens: int | None, form: str) -> None:
     """Show the answer about a training, pictures or clips. Raises SizingError for another node."""
-    from gpuledger.flows.asking import predicting
-    from gpuledger.flows.showing import prediction as prediction_shown
+    from gpuledger.flows.doors.asking import predicting
+    from gpuledger.flows.doors.showing import prediction as prediction_shown
     from gpuledger.transform.speed.engines import check_node
 
     check_node(gpu, count, need.engine.name, need.precision)

@@ -6,8 +6,7 @@ from datetime import datetime
 
 import click
 
-from gpuledger.extract.message import Message
-from gpuledger.flows.asking.options import (
+from gpuledger.flows.doors.asking.options import (
     as_of_option,
     currency_option,
     data_dir_option,
@@ -16,9 +15,10 @@ from gpuledger.flows.asking.options import (
     market_option,
     read_from,
 )  # fmt: skip
-from gpuledger.flows.showing import chosen, terminal
+from gpuledger.flows.doors.showing import chosen, terminal
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
+from gpuledger.message import Message
 
 
 @click.command()
@@ -33,8 +33,8 @@ def command(card: str | None, as_of: datetime | None, data_dir: str | None, form
 
     Write a comma between several names: "4090, 4080".
     """
-    from gpuledger.flows.showing.money import money, price_heading, prices_heading
-    from gpuledger.flows.showing.show import no_rows, show
+    from gpuledger.flows.doors.showing.money import money, price_heading, prices_heading
+    from gpuledger.flows.doors.showing.show import no_rows, show
     from gpuledger.transform.answers import markets
     from gpuledger.transform.answers.price import Cards, price
     from gpuledger.transform.buying.market import ANY_SHOP
@@ -45,7 +45,7 @@ def command(card: str | None, as_of: datetime | None, data_dir: str | None, form
     names = list(dict.fromkeys(name.strip() for name in (card or "").split(",") if name.strip()))
     answer = price(data, Cards(names[0] if names else ""), day, chosen.market())
     if len(names) > 1 or (names and not answer.rows):
-        from gpuledger.flows.asking import card_names
+        from gpuledger.flows.doors.asking import card_names
 
         # The name is not spelt as in the catalogue: "rtx4090", "3090 24GB". A name that no card has is a usage error here.
         gpu_ids = tuple(dict.fromkeys(gpu_id for name in names for gpu_id in card_names.gpu_ids(data, name)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option, keep_sample_option
+from gpuledger.flows.doors.asking.options import data_dir_option, keep_sample_option
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.lang import gettext
 

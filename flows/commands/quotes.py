@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from gpuledger.extract import local_files
-from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
-from gpuledger.flows.showing import terminal
+from gpuledger import local_files
+from gpuledger.flows.doors.asking.options import data_dir_option, format_option, read_from
+from gpuledger.flows.doors.showing import terminal
 from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
-    from gpuledger.extract.items import Offer
+    from gpuledger.items import Offer
     from gpuledger.transform.identity.resolver import Resolver
 
 
@@ -37,7 +37,7 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
     from gpuledger.extract.source import Page
     from gpuledger.extract.sources.quotes.pages import read_quotes
     from gpuledger.flows.decisions import identities
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.doors.showing.show import show_rows
 
     content = local_files.read_bytes(file, follow=True)
     address = f"file:{file.name}"

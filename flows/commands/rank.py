@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from gpuledger.flows.asking.options import (
+from gpuledger.flows.doors.asking.options import (
     as_of_option,
     data_dir_option,
     day_of,
@@ -23,8 +23,8 @@ from gpuledger.flows.words.lang import gettext
 @format_option
 def command(workload: str, as_of: datetime | None, data_dir: str | None, form: str) -> int:
     """GPUs by their score in WORKLOAD, fastest first."""
-    from gpuledger.flows.asking import workload_names
-    from gpuledger.flows.showing.show import no_rows, show
+    from gpuledger.flows.doors.asking import workload_names
+    from gpuledger.flows.doors.showing.show import no_rows, show
     from gpuledger.transform.answers.value import ranking
 
     data = read_from(data_dir)

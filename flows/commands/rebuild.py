@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option
+from gpuledger.flows.doors.asking.options import data_dir_option
 from gpuledger.flows.settings import settings as settings_module
 
 
@@ -14,10 +14,10 @@ from gpuledger.flows.settings import settings as settings_module
 @data_dir_option
 def command(explain: bool, full: bool, data_dir: str | None) -> int:
     """Rebuild the tables whose definition, data or settings changed, without reading any source."""
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.flows.history.rebuild import rebuild
     from gpuledger.flows.night import exporting
     from gpuledger.flows.night.start import rebuild_context_for
-    from gpuledger.flows.showing.show import show_rows
 
     settings = settings_module.load({"data_dir": data_dir})
     data = settings.data()

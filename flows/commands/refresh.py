@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import click
 
-from gpuledger.flows.asking.options import Whole, data_dir_option, keep_sample_option, log_format_option
+from gpuledger.flows.doors.asking.options import Whole, data_dir_option, keep_sample_option, log_format_option
 from gpuledger.flows.night.context import Engine
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.say import as_wrong_use

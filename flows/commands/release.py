@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option, data_of
+from gpuledger.flows.doors.asking.options import data_dir_option, data_of
 from gpuledger.flows.words.lang import gettext
 from gpuledger.transform.answers.trust.held import DegradedSource, HeldPrice
 from gpuledger.warehouse.paths import DataDir
@@ -29,7 +29,7 @@ def command(
     listings that the source no longer shows end with the next run, and that many rows are usual from then on. Decisions are
     kept with date and reason in decisions/releases.toml.
     """
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.transform.answers.trust.held import degraded, held
 
     data = data_of(data_dir)

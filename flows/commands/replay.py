@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from gpuledger.extract.redaction import redact_text
-from gpuledger.flows.asking.options import data_dir_option
+from gpuledger.flows.doors.asking.options import data_dir_option
 from gpuledger.flows.night.context import context_now
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import as_wrong_use
+from gpuledger.redaction import redact_text
 from gpuledger.warehouse.paths import DataDir
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option, read_from
+from gpuledger.flows.doors.asking.options import data_dir_option, read_from
 
 
 @click.command()

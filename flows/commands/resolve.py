@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option, read_from
+from gpuledger.flows.doors.asking.options import data_dir_option, read_from
 
 
 @click.command()
@@ -23,7 +23,7 @@ def command(titles: tuple[str, ...], explain: bool, source: str | None, data_dir
     are pinned to.
     """
     from gpuledger.flows.decisions import identities
-    from gpuledger.flows.showing import terminal
+    from gpuledger.flows.doors.showing import terminal
 
     if not titles:
         raise click.UsageError("give titles, or - to read them from standard input, one a line")

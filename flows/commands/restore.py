@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option, data_of
+from gpuledger.flows.doors.asking.options import data_dir_option, data_of
 from gpuledger.flows.words.lang import gettext
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option, log_format_option
+from gpuledger.flows.doors.asking.options import data_dir_option, log_format_option
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.say import say
 

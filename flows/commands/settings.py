@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.asking.options import format_option
+from gpuledger.flows.doors.asking.options import format_option
 
 
 @click.command()
@@ -14,8 +14,8 @@ def command(form: str) -> None:
 
     Secrets come from the environment alone, and are never shown.
     """
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.flows.settings import settings
-    from gpuledger.flows.showing.show import show_rows
 
     columns = ["setting", "value", "unit", "from", "meaning"]
     show_rows(columns, [(o.name, o.value, o.unit, o.place, o.meaning) for o in settings.explain()], form)

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from gpuledger.extract.source import seller
-from gpuledger.flows.asking.options import currency_option, data_dir_option, read_from
-from gpuledger.flows.showing import terminal
-from gpuledger.flows.showing.money import Money
+from gpuledger.flows.doors.asking.options import currency_option, data_dir_option, read_from
+from gpuledger.flows.doors.showing import terminal
+from gpuledger.flows.doors.showing.money import Money
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import spoken
 from gpuledger.warehouse.paths import DataDir
@@ -35,8 +35,8 @@ def command(card: str, data_dir: str | None, form: str) -> None:
     Where a name is sold in several versions, each is shown.
     """
 
-    from gpuledger.flows.asking import card_names
-    from gpuledger.flows.showing.money import money
+    from gpuledger.flows.doors.asking import card_names
+    from gpuledger.flows.doors.showing.money import money
     from gpuledger.transform.answers import card as cards
 
     data = read_from(data_dir)
@@ -64,7 +64,7 @@ def _at_its_own_rate(data: DataDir, card: dict[str, Any], currency: Money) -> di
 
 def _of(data: DataDir, gpu_id: str, currency: Money) -> dict[str, Any]:
     """The offers, scores, rentals and daily lows of a card."""
-    from gpuledger.flows.showing.show import in_currency
+    from gpuledger.flows.doors.showing.show import in_currency
     from gpuledger.transform.answers import card as cards
 
     several = {
@@ -78,8 +78,8 @@ def _of(data: DataDir, gpu_id: str, currency: Money) -> dict[str, Any]:
 
 
 def _print(data: DataDir, card: dict[str, Any], currency: Money) -> None:
-    from gpuledger.flows.showing.money import prices_heading
-    from gpuledger.flows.showing.show import show
+    from gpuledger.flows.doors.showing.money import prices_heading
+    from gpuledger.flows.doors.showing.show import show
     from gpuledger.transform import queries
     from gpuledger.transform.answers import card as cards
 

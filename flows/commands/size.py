@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from gpuledger.flows.asking.assume import of_settings
-from gpuledger.flows.asking.fields import question_options
-from gpuledger.flows.asking.from_hub import bring
-from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
+from gpuledger.flows.doors.asking.assume import of_settings
+from gpuledger.flows.doors.asking.fields import question_options
+from gpuledger.flows.doors.asking.from_hub import bring
+from gpuledger.flows.doors.asking.options import data_dir_option, format_option, read_from
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import as_wrong_use, say
 from gpuledger.transform.buying.question import SizeQuestion
@@ -24,7 +24,7 @@ from gpuledger.transform.buying.question import SizeQuestion
 @format_option
 def command(model: str | None, config: Path | None, question: SizeQuestion, data_dir: str | None, form: str) -> None:
     """Parameters, memory and operations of MODEL, exactly, and the published method of the second source document."""
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.transform.answers.sizes import quantities
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.sizing.named import shape_of, usual_precision

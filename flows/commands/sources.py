@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from gpuledger.flows.asking.options import Whole, data_dir_option, data_of, format_option
+from gpuledger.flows.doors.asking.options import Whole, data_dir_option, data_of, format_option
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.flows.words.say import as_wrong_use
 
 if TYPE_CHECKING:
-    from gpuledger.extract.items import Item
     from gpuledger.extract.source import Source
     from gpuledger.flows.checks.sources import Checked
     from gpuledger.flows.decisions.terms import Says, Terms
     from gpuledger.flows.night.left_out import LeftOut
     from gpuledger.flows.settings.settings import Settings
+    from gpuledger.items import Item
     from gpuledger.transform.answers.trust.sources import Record
 
 
@@ -36,9 +36,9 @@ def command(ctx: click.Context, data_dir: str | None, form: str) -> None:
         return
     from gpuledger.extract.source import discover
     from gpuledger.flows.decisions.terms import TERMS
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.flows.night import left_out
     from gpuledger.flows.settings import settings as settings_module
-    from gpuledger.flows.showing.show import show_rows
     from gpuledger.flows.telling import health
 
     translate = gettext if form == "table" else str
@@ -158,9 +158,9 @@ def check(names: tuple[str, ...], every: bool, sample: bool, night: int, data_di
     """
     from gpuledger.extract import source as sources
     from gpuledger.flows.checks import sources as check_sources
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.flows.night.start import Request, context_for
     from gpuledger.flows.settings import settings as settings_module
-    from gpuledger.flows.showing.show import show_rows
     from gpuledger.flows.telling import progress
 
     if every and names:
@@ -237,7 +237,7 @@ def _quoted(value: str | None) -> str:
 def corrections_(data_dir: str | None, form: str) -> None:
     """The corrections of this data directory, and what became of each on the newest night of its source."""
     from gpuledger.flows.decisions.corrections import CORRECTIONS
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.transform.answers.trust import corrected
 
     data = data_of(data_dir)
@@ -282,7 +282,7 @@ def _row(result: Checked) -> tuple[Any, ...]:
 
 
 def _json_row(result: Checked) -> tuple[Any, ...]:
-    from gpuledger.extract.items import to_json
+    from gpuledger.items import to_json
 
     issues = [to_json(issue) for issue in result.issues]
     first = to_json(result.first) if result.first else None
@@ -291,7 +291,7 @@ def _json_row(result: Checked) -> tuple[Any, ...]:
 
 def _summary(item: Item) -> str:
     """A short text for an item: its name and its figure."""
-    from gpuledger.extract.items import to_json
+    from gpuledger.items import to_json
 
     row = to_json(item)
     name = next((row[field] for field in ("title", "gpu_name", "image_url", "currency") if row.get(field)), "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option, format_option, read_from
+from gpuledger.flows.doors.asking.options import data_dir_option, format_option, read_from
 
 
 class _Sql(click.Command):
@@ -26,8 +26,8 @@ def command(query: str, data_dir: str | None, form: str) -> None:
 
     `gpuledger describe` lists tables and columns.
     """
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.flows.settings import settings as settings_module
-    from gpuledger.flows.showing.show import show_rows
     from gpuledger.warehouse.bounded_query import QueryLimits, ask
 
     settings = settings_module.load({"data_dir": data_dir})

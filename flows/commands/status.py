@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.flows.asking.options import data_dir_option, form_option, read_from
-from gpuledger.flows.showing import terminal
+from gpuledger.flows.doors.asking.options import data_dir_option, form_option, read_from
+from gpuledger.flows.doors.showing import terminal
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 
@@ -35,7 +35,7 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
     Exit status, for monitoring: 0 all well; 1 the newest run published nothing, or nothing was ever published; 3 a source
     fails, shows far fewer rows than usual (degraded) or is older than its limit.
     """
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.flows.telling import health
     from gpuledger.warehouse.errors import NoWarehouse
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.asking.options import Whole, data_dir_option
+from gpuledger.flows.doors.asking.options import Whole, data_dir_option
 from gpuledger.flows.night.context import context_now
 from gpuledger.flows.settings import settings as settings_module
 
@@ -24,8 +24,8 @@ def command(keep_versions: int | None, keep_days: int | None, dry_run: bool, dat
     A page that any row refers to stays, and so does every price. Before pages of old runs go, those runs are replayed
     into a baseline that `gpuledger replay` begins with; where that fails, the archive is left as it is.
     """
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.flows.history.vacuum import vacuum
-    from gpuledger.flows.showing.show import show_rows
 
     settings = settings_module.load({"data_dir": data_dir, "keep_versions": keep_versions, "keep_days": keep_days})
     removed = vacuum(context_now(settings, settings.data()), dry_run=dry_run)

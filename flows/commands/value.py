@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.asking.options import (
+from gpuledger.flows.doors.asking.options import (
     as_of_option,
     currency_option,
     data_dir_option,
@@ -16,7 +16,7 @@ from gpuledger.flows.asking.options import (
     market_option,
     read_from,
 )  # fmt: skip
-from gpuledger.flows.showing import chosen, terminal
+from gpuledger.flows.doors.showing import chosen, terminal
 from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 @format_option
 def command(workload: str, basis: Basis, as_of: datetime | None, data_dir: str | None, form: str) -> int:
     """GPUs by score per dollar in WORKLOAD, best value first."""
-    from gpuledger.flows.asking import workload_names
-    from gpuledger.flows.showing.money import money, price_heading, prices_heading
-    from gpuledger.flows.showing.show import no_rows, show
+    from gpuledger.flows.doors.asking import workload_names
+    from gpuledger.flows.doors.showing.money import money, price_heading, prices_heading
+    from gpuledger.flows.doors.showing.show import no_rows, show
     from gpuledger.transform.answers.value import Scope, published_after, value
 
     data = read_from(data_dir)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.extract.message import Message
-from gpuledger.flows.asking.options import Amount, Whole, currency_option, data_dir_option, data_of, format_option
+from gpuledger.flows.doors.asking.options import Amount, Whole, currency_option, data_dir_option, data_of, format_option
+from gpuledger.flows.doors.showing import chosen
+from gpuledger.flows.doors.showing.money import money
 from gpuledger.flows.settings import settings as settings_module
-from gpuledger.flows.showing import chosen
-from gpuledger.flows.showing.money import money
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
+from gpuledger.message import Message
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 
@@ -47,7 +47,7 @@ def add(card: str, below: float | None, new_low: int | None, data_dir: str | Non
 
     `buy --save` keeps a whole question: its pick and its price are watched too.
     """
-    from gpuledger.flows.asking.card_names import gpu_of
+    from gpuledger.flows.doors.asking.card_names import gpu_of
     from gpuledger.flows.telling import watches
     from gpuledger.flows.telling.watches import Watch
 
@@ -72,7 +72,7 @@ def add(card: str, below: float | None, new_low: int | None, data_dir: str | Non
 @format_option
 def list_(data_dir: str | None, form: str) -> None:
     """The watches of this data directory, and the questions that `buy --save` keeps, which are watched too."""
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.flows.telling import watches
     from gpuledger.flows.telling.kept_answers import MOVED
     from gpuledger.transform.report.questions import QUESTIONS

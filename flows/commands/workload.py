@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpuledger.flows.asking.options import Whole, data_dir_option, data_of
+from gpuledger.flows.doors.asking.options import Whole, data_dir_option, data_of
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import as_wrong_use
 

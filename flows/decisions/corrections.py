@@ -18,7 +18,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from gpuledger.extract import records
+from gpuledger import records
 from gpuledger.extract.collect import Collected
 from gpuledger.flows.decisions.terms import known_source
 from gpuledger.warehouse.load import corrected

@@ -14,14 +14,14 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.archive import files as archive_files
-from gpuledger.extract.message import Message
 from gpuledger.extract.readers.measured import plain
 from gpuledger.extract.readers.measured.figure import Figure, MeasurementFile, NotReadable, Said, StoredFigure
 from gpuledger.extract.readers.measured.read import read_figures
-from gpuledger.extract.records import LONGEST_NAME
 from gpuledger.flows.decisions import identities
+from gpuledger.message import Message
+from gpuledger.records import LONGEST_NAME
 from gpuledger.transform import workloads
 from gpuledger.transform.identity import catalogue as cards
 from gpuledger.transform.identity.index import MACHINE

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.items import Issue, OpenModel
-from gpuledger.extract.message import reason_of
+from gpuledger.items import Issue, OpenModel
+from gpuledger.message import reason_of
 from gpuledger.warehouse.paths import DataDir
 
 #: The most models that are kept. Those that were on the list longest ago go first.

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from gpuledger.extract import records
+from gpuledger import records
 from gpuledger.extract.price.no_price import is_writable
 from gpuledger.transform.gate.good_nights import Acceptance, Released
 from gpuledger.warehouse.paths import DataDir

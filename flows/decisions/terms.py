@@ -19,10 +19,10 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
-from gpuledger.extract import records
+from gpuledger import records
 from gpuledger.extract import source as sources
-from gpuledger.extract.spelling import names_like
 from gpuledger.flows.words.lang import N_
+from gpuledger.spelling import names_like
 from gpuledger.warehouse.published import manifest
 
 Says = Literal["allowed", "forbidden"]

@@ -25,7 +25,6 @@ from gpuledger.expectations.contract import source_contract
 from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading
-from gpuledger.extract.items import Issue, Offer
 from gpuledger.extract.pages import LocalFile, archive_file
 from gpuledger.extract.source import get
 from gpuledger.extract.sources.danawa_daily.nights import nights
@@ -35,6 +34,7 @@ from gpuledger.flows.night import exporting, gather, refresh, run_log, store, ta
 from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.sharing import writing
 from gpuledger.flows.night.summary import Summary
+from gpuledger.items import Issue, Offer
 from gpuledger.transform.build import price_days
 from gpuledger.warehouse import history, ledger, publish
 from gpuledger.warehouse.ledger import SourceOutcome

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import duckdb
 
+from gpuledger.errors import CorruptSnapshot
 from gpuledger.extract import shops
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Parser, Reading
-from gpuledger.extract.errors import CorruptSnapshot
 from gpuledger.extract.pages import LocalFile, OfRun
 from gpuledger.extract.processes.parse_pool import ParsePool
 from gpuledger.extract.source import Page

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.items import Chart
 from gpuledger.extract.readers import transcriptions
+from gpuledger.items import Chart
 
 
 def watched(collected: Collected, archive: Archive) -> Collected:

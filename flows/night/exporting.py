@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
+from gpuledger.flows.doors.showing import procurement
+from gpuledger.flows.doors.showing.money import DOLLARS
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.showing import procurement
-from gpuledger.flows.showing.money import DOLLARS
 from gpuledger.transform.report.questions import Answered
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.outputs import csv_files, sheet

@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
+from gpuledger.errors import OutOfTime, Unforeseen, described
 from gpuledger.expectations import library
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive import files as archive_files
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Parser, Reading, collect
-from gpuledger.extract.errors import OutOfTime, Unforeseen, described
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.fetch.keyed import Keyed
 from gpuledger.extract.fetch.site import site_of

@@ -19,14 +19,14 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from gpuledger.extract import errors, local_files
+from gpuledger import errors, local_files
+from gpuledger.errors import ExtractError
 from gpuledger.extract.archive import files, sealed
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.errors import ExtractError
 from gpuledger.extract.fetch import addresses
-from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.night.context import Context, Engine
 from gpuledger.flows.settings.settings import Settings
+from gpuledger.redaction import redact_text
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.paths import DataDir

@@ -8,7 +8,8 @@ import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from gpuledger.extract import batches, local_files
+from gpuledger import local_files
+from gpuledger.extract import batches
 from gpuledger.extract.archive import objects
 from gpuledger.extract.archive.objects import Objects, StoreError
 from gpuledger.extract.archive.snapshot import Snapshot

@@ -9,17 +9,18 @@ from typing import Any
 
 import duckdb
 
+from gpuledger import records
+from gpuledger.errors import Unforeseen, described
 from gpuledger.expectations.errors import ExpectationsError
-from gpuledger.extract import records, shops
+from gpuledger.extract import shops
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.errors import Unforeseen, described
-from gpuledger.extract.items import FxRate, Issue
 from gpuledger.flows.decisions import corrections, identities
 from gpuledger.flows.decisions.releases import RELEASES
 from gpuledger.flows.night import run_log, take_in
 from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.summary import failures, published_status
 from gpuledger.flows.settings.settings import SettingsError
+from gpuledger.items import FxRate, Issue
 from gpuledger.transform import queries
 from gpuledger.transform.build import listing_versions, price_days
 from gpuledger.transform.build.run import Build

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gpuledger.extract import errors
+from gpuledger import errors
 from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.transform.build.run import Build
 from gpuledger.transform.report.questions import Answered

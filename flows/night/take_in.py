@@ -10,16 +10,16 @@ from datetime import date, datetime
 
 import duckdb
 
+from gpuledger.errors import ExtractError, NotFound
 from gpuledger.expectations.check import Verdict, check_batch
 from gpuledger.expectations.contract import source_contract
 from gpuledger.expectations.filled import NIGHTS, Filled, emptied, filled
 from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.errors import ExtractError, NotFound
 from gpuledger.extract.fetch import addresses
-from gpuledger.extract.items import CloudOffer, Issue, Item, Offer
 from gpuledger.flows.decisions import releases
 from gpuledger.flows.night.context import Context
+from gpuledger.items import CloudOffer, Issue, Item, Offer
 from gpuledger.transform.gate import good_nights, loading
 from gpuledger.transform.gate.good_nights import GoodNight
 from gpuledger.warehouse import ledger

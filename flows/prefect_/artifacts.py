@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 
+from gpuledger.flows.doors.showing.terminal import clean
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.showing.terminal import clean
 from gpuledger.flows.telling import reporting
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.transform.answers import value

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from gpuledger import child
 from gpuledger.extract.archive import files
-from gpuledger.extract.processes import child
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import read_plain
 from gpuledger.flows.night.refresh import run_locked

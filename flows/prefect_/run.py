@@ -17,8 +17,8 @@ from prefect.events import emit_event
 from prefect.futures import PrefectFuture
 from prefect.tasks import exponential_backoff
 
+from gpuledger.errors import Timeout
 from gpuledger.extract.collect import Collected, Reading
-from gpuledger.extract.errors import Timeout
 from gpuledger.flows.night import sharing
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.gather import Reader

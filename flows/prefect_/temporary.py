@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from gpuledger.extract.processes import child
+from gpuledger import child
 from gpuledger.flows.prefect_ import api
 
 _HOST = "127.0.0.1"

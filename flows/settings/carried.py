@@ -12,8 +12,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from gpuledger.extract import local_files
-from gpuledger.extract.records import FOLDER
+from gpuledger import local_files
+from gpuledger.records import FOLDER
 
 
 def take_over(root: Path) -> None:

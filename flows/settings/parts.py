@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import re
 
-from gpuledger.extract.message import Failure
+from gpuledger.message import Failure
 
 #: Packages by module, if the two have different names.
 _PACKAGE_OF = {

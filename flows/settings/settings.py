@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
 
 import msgspec
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.archive import files
-from gpuledger.extract.message import LANGUAGES, Failure, reason_of
-from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.settings import dropped
+from gpuledger.message import LANGUAGES, Failure, reason_of
+from gpuledger.redaction import redact_text
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 from gpuledger.transform.gate import Bounds
 from gpuledger.warehouse.paths import DataDir

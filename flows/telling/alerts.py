@@ -17,16 +17,16 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.archive import files
-from gpuledger.extract.message import Failure
+from gpuledger.flows.doors.showing.terminal import clean
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.showing.terminal import clean
 from gpuledger.flows.telling import health, kept_answers, logs, notify, watches
 from gpuledger.flows.telling.notify import Kind, Message
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.flows.words.say import say
+from gpuledger.message import Failure
 from gpuledger.transform.answers.trust import held
 from gpuledger.warehouse.errors import Locked, NoWarehouse
 

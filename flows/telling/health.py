@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import utc_now
 from gpuledger.transform.answers import runs as recorded

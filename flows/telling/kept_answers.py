@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.archive import files
 from gpuledger.flows.telling.notify import Message
 from gpuledger.flows.words.lang import gettext

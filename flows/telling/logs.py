@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from gpuledger.flows.doors.showing.terminal import clean, json_text
 from gpuledger.flows.night.summary import NothingPublished, Summary
 from gpuledger.flows.settings.settings import Settings
-from gpuledger.flows.showing.terminal import clean, json_text
 from gpuledger.flows.telling.redact import Redactor
 
 NAME = "gpuledger"

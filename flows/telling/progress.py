@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gpuledger.extract.redaction import redact
+from gpuledger.flows.doors.showing import terminal
 from gpuledger.flows.night.context import SILENT, Progress, Step
-from gpuledger.flows.showing import terminal
 from gpuledger.flows.words.lang import gettext
+from gpuledger.redaction import redact
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -1,7 +1,7 @@
 """Remove secrets from text before it leaves the process: log lines, artifacts, notifications and their errors.
 
 This happens in two steps. First the known secrets (the values of the secret settings, and the passwords and tokens inside
-them) are removed wherever they stand. Then the rules of extract/redaction.py remove whatever else is, or looks like, a
+them) are removed wherever they stand. Then the rules of gpuledger/redaction.py remove whatever else is, or looks like, a
 secret.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
-from gpuledger.extract.redaction import HIDDEN, redact_text
+from gpuledger.redaction import HIDDEN, redact_text
 
 #: Shorter pieces are words of everyday text ("bot", "ops"), and removing them would make logs unreadable.
 MIN_SECRET = 6

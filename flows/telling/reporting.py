@@ -6,12 +6,12 @@ from datetime import datetime
 from pathlib import Path
 
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.message import LANGUAGES
 from gpuledger.extract.source import discover
 from gpuledger.flows.night.context import SILENT, Progress, utc_now
 from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import texts
 from gpuledger.flows.words import lang, say
+from gpuledger.message import LANGUAGES
 from gpuledger.transform.report.contents import contents
 from gpuledger.warehouse.outputs.report import files
 from gpuledger.warehouse.paths import DataDir

@@ -8,10 +8,10 @@ from decimal import Decimal
 
 import click
 
+from gpuledger.flows.doors.showing.show import show_rows
+from gpuledger.flows.doors.showing.terminal import clean
 from gpuledger.flows.night.left_out import LeftOut
 from gpuledger.flows.night.summary import Summary
-from gpuledger.flows.showing.show import show_rows
-from gpuledger.flows.showing.terminal import clean
 from gpuledger.flows.words.lang import gettext
 from gpuledger.transform.answers.trust.held import HeldPrice, RefusedRow, held, refused
 from gpuledger.warehouse.paths import DataDir

@@ -11,11 +11,11 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal
 
-from gpuledger.extract import records
-from gpuledger.extract.message import Message
+from gpuledger import records
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say, spoken
+from gpuledger.message import Message
 from gpuledger.transform.answers import markets, watched
 from gpuledger.transform.answers.watched import Row
 from gpuledger.warehouse.outputs.currency import Currency

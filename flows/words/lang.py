@@ -16,8 +16,8 @@ from ast import literal_eval
 from functools import cache
 from pathlib import Path
 
-from gpuledger.extract.message import LANGUAGES
 from gpuledger.flows.words.particles import Korean
+from gpuledger.message import LANGUAGES
 
 LOCALE = Path(__file__).with_name("locale")
 DOMAIN = "gpuledger"

@@ -14,10 +14,10 @@ from gettext import NullTranslations
 
 import click
 
-from gpuledger.extract import local_files
-from gpuledger.extract.message import Sum, Words, message_of, said
-from gpuledger.extract.redaction import redact_text
+from gpuledger import local_files
 from gpuledger.flows.words.lang import N_, current, gettext, knows, translations
+from gpuledger.message import Sum, Words, message_of, said
+from gpuledger.redaction import redact_text
 
 
 def say(what: object, money: Callable[[Sum], Sum] = lambda amount: amount) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 import click
 
-from gpuledger.extract.spelling import names_like
 from gpuledger.flows.settings import dropped
 from gpuledger.flows.words.lang import gettext
+from gpuledger.spelling import names_like
 
 
 def unknown(message: str, word: str, known: Iterable[str], more: str = "") -> str:

@@ -14,7 +14,7 @@ from gpuledger.expectations.check import check_batch, check_mart
 from gpuledger.expectations.contract import Check, Contract, OnFailure, Rule, source_contract
 from gpuledger.expectations.errors import AuditBroken
 from gpuledger.expectations.suite import ROW, Finding, run
-from gpuledger.extract.items import FxRate, Item, Offer
+from gpuledger.items import FxRate, Item, Offer
 
 
 def check(

@@ -21,7 +21,7 @@ from gpuledger.expectations.contract import (
 )
 from gpuledger.expectations.errors import ContractError
 from gpuledger.extract import source as sources
-from gpuledger.extract.items import CloudOffer, FxRate, IndexPrice, Offer, Score, TokenPrice
+from gpuledger.items import CloudOffer, FxRate, IndexPrice, Offer, Score, TokenPrice
 from gpuledger.transform.build import graph
 from gpuledger.transform.build import run as builder
 from tests.support.empty import warehouse_with_defaults

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from gpuledger.extract import source
-from gpuledger.extract.items import Parsed
 from gpuledger.extract.source import Page
+from gpuledger.items import Parsed
 
 HIERARCHY = "https://www.tomshardware.com/reviews/gpu-hierarchy,4388.html"
 INDEX = "https://www.tomshardware.com/news/gpus-historical-ebay-pricing"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.extract import errors
+from gpuledger import errors
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from gpuledger.extract.fetch.pinned import RefusedPeer, Route

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.errors import NotFound, Timeout
 from gpuledger.extract import batches
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.errors import NotFound, Timeout
-from gpuledger.extract.items import Issue, Offer
 from gpuledger.flows.night import gather
+from gpuledger.items import Issue, Offer
 from tests.flows.inprocess import context
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import errors
+from gpuledger import errors
 from gpuledger.extract.fetch import blocks
 
 URL = "https://shop.example/p/aurora-12gb"

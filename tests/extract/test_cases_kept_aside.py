@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract import words
-from gpuledger.extract.items import Issue, Offer
+from gpuledger.items import Issue, Offer
 from tests.extract.pages import quoted
 from tests.support.html_page import offer_on
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from gpuhunt._internal.catalog import CATALOG_URL, OFFLINE_PROVIDERS
 
+from gpuledger.errors import LayoutChanged, TooLarge
 from gpuledger.extract import source
-from gpuledger.extract.errors import LayoutChanged, TooLarge
-from gpuledger.extract.items import CloudOffer, Issue
 from gpuledger.extract.readers.cloud import read_rate, with_form_factor
 from gpuledger.extract.sources.gpu_wiki_cloud import pages as gpu_wiki_cloud
 from gpuledger.extract.sources.gpuhunt_catalog import pages as gpuhunt_catalog
+from gpuledger.items import CloudOffer, Issue
 from tests.extract.pages import page, table
 
 CATALOGUE = (source.folder("gpuhunt_catalog") / "cases" / "somecloud.csv").read_text(encoding="utf-8")

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.extract.errors import LayoutChanged, TooLarge, Truncated
-from gpuledger.extract.items import IndexPrice, Issue
+from gpuledger.errors import LayoutChanged, TooLarge, Truncated
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily import pages as danawa_daily
 from gpuledger.extract.sources.danawa_daily.pages import Cell, read_cell
+from gpuledger.items import IndexPrice, Issue
 from tests.extract import pages
 
 HEADER = "Id,Name,2021-11-01 10:06:45,2021-11-02 00:03:38"

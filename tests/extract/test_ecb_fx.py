@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract import source
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import FxRate, Issue, Parsed
 from gpuledger.extract.sources.ecb_fx.pages import parse
+from gpuledger.items import FxRate, Issue, Parsed
 from tests.extract.pages import page
 
 URL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"

@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import errors, source
+from gpuledger import errors
+from gpuledger.extract import source
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Reading, collect
 from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
-from gpuledger.extract.items import Issue, Offer, Parsed
 from gpuledger.extract.pages import Fetching
 from gpuledger.extract.readers import feeds
-from gpuledger.extract.redaction import redact
+from gpuledger.items import Issue, Offer, Parsed
+from gpuledger.redaction import redact
 from tests.extract import pages
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import FaultyServer, first_fail, page, status

@@ -13,22 +13,22 @@ from urllib.parse import urljoin
 
 import pytest
 
+from gpuledger.errors import ForeignHost
 from gpuledger.extract import source
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading, collect
-from gpuledger.extract.errors import ForeignHost
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from gpuledger.extract.fetch.site import site_of
-from gpuledger.extract.items import Issue, Link, ListingTotal, Offer, Parsed
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.pages import Fetching, OfRun
 from gpuledger.extract.product_details import merged
 from gpuledger.extract.readers import listing, sitemaps
 from gpuledger.extract.source import Page, Source
 from gpuledger.flows.settings import settings
+from gpuledger.items import Issue, Link, ListingTotal, Offer, Parsed
 from tests.extract import pages
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import Exchange, FaultyServer, Route, page, status

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from gpuledger.extract import errors
+from gpuledger import errors
 from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from tests.extract import faulty_server as faults
 from tests.extract.fake_time import FakeTime

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gpuledger.extract import errors
+from gpuledger import errors
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from gpuledger.extract.fetch.robots import MAX_BYTES, Robots, RobotsAnswer

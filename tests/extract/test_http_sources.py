@@ -11,15 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import errors, source
+from gpuledger import errors
+from gpuledger.extract import source
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading, collect, parse_page
 from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
-from gpuledger.extract.items import Aside, CloudOffer, Issue, Parsed
 from gpuledger.extract.markup import charset
 from gpuledger.extract.pages import Fetching
 from gpuledger.extract.source import Page
+from gpuledger.items import Aside, CloudOffer, Issue, Parsed
 from tests.extract import faulty_server as faults
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import FaultyServer, Route, page, redirect, status

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract import source, words
 from gpuledger.extract.collect import parse_page
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Issue, Offer
 from gpuledger.extract.market import with_market
+from gpuledger.items import Issue, Offer
 from tests.extract.pages import page
 from tests.support.html_page import CART, TITLE, offer_on, shop_page, told
 

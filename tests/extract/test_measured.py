@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract import source
-from gpuledger.extract.items import Score
 from gpuledger.extract.markup import markdown
 from gpuledger.extract.readers.measured import llama_bench
 from gpuledger.extract.readers.measured.figure import NotReadable
 from gpuledger.extract.readers.measured.plain import read_stored
 from gpuledger.extract.readers.measured.read import read_figures
 from gpuledger.flows.night import gather
+from gpuledger.items import Score
 from tests.extract.pages import page
 from tests.flows import inprocess
 from tests.support.measurement_files import INFERENCEX, LLAMA_BENCH, LLAMA_BENCH_TABLE, MLPERF, MLPERF_CSV, VLLM

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from gpuledger.extract.items import Issue, Offer
+from gpuledger.items import Issue, Offer
 from tests.support.html_page import ABOVE, BELOW, CART, TITLE, offer_on, price_of, shop_page, told
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpuledger.extract.items import Offer
 from gpuledger.extract.words import entries
+from gpuledger.items import Offer
 from tests.support.html_page import offer_on, shop_page, told
 
 _SKU = """

@@ -14,16 +14,16 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from gpuledger.errors import Blocked
 from gpuledger.extract import source
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading, collect
-from gpuledger.extract.errors import Blocked
 from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from gpuledger.extract.fetch.keyed import Keyed
 from gpuledger.extract.fetch.site import site_of
-from gpuledger.extract.items import Offer
 from gpuledger.extract.pages import Fetching
 from gpuledger.flows.settings.settings import Settings
+from gpuledger.items import Offer
 from tests.extract.faulty_server import Exchange, FaultyServer
 from tests.extract.pages import page
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gpuledger.extract.errors import LayoutChanged
+from gpuledger.errors import LayoutChanged
 from tests.support import html_page
 from tests.support.html_page import offer_on
 

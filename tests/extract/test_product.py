@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.errors import Blocked, EmptyBody, ExtractError, LayoutChanged
 from gpuledger.extract import product, source
-from gpuledger.extract.errors import Blocked, EmptyBody, ExtractError, LayoutChanged
-from gpuledger.extract.items import Issue, Link, Offer
 from gpuledger.extract.product.numbers import valid_gtin
+from gpuledger.items import Issue, Link, Offer
 from tests.extract.pages import page
 from tests.support.html_page import CART, TITLE, offer_on, price_of, shop_page, told
 

@@ -15,17 +15,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuledger.errors import LayoutChanged, TooLarge
 from gpuledger.extract import collect
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.errors import LayoutChanged, TooLarge
 from gpuledger.extract.fetch.http import Client, HttpSettings
-from gpuledger.extract.items import Issue, Offer
 from gpuledger.extract.pages import Fetching, LocalFile, OfRun
 from gpuledger.extract.source import Page, get
 from gpuledger.extract.sources.quotes import columns as quote_columns
 from gpuledger.extract.sources.quotes import pages as quotes
 from gpuledger.extract.sources.quotes import sheets as quote_tables
+from gpuledger.items import Issue, Offer
 from tests.extract import pages
 from tests.extract.pages import quoted
 

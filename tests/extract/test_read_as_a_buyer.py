@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpuledger.extract.items import Issue, Offer
+from gpuledger.items import Issue, Offer
 from tests.support.html_page import offer_on, told
 
 CARD = "Norvik GeForce RTX 5080 16GB Graphics Card"

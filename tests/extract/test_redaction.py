@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from gpuledger.extract import errors
-from gpuledger.extract.redaction import redact, redact_text
+from gpuledger import errors
+from gpuledger.redaction import redact, redact_text
 
 SECRET = "zX9-q7Kd_secretvalue"
 #: Names under which services really take or give secrets.

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract import source
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Issue, Link, Offer, Parsed
 from gpuledger.extract.sample import server
 from gpuledger.extract.sample.server import NIGHTS, SampleSite, clock, host, start_urls
 from gpuledger.extract.source import Page, Source, discover
+from gpuledger.items import Issue, Link, Offer, Parsed
 from tests.extract.pages import page
 
 FX = host("ecb_fx")

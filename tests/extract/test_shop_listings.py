@@ -14,12 +14,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from gpuledger.errors import ExtractError, LayoutChanged
 from gpuledger.extract import source, words
-from gpuledger.extract.errors import ExtractError, LayoutChanged
-from gpuledger.extract.items import Condition, Issue, Link, Offer
 from gpuledger.extract.markup.mojibake import mend
 from gpuledger.extract.readers import listing
 from gpuledger.extract.source import Page
+from gpuledger.items import Condition, Issue, Link, Offer
 from tests.extract.pages import page
 
 SHOPS = ("amazon", "bestbuy", "bhphoto", "danawa", "microcenter", "morele", "newegg")

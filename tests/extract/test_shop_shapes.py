@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gpuledger.extract.items import Issue, Offer
+from gpuledger.items import Issue, Offer
 from tests.support.html_page import ABOVE, BELOW, CART, TITLE, offer_on, shop_page, told
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gpuledger.extract.items import Issue, Offer
+from gpuledger.items import Issue, Offer
 from tests.support.html_page import TITLE, offer_on, price_of, told
 
 

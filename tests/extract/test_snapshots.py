@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuledger.errors import CorruptSnapshot
 from gpuledger.extract.archive.snapshots import Archive, Snapshot
-from gpuledger.extract.errors import CorruptSnapshot
 from gpuledger.extract.fetch.fetched import Fetched
 
 URL = "https://shop.example/p/1"

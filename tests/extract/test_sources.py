@@ -25,7 +25,8 @@ from typing import Any
 
 import pytest
 
-from gpuledger.extract import errors, items, source
+from gpuledger import errors, items
+from gpuledger.extract import source
 from gpuledger.extract.source import Page
 from gpuledger.flows.words import lang
 from tests.command import environment

@@ -10,9 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract import source
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Chart, IndexPrice, Issue, Link, Parsed, Score
 from gpuledger.extract.markup.html import soup
 from gpuledger.extract.readers.toms import month_of, next_page, page_number, split_name
 from gpuledger.extract.readers.transcriptions import COLUMNS, match, read_csv
@@ -21,6 +20,7 @@ from gpuledger.extract.source import Page
 from gpuledger.extract.sources.toms_ai_articles.pages import parse as parse_article
 from gpuledger.extract.sources.toms_gpu_hierarchy.pages import parse
 from gpuledger.extract.sources.toms_price_index.pages import parse as parse_index
+from gpuledger.items import Chart, IndexPrice, Issue, Link, Parsed, Score
 from tests.extract.pages import HIERARCHY, INDEX, page, table
 from tests.extract.test_sample_server import ask
 

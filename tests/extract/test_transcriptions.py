@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract import source
-from gpuledger.extract.items import Chart
 from gpuledger.extract.readers.transcriptions import (
     COLUMNS,
     Transcription,
@@ -21,6 +20,7 @@ from gpuledger.extract.readers.transcriptions import (
     read_csv,
     scores,
 )
+from gpuledger.items import Chart
 
 SAMPLE = source.folder("toms_ai_articles") / "sample" / "night1"
 ARTICLE = "https://articles.test/one"

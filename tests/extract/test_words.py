@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gpuledger.extract import words
-from gpuledger.extract.items import Offer
 from gpuledger.extract.price import money
+from gpuledger.items import Offer
 from tests.extract.pages import quoted
 from tests.support.html_page import offer_on
 

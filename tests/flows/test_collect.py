@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.errors import LayoutChanged, OutOfTime
 from gpuledger.extract.archive import parsed_cache
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected, Reading, collect
-from gpuledger.extract.errors import LayoutChanged, OutOfTime
 from gpuledger.extract.fetch.http import Client, HttpSettings
-from gpuledger.extract.items import Issue, Link, Offer, Parsed
 from gpuledger.extract.pages import Fetching, LocalFile, OfRun
 from gpuledger.extract.source import Page, Source
+from gpuledger.items import Issue, Link, Offer, Parsed
 from tests.extract import faulty_server
 from tests.extract.faulty_server import Exchange, FaultyServer, Route, page, status
 

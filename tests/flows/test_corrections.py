@@ -13,12 +13,10 @@ import duckdb
 import pytest
 from click.testing import CliRunner, Result
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Collected
 from gpuledger.extract.fetch.fetched import Fetched
-from gpuledger.extract.items import IndexPrice, Item, Offer
-from gpuledger.extract.records import BadRecord
 from gpuledger.flows.cli import cli
 from gpuledger.flows.decisions.corrections import CORRECTIONS
 from gpuledger.flows.decisions.releases import RELEASES, Release
@@ -26,6 +24,8 @@ from gpuledger.flows.decisions.terms import TERMS, Terms
 from gpuledger.flows.night import store
 from gpuledger.flows.settings import settings
 from gpuledger.flows.telling.watches import WATCHES
+from gpuledger.items import IndexPrice, Item, Offer
+from gpuledger.records import BadRecord
 from gpuledger.transform.identity.added_cards import GPUS
 from gpuledger.transform.sizing.added_models import MODELS, OwnModel
 from gpuledger.transform.workloads import WORKLOADS

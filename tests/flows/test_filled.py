@@ -20,7 +20,6 @@ from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Reading, collect
 from gpuledger.extract.fetch.addresses import shop_of
 from gpuledger.extract.fetch.http import Client, HttpSettings
-from gpuledger.extract.items import Offer
 from gpuledger.extract.pages import Fetching
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Page
@@ -29,6 +28,7 @@ from gpuledger.flows.decisions.releases import RELEASES, Release
 from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.telling import alerts
+from gpuledger.items import Offer
 from gpuledger.warehouse.ledger import SourceOutcome
 from tests.flows.inprocess import context, copy_of_the_site, take_in_one
 from tests.support.empty import empty_warehouse

@@ -16,8 +16,8 @@ from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.hub.hub import ARCHIVED_AS, Hub, HubError
 from gpuledger.extract.hub.named import Wanted, wanted
 from gpuledger.flows import cli
-from gpuledger.flows.agent.tools import Tools
-from gpuledger.flows.asking.from_hub import bring
+from gpuledger.flows.doors.agent.tools import Tools
+from gpuledger.flows.doors.asking.from_hub import bring
 from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.settings import parts
 from gpuledger.warehouse.paths import DataDir

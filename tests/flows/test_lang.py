@@ -22,7 +22,7 @@ from click.testing import CliRunner, Result
 from gpuledger.extract.source import discover
 from gpuledger.flows import cli as command_line
 from gpuledger.flows.cli import cli
-from gpuledger.flows.showing.table import cell_width
+from gpuledger.flows.doors.showing.table import cell_width
 from gpuledger.flows.words import lang
 from gpuledger.flows.words.say import spoken
 from gpuledger.transform import workloads

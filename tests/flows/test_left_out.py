@@ -14,7 +14,6 @@ from gpuledger.extract import source as sources
 from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.http import Client, HttpSettings
-from gpuledger.extract.records import BadRecord
 from gpuledger.extract.sample.server import SampleSite, start_urls
 from gpuledger.flows.checks import doctor
 from gpuledger.flows.cli import cli
@@ -27,6 +26,7 @@ from gpuledger.flows.night.left_out import AGAIN_DAYS
 from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.telling.run_shown import show_summary
+from gpuledger.records import BadRecord
 from tests.extract.faulty_server import FaultyServer
 from tests.flows import inprocess
 from tests.nights import Night

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from gpuledger.flows.cli import cli
+from gpuledger.flows.doors.showing import chosen, procurement
+from gpuledger.flows.doors.showing.money import DOLLARS
 from gpuledger.flows.night.context import utc_now
-from gpuledger.flows.showing import chosen, procurement
-from gpuledger.flows.showing.money import DOLLARS
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows
 from tests.nights import Night

@@ -18,7 +18,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from gpuledger.flows import cli
-from gpuledger.flows.agent import tools
+from gpuledger.flows.doors.agent import tools
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.warehouse.paths import DataDir
 from tests.command import arguments, environment, gpuledger, rows

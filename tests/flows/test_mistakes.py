@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 import pytest
 
-from gpuledger.extract.spelling import names_like
 from gpuledger.flows import cli
-from gpuledger.flows.asking.options import Amount, Whole
+from gpuledger.flows.doors.asking.options import Amount, Whole
 from gpuledger.flows.words import lang
+from gpuledger.spelling import names_like
 from tests.command import ROOT, Outcome, gpuledger, succeeds
 from tests.nights import Night
 

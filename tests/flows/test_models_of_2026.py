@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuledger.flows import cli
-from gpuledger.flows.agent.tools import Tools
+from gpuledger.flows.doors.agent.tools import Tools
 from gpuledger.transform.report import running
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, succeeds

@@ -13,9 +13,9 @@ import pytest
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import parse_page
-from gpuledger.extract.items import Aside, Chart
 from gpuledger.extract.sample.server import clock
 from gpuledger.flows.history.rebuild import rebuild
+from gpuledger.items import Aside, Chart
 from gpuledger.transform.build import graph
 from gpuledger.warehouse import schema
 from tests.command import gpuledger, rows, tables

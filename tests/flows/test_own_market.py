@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from gpuledger.extract import local_files
-from gpuledger.flows.asking.card_names import count_and_name, gpu_of, gpus_of
+from gpuledger import local_files
+from gpuledger.flows.doors.asking.card_names import count_and_name, gpu_of, gpus_of
 from gpuledger.flows.history.rebuild import rebuild
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows, succeeds

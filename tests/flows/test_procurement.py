@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from openpyxl import load_workbook
 from openpyxl.utils import get_column_letter
 
-from gpuledger.flows.agent.tools import Tools
 from gpuledger.flows.cli import cli
+from gpuledger.flows.doors.agent.tools import Tools
 from gpuledger.flows.words import lang
 from gpuledger.transform.report.questions import QUESTIONS, Kept
 from gpuledger.warehouse.paths import DataDir

@@ -14,13 +14,13 @@ import pytest
 from gpuledger.expectations import suite
 from gpuledger.expectations.errors import AuditFailed
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.items import from_json
 from gpuledger.flows import cli
 from gpuledger.flows.night import building, run_log
 from gpuledger.flows.night.gather import read_plain
 from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings.settings import SettingsError
+from gpuledger.items import from_json
 from gpuledger.warehouse.paths import DataDir
 from tests.command import rows, tables
 from tests.flows.inprocess import context, refresh

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract.errors import ExtractError, NotFound
+from gpuledger.errors import ExtractError, NotFound
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.run_log import RunRecord, SourceRecord

@@ -18,8 +18,8 @@ from click.testing import CliRunner
 from openpyxl import load_workbook
 
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.flows.agent.tools import Tools
 from gpuledger.flows.cli import cli
+from gpuledger.flows.doors.agent.tools import Tools
 from gpuledger.transform.report import running
 from gpuledger.transform.report.questions import QUESTIONS as QUESTIONS_KEPT
 from gpuledger.transform.report.questions import Kept

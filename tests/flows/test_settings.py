@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract.redaction import redact_text
 from gpuledger.flows.settings import dropped
 from gpuledger.flows.settings.settings import Settings, SettingsError, explain, file_of, load
+from gpuledger.redaction import redact_text
 from tests.command import gpuledger
 
 NOWHERE = Path("no-such-file.toml")

@@ -17,11 +17,11 @@ import duckdb
 import pytest
 
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.items import Item, Offer
 from gpuledger.extract.sample import server
 from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.telling import alerts
+from gpuledger.items import Item, Offer
 from gpuledger.transform import freshness
 from tests.command import gpuledger, rows, succeeds, tables
 from tests.flows.inprocess import context, read_with_shared_parsers, refresh, take_in_one

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from gpuledger.flows.showing.show import Table, _draw, human, show_rows
-from gpuledger.flows.showing.table import Drawn, cell_width, lay_out, shorten, wrapped
+from gpuledger.flows.doors.showing.show import Table, _draw, human, show_rows
+from gpuledger.flows.doors.showing.table import Drawn, cell_width, lay_out, shorten, wrapped
 from gpuledger.flows.words import lang
 from gpuledger.transform.answers.columns import KNOWN
 from gpuledger.warehouse.outputs.answer import Answer, Column

@@ -13,12 +13,12 @@ from typing import Any
 import duckdb
 import pytest
 
+from gpuledger.errors import FetchError
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.errors import FetchError
-from gpuledger.extract.items import Issue, Item, Offer
 from gpuledger.flows.decisions.releases import RELEASES, Release
 from gpuledger.flows.night import take_in
 from gpuledger.flows.night.context import Context, utc_now
+from gpuledger.items import Issue, Item, Offer
 from gpuledger.transform import freshness
 from gpuledger.transform.gate import loading
 from gpuledger.warehouse import ledger

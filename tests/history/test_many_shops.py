@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.errors import NotFound, Timeout
 from gpuledger.extract import shops
 from gpuledger.extract.collect import Collected, Reading
-from gpuledger.extract.errors import NotFound, Timeout
 from gpuledger.extract.fetch.http import Client, HttpSettings
-from gpuledger.extract.items import Issue
 from gpuledger.extract.source import get
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.gather import Reader, read_plain
 from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
+from gpuledger.items import Issue
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 from tests.extract.faulty_server import Exchange, FaultyServer

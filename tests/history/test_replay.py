@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.sample import server
 from gpuledger.flows.decisions.releases import RELEASES, Release
 from gpuledger.flows.history.replay import ReplayRefused, runs_until

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.flows.doors.showing.terminal import UNSAFE, clean
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings.settings import Settings
-from gpuledger.flows.showing.terminal import UNSAFE, clean
 from gpuledger.flows.telling import logs
 from gpuledger.flows.telling.run_shown import show_summary
 from gpuledger.warehouse.ledger import PriceChange, SourceOutcome

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.flows.night import run_log
 from gpuledger.flows.telling import health
 from gpuledger.flows.telling.watches import WATCHES

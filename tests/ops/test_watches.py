@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import local_files
-from gpuledger.extract.records import BadRecord
+from gpuledger import local_files
 from gpuledger.extract.sample import server
 from gpuledger.flows.telling import watches as store
 from gpuledger.flows.telling.watches import Watch, WatchResult, look
+from gpuledger.records import BadRecord
 from gpuledger.warehouse.paths import DataDir
 from tests.command import gpuledger, rows
 from tests.nights import Night

@@ -23,8 +23,8 @@ import gpuledger.flows.night.refresh  # noqa: F401
 from gpuledger.expectations.check import check_batch
 from gpuledger.expectations.contract import source_contract
 from gpuledger.extract import source as sources
-from gpuledger.extract.items import Offer
 from gpuledger.flows import cli
+from gpuledger.items import Offer
 from gpuledger.transform.identity.resolver import Resolver
 
 

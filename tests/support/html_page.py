@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpuledger.extract import product
-from gpuledger.extract.items import Issue, Offer
+from gpuledger.items import Issue, Offer
 from tests.extract.pages import page
 
 TITLE = "Veltor RTX 4070 Twin 12GB"

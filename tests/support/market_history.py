@@ -13,7 +13,6 @@ from functools import cache
 from pathlib import Path
 
 from gpuledger.extract.collect import Collected
-from gpuledger.extract.items import FxRate, Item, Offer
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.ecb_fx_history import pages as ecb_fx_history
 from gpuledger.flows.history import backfill
@@ -21,6 +20,7 @@ from gpuledger.flows.night.context import Context, new_run_id, utc_now
 from gpuledger.flows.night.refresh import store
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings import settings
+from gpuledger.items import FxRate, Item, Offer
 from gpuledger.transform.build import price_days
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.paths import DataDir

@@ -11,12 +11,12 @@ import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from gpuledger.errors import ExtractError
 from gpuledger.extract import product
-from gpuledger.extract.errors import ExtractError
-from gpuledger.extract.items import Offer
 from gpuledger.extract.markup.html import TooManyAttributes
 from gpuledger.extract.price import money
 from gpuledger.extract.source import Page
+from gpuledger.items import Offer
 
 Mutation = Callable[[bytes, random.Random], bytes]
 _ODD = (

@@ -14,14 +14,14 @@ from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from gpuledger.errors import ExtractError
 from gpuledger.extract import product
-from gpuledger.extract.errors import ExtractError
-from gpuledger.extract.items import Issue, Offer
 from gpuledger.extract.markup import html, structured
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.amounts import decimal_symbol
 from gpuledger.extract.product import claims, context, decide, layout, scripts, visible
 from gpuledger.extract.source import Page
+from gpuledger.items import Issue, Offer
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "product_pages"
 Truth = dict[str, list[str]]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import duckdb
 
-from gpuledger.extract.items import Offer
+from gpuledger.items import Offer
 from gpuledger.warehouse.paths import DataDir
 from tests.support import market_history as market
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from gpuledger.extract.message import Message
 from gpuledger.flows.cli import cli
+from gpuledger.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.options import Limits

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.extract.message import Sum
+from gpuledger.message import Sum
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import need
 from gpuledger.transform.buying.answer import ask

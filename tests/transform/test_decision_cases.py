@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.flows.asking.card_names import gpus_of
+from gpuledger.flows.doors.asking.card_names import gpus_of
 from gpuledger.transform.answers.sizes import sizes
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from gpuledger.extract.items import CloudOffer, Offer
+from gpuledger.items import CloudOffer, Offer
 from gpuledger.transform.gate import Bounds, good_nights, loading
 from gpuledger.warehouse.load import others
 from gpuledger.warehouse.load.batch import Batch, Row

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import makers
 from gpuledger.transform.buying.answer import Question, ask

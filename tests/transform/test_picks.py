@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gpuledger.extract.message import Message, said
+from gpuledger.message import Message, said
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.answer import Answer, ask
 from gpuledger.transform.buying.choosing.comfort import (

@@ -15,9 +15,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from gpuledger.errors import CorruptSnapshot
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.errors import CorruptSnapshot
 from gpuledger.extract.source import get
 from gpuledger.flows.checks.doctor import _deep, _records
 from gpuledger.flows.history import replay

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.errors import ExtractError, LayoutChanged
 from gpuledger.extract.collect import parse_page
-from gpuledger.extract.errors import ExtractError, LayoutChanged
-from gpuledger.extract.items import Chart, Offer
 from gpuledger.extract.markup import html, jsonld
 from gpuledger.extract.price.amounts import json_number, to_decimal
 from gpuledger.extract.price.money import read_price
@@ -23,6 +22,7 @@ from gpuledger.extract.price.no_price import is_writable
 from gpuledger.extract.processes.parse_pool import Limits, ParsePool
 from gpuledger.extract.product import context, scripts
 from gpuledger.extract.source import Page, get
+from gpuledger.items import Chart, Offer
 from tests.support.memory import peak_mb
 from tests.walls.bombs import BOMBS, MORE_BOMBS, random_bomb
 from tests.walls.cases import failing

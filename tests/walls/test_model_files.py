@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.readers.measured.plain import COLUMNS
-from gpuledger.extract.records import BadRecord
+from gpuledger.records import BadRecord
 from gpuledger.transform.answers.sizes import quantities
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.identity.resolver import Resolver

@@ -16,17 +16,17 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.errors import ExtractError, ForbiddenAddress
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.extract.collect import Reading, collect, parse_page
-from gpuledger.extract.errors import ExtractError, ForbiddenAddress
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.http import Client, HttpSettings, Machine
 from gpuledger.extract.fetch.site import site_of
-from gpuledger.extract.items import Issue, Offer, to_json
 from gpuledger.extract.pages import Fetching
 from gpuledger.extract.source import Page, Source
+from gpuledger.items import Issue, Offer, to_json
 from tests.extract.fake_time import FakeTime
 from tests.extract.faulty_server import Exchange, FaultyServer
 from tests.walls.cases import failing

@@ -17,18 +17,18 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
+from gpuledger.errors import ExtractError, NotFound
 from gpuledger.extract.archive import sealed
 from gpuledger.extract.archive.fetch_log import FetchLog
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.collect import parse_page
-from gpuledger.extract.errors import ExtractError, NotFound
-from gpuledger.extract.items import Issue, to_json
-from gpuledger.extract.records import BadRecord
 from gpuledger.extract.source import Page, get
 from gpuledger.flows.decisions import releases
 from gpuledger.flows.decisions.releases import RELEASES, Release
 from gpuledger.flows.night import run_log
+from gpuledger.items import Issue, to_json
+from gpuledger.records import BadRecord
 from gpuledger.warehouse.paths import DataDir
 from tests.walls.cases import failing
 

@@ -15,16 +15,16 @@ import pytest
 from click.testing import CliRunner
 from openpyxl import Workbook
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.readers import transcriptions
 from gpuledger.extract.readers.measured.figure import NotReadable
 from gpuledger.extract.readers.measured.read import read_figures
-from gpuledger.extract.records import BadRecord
-from gpuledger.flows.asking import evidence
 from gpuledger.flows.cli import cli
+from gpuledger.flows.doors.asking import evidence
 from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import SettingsError
 from gpuledger.flows.telling import watches as store
+from gpuledger.records import BadRecord
 from gpuledger.transform.workloads import WORKLOADS
 from gpuledger.warehouse.outputs import xlsx_files
 from gpuledger.warehouse.outputs.sheet import Column, Sheet

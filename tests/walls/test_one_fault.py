@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger.errors import ExtractError
 from gpuledger.extract.archive.parsed_cache import ParsedCache
 from gpuledger.extract.collect import Collected, Reading, parse_page
-from gpuledger.extract.errors import ExtractError
-from gpuledger.extract.items import MAX_COUNT, CloudOffer, IndexPrice, Issue, Item, Offer, admitted, to_json
 from gpuledger.extract.source import Page, get
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import run
+from gpuledger.items import MAX_COUNT, CloudOffer, IndexPrice, Issue, Item, Offer, admitted, to_json
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 from tests.flows.inprocess import context, refresh

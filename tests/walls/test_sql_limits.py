@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gpuledger.flows.showing.show import human, show_rows
+from gpuledger.flows.doors.showing.show import human, show_rows
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.bounded_query import QueryLimits, ask, user_query
 from gpuledger.warehouse.errors import BadQuery, NoWarehouse, WarehouseError

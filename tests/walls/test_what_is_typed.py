@@ -16,10 +16,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from gpuledger.extract import local_files
-from gpuledger.extract.message import Failure
+from gpuledger import local_files
 from gpuledger.flows import cli
-from gpuledger.flows.agent.tools import Tools
+from gpuledger.flows.doors.agent.tools import Tools
+from gpuledger.message import Failure
 from gpuledger.transform.identity.resolver import MOST_LETTERS, Evidence, Resolver
 from gpuledger.warehouse import read
 from gpuledger.warehouse.errors import WarehouseError
@@ -81,7 +81,7 @@ def test_too_little_memory_ends_a_reading_command_with_a_sentence(nights: dict[i
     limited = """import os, resource
 from pathlib import Path
 from gpuledger.flows import cli
-from gpuledger.flows.agent.tools import Tools
+from gpuledger.flows.doors.agent.tools import Tools
 from gpuledger.transform.answers import described
 pages = int(Path("/proc/self/statm").read_text().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (pages * os.sysconf("SC_PAGE_SIZE") + 2_000_000,) * 2)

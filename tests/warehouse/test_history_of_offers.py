@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from gpuledger.extract.items import FxRate, Issue, Offer
+from gpuledger.items import FxRate, Issue, Offer
 from gpuledger.transform.gate import Bounds, good_nights, loading
 from gpuledger.transform.gate.good_nights import Released
 from gpuledger.warehouse import ledger

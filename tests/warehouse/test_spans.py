@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from gpuledger.extract.items import CloudOffer, Item, Score
+from gpuledger.items import CloudOffer, Item, Score
 from gpuledger.warehouse.load import others
 from gpuledger.warehouse.load.batch import Batch, Row
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gpuledger.extract.spelling import names_like
+from gpuledger.spelling import names_like
 from gpuledger.transform.answers import markets
 from gpuledger.transform.answers.columns import KNOWN, columns
 from gpuledger.transform.answers.price import last_prices

@@ -7,8 +7,8 @@ from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 
-from gpuledger.extract.message import Message
-from gpuledger.extract.spelling import names_like
+from gpuledger.message import Message
+from gpuledger.spelling import names_like
 from gpuledger.transform import exchange_rates
 from gpuledger.warehouse.errors import BadQuery
 from gpuledger.warehouse.paths import DataDir

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from gpuledger.extract.message import Label, Message
+from gpuledger.message import Label, Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.need import DEFAULT_CONTEXT
 from gpuledger.transform.claims.published_methods import difference, park_transformer_flops

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from gpuledger.extract.message import Label, Message, Sum
+from gpuledger.message import Label, Message, Sum
 from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.need import WITHOUT_BF16, Need
 from gpuledger.transform.buying.options import HEADS_NOT_DIVIDED, NODES, OWNED, Limits, Option

@@ -11,8 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gpuledger.extract.message import Label, Message, Mistake
 from gpuledger.extract.source import discover
+from gpuledger.message import Label, Message, Mistake
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import CANNOT_RUN, cheaper_ruled_out, is_against, named, smaller, what_would
 from gpuledger.transform.buying.choosing.comfort import gravity, least_speed, uses, with_reasons

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from gpuledger.extract.message import Label, Message, Sum
 from gpuledger.extract.source import seller
+from gpuledger.message import Label, Message, Sum
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.advice import in_condition, named, without_prices
 from gpuledger.transform.buying.answer import Answer

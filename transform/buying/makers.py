@@ -12,7 +12,7 @@ from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 from gpuledger.transform import exchange_rates
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
 
-from gpuledger.extract.message import Message, Sum
+from gpuledger.message import Message, Sum
 from gpuledger.transform.assumptions import Assumptions, with_value_kept
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.hosts import Host, computers, host_for, host_with_room, hosts, outlet_watts

@@ -1,6 +1,6 @@
 """What is asked about a model: each argument once, with its kind (the type), its help and its name at the doors.
 
-The options of the commands are made of these fields (flows/asking/fields.py), and of the options what an agent may ask.
+The options of the commands are made of these fields (flows/doors/asking/fields.py), and of those what an agent may ask.
 """
 
 # ruff: noqa: RUF009  # what `_asked` returns is a field, as of dataclasses.field
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple, get_type_hints
 
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 from gpuledger.transform.buying.costs import DAYS_A_YEAR
 from gpuledger.transform.sizing.tuning import Way
 from gpuledger.transform.speed.engines import Embedding, Split

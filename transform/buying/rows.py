@@ -8,7 +8,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
-from gpuledger.extract.message import Message, several
+from gpuledger.message import Message, several
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.hosts import supply_w
 from gpuledger.transform.buying.options import Option

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import duckdb
 
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 from gpuledger.transform import exchange_rates
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import makers, market

@@ -10,8 +10,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from gpuledger.extract import records
-from gpuledger.extract.message import Mistake
+from gpuledger import records
+from gpuledger.message import Mistake
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.catalogue import parse, slug
 from gpuledger.transform.identity.gpu import SEGMENTS, Gpu

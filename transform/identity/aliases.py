@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Literal
 
-from gpuledger.extract.message import Mistake
+from gpuledger.message import Mistake
 from gpuledger.transform.identity import catalogue, text
 from gpuledger.transform.identity.catalogue import DATA
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from gpuledger.extract import records
-from gpuledger.extract.message import Mistake
+from gpuledger import records
+from gpuledger.message import Mistake
 from gpuledger.transform.identity import catalogue
 
 NOT_A_GPU = "not_a_gpu"

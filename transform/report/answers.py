@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from gpuledger.extract.message import Message, Words, said
+from gpuledger.message import Message, Words, said
 from gpuledger.transform.build.graph import Model
 from gpuledger.transform.buying.headline import sentences
 from gpuledger.transform.buying.options import OWNED

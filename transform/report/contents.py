@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import duckdb
 
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 from gpuledger.transform.answers.markets import ALL
 from gpuledger.transform.answers.markets import market as market_named
 from gpuledger.transform.answers.price import market_parameters

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from gpuledger.extract import records
-from gpuledger.extract.message import Message, reason_of
+from gpuledger import records
+from gpuledger.message import Message, reason_of
 from gpuledger.transform.answers.markets import ALL
 from gpuledger.transform.assumptions import ImpossibleAssumption
 from gpuledger.transform.buying import market, stock

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 from gpuledger.transform.answers.markets import Market
 from gpuledger.transform.buying import market
 from gpuledger.transform.buying.answer import Answer, ask, at_each_precision

@@ -10,8 +10,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from gpuledger.extract import local_files, records
-from gpuledger.extract.message import Message
+from gpuledger import local_files, records
+from gpuledger.message import Message
 from gpuledger.transform.sizing.errors import BadModelFile, of_a_stranger
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 from gpuledger.transform.sizing.errors import UnknownModel
 from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.tensors import Architecture

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import UnionType
 from typing import Any
 
-from gpuledger.extract import local_files
-from gpuledger.extract.message import Label
+from gpuledger import local_files
+from gpuledger.message import Label
 from gpuledger.transform.sizing.errors import BadConfig, BadModelFile
 
 #: The most layers or experts that a config may have. No published model has a tenth of that. Without this limit a typing

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import msgspec
 
-from gpuledger.extract import local_files
-from gpuledger.extract.message import Mistake
+from gpuledger import local_files
+from gpuledger.message import Mistake
 
 
 class SizingError(Mistake):

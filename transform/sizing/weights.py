@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from gpuledger.extract.message import Message
-from gpuledger.extract.spelling import names_like
+from gpuledger.message import Message
+from gpuledger.spelling import names_like
 from gpuledger.transform.sizing import gguf
 from gpuledger.transform.sizing.errors import UnknownPrecision
 from gpuledger.transform.sizing.gguf import depends_on_layer

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from gpuledger.extract.message import Label
+from gpuledger.message import Label
 from gpuledger.transform.speed.cards import CardTraits
 from gpuledger.transform.speed.work import PIECE_TOKENS, Work
 

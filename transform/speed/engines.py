@@ -15,8 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from gpuledger.extract.message import Label, Message
-from gpuledger.extract.spelling import names_like
+from gpuledger.message import Label, Message
+from gpuledger.spelling import names_like
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.gguf import gguf_types

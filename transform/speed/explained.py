@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 from gpuledger.transform.assumptions import Assumptions, settings
 from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from gpuledger.extract.items import Issue, Item
+from gpuledger.items import Issue, Item
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import duckdb
 
-from gpuledger.extract.items import Issue, Item, from_json, to_json
+from gpuledger.items import Issue, Item, from_json, to_json
 from gpuledger.warehouse.load.batch import Row
 from gpuledger.warehouse.load.others import key_of
 from gpuledger.warehouse.load.stage import append

@@ -15,7 +15,7 @@ from operator import attrgetter
 
 import duckdb
 
-from gpuledger.extract.items import Issue, Offer
+from gpuledger.items import Issue, Offer
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Night, Row
 from gpuledger.warehouse.load.spans import Spans, Staged, fresh_since, judge
 from gpuledger.warehouse.load.stage import Value, stage

@@ -10,7 +10,7 @@ from datetime import datetime
 
 import duckdb
 
-from gpuledger.extract.items import (
+from gpuledger.items import (
     Chart,
     CloudOffer,
     FxRate,

@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from gpuledger.extract.message import Sum
+from gpuledger.message import Sum
 from gpuledger.warehouse.schema import quote
 
 #: Columns of money such as `price_usd` and `usd_per_million_tokens`. `score_per_usd` is for a unit of money, so it is

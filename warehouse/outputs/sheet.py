@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import duckdb
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.warehouse.outputs import csv_files
 from gpuledger.warehouse.outputs.answer import cell
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency

@@ -19,8 +19,8 @@ from openpyxl import Workbook
 from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 
-from gpuledger.extract import local_files
-from gpuledger.extract.message import Message
+from gpuledger import local_files
+from gpuledger.message import Message
 from gpuledger.warehouse.outputs.answer import cell, flat, safe_text
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.outputs.sheet import Kind, Sheet, is_number, lines, widest

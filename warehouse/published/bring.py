@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 import msgspec
 from msgspec import Struct
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.archive import files
 from gpuledger.extract.archive.objects import Readable
 from gpuledger.warehouse import integrity

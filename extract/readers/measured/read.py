@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.readers.measured import (
     aiperf,
     inferencex,

@@ -17,12 +17,12 @@ from urllib.parse import urlsplit
 from lxml.html import HtmlElement
 
 from gpuledger.extract import product, source, words
-from gpuledger.extract.items import Availability, Condition, Issue, Offer, Parsed, SellerKind
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.price.money import Money
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, attribute, clean, first, select, text
 from gpuledger.extract.source import Page
+from gpuledger.items import Availability, Condition, Issue, Offer, Parsed, SellerKind
 
 HOMEPAGE = source.get("amazon").homepage
 CARD = 'div[data-component-type="s-search-result"][data-asin]:not([data-asin=""])'

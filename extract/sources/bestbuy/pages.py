@@ -10,11 +10,11 @@ from functools import partial
 from lxml.html import HtmlElement
 
 from gpuledger.extract import product, source, words
-from gpuledger.extract.items import Condition, Offer, Parsed, SellerKind
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, absolute, attribute, first, select, text
 from gpuledger.extract.source import Page
+from gpuledger.items import Condition, Offer, Parsed, SellerKind
 
 HOMEPAGE = source.get("bestbuy").homepage
 LOCALE = Locale("US", "en", "USD")

@@ -16,11 +16,11 @@ from functools import partial
 from lxml.html import HtmlElement
 
 from gpuledger.extract import product, source, words
-from gpuledger.extract.items import Availability, Issue, Offer, Parsed
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import BadCard, Locale, absolute, attribute, clean, first, select, text
 from gpuledger.extract.source import Page
+from gpuledger.items import Availability, Issue, Offer, Parsed
 
 HOMEPAGE = source.get("danawa").homepage
 LOCALE = Locale("KR", "ko", "KRW")

@@ -8,10 +8,10 @@ from datetime import datetime
 from decimal import Decimal
 
 from gpuledger.extract import source, words
-from gpuledger.extract.items import Availability, Offer
 from gpuledger.extract.market import with_market
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.pages import Observation, Status, condition, observations
+from gpuledger.items import Availability, Offer
 
 _URL = "https://prod.danawa.com/info/?pcode={}"
 

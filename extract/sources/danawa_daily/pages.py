@@ -20,11 +20,11 @@ from decimal import Decimal
 from functools import cache
 from typing import Literal, NamedTuple
 
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract import words
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Condition, IndexPrice, Issue, Parsed
 from gpuledger.extract.readers import feeds
 from gpuledger.extract.source import Page
+from gpuledger.items import Condition, IndexPrice, Issue, Parsed
 
 KST = timezone(timedelta(hours=9), "KST")
 #: A month of all graphics cards has 0.4 to 2 MB. A month that names all shops could have ten times as much.

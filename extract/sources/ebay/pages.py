@@ -8,11 +8,11 @@ from decimal import Decimal
 from typing import Any
 
 from gpuledger.extract import source
-from gpuledger.extract.items import Condition, Issue, Link, ListingTotal, Offer, Parsed
 from gpuledger.extract.markup.links import with_parameter
 from gpuledger.extract.price.amounts import json_number
 from gpuledger.extract.readers import answers
 from gpuledger.extract.source import Page
+from gpuledger.items import Condition, Issue, Link, ListingTotal, Offer, Parsed
 
 #: The condition for each of eBay's condition ids. 7000 is an item for parts or not working.
 CONDITIONS: Mapping[str, Condition] = {

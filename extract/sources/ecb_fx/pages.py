@@ -13,10 +13,10 @@ from decimal import Decimal, InvalidOperation
 
 from lxml import etree
 
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import FxRate, Issue, Parsed
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract.markup import xml
 from gpuledger.extract.source import Page
+from gpuledger.items import FxRate, Issue, Parsed
 
 _CUBE = "{http://www.ecb.int/vocabulary/2002-08-01/eurofxref}Cube"
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")

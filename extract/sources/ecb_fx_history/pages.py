@@ -15,10 +15,10 @@ from pathlib import Path
 
 import currency_converter
 
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import FxRate, Issue, Parsed
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract.pages import LocalFile
 from gpuledger.extract.source import Page
+from gpuledger.items import FxRate, Issue, Parsed
 
 #: The unpacked file has 2 MB and grows by a thirtieth a year. A much larger file is not the table of rates.
 MAX_BYTES = 20_000_000

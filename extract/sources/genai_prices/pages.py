@@ -13,11 +13,11 @@ from datetime import date, time
 from decimal import Decimal
 from typing import Any
 
-from gpuledger.extract.items import Parsed, TokenPrice
 from gpuledger.extract.price.amounts import json_number
 from gpuledger.extract.readers import answers
 from gpuledger.extract.readers.token_rates import Rate, as_text
 from gpuledger.extract.source import Page
+from gpuledger.items import Parsed, TokenPrice
 
 _KINDS = {
     "input_mtok": "input", "output_mtok": "output", "cache_read_mtok": "cache read", "cache_write_mtok": "cache write",

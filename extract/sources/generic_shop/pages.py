@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import get_args
 from urllib.parse import urlsplit
 
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract import market, product
-from gpuledger.extract.errors import LayoutChanged
 from gpuledger.extract.fetch import addresses
-from gpuledger.extract.items import Condition, Issue, Link, Offer, Parsed
 from gpuledger.extract.readers import lists, sitemaps
 from gpuledger.extract.source import Page
+from gpuledger.items import Condition, Issue, Link, Offer, Parsed
 
 
 def parse(page: Page) -> Iterator[Parsed]:

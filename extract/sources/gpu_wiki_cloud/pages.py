@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import CloudOffer, Issue, Parsed, PricingModel
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract.markup.html import soup
 from gpuledger.extract.markup.tables import Row, Table, read_tables
 from gpuledger.extract.readers.cloud import read_rate
 from gpuledger.extract.source import Page
+from gpuledger.items import CloudOffer, Issue, Parsed, PricingModel
 
 _PROVIDERS = (
     ("aws", re.compile(r"\baws\b|amazon|아마존", re.IGNORECASE)),

@@ -20,11 +20,11 @@ from urllib.parse import urljoin, urlsplit
 from gpuhunt import CatalogItem
 from gpuhunt._internal.storage import item_from_row
 
-from gpuledger.extract.errors import LayoutChanged, TooLarge
-from gpuledger.extract.items import CloudOffer, Issue, Link, Parsed
+from gpuledger.errors import LayoutChanged, TooLarge
 from gpuledger.extract.markup.charset import decode
 from gpuledger.extract.readers.cloud import with_form_factor
 from gpuledger.extract.source import Page
+from gpuledger.items import CloudOffer, Issue, Link, Parsed
 
 #: A provider's largest catalogue holds some 100,000 rows in under 20 MB.
 MAX_CSV_BYTES = 200_000_000

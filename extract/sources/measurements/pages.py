@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Parsed, Score
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract.readers.measured import plain
 from gpuledger.extract.readers.measured.figure import NotReadable, StoredFigure
 from gpuledger.extract.source import Page
+from gpuledger.items import Parsed, Score
 
 #: What a figure and a score call by the same name.
 _SAME = {field.name for field in fields(Score)} & {field.name for field in fields(StoredFigure)}

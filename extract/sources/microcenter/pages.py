@@ -13,11 +13,11 @@ from functools import partial
 from lxml.html import HtmlElement
 
 from gpuledger.extract import product, source, words
-from gpuledger.extract.items import Parsed
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, absolute, attribute, clean, first, select, text
 from gpuledger.extract.source import Page
+from gpuledger.items import Parsed
 
 HOMEPAGE = source.get("microcenter").homepage
 LOCALE = Locale("US", "en", "USD")

@@ -9,11 +9,11 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from gpuledger.extract import local_files
-from gpuledger.extract.errors import LayoutChanged
+from gpuledger import local_files
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract.hub.weight_types import WEIGHT_BITS
-from gpuledger.extract.items import Issue, Link, OpenModel, Parsed
 from gpuledger.extract.source import Page
+from gpuledger.items import Issue, Link, OpenModel, Parsed
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _CONFIG = "/resolve/main/config.json"

@@ -17,11 +17,11 @@ from datetime import time
 from decimal import Decimal
 from typing import Any
 
-from gpuledger.extract.items import Issue, Parsed, TokenPrice
 from gpuledger.extract.price.amounts import json_number
 from gpuledger.extract.readers import answers
 from gpuledger.extract.readers.token_rates import Rate, as_text
 from gpuledger.extract.source import Page
+from gpuledger.items import Issue, Parsed, TokenPrice
 
 _TOKENS = 1_000_000
 #: The kinds of tokens by the names of their prices, the first of them those of a row's own columns.

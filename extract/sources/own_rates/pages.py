@@ -13,9 +13,9 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import get_args
 
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import CloudOffer, Issue, Parsed, PricingModel
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract.source import Page
+from gpuledger.items import CloudOffer, Issue, Parsed, PricingModel
 
 _NEEDED = ("provider", "gpu_name", "price", "currency")
 

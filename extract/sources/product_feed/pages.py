@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from gpuledger.extract import words
 from gpuledger.extract.fetch import addresses
-from gpuledger.extract.items import Availability, Issue, Offer, Parsed
 from gpuledger.extract.markup import schema_org
 from gpuledger.extract.markup.links import joined
 from gpuledger.extract.price import currency as currencies
@@ -23,6 +22,7 @@ from gpuledger.extract.price.no_price import is_stated_mark
 from gpuledger.extract.product.numbers import valid_gtin
 from gpuledger.extract.readers import feeds
 from gpuledger.extract.source import Page
+from gpuledger.items import Availability, Issue, Offer, Parsed
 
 #: An amount with its currency, as Google requires it (`15.00 USD`). Some shops write the currency first.
 _MONEY = re.compile(r"\s*(?:([A-Z]{3})\s*)?([\d.,]{1,18})(?:\s*([A-Z]{3}))?\s*", re.IGNORECASE)

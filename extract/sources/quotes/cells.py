@@ -10,10 +10,10 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from gpuledger.extract import words
-from gpuledger.extract.items import Condition
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price.money import Ambiguous, Money, read_price
 from gpuledger.extract.sources.quotes.sheets import Cell
+from gpuledger.items import Condition
 
 
 class Unreadable(ValueError):

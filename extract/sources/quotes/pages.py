@@ -14,9 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract import words
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Availability, Issue, Offer, Parsed
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.quotes import columns as quote_columns
 from gpuledger.extract.sources.quotes.cells import (
@@ -33,6 +32,7 @@ from gpuledger.extract.sources.quotes.cells import (
     read_tax,
 )
 from gpuledger.extract.sources.quotes.sheets import Cell, Table, tables
+from gpuledger.items import Availability, Issue, Offer, Parsed
 
 #: A vendor may write name, address and date above the table, so the header is one of the first 30 rows.
 _HEADER_WITHIN = 30

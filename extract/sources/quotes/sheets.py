@@ -16,7 +16,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import IO, NamedTuple, TypeAlias
 
-from gpuledger.extract.errors import LayoutChanged, TooLarge
+from gpuledger.errors import LayoutChanged, TooLarge
 from gpuledger.extract.markup import charset_evidence
 from gpuledger.extract.sources.quotes.columns import fields
 

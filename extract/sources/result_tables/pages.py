@@ -13,13 +13,13 @@ from datetime import date
 from decimal import Decimal
 from urllib.parse import urldefrag
 
-from gpuledger.extract.errors import LayoutChanged
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract.fetch import addresses
-from gpuledger.extract.items import Issue, Parsed, Score
 from gpuledger.extract.markup import markdown
 from gpuledger.extract.markup.html import soup
 from gpuledger.extract.markup.tables import Table, TableTooLarge, read_tables
 from gpuledger.extract.source import Page
+from gpuledger.items import Issue, Parsed, Score
 
 _KEYS = frozenset(("workload", "score", "table", "card", "rows", "unit", "published", "software", "precision"))
 _CARD = re.compile(

@@ -15,11 +15,11 @@ from decimal import Decimal
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import CloudOffer, Issue, Parsed, PricingModel
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract.markup.charset import decode
 from gpuledger.extract.readers.cloud import with_form_factor
 from gpuledger.extract.source import Page
+from gpuledger.items import CloudOffer, Issue, Parsed, PricingModel
 
 _NEEDED = frozenset(
     (

@@ -13,14 +13,14 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Chart, Link, Parsed
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract.markup.links import joined
 from gpuledger.extract.markup.tables import cell_text, clean
 from gpuledger.extract.readers import transcriptions
 from gpuledger.extract.readers.toms import article, next_page
 from gpuledger.extract.readers.transcriptions import bundled
 from gpuledger.extract.source import Page
+from gpuledger.items import Chart, Link, Parsed
 
 __all__ = ["bundled", "parse"]
 

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Condition, Issue, Parsed, Score
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract.markup.tables import Row, Table, read_tables
 from gpuledger.extract.readers.toms import article, index_price, month_of, next_page, page_number, split_name
 from gpuledger.extract.source import Page
+from gpuledger.items import Condition, Issue, Parsed, Score
 
 _CARD = re.compile(r"\b(?:graphics|video) cards?\b", re.IGNORECASE)
 _CARD_LOOSE = re.compile(r"^(?:gpus?|cards?|models?|products?|product name)\b", re.IGNORECASE)

@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from gpuledger.extract.errors import LayoutChanged
-from gpuledger.extract.items import Condition, Issue, Parsed
+from gpuledger.errors import LayoutChanged
 from gpuledger.extract.markup.tables import Row, Table, cell_text, read_tables
 from gpuledger.extract.readers.toms import (
     MONTH_WORD,
@@ -27,6 +26,7 @@ from gpuledger.extract.readers.toms import (
     split_name,
 )
 from gpuledger.extract.source import Page
+from gpuledger.items import Condition, Issue, Parsed
 
 _NAME = re.compile(r"^(?:gpus?|(?:graphics |video )?cards?|models?|products?)\b", re.IGNORECASE)
 _QUANTITY = re.compile(r"\bqty\b|\bquantity\b|(?:\bunits?|\bnumber|#) sold\b|^sold$", re.IGNORECASE)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuledger.extract import local_files
-from gpuledger.extract.records import BadRecord
+from gpuledger import local_files
+from gpuledger.records import BadRecord
 from gpuledger.transform.identity.pins import NOT_A_GPU, PINS, Pin, PinError
 from gpuledger.transform.identity.resolver import Resolver
 

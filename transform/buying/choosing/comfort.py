@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.hosts import OWN_SLOTS, has_no_fan
 from gpuledger.transform.buying.need import Need

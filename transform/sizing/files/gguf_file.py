@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.hub.weight_types import MOST_PARTS, TOO_MANY_PARTS
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.gguf import BLOCKS

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from gpuledger.extract import local_files
+from gpuledger import local_files
 from gpuledger.extract.hub.weight_types import WEIGHT_BITS
 from gpuledger.transform.sizing.errors import SizingError
 

@@ -20,8 +20,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from gpuledger.extract import local_files
-from gpuledger.extract.message import Sum, Words, said
+from gpuledger import local_files
+from gpuledger.message import Sum, Words, said
 
 NAME = "index.html"
 ROOM = Path(__file__).parent

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import click
 
-from gpuledger.extract.message import LANGUAGES
+from gpuledger.flows.doors.showing import chosen
 from gpuledger.flows.settings import settings as settings_module
-from gpuledger.flows.showing import chosen
 from gpuledger.flows.words.lang import gettext
+from gpuledger.message import LANGUAGES
 from gpuledger.warehouse.paths import DataDir
 
 

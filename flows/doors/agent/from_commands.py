@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import click
 
-from gpuledger.flows.showing import terminal
+from gpuledger.flows.doors.showing import terminal
 
 #: Options that choose where to read and how to write, open a file or keep something, which an agent does not.
 _LEFT_OUT = {"data_dir", "form", "lang", "help", "config", "everything", "prometheus", "save"}

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from gpuledger.extract.message import Message
-from gpuledger.flows.showing import terminal
+from gpuledger.flows.doors.showing import terminal
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say, spoken
+from gpuledger.message import Message
 
 if TYPE_CHECKING:
     from gpuledger.transform.buying.need import Need
@@ -71,7 +71,7 @@ def _verdicts() -> dict[str, str]:
 
 def show(prediction: Prediction, what: str, notes: Sequence[Message], serves: Rate | None) -> None:
     """Print the answer for people; `serves` is what all users get together."""
-    from gpuledger.flows.showing.show import show_rows
+    from gpuledger.flows.doors.showing.show import show_rows
 
     plan = prediction.plan
     title = (

@@ -7,8 +7,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpuledger.extract.message import Message
-from gpuledger.flows.showing.prediction import Whole
+from gpuledger.flows.doors.showing.prediction import Whole
+from gpuledger.message import Message
 
 if TYPE_CHECKING:
     from gpuledger.transform.assumptions import Assumptions

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.items import Offer
-from gpuledger.extract.message import Failure
+from gpuledger.flows.doors.showing import chosen
+from gpuledger.flows.doors.showing.money import Money, prices_heading, tax_heading
+from gpuledger.flows.doors.showing.show import human
 from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import texts
-from gpuledger.flows.showing import chosen
-from gpuledger.flows.showing.money import Money, prices_heading, tax_heading
-from gpuledger.flows.showing.show import human
 from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.flows.words.say import say, spoken
+from gpuledger.items import Offer
+from gpuledger.message import Failure
 from gpuledger.transform.answers import columns, orders
 from gpuledger.transform.answers.markets import market
 from gpuledger.transform.buying.headline import named, sentences, speed_of

@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import click
 
-from gpuledger.extract.message import Message, Words, said
-from gpuledger.flows.showing import terminal
-from gpuledger.flows.showing.money import Money, market_named, prices_as_of, prices_heading
-from gpuledger.flows.showing.show import no_rows, show_rows
+from gpuledger.flows.doors.showing import terminal
+from gpuledger.flows.doors.showing.money import Money, market_named, prices_as_of, prices_heading
+from gpuledger.flows.doors.showing.show import no_rows, show_rows
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say, spoken
+from gpuledger.message import Message, Words, said
 from gpuledger.transform.buying.advice import without_prices
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.choosing.comfort import least_speed
@@ -84,7 +84,7 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
             rows = [dict(zip(COLUMNS, row, strict=True)) for row in values]
             _table(answer, rows, data, explain=explain)
             if explain:  # other answers do not wait for the modules that know the arithmetic
-                from gpuledger.flows.showing.prediction import show_steps
+                from gpuledger.flows.doors.showing.prediction import show_steps
                 from gpuledger.transform.buying.explained import steps
 
                 for rank, (option, _) in enumerate(answer.ranked(limit), 1):
@@ -103,7 +103,7 @@ def as_object(answer: Answer, data: DataDir, limit: int, *, explain: bool = Fals
     rows = [dict(zip(columns, row, strict=True)) for row in values]
     options = rows[: limit or None]
     if explain:
-        from gpuledger.flows.showing.prediction import as_objects
+        from gpuledger.flows.doors.showing.prediction import as_objects
         from gpuledger.transform.buying.explained import steps
 
         for row, (option, _) in zip(options, answer.ranked(limit), strict=True):

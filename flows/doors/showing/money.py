@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.showing import chosen
+from gpuledger.flows.doors.showing import chosen
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import current, gettext, knows
 from gpuledger.transform import queries

@@ -14,7 +14,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, CallToolResult, ErrorData, InputRequiredResult, JSONRPCError
 from pydantic import ValidationError
 
-from gpuledger.extract.message import Message
+from gpuledger.message import Message
 
 _Received = SessionMessage | Exception
 

@@ -21,9 +21,9 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from gpuledger.extract import local_files
-from gpuledger.extract.message import Failure, Message, reason_of
-from gpuledger.extract.spelling import names_like
+from gpuledger import local_files
+from gpuledger.message import Failure, Message, reason_of
+from gpuledger.spelling import names_like
 
 T = TypeVar("T")
 #: The folder of a data directory that holds the files.

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 import click
 
-from gpuledger.flows.asking.assume import assumption
-from gpuledger.flows.asking.options import Amount, Whole
+from gpuledger.flows.doors.asking.assume import assumption
+from gpuledger.flows.doors.asking.options import Amount, Whole
 from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.transform.buying.question import Asked
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.extract.message import Message, reason_of
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.say import say
+from gpuledger.message import Message, reason_of
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.added_models import OwnModel, save
 from gpuledger.transform.sizing.errors import SizingError, UnknownModel

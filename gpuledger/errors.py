@@ -7,8 +7,8 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
-from gpuledger.extract.message import Failure
-from gpuledger.extract.redaction import redact_text
+from gpuledger.message import Failure
+from gpuledger.redaction import redact_text
 
 
 class ExtractError(Failure):
@@ -195,4 +195,4 @@ def described(error: BaseException) -> str:
 
 
 #: The folder of the program, as it appears in the file names of its modules.
-_PROGRAM = str(Path(__file__).parents[1])
+_PROGRAM = str(Path(__file__).parent)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuledger.extract.message import Message
-from gpuledger.flows.showing import terminal
-from gpuledger.flows.showing.money import DOLLARS, Money
-from gpuledger.flows.showing.table import Drawn, lay_out, wrapped
-from gpuledger.flows.showing.terminal import clean
+from gpuledger.flows.doors.showing import terminal
+from gpuledger.flows.doors.showing.money import DOLLARS, Money
+from gpuledger.flows.doors.showing.table import Drawn, lay_out, wrapped
+from gpuledger.flows.doors.showing.terminal import clean
 from gpuledger.flows.words.lang import N_, current, gettext
 from gpuledger.flows.words.say import say, spoken
+from gpuledger.message import Message
 from gpuledger.transform.answers.columns import KNOWN
 from gpuledger.warehouse.outputs.answer import UNIMPORTANT, Answer, Column, ShownAs, cell, flat, plain
 

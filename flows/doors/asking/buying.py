@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from gpuledger.extract.message import Message
-from gpuledger.flows.asking.assume import with_texts
+from gpuledger.flows.doors.asking.assume import with_texts
+from gpuledger.flows.doors.showing import chosen
+from gpuledger.flows.doors.showing.money import Money, money_in
 from gpuledger.flows.night.context import utc_now
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.settings.settings import texts
-from gpuledger.flows.showing import chosen
-from gpuledger.flows.showing.money import Money, money_in
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
+from gpuledger.message import Message
 from gpuledger.transform.answers import markets
 from gpuledger.transform.assumptions import ImpossibleAssumption
 from gpuledger.warehouse.paths import DataDir
@@ -70,7 +70,7 @@ def keep(name: str, question: Question, data: DataDir) -> str:
 
 def _cards(data: DataDir, names: Sequence[str]) -> tuple[str, ...]:
     """The ids of cards as people write them, `2x rtx 3090` twice."""
-    from gpuledger.flows.asking import card_names
+    from gpuledger.flows.doors.asking import card_names
 
     counted = (card_names.count_and_name(data, text) for text in names)
     return tuple(card_names.gpu_of(data, name).gpu_id for count, name in counted for _ in range(count))
