@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -40,19 +41,26 @@ def a_list(prompt: str, completion: str, more: dict[str, object]) -> bytes:
 def answer_with(
     nights: dict[int, Night], tmp_path: Path, prompt: str, completion: str, use: str | None = None, **more: object
 ) -> Answer:
+    lists = {"openrouter": a_list(prompt, completion, more)}
+    return next(answers_from(nights, tmp_path, lists, Question(model="llama-3.3-70b", use=use)))
+
+
+def answers_from(
+    nights: dict[int, Night], tmp_path: Path, lists: dict[str, bytes], *questions: Question
+) -> Iterator[Answer]:
     data = DataDir(nights[1].copy(tmp_path / "data"))
-    collected, _ = read(
-        "openrouter", page(a_list(prompt, completion, more), {"Content-Type": "application/json"}), tmp_path
-    )
-    assert collected.failure is None
     night = context(data.root, 2)
     with duckdb.connect(str(data.base)) as con:
         con.execute("SET TimeZone = 'UTC'")
-        assert take_in_one(con, night, collected).outcome.status == "ok"
+        for name, content in lists.items():
+            collected, _ = read(name, page(content, {"Content-Type": "application/json"}), tmp_path / name)
+            assert collected.failure is None
+            assert take_in_one(con, night, collected).outcome.status == "ok"
         freshness.keep(con, night.as_of)
         con.execute(f"DROP TABLE mart.token_price; CREATE TABLE mart.token_price AS {select_of('mart.token_price')}")
         stock = warehouse(con, assumptions(con), Place(market="us"), None, night.as_of)
-        return ask(Question(model="llama-3.3-70b", use=use), stock, data.root)
+        for question in questions:
+            yield ask(question, stock, data.root)
 
 
 def test_an_interface_is_cheaper_below_the_tokens_whose_price_is_what_owning_costs(
@@ -112,6 +120,48 @@ def test_an_agent_reads_its_context_again_at_the_price_of_a_cache_and_of_its_len
     assert costs == [
         4096 + 13824 * Decimal("0.1") + 1024 * 4, 4096 + 13824 + 1024 * 4, 4096 * 2 + 13824 * Decimal("0.1") + 1024 * 6,
     ]  # fmt: skip
+
+
+def test_a_provider_is_found_by_the_weights_that_it_names_and_a_batch_by_its_own_price(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    """A name that moves, or of other weights of one shape, is no answer, nor is a model that a provider gives up."""
+
+    def served(name: str, price: float, **more: object) -> dict[str, object]:
+        return {"id": name, "prices": {"input_mtok": price, "output_mtok": 9}, **more}
+
+    batch = [{"when": {"processing": "batch"}, "prices": {"input_mtok": 0.5, "output_mtok": 2}}]
+    qwen, thinking = "Qwen/Qwen3-235B-A22B-FP8", "@cf/qwen/qwen3-235b-a22b-thinking-fp8"
+    providers = {
+        "maker": [
+            *(served(f"m{number}", 1) for number in range(110)), served("qwen3-235b-a22b-latest", 0.1),
+            served(thinking, 0.2), served("qwen3-235b-a22b-2507", 0.3),
+        ],
+        "host": [served(name, 0.7, price_variants=batch) for name in (qwen, "llama-3.3-70b")],
+        "gives-up": [served("qwen3-235b-a22b", 0.4, deprecated=True)],
+        "openrouter": [served(str(SEVENTY["id"]), 0.1)],
+    }  # fmt: skip
+    lists = {
+        "openrouter": a_list("0.000001", "0.000004", {}),
+        "genai_prices": json.dumps([{"id": name, "models": models} for name, models in providers.items()]).encode(),
+    }
+    expected = {
+        ("qwen3:235b", None): (f"{qwen} at host (says genai-prices)", Decimal("0.7")),
+        ("qwen3:235b", "batch"): (f"{qwen} at host in a batch (says genai-prices)", Decimal("0.5")),
+        ("Qwen/Qwen3-235B-A22B-Instruct-2507", None): (
+            "qwen3-235b-a22b-2507 at maker (says genai-prices)", Decimal("0.3"),
+        ),
+        ("qwen3-235b-a22b-thinking", "batch"): (f"{thinking} at maker (says genai-prices)", Decimal("0.2")),
+        ("llama-3.3-70b", None): (f"{SEVENTY['id']} at openrouter", Decimal(1)),
+        ("llama-3.3-70b", "batch"): ("llama-3.3-70b at host in a batch (says genai-prices)", Decimal("0.5")),
+    }  # fmt: skip
+    asked = [Question(model=model, use=use) for model, use in expected]  # type: ignore[arg-type]
+    for answer in answers_from(nights, tmp_path, lists, *asked):
+        found, said = headline(answer), " ".join(map(str, sentences(answer)))
+        assert found is not None
+        assert found.api is not None
+        name, price = expected[answer.question.model, answer.question.use]
+        assert (f"({name}, " in said, found.api.usd("input", 9)) == (True, price), (name, said)
 
 
 def test_what_a_list_of_others_says_stands_beside_what_the_provider_says(

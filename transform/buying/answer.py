@@ -177,7 +177,7 @@ class _Asker:
         return Answer(
             question=question, need=need, limits=limits, assumptions=self.assumptions, stock=stock, options=options,
             picks=picks, ranking=choice.ordered(answers, picks, question.order),
-            hosted=stock.hosted(need.model_id) if need.writes else (),
+            hosted=stock.hosted(question.model) if need.writes else (),
         )  # fmt: skip
 
     def smaller(self, need: Need) -> Iterator[Need]:

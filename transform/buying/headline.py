@@ -116,11 +116,14 @@ def _interface(first: Option, answer: Answer) -> tuple[Hosted | None, Decimal | 
     An interface is a rental whose hour costs what the tokens of an hour cost, so the hours that break even give the tokens.
     """
     own, speed, job = first.own, first.speed, answer.need.job
-    if not answer.hosted or own is None or speed is None or job is None:
+    services = ("standard", "batch") if answer.question.use == "batch" else ("standard",)
+    hosted = [one for one in answer.hosted if one.service in services]
+    if not hosted or own is None or speed is None or job is None:
         return None, None
     asked = Requested(*answer.need.request)
-    each = {one: asked.usd(one) / answer.need.answer_tokens for one in answer.hosted}
-    api = min(each, key=lambda one: each[one])
+    each = {one: asked.usd(one) / answer.need.answer_tokens for one in hosted}
+    # What others list may be gone, so it stands where no provider's own list has the model, or none has a batch.
+    api = min(each, key=lambda one: (one.listed_by is not None and one.service == "standard", each[one]))
     written = Decimal(str(speed.serving.all_tokens_per_s if speed.serving else speed.expected)) * costs.SECONDS_AN_HOUR
     hours, months = costs.break_even_hours(own, each[api] * written), 12 * answer.assumptions.horizon_years
     if hours is None or hours > 24 * costs.DAYS_A_YEAR * answer.assumptions.horizon_years:
@@ -145,6 +148,16 @@ class Requested(NamedTuple):
         prompt = self.read + self.again
         parts = ((self.read, "input"), (self.again, "cache read"), (self.written, "output"))
         return sum((count * api.usd(kind, prompt) for count, kind in parts), Decimal(0)) / 1_000_000
+
+
+def _provider(api: Hosted) -> Message | str:
+    """`groq`, `groq in a batch`, `groq in a batch (says genai-prices)`."""
+    where = api.provider if api.service == "standard" else Message("{provider} in a batch", provider=api.provider)
+    return (
+        where
+        if api.listed_by is None
+        else Message("{provider} (says {list})", provider=where, list=seller(api.listed_by))
+    )
 
 
 def _like_with_like(first: Option, answer: Answer) -> Option | None:
@@ -508,7 +521,7 @@ class _Said(NamedTuple):
             if asked.again
             else "{name} at {provider}, {read} for a million tokens read and {written} written, seen on {day}",
             name=api.hosted_name,
-            provider=api.provider,
+            provider=_provider(api),
             read=_paid(api.usd("input", prompt)),
             again=_paid(api.usd("cache read", prompt)),
             before=f"{asked.again:,}",

@@ -16,7 +16,7 @@ from gpuledger.transform.assumptions import Assumptions, from_table
 from gpuledger.transform.buying.makers import FRESH_DAYS
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.queries import KNOWN, MARK, select_of, view
-from gpuledger.transform.sizing.catalogue import canonical
+from gpuledger.transform.sizing.catalogue import served_as
 from gpuledger.transform.speed.cards import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Learned
 from gpuledger.transform.speed.rules import Basis
@@ -145,11 +145,14 @@ class Instance(NamedTuple):
 class Hosted(NamedTuple):
     """What a provider asks for a million tokens of a model that it hosts, and the day on which it was last seen so.
 
+    `service` is `standard` or `batch`. `listed_by` is the source that says it, if that is a list of others.
     `prices` has kinds of tokens (`input`, `cache read`, `output`), each with the length of the prompt above which it holds.
     """
 
     provider: str
     hosted_name: str
+    service: str
+    listed_by: str | None
     prices: tuple[tuple[str, int, Decimal], ...]
     seen_on: date
     snapshot_sha256: str
@@ -372,27 +375,34 @@ def instances(con: duckdb.DuckDBPyConnection) -> list[Instance]:
 
 
 def hosted(con: duckdb.DuckDBPyConnection) -> dict[str, list[Hosted]]:
-    """What providers ask now, by the id of the model whose repository they say they serve, or by that in small letters."""
+    """What providers ask now, by the weights that they say they serve (see `catalogue.served_as`).
+
+    What others list of a provider counts where its own list is not read.
+    """
     if not con.execute(
         "SELECT 1 FROM duckdb_tables() WHERE table_name = 'token_price' AND schema_name = 'mart'"
     ).fetchone():
         return {}  # the file of an earlier program, until its next run
     rows = con.execute(
-        """SELECT t.repository, t.provider, t.hosted_name, list(row(t.tokens, t.above_tokens, t.price_usd)),
+        """SELECT coalesce(t.repository, t.hosted_name), t.provider, t.hosted_name, t.service,
+               CASE WHEN t.is_second_hand THEN t.source END AS listed_by,
+               list(row(t.tokens, t.above_tokens, t.price_usd)) AS prices,
                any_value(st.last_success_at)::DATE, any_value(t.snapshot_sha256)
            FROM mart.token_price t
            JOIN core.source_freshness f ON f.source = t.source AND f.is_usable
            JOIN ops.source_state st ON st.source = t.source
-           WHERE t.valid_to IS NULL AND t.repository IS NOT NULL AND t.price_usd IS NOT NULL
-               AND t.service = 'standard' AND t.utc_from IS NULL AND t.utc_days IS NULL
-           GROUP BY ALL ORDER BY t.provider, t.hosted_name"""
+           CROSS JOIN (SELECT max(as_of) AS as_of FROM ops.run) r
+           WHERE coalesce(t.valid_from <= r.as_of, true) AND coalesce(t.valid_to > r.as_of, true)
+               AND t.price_usd IS NOT NULL AND t.service IN ('standard', 'batch')
+               AND t.utc_from IS NULL AND t.utc_days IS NULL
+               AND (NOT t.is_second_hand OR t.provider NOT IN (SELECT source FROM mart.token_price))
+           GROUP BY ALL HAVING count(DISTINCT t.tokens) FILTER (t.tokens IN ('input', 'output')) = 2
+           ORDER BY t.provider, t.hosted_name, t.service, listed_by"""
     ).fetchall()
-    by_model: dict[str, list[Hosted]] = {}
-    for repository, provider, name, prices, day, sha256 in rows:
-        by_model.setdefault(canonical(repository) or repository.lower(), []).append(
-            Hosted(provider, name, tuple(prices), day, sha256)
-        )
-    return by_model
+    by_weights: dict[str, list[Hosted]] = {}
+    for name, *row, prices, day, sha256 in rows:
+        by_weights.setdefault(served_as(name) or "", []).append(Hosted._make((*row, tuple(prices), day, sha256)))
+    return by_weights
 
 
 def measurements(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) -> dict[str, Measurement]:

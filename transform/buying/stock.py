@@ -24,6 +24,7 @@ from gpuledger.transform.buying.options import Market
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.queries import last_in
+from gpuledger.transform.sizing.catalogue import served_names
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 
@@ -61,8 +62,8 @@ class Stock(ABC):
     def shops(self) -> Sequence[str]:
         """Whose offers these are: sources, and the sellers in them."""
 
-    def hosted(self, model_id: str) -> Sequence[Hosted]:
-        """What hosted interfaces ask for the tokens of a model, as far as it is known."""
+    def hosted(self, model: str) -> Sequence[Hosted]:
+        """What hosted interfaces ask for the tokens of a model as it was asked for, as far as it is known."""
         return ()
 
     @abstractmethod
@@ -183,11 +184,11 @@ class Warehouse(Stock):
             cards=cards, instances=rented, measured={}, chips=chips, nodes=nodes, machines=machines, unpriced=unpriced
         )
 
-    def hosted(self, model_id: str) -> Sequence[Hosted]:
+    def hosted(self, model: str) -> Sequence[Hosted]:
         """See Stock."""
         if self._hosted is None:
             self._hosted = market.hosted(self.con)
-        return self._hosted.get(model_id) or self._hosted.get(model_id.lower(), ())
+        return [one for weights in sorted(served_names(model)) for one in self._hosted.get(weights, ())]
 
     def known(self) -> Sequence[Gpu]:
         """See Stock."""

@@ -10,7 +10,7 @@ import difflib
 import functools
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -116,6 +116,27 @@ def meant(name: str, known: Mapping[str, str]) -> str | None:
     return named or known.get(untuned(_DAY.sub("", _unpacked(bare))))
 
 
+def served_as(name: str) -> str | None:
+    """The weights that an interface serves under `name`, at whatever precision. None for a name that comes to mean others.
+
+    Here the versions of one shape are several: of other days, or trained to think.
+    """
+    is_moving = not _CARRIERS.isdisjoint(word.lower() for word in _pieces(without_address(name)))
+    return None if is_moving else _weights(name)
+
+
+def served_names(name: str) -> frozenset[str]:
+    """What `served_as` gives for the weights that `name` means, which may be an id, a repository or an Ollama tag."""
+    model = models().get(canonical(name) or "")
+    known = {_weights(one) for one in (model.model_id, model.repository)} if model else set()
+    is_tag = model is not None and untuned(name) in map(untuned, model.ollama)
+    return frozenset({_weights(name)} | (known if is_tag or _weights(name) in known else set()))
+
+
+def _weights(name: str) -> str:
+    return untuned(_unpacked(without_address(name)), _TUNED - {"thinking", "reasoning"})
+
+
 def without_address(name: str) -> str:
     """`org/name` of an address of a model's page; any other name as it is."""
     address = _ADDRESS.match(name.strip())
@@ -164,10 +185,10 @@ def _by_written_name() -> Mapping[str, str]:
     return MappingProxyType({name: ids.pop() for name, ids in ids_by_name.items() if len(ids) == 1})
 
 
-def untuned(name: str) -> str:
+def untuned(name: str, tuned: Set[str] = _TUNED) -> str:
     """A name without its owner, its punctuation, and the words that say how the model was tuned."""
     words = re.split("[-:_ ]", name.rpartition("/")[2].lower())
-    return "".join(plain(word) for word in words if word not in _TUNED)
+    return "".join(plain(word) for word in words if word not in tuned)
 
 
 def unknown(name: str, known: Iterable[str]) -> UnknownModel:

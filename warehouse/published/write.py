@@ -39,7 +39,8 @@ _ABOUT_MEANS = {
 _NOW = {
     "street-prices.json": """SELECT p.gpu_id, g.gpu, p.* EXCLUDE (gpu_id, gpu), core.price_mark(p.source) AS price_mark
         FROM mart.market_price p JOIN core.gpu g USING (gpu_id) ORDER BY ALL""",
-    "token-prices.json": "SELECT * EXCLUDE (valid_to) FROM mart.token_price WHERE valid_to IS NULL ORDER BY ALL",
+    "token-prices.json": """SELECT * EXCLUDE (valid_to, now) FROM mart.token_price, (SELECT max(as_of) AS now FROM ops.run)
+        WHERE coalesce(valid_from <= now, true) AND coalesce(valid_to > now, true) ORDER BY ALL""",
 }
 
 

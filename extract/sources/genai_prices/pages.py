@@ -34,6 +34,9 @@ def parse(page: Page) -> Iterable[Parsed]:
     with answers.understood(page, "no list of prices of providers"):
         for provider in json.loads(page.content, parse_float=json_number, parse_int=json_number):
             for model in provider["models"]:
+                if model.get("deprecated"):
+                    left_out["that their provider gives up"] += 1
+                    continue
                 yield from _price(str(provider["id"]), model, page.fetched_at.date(), left_out)
     yield from answers.left_out(left_out, "models", page)
 

@@ -39,7 +39,9 @@ spans AS (
 SELECT s.* EXCLUDE (snapshot_sha256), CASE WHEN own.price_usd <> s.price_usd THEN own.price_usd END AS own_usd,
     s.snapshot_sha256
 FROM spans s
-LEFT JOIN spans own ON s.is_second_hand AND s.valid_to IS NULL AND own.source = s.provider AND own.valid_to IS NULL
+CROSS JOIN (SELECT max(as_of) AS as_of FROM ops.run) r
+LEFT JOIN spans own ON s.is_second_hand AND coalesce(s.valid_from <= r.as_of, true) AND coalesce(s.valid_to > r.as_of, true)
+    AND own.source = s.provider AND own.valid_to IS NULL
     AND own.hosted_name = s.hosted_name AND own.tokens = s.tokens AND own.above_tokens = s.above_tokens
     AND own.service = s.service AND own.utc_from IS NOT DISTINCT FROM s.utc_from
 ORDER BY s.provider, s.hosted_name, s.tokens, s.above_tokens, s.utc_from, s.service, s.valid_from, s.source
