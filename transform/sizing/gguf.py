@@ -1,76 +1,39 @@
 """Bytes of a model in a GGUF file, tensor by tensor: the mixtures of llama.cpp's quantizer, and what their blocks take.
 
 A file called Q4_K_M does not have 4 bits for every weight. Tensors whose rounding does most harm get more bits, depending on
-their role and layer. The rules are those of llama.cpp (`src/llama-quant.cpp`, 2025), stated here as tables and conditions.
-They are the rules without an importance matrix, except for IQ3_XXS and the types of less than 3 bits, which need such a
-matrix. Files made before 2024 follow older rules, under which Q2_K is about a tenth larger.
+their role and layer. The rules are those of llama.cpp (`src/llama-quant.cpp`, 2025), stated as tables (gguf.toml) and
+conditions. They are the rules without an importance matrix, except for IQ3_XXS and the types of less than 3 bits, which need
+such a matrix. Files made before 2024 follow older rules, under which Q2_K is about a tenth larger.
 
 Source of the block sizes: ggml's block structures (`ggml-common.h`), as the constants of the gguf Python package list them.
 """
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from gpuledger.transform.sizing.errors import UnknownPrecision
 from gpuledger.transform.sizing.tensors import Architecture, Tensor
 
-#: The block type that tensors have unless a rule says otherwise, by file type.
-BASE = {
-    "F32": "F32",
-    "F16": "F16",
-    "BF16": "BF16",
-    "Q8_0": "Q8_0",
-    "Q6_K": "Q6_K",
-    "Q5_K_M": "Q5_K",
-    "Q5_K_S": "Q5_K",
-    "Q5_1": "Q5_1",
-    "Q5_0": "Q5_0",
-    "Q4_K_M": "Q4_K",
-    "Q4_K_S": "Q4_K",
-    "Q4_1": "Q4_1",
-    "Q4_0": "Q4_0",
-    "IQ4_NL": "IQ4_NL",
-    "IQ4_XS": "IQ4_XS",
-    "Q3_K_L": "Q3_K",
-    "Q3_K_M": "Q3_K",
-    "Q3_K_S": "Q3_K",
-    "IQ3_M": "IQ3_S",
-    "IQ3_S": "IQ3_S",
-    "IQ3_XS": "IQ3_S",
-    "IQ3_XXS": "IQ3_XXS",
-    "Q2_K": "Q2_K",
-    "Q2_K_S": "Q2_K",
-    "IQ2_M": "IQ2_S",
-    "IQ2_S": "IQ2_XS",
-    "IQ2_XS": "IQ2_XS",
-    "IQ2_XXS": "IQ2_XXS",
-    "IQ1_M": "IQ1_M",
-    "IQ1_S": "IQ1_S",
-    "MXFP4_MOE": "MXFP4",
-    # The name alone means the format of servers, which packs other tensors.
-    "NVFP4_GGUF": "NVFP4",
-    "TQ2_0": "TQ2_0",
-    "TQ1_0": "TQ1_0",
-    "Q1_0": "Q1_0",
-}
-
-_ATTENTION_OUTPUT = {"Q2_K": "Q3_K", "Q3_K_M": "Q4_K", "Q3_K_L": "Q5_K", "IQ3_XXS": "IQ3_S", "IQ3_M": "Q4_K"}
-_FUSED_ATTENTION = {"Q3_K_M": "Q4_K", "Q3_K_L": "Q4_K", "IQ3_M": "Q4_K", "Q4_K_M": "Q5_K", "Q5_K_M": "Q6_K"}
+_FILE: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+#: By file type the block type of its tensors (`base`), and of those whose role has another.
+TYPES: Mapping[str, Mapping[str, str]] = _FILE["type"]
+#: Weights and bytes of one block, by block type.
+BLOCKS: Mapping[str, Sequence[int]] = _FILE["block"]
+#: The types that the quantizer uses if a row is not a whole number of blocks.
+_NARROW: Mapping[str, str] = _FILE["narrow"]
 #: File types that give more bits to the attention output of a mixture of eight experts. Only two of the experts run, so the
 #: small tensors that always run may have more bits.
 _EIGHT_EXPERTS_OUTPUT = {
     "Q2_K", "Q3_K_S", "Q3_K_M", "Q4_K_S", "Q4_K_M", "IQ4_NL", "IQ4_XS", "IQ3_XXS", "IQ3_XS", "IQ3_S", "IQ3_M",
 }  # fmt: skip
-#: File types of about 2 bits, the larger ones among them, and the block type that each gives the token embedding.
+#: File types of about 2 bits, and the larger ones among them.
 _TWO_BITS = ("IQ2_M", "IQ2_S", "IQ2_XS", "IQ2_XXS", "IQ1_M", "IQ1_S")
 _LARGER_TWO_BITS = ("IQ2_M", "IQ2_S")
-_TOKEN_TABLE = {
-    "IQ3_XXS": "IQ3_S", "IQ2_M": "IQ3_S", "IQ2_S": "IQ3_S", "IQ2_XS": "Q2_K", "IQ2_XXS": "Q2_K", "IQ1_M": "Q2_K",
-    "IQ1_S": "Q2_K",
-}  # fmt: skip
-#: The block type of query and key matrices, which suffer less from rounding than others.
-_QUERY_KEY = {"IQ3_XS": "IQ3_XXS", "IQ3_XXS": "IQ2_S"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +51,8 @@ class Surroundings:
 
 
 def block_type(file_type: str, tensor: Tensor, around: Surroundings) -> str:
-    """The block type of one tensor in a file of `file_type` (a key of BASE), whatever the width of the tensor."""
-    base = BASE[file_type]
+    """The block type of one tensor in a file of `file_type` (a key of TYPES), whatever the width of the tensor."""
+    base = TYPES[file_type]["base"]
     if base in ("F32", "F16", "BF16"):
         return base
     if file_type == "MXFP4_MOE":
@@ -100,27 +63,21 @@ def block_type(file_type: str, tensor: Tensor, around: Surroundings) -> str:
         if base == "Q8_0" or around.falcon:
             return "Q8_0"
         return "Q5_K" if file_type in (*_TWO_BITS, "IQ3_XXS") else "Q6_K"
-    if role == "token_embd":
-        return _TOKEN_TABLE.get(file_type, base)
-    if file_type in _TWO_BITS:
+    if file_type in _TWO_BITS and role != "token_embd":
         return _two_bits_type(file_type, role, layer, around)
     if role == "attn_v":
         return _value_type(file_type, base, layer, around)
-    if role in ("attn_k", "attn_q"):
-        return "Q8_0" if around.experts == 8 and role == "attn_k" else _QUERY_KEY.get(file_type, base)
-    if role == "attn_output":
-        if around.falcon:
-            return "Q4_K" if file_type == "Q3_K_L" else base
-        if around.experts == 8:
-            return "Q5_K" if file_type in _EIGHT_EXPERTS_OUTPUT else base
-        return _ATTENTION_OUTPUT.get(file_type, base)
-    if role == "attn_qkv":
-        return _FUSED_ATTENTION.get(file_type, base)
+    if role == "attn_k" and around.experts == 8:
+        return "Q8_0"
+    if role == "attn_output" and around.falcon:
+        return "Q4_K" if file_type == "Q3_K_L" else base
+    if role == "attn_output" and around.experts == 8:
+        return "Q5_K" if file_type in _EIGHT_EXPERTS_OUTPUT else base
     if role.startswith("ffn_down"):
         return _down_type(file_type, base, layer, around)
     if file_type == "IQ3_XS" and role.startswith(("ffn_gate", "ffn_up")) and _in_the_middle(layer, around.layers):
         return "IQ3_XXS"
-    return base
+    return TYPES[file_type].get(role, base)
 
 
 def depends_on_layer(role: str) -> bool:
@@ -134,7 +91,7 @@ def _in_the_middle(layer: int, layers: int) -> bool:
 
 def _two_bits_type(file_type: str, role: str, layer: int, around: Surroundings) -> str:
     """The block type in a file of about 2 bits. Values, outputs and the first layers get more bits."""
-    base, better = BASE[file_type], "IQ3_S" if file_type in _LARGER_TWO_BITS else "Q2_K"
+    base, better = TYPES[file_type]["base"], "IQ3_S" if file_type in _LARGER_TWO_BITS else "Q2_K"
     if role == "attn_v":
         return "Q4_K" if around.queries_per_kv >= 4 or around.experts >= 4 else better
     if role == "attn_k" and around.experts == 8:
@@ -199,24 +156,6 @@ def _down_type(file_type: str, base: str, layer: int, around: Surroundings) -> s
     return base
 
 
-#: Weights and bytes of one block, by block type. A row is packed in whole blocks.
-BLOCKS = {
-    "F32": (1, 4), "F16": (1, 2), "BF16": (1, 2), "Q8_0": (32, 34), "Q6_K": (256, 210), "Q5_K": (256, 176),
-    "Q5_1": (32, 24), "Q5_0": (32, 22), "Q4_K": (256, 144), "Q4_1": (32, 20), "Q4_0": (32, 18), "IQ4_NL": (32, 18),
-    "IQ4_XS": (256, 136), "Q3_K": (256, 110), "IQ3_S": (256, 110), "IQ3_XXS": (256, 98), "Q2_K": (256, 84),
-    "IQ2_S": (256, 82), "IQ2_XS": (256, 74), "IQ2_XXS": (256, 66), "IQ1_M": (256, 56), "IQ1_S": (256, 50),
-    "TQ1_0": (256, 54), "TQ2_0": (256, 66), "MXFP4": (32, 17), "NVFP4": (64, 36), "Q1_0": (128, 18), "Q8_1": (32, 40),
-    "Q8_K": (256, 292), "I8": (1, 1), "I16": (1, 2), "I32": (1, 4), "I64": (1, 8), "F64": (1, 8),
-}  # fmt: skip
-
-#: The types with blocks of 32 that the quantizer uses if a row is not a whole number of blocks of 256 weights.
-_NARROW = {
-    **dict.fromkeys(
-        ("IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "Q2_K", "IQ3_XXS", "IQ3_S", "Q3_K", "IQ4_XS"), "IQ4_NL"
-    ),
-    "Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0",
-}  # fmt: skip
-
 #: Matrices that the quantizer never packs: the router decides which experts run, and the position tables are small.
 _NEVER_PACKED = ("ffn_gate_inp", "ffn_gate_inp_shexp", "position_embd", "token_types", "attn_rel_b")
 
@@ -227,7 +166,7 @@ TOKENIZER_BYTES_PER_TOKEN = 45
 
 def gguf_types() -> list[str]:
     """The file types whose sizes are known, largest first."""
-    return list(BASE)
+    return list(TYPES)
 
 
 def tensor_bytes(architecture: Architecture, file_type: str) -> list[int]:
@@ -261,9 +200,9 @@ def surroundings(architecture: Architecture) -> Surroundings:
 
 def bytes_of(tensor: Tensor, file_type: str, around: Surroundings) -> int:
     """Bytes of one tensor in a file of `file_type`. Raises UnknownPrecision for a file type that is not known."""
-    if file_type not in BASE:
+    if file_type not in TYPES:
         raise UnknownPrecision(
-            "GGUF type {file_type!r} is not known; known are {base}", file_type=file_type, base=tuple(BASE)
+            "GGUF type {file_type!r} is not known; known are {base}", file_type=file_type, base=tuple(TYPES)
         )
     packed = tensor.kind != "vector" and tensor.role not in _NEVER_PACKED
     chosen = block_type(file_type, tensor, around) if packed else "F32"

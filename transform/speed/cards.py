@@ -4,71 +4,21 @@ Peak operations are the published figures of the catalogue, else units × clock 
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 from gpuledger.transform.identity.gpu import MACHINE, Gpu
 
-#: Multiply-adds of one tensor core in one cycle on dense 16-bit matrices, with 16-bit accumulation, which is the faster
-#: kind. Source: NVIDIA's architecture white papers (Volta to Blackwell). GA100 and GA10B differ from the other Ampere
-#: chips.
-TENSOR_MULTIPLY_ADDS = {
-    "Volta": 64,
-    "Turing": 64,
-    "Ampere": 128,
-    "Ada Lovelace": 128,
-    "Hopper": 512,
-    "Blackwell 2.0": 128,
-}
-_CHIP_MULTIPLY_ADDS = {"GA100": 256, "GA10B": 256}
-
-#: The rates of tensor cores on 8 and on 4 bits, in multiples of the 16-bit rate. There is no entry for a type that the
-#: architecture does not have. Source: the same white papers. Volta multiplies only 16 bits, and Hopper dropped 4-bit
-#: integers.
-_NARROW_RATES = {
-    "Turing": {8: 2, 4: 4},
-    "Ampere": {8: 2, 4: 4},
-    "Ada Lovelace": {8: 2, 4: 4},
-    "Hopper": {8: 2},
-    "Blackwell 2.0": {8: 2, 4: 4},
-}
-
-#: Architectures without matrix units (of Turing only the GTX 16 cards, of Apple the chips before the M5), and RDNA 3, whose
-#: matrix units run at the shader rate that the catalogue states.
-_SHADER_MATRIX = frozenset(
-    {"Fermi", "Fermi 2.0", "Kepler", "Kepler 2.0", "Maxwell", "Maxwell 2.0", "Pascal", "Turing"}
-    | {"Apple M1", "Apple M2", "Apple M3", "Apple M4"}
-    | {"GCN 1.0", "GCN 2.0", "GCN 3.0", "GCN 4.0", "GCN 5.0", "GCN 5.1", "RDNA 1.0", "RDNA 2.0", "RDNA 3.0"}
-)
-
-#: The rates of these architectures on 8 and on 4 bits, in multiples of the 16-bit rate.
-_NARROW_SHADER_RATES = {
-    # Source: AMD's product page of the RX 7900 XTX.
-    "RDNA 3.0": {8: 1, 4: 2},
-    # Dot products of four 8-bit integers or eight 4-bit integers.
-    # Source: AMD's instruction sets of RDNA 2 and Vega 7nm.
-    "RDNA 2.0": {8: 2, 4: 4},
-    "GCN 5.1": {8: 2, 4: 4},
-    # Dot products of four 8-bit integers on the GTX 16 cards. Source: NVIDIA, Turing white paper.
-    "Turing": {8: 2},
-    # These shaders multiply only wide numbers.
-    "Apple M1": {8: 1, 4: 1}, "Apple M2": {8: 1, 4: 1}, "Apple M3": {8: 1, 4: 1}, "Apple M4": {8: 1, 4: 1},
-}  # fmt: skip
+#: The rates of matrix units and shaders, by architecture and chip.
+_RATES: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 #: Intel's graphics with matrix engines (XMX). Their 16-bit rate is half of the published 8-bit rate.
 #: Source: Intel, Xe-HPG architecture white paper (1,024 and 2,048 operations of a core in each clock).
 _XMX = ("Xe-HPG", "Xe2-HPG")
 #: Weights of 8 bits have scales, or embeddings of 16 bits beside them, so their average is a little above 8.
 _WITH_SCALES = 9
-#: Chips whose shaders multiply four 8-bit integers in the time of one wide number.
-#: Source: NVIDIA Tesla P40 data sheet, 12 TFLOPS and 47 TOPS.
-_DOT_PRODUCT_CHIPS = {"GP102": 4, "GP104": 4, "GP106": 4, "GP107": 4, "GP108": 4}
-
-#: Widths at which an architecture is no faster than at its wider ones, or has no matrix rate. A missing rate at such a width
-#: does not hide a faster one.
-_NO_NARROWER = {
-    "Volta": (8, 4), "Hopper": (4,), "CDNA 3.0": (4,), "Pascal": (8, 4), "Turing": (4,),
-    "Maxwell": (8, 4), "Maxwell 2.0": (8, 4), "Kepler": (8, 4), "Kepler 2.0": (8, 4), "Fermi": (8, 4), "Fermi 2.0": (8, 4),
-}  # fmt: skip
 
 
 def peak_flops(clock_hz: float, units: int, operations_per_cycle: float) -> float:
@@ -86,7 +36,7 @@ def tensor_tflops(
 
     RTX 4090: 512 × 2 × 128 × 2.52 GHz = 330; A100: 432 × 2 × 256 × 1.41 GHz = 312.
     """
-    per_core = _CHIP_MULTIPLY_ADDS.get(chip or "", TENSOR_MULTIPLY_ADDS.get(architecture))
+    per_core = _RATES["tensor_of_chip"].get(chip or "") or _RATES["tensor"].get(architecture, {}).get("multiply_adds")
     if per_core is None or not tensor_cores:
         return None
     return peak_flops(boost_clock_mhz * 1e6, tensor_cores, 2 * per_core) / 1e12
@@ -113,15 +63,13 @@ def matrix_tflops(gpu: Gpu, bits: int) -> float | None:
         return published[bits]
     if gpu.tensor_cores and gpu.boost_clock_mhz and gpu.architecture:
         half = published[16] or tensor_tflops(gpu.tensor_cores, gpu.boost_clock_mhz, gpu.architecture, gpu.chip)
-        factor = 1 if bits == 16 else _NARROW_RATES.get(gpu.architecture, {}).get(bits)
+        factor = 1 if bits == 16 else _RATES["tensor"].get(gpu.architecture, {}).get(str(bits))
         return half * factor if half and factor else None
     if bits == 16 and published[8] is not None and gpu.architecture in _XMX:
         return published[8] / 2
-    if gpu.architecture in _SHADER_MATRIX and not gpu.tensor_cores:
-        narrow = _NARROW_SHADER_RATES.get(gpu.architecture, {}).get(bits)
-        if bits == 8 and gpu.chip in _DOT_PRODUCT_CHIPS:
-            narrow = _DOT_PRODUCT_CHIPS[gpu.chip]
-        factor = 1 if bits == 16 else narrow
+    if gpu.architecture in _RATES["shader"] and not gpu.tensor_cores:
+        of_chip = _RATES["shader_of_chip"].get(gpu.chip or "") if bits == 8 else None
+        factor = 1 if bits == 16 else of_chip or _RATES["shader"][gpu.architecture].get(str(bits))
         half = _highest(gpu.fp16_tflops, gpu.fp32_tflops)
         return half * factor if half and factor else None
     return None
@@ -143,7 +91,7 @@ def fastest_matrix_tflops(gpu: Gpu, weight_bits: float) -> float | None:
         if narrowest > (bits if bits != 8 else _WITH_SCALES):
             break
         rate = matrix_tflops(gpu, bits)
-        if rate is None and bits not in _NO_NARROWER.get(gpu.architecture or "", ()):
+        if rate is None and bits not in _RATES["no_narrower"].get(gpu.architecture or "", ()):
             return None
         rates.append(rate)
     return _highest(*rates)
