@@ -93,6 +93,8 @@ def decimal_symbol(language: str | None, country: str | None) -> str | None:
     if country is None:
         # Spanish is written with a comma in Spain and Argentina and with a point in Mexico: the language alone says nothing.
         return None if language in (None, "es") else _symbol(str(language))
+    if country == "ZA":
+        return "."  # CLDR has the comma, which is the standard there; its shops print `R2,799.00`
     official = [code.split("_")[0] for code in get_official_languages(country, de_facto=True)]
     locales = [f"{language}_{country}"] if language in official else [f"{code}_{country}" for code in official]
     symbols = {_symbol(name) for name in locales}

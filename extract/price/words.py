@@ -93,9 +93,13 @@ def only_neutral(text: str) -> bool:
 
 def explains(text: str) -> bool:
     """Whether the text holds only words that stand before prices, so that it cannot end with a product's name."""
-    for pattern in (_LIST_BEFORE, _NOW_BEFORE, _FROM_BEFORE):
+    for pattern in (_OF_SHARE, _LIST_BEFORE, _NOW_BEFORE, _FROM_BEFORE):
         text = pattern.sub(" ", text)
     return only_neutral(text)
+
+
+#: A share with its own word: in `10% off £419.99` it describes no amount.
+_OF_SHARE = re.compile(rf"\d*\s?%(?:{words.table('labels', 'noise_after')})", re.IGNORECASE | re.VERBOSE)
 
 
 #: If two patterns match up to the same place, the first of them counts.
@@ -140,6 +144,7 @@ def label(before: str, after: str) -> Label:
         return "unit"
     if _NET_AFTER.match(after) or _NET_BEFORE.search(before):
         return "net"
+    before = _OF_SHARE.sub(" ", before)
     # The nearest word decides: the amount behind 'was 10 % off, now' is labelled `now`.
     places: dict[Label, int] = {name: last.end() for name, pattern in _NEAREST if (last := _last(pattern, before))}
     if places:

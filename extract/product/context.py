@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote
 
+from babel.languages import get_official_languages
 from lxml.html import HtmlElement
 
 from gpuledger.extract import source
@@ -116,7 +117,10 @@ def _locale(
     locales = [match.groups() for text in declared if text and (match := _LOCALE.match(text))]
     language = next((str(code).lower() for code, _ in locales), None)
     host = parts_of(url).hostname or ""
-    told = (_country_of_path(url), country_of_domain(url), source.country_of(host), country_of_domain(canonical or ""))
+    told = (
+        _country_of_path(url), country_of_domain(url), source.country_of(host), country_of_domain(canonical or ""),
+        _country_of_directory(url, language),
+    )  # fmt: skip
     country = next((code for code in told if code and code != "EU"), None)
     if country is None:
         regions = Counter(str(region).upper() for _, region in locales if region)
@@ -134,6 +138,18 @@ def _country_of_path(url: str) -> str | None:
         if spoken in _LANGUAGES and country and currencies.is_country(country.upper()):
             return str(country.upper())
     return None
+
+
+def _country_of_directory(url: str, language: str | None) -> str | None:
+    """The country of the first directory alone (`/us/`), which means what such a top-level domain would, if the page is
+    written in a language of that country and the directory is not the name of that language.
+    """
+    match = _DIRECTORY.match(parts_of(url).path)
+    country = country_of_domain(f"https://shop.{match[1]}") if match and match[1] != language else None
+    return country if country and language in get_official_languages(country, de_facto=True) else None
+
+
+_DIRECTORY = re.compile(r"/([a-z]{2})/")
 
 
 # ── its currency ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from gpuledger.extract.markup.html import visible_text
 from gpuledger.extract.price import money, vat
+from gpuledger.extract.price.currency import find
 from gpuledger.extract.price.no_price import is_nines, is_nothing
 from gpuledger.extract.product import scripts
 from gpuledger.extract.product.claims import Claim
@@ -40,6 +41,8 @@ class Limits:
 
 
 LIMITS = Limits()
+#: What a price without a currency consists of.
+_DIGITS = "0123456789.,:-–— \u00a0'’"
 #: The most levels from the title up to the part that the title shares with a price that stands beside it.
 _BESIDE_TITLE = 3
 #: A price that is a smaller share of the stated one is a charge, a rate or a price by weight, whatever the page calls it.
@@ -135,6 +138,10 @@ class Question:
             currency = shown_price.money.currency
         text = shown_price.money.text if shown_price else next((claim.text for claim in claims), None)
         currency = currency or page_currency(page, shown_price.money.text if shown_price else None)
+        if currency is None and shown_price is not None and shown_price.money.text.strip(_DIGITS) == "":
+            # `1.179,-` beside `excl. btw € 974,38`
+            others = {find(visible_text(one, MAX_TEXT), page.country) for one in self.seen.set_aside} - {None}
+            currency = others.pop() if len(others) == 1 else None
         if currency is None:
             way = "write the shop's country behind its address, such as #country=us"
             issue = _issue(
@@ -226,7 +233,9 @@ def _same_amount(q: Question) -> Decision | None:
 def _one_variant(q: Question) -> Decision | None:
     # Or for machines the page names only the cheapest and the dearest variant.
     is_named = q.main.amount in q.claim.others
-    is_inside = q.is_in_range and q.shown is None and q.main.score >= q.limits.strong
+    # A range on the page is that of all variants, and the current price that of the chosen one.
+    is_of_all = q.shown is None or (q.main.current and q.shown.money.high_amount is not None)
+    is_inside = q.is_in_range and is_of_all and q.main.score >= q.limits.strong
     return q.as_variant() if is_named or is_inside else None
 
 

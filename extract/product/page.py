@@ -14,6 +14,7 @@ from gpuledger.extract import words
 from gpuledger.extract.fetch import blocks
 from gpuledger.extract.markup import html, structured
 from gpuledger.extract.markup.structured import StructuredOffer, StructuredProduct
+from gpuledger.extract.price import words as price_words
 from gpuledger.extract.price.currency import of_country
 from gpuledger.extract.product import (
     claims,
@@ -55,8 +56,8 @@ def offer_and_issues(page: Page, country: str | None, language: str | None, usua
         stated = [claim for claim in stated if not seen.for_members.issuperset(claim.readings)]
     available, contradiction = _stock(here, products, page_layout, seen)
     title = _title(here, page_layout, products)
-    is_offered = products or stated or seen.prices or available != "unknown" or _on_request(page_layout)
-    if title is None or not is_offered:
+    is_ordered = available != "unknown" or page_layout.button is not None or _on_request(page_layout)
+    if title is None or not (products or stated or seen.prices or is_ordered):
         raise _no_product(page, here, "neither structured data nor a title with a price or a means of ordering")
     amounts = {price.amount for price in seen.prices if price.kind == "now"}
     is_product = (here.first_meta("og:type") or "").lower().startswith(("product", "og:product"))
@@ -91,6 +92,9 @@ def _stock(
     page: Context, products: list[StructuredProduct], page_layout: layout.Layout, seen: visible.Visible
 ) -> stock.Answer:
     answer = stock.of_page(page, products, page_layout)
+    if answer.contradiction is not None and page_layout.button is None and not seen.prices:
+        # Nothing on the page sells: what it tells machines is of yesterday.
+        return answer._replace(availability="out_of_stock")
     if answer == stock.Answer("unknown") and not seen.prices:
         return stock.Answer(stock.status_in_sentences(page_layout))
     return answer
@@ -100,12 +104,18 @@ _LONGEST_REQUEST = 60
 
 
 def _on_request(page_layout: layout.Layout) -> bool:
-    """Whether the goods' part gives their price on request. Such a page is still a page of goods."""
+    """Whether the goods' part gives their price on request or behind a login. Such a page is still a page of goods."""
     texts = ((element, " ".join((element.text or "").split())) for element in page_layout.part.iter(*scan.HOLD_TEXT))
     return any(
-        3 < len(text) <= _LONGEST_REQUEST and words.is_on_request(text) and not page_layout.is_elsewhere(element)
+        3 < len(text) <= _LONGEST_REQUEST
+        and (words.is_on_request(text) or (_LOGIN.search(element.get("href") or "") and price_words.is_of_price(text)))
+        and not page_layout.is_elsewhere(element)
         for element, text in texts
     )
+
+
+#: Where a link leads that shows the price after a login.
+_LOGIN = re.compile(r"log-?in|sign-?in|account|konto|anmeld|regist", re.IGNORECASE)
 
 
 def _no_product(page: Page, here: Context, finding: str) -> LayoutChanged:
@@ -138,13 +148,13 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision, usual: Condi
     title, products, offers, page_layout, available, shown_price = goods
     codes = numbers.of_page(page, products, page_layout)
     seller = _only({offer.seller for offer in offers if offer.seller})
-    printed = None if seller else terms.seller(page_layout)
+    printed = terms.seller(page_layout)
     is_private = any(offer.is_private for offer in offers)
     conditions = {offer.condition for offer in offers if offer.condition}
     condition: Condition | None = "unknown" if len(conditions) > 1 else _only(conditions)
     if condition in (None, "new"):
         # Many shops call all that they sell new for machines. What people read there says of which piece it is.
-        printed_condition = words.condition(title) or terms.condition(page_layout, badges=usual != "unknown")
+        printed_condition = words.condition(title) or terms.condition(page_layout, usual)
         condition = condition if condition and printed_condition == "unknown" else printed_condition or condition
     kind_of_seller = _seller_kind(page, seller, printed, of_a_person=is_private or terms.is_of_a_person(page_layout))
     if condition is None or (condition == "unknown" and usual != "new"):

@@ -8,6 +8,7 @@ signs: a price alone is none. Where one says that the goods can be bought and an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -58,7 +59,7 @@ def of_page(page: Context, products: list[StructuredProduct], layout: Layout) ->
         return answer
     # What a press would do is written to a button that a script releases when the page has been loaded.
     is_released = button.get("onclick") is not None or next(layout.part.iter("select"), None) is not None
-    if is_released or _another_orders(layout):
+    if is_released or next(_further_orders(layout), None) is not None:
         return answer
     if answer.availability == "preorder":
         return Answer("out_of_stock")
@@ -107,21 +108,30 @@ def _to_machines(page: Context, products: list[StructuredProduct], layout: Layou
 
 def _to_people(layout: Layout) -> Sign | None:
     """What a buyer sees: the part that is named after stock and lies nearest to the title, a line, the button."""
+    button = layout.button
+    pressable = button is not None and (not _is_disabled(button) or next(_further_orders(layout), None) is not None)
     for part in sorted(layout.statuses, key=layout.title_level)[:10]:
         text = visible_text(part, _MAX_STATUS + 30)
         if (status := status_in(text)) is not None:
-            return Sign(status, f"{text[:_SHORT]!r} on the page")
-    button = layout.button
-    pressable = button is not None and (not _is_disabled(button) or _another_orders(layout))
+            # What is gone and can be ordered all the same comes later.
+            on_order = pressable and status == "out_of_stock" and words.is_on_order(text)
+            return Sign("preorder" if on_order else status, f"{text[:_SHORT]!r} on the page")
     if button is not None and pressable and (status := status_in(_text(button))) in ("out_of_stock", "preorder"):
         return Sign(status, f"{_text(button)[:_SHORT]!r} on the page")
-    line = None if pressable else next(_lines(layout), None)
-    if line is not None or pressable:
-        return line or Sign("in_stock", _BUTTON)
-    for waiting in layout.part.iter("button", "a", "input"):
-        if (status := _of_waiting(waiting)) is not None and not layout.is_elsewhere(waiting):
-            return Sign(status, f"{_text(waiting)[:_SHORT]!r} on the page")
-    return None
+    lines = [*_lines(layout)]
+    if button is not None and pressable:
+        ordered = next((line for line in lines if line.says == "preorder" or words.is_on_order(line.place)), None)
+        if ordered is not None:
+            return ordered._replace(says="preorder")
+        bid = words.pattern("order", "bid")
+        only_bids = all(bid.search(_text(one)) for one in (button, *_further_orders(layout)))
+        return None if only_bids else Sign("in_stock", _BUTTON)
+    lines += [
+        Sign(status, f"{_text(waiting)[:_SHORT]!r} on the page")
+        for waiting in layout.part.iter("button", "a", "input")
+        if (status := _of_waiting(waiting)) is not None and not layout.is_elsewhere(waiting)
+    ]
+    return next((line for line in lines if line.says == "out_of_stock"), next(iter(lines), None))
 
 
 def _lines(layout: Layout) -> Iterator[Sign]:
@@ -184,15 +194,15 @@ def _is_disabled(button: HtmlElement) -> bool:
         inner = [one for one in button.iter("button", "input") if one.tag == "button" or one.get("type") == "submit"]
         return bool(inner) and all(map(_is_disabled, inner))
     classes = (button.get("class") or "").lower().split()
-    return button.get("disabled") is not None or button.get("aria-disabled") == "true" or "disabled" in classes
+    is_named = any(re.search(r"(?:^|[-_])disabled$", name) for name in classes)
+    return button.get("disabled") is not None or button.get("aria-disabled") == "true" or is_named
 
 
-def _another_orders(layout: Layout) -> bool:
-    """Whether a further button can be pressed to order. The nearest one may be a field for the number of pieces."""
-    return any(
-        scan.is_worded_order(one) and not _is_disabled(one) and not layout.is_elsewhere(one)
-        for one in layout.part.iter("button", "a", "input")
-    )
+def _further_orders(layout: Layout) -> Iterator[HtmlElement]:
+    """The buttons that can be pressed to order. The nearest one to the title may be a field for the number of pieces."""
+    for one in layout.part.iter("button", "a", "input"):
+        if scan.is_worded_order(one) and not _is_disabled(one) and not layout.is_elsewhere(one):
+            yield one
 
 
 def _of_waiting(button: HtmlElement) -> Availability | None:

@@ -23,44 +23,56 @@ from gpuledger.extract.product.signs import labels
 from gpuledger.items import Condition
 
 _CONDITION = labels(words.table("condition", "label"))
-#: These need no colon behind them: `Sold by X`.
+#: Who sells stands behind the verb, whatever else he does (`Sold and shipped by X`). These need no colon behind them.
 _SOLD_BY = labels(
     r"""
     dispatched from and sold by | ships from and sold by | shipped and sold by | fulfilled and sold by
-    sold (?:and|&) (?:shipped|delivered|fulfilled) by | sold by
-    verkauf(?: und versand)? durch | verkauft (?:von|durch) | vendu(?: et expédié)? par
-    vendido(?: (?:y enviado|e entregue))? por | venduto(?: e spedito)? da | verkoop door | verkocht door
-    sprzedaż i wysyłka | sprzedawane przez | säljs av | selges av
+    sold (?:(?:and|&) \w+ )?by | verkauf(?: und versand)? durch | verkauft (?:(?:und|&) \w+ )?(?:von|durch)
+    vendue?s? (?:et \w+ )?par | vendid[oa] (?:[ye] \w+ )?por | vendut[oa] (?:e \w+ )?da
+    verkoop door | verkocht (?:en \w+ )?door | sprzedaż i wysyłka | sprzedawane przez | säljs av | selges av | sælges af
     """
+)
+_SELLER = labels(
+    """
+    seller | merchant | verkäufer | vendeur | vendedor | venditore | verkoper | sprzedawca | sprzedający | prodejce
+    predajca | säljare | selger | sælger | myyjä | satıcı | продавец | 판매자 | 販売元 | 卖家 | 賣家
+    """,
+    r"(?=\s*[:：])",
 )
 #: Longer texts are sentences about conditions or sellers.
 _MAX_VALUE = 60
 _NAME_END = re.compile(r"\s*(?:[|•·(,;]|\s[-–—]\s| and | und | et | y | e | i ).*$")
 
 
-def condition(layout: Layout, *, badges: bool) -> Condition | None:
+def condition(layout: Layout, usual: Condition) -> Condition | None:
     """The condition that the page prints of its goods; None if it prints none, `unknown` if it is not clear which one.
 
-    It stands behind a label. With `badges`, it may also stand alone in a badge, in the way that the page has in the shop
-    (`Home > Used > Graphics cards`) or in its address; known shops have used goods of others there. Words behind a label
-    that name no condition (`Condition: very good`) do not say that goods are new, unless they speak of stock.
+    It stands behind a label. It may also stand alone in a badge, in the way that the page has in the shop (`Home > Used >
+    Graphics cards`) or in its address, unless `usual`, the condition of the shop's goods, is unknown: known shops have used
+    goods of others there. A grade behind a label (`Condition: very good`) is one of used goods, or of the shop's refurbished
+    ones. Other words there do not say that goods are new, unless they speak of stock.
     """
     values = [text for text in _values(layout, _CONDITION) if words.availability(text) is None]
     stated: set[Condition] = {words.stated_condition(text) or "unknown" for text in values}
-    if not stated and badges:
+    if stated == {"used"} and usual == "refurbished" and not any(map(words.condition, values)):
+        stated = {usual}
+    if not stated and usual != "unknown":
         stated = set(_badges(layout))
     return stated.pop() if len(stated) == 1 else "unknown" if stated else None
 
 
 #: The longest text that is a condition and nothing else: `Gebraucht - sehr gut`.
 _LONGEST_BADGE = 30
+_GOES_ON = re.compile(r"\s[-–—]\s|, ")
 _CHOICES = ("option", "label", "a", "button")
 _AMOUNT = re.compile(r"\d\d")
 _WAY = re.compile(r"bread-?crumb", re.IGNORECASE)
 
 
 def _badges(layout: Layout) -> Iterator[Condition]:
-    """The conditions other than new that stand alone around the title, in the way to the page, or in its address."""
+    """The conditions other than new that stand alone around the title, are chosen, or stand in the way to the page or in
+    its address.
+    """
     if kind := words.condition(re.sub(r"[-_/+.%\d]+", " ", urlsplit(layout.url).path)):
         yield kind
     for element in layout.part.iter(*HOLD_TEXT):
@@ -71,9 +83,13 @@ def _badges(layout: Layout) -> Iterator[Condition]:
             if text.endswith((":", "："))
             else text
         )
-        is_badge = 0 < len(text) <= _LONGEST_BADGE and element is not layout.title and not _AMOUNT.search(priced)
-        kind = words.condition(text) if is_badge else None
+        is_badge = len(text) <= _MAX_VALUE and element is not layout.title and not _AMOUNT.search(priced)
+        begin = _GOES_ON.split(text)[0]
+        kind = words.condition(begin) if is_badge and 0 < len(begin) <= _LONGEST_BADGE else None
         if kind and element.tag not in _CHOICES and not layout.is_elsewhere(element):
+            yield kind
+    for option in layout.part.iter("option"):
+        if option.get("selected") is not None and (kind := words.condition(visible_text(option, _LONGEST_BADGE))):
             yield kind
     for way in layout.tree.iter("nav", "ol", "ul", "div"):
         if _WAY.search(f"{way.get('class')} {way.get('id')} {way.get('aria-label')}"):
@@ -98,7 +114,7 @@ def is_of_a_person(layout: Layout) -> bool:
 
 def seller(layout: Layout) -> str | None:
     """The seller that the page names (`Sold by X`); None if it prints none, or several."""
-    texts = _values(layout, _SOLD_BY, bare=True)
+    texts = [*_values(layout, _SOLD_BY, bare=True), *_values(layout, _SELLER, bare=True)]
     names = {name for text in texts if (name := _NAME_END.sub("", text).strip(" :.")) and name[0].isalnum()}
     return names.pop() if len(names) == 1 else None
 
@@ -142,8 +158,10 @@ def _values(layout: Layout, label: re.Pattern[str], *, bare: bool = False) -> It
 def _behind(label: HtmlElement, text_after: str) -> str | None:
     """What stands behind a label: in the same text, in its children, behind the element, in the next element."""
     own = visible_text(label, _MAX_VALUE + 40)
-    if text_after.strip(" :：") or len(label):
-        # `Sold by <a>X</a>`, `Condition: Used - good`.
+    if not text_after.strip(" :：") and len(label) and (first := visible_text(label[0], _MAX_VALUE + 1)):
+        value = first  # `Sold by <a>X</a> (98 %)`
+    elif text_after.strip(" :：") or len(label):
+        # `Condition: Used - good`.
         start = " ".join((label.text or "").split())
         value = text_after + own.removeprefix(start)
     elif (label.tail or "").strip():

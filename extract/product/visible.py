@@ -65,6 +65,7 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
     marked = layout.prices[:_MAX_ELEMENTS]
     reader = Reader(page, currency, marked)
     for_members: set[Decimal] = set()
+    net: set[Decimal] = set()
     prices: list[VisiblePrice] = []
     labelled_away: list[tuple[HtmlElement, int, Money]] = []
     handled_elements: set[HtmlElement] = set()
@@ -74,6 +75,7 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
         if layout.is_elsewhere(element) or (layout.button is None and layout.is_in_another_section(element)):
             set_aside.append(element)
             continue
+        _take_off_title(element, layout)
         text = visible_text(element, MAX_TEXT + 60)
         if not any(map(str.isdigit, text)) or len(text) > MAX_TEXT:
             continue
@@ -93,6 +95,8 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
                 labelled_away.append((element, order, reading))
             if price is None and is_for_members(element, reading):
                 for_members.add(reading.amount)
+            elif price is None and money.label_in(reading.text, reading.number) == "net":
+                net.add(reading.amount)
             if price is None:
                 # `or 219.90 in 4 x 54.97`: one of several amounts may be a price after all, and nothing else explains it.
                 set_aside += [] if holds_several else [element]
@@ -112,15 +116,20 @@ def visible_prices(page: Context, layout: Layout, currency: str | None) -> Visib
         ]
         set_aside = [element for element in set_aside if element not in {price.element for price in found}]
         prices = found + [price for price in prices if price.order not in {one.order for one in found}]
-    prices, net, others = _for_everybody(prices, for_members, layout)
+    prices, before_tax, others = _for_everybody(prices, for_members, net, layout)
     set_aside += others
     return Visible(
-        tuple(_ranked(prices, layout)), tuple(unclear), tuple(set_aside), net, frozenset(for_members), layout.part
+        tuple(_ranked(prices, layout)),
+        tuple(unclear),
+        tuple(set_aside),
+        before_tax,
+        frozenset(for_members),
+        layout.part,
     )
 
 
 def _for_everybody(
-    prices: list[VisiblePrice], for_members: Set[Decimal], layout: Layout
+    prices: list[VisiblePrice], for_members: Set[Decimal], net: Set[Decimal], layout: Layout
 ) -> tuple[list[VisiblePrice], frozenset[Decimal], list[HtmlElement]]:
     """The prices that everybody pays for the chosen goods, the amounts before tax, and the elements of the other prices."""
     set_aside: list[HtmlElement] = []
@@ -142,7 +151,7 @@ def _for_everybody(
     before_tax = [
         price for price in prices if price.net or money.label_in(price.money.text, price.money.number) == "net"
     ]
-    net = frozenset(price.amount for price in before_tax)
+    net = net | {price.amount for price in before_tax}
     gross = [price for price in prices if price not in before_tax]
     if gross:
         # A price before tax is the asked one only if the page shows no other price.
@@ -150,7 +159,18 @@ def _for_everybody(
         prices = gross
     if all(price.kind in ("list", "monthly") for price in prices):
         prices = [replace(price, kind="now") if price.usual else price for price in prices]
-    return prices, net, set_aside
+    return prices, frozenset(net), set_aside
+
+
+def _take_off_title(element: HtmlElement, layout: Layout) -> None:
+    """Take words of the title off the beginning of a price: `VENTUS 2X 309,90 €` is no rate, two of which are paid."""
+    if layout.title is None or element in layout.above_title:
+        return
+    title, own = f" {visible_text(layout.title).lower()} ", (element.text or "").split()
+    begun = [place for place in range(1, len(own)) if f" {' '.join(own[:place]).lower()} " in title]
+    taken = own[: begun[-1]] if begun else []
+    if any(len(word) > 2 and word.isalpha() for word in taken) and not words.speaks_of_card(" ".join(taken)):
+        element.text = " ".join(own[begun[-1] :])
 
 
 def _on_tile(element: HtmlElement, layout: Layout) -> bool:
@@ -174,8 +194,9 @@ def _on_tile(element: HtmlElement, layout: Layout) -> bool:
 
 
 def _is_of_another_card(element: HtmlElement, layout: Layout) -> bool:
-    """Whether the price stands in the row or column of another card, as in a comparison, or on a line with the number of
-    another card or the size of another variant: `8GB 379 €`, where the goods' name has 16GB.
+    """Whether the price stands in the row or column of another card, as in a comparison, in the row of several pieces
+    (`2-4`), or on a line with the number of another card or the size of another variant: `8GB 379 €`, where the goods' name
+    has 16GB.
     """
     if layout.title is None:
         return False
@@ -196,6 +217,8 @@ def _is_of_another_card(element: HtmlElement, layout: Layout) -> bool:
     row = cell.getparent() if cell is not None else None
     if cell is None or row is None or row.tag != "tr" or row in layout.above_title:
         return False
+    if cell is not row[0] and _PIECES.fullmatch(visible_text(row[0], MAX_TEXT)):
+        return True
     place = row.index(cell)
     heads = [
         next(iter(table), None) for table in islice(row.iterancestors(), 2) if table.tag in ("tbody", "thead", "table")
@@ -206,6 +229,8 @@ def _is_of_another_card(element: HtmlElement, layout: Layout) -> bool:
     return any(words.speaks_of_card(text) and claims.are_siblings(text, own) for text in texts)
 
 
+#: A number of pieces from two on, which heads a row: `2-4`, `ab 10 Stück`, `5+`.
+_PIECES = re.compile(r"\D{0,6}(?!1\b)[1-9]\d{0,3}(?:\s?[-–+]\s?\d{0,4})?\s?[^\W\d]{0,8}\.?\s?", re.IGNORECASE)
 #: The number of a card behind its family: `RTX 5070`, `RX9070`.
 _SIZE = re.compile(r"(?<![\d.,])(\d{1,3})\s?gb(?![/\w])", re.IGNORECASE)
 _MODEL = re.compile(r"(?:rtx|gtx|rx|arc\s[ab])\s?(\d{3,4})", re.IGNORECASE)

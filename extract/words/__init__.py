@@ -31,8 +31,15 @@ def anywhere(table: str) -> re.Pattern[str]:
 
 
 def at_word_start(table: str) -> re.Pattern[str]:
-    """Matches each word of a table at the beginning of a word of the text, in any case."""
-    return re.compile(_NO_LETTER_BEFORE + "(?:" + "|".join(entries(table)) + ")", re.IGNORECASE)
+    """Matches each word of a table at the beginning of a word of the text, in any case; Korean, Japanese and Chinese words
+    anywhere.
+    """
+    begun = [word for word in entries(table) if not _OF_UNSEPARATED.match(word)]
+    within = [word for word in entries(table) if _OF_UNSEPARATED.match(word)]
+    return re.compile("|".join([f"{_NO_LETTER_BEFORE}(?:{'|'.join(begun)})", *within]), re.IGNORECASE)
+
+
+_OF_UNSEPARATED = re.compile(r"[\u3040-\u9fff\uac00-\ud7a3]")
 
 
 @cache
@@ -98,13 +105,21 @@ def availability(text: str) -> Availability | None:
     return "in_stock" if pattern("order", "cart").search(text) else None
 
 
+def is_on_order(text: str) -> bool:
+    """Whether a text says that goods are ordered now and come later, whatever else it says of them."""
+    return any(_meanings(text, "preorder"))
+
+
 def _meanings(text: str, status: Availability) -> Iterator[Availability]:
     for match in pattern("stock", status).finditer(text):
         before = _CLAUSE.split(text[: match.start()])[-1]
         if pattern("stock", "of_anything").fullmatch(match.group()) and _is_of_other_thing(before, text[match.end() :]):
             continue
         negations = [*pattern("stock", "negation").finditer(before)]
-        if not negations or len(before[negations[-1].end() :].split()) > _MOST_BETWEEN:
+        between = before[negations[-1].end() :] if negations else ""
+        # In `Ei varastossa. Tilaustuote` the negation has its word already.
+        is_taken = status != "in_stock" and pattern("stock", "in_stock").search(between) is not None
+        if not negations or is_taken or len(between.split()) > _MOST_BETWEEN:
             yield _at_another_time(text, match) or status if status == "in_stock" else status
         elif status == "in_stock":
             yield "out_of_stock"
@@ -140,7 +155,8 @@ def _at_another_time(text: str, match: re.Match[str]) -> Availability | None:
 
 def orders(text: str) -> bool:
     """Whether the words of a button order the goods, and do not only put them on a list."""
-    return pattern("order", "cart", "buy").search(text) is not None and pattern("order", "wish").search(text) is None
+    orders_, lists = pattern("order", "cart", "buy", "bid"), pattern("order", "wish")
+    return orders_.search(text) is not None and lists.search(text) is None
 
 
 #: What ends a clause: what stands before it does not describe what stands behind it.
@@ -170,7 +186,7 @@ def _counts() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Matches of none (`Stock: 0`, `0 new in stock`) and of some (`Stock: 12 pcs`), as numbers of pieces."""
     label, stocked = source("stock", "label"), source("stock", "in_stock")
     none = rf"^\W*{label}\W*0\W*(?:\w+\W*)?$|(?<![\d.,])0\s(?:\w+\s){{0,2}}{stocked}|{stocked}\W{{0,3}}0(?![\d.,])"
-    some = rf"^\W*{label}\s*[:：]\s*[<>~≈]?\s*[1-9]\d{{0,5}}\s?\+?\W*(?:\w+\W*)?$"
+    some = rf"^\W*{label}\s*[:：]\s*[<>~≈]?\s*[1-9]\d{{0,5}}\s?\+?\W*(?:\w+\W*)?(?:\([^)]*\)\W*)?$"
     return re.compile(none, re.IGNORECASE), re.compile(some, re.IGNORECASE)
 
 
@@ -228,8 +244,11 @@ def condition(text: str) -> Condition | None:
 
 
 def stated_condition(text: str) -> Condition | None:
-    """The condition that stands where one is stated, behind a label or in a column: `new` counts there too."""
-    return condition(text) or ("new" if pattern("condition", "new").search(text) else None)
+    """The condition that stands where one is stated, behind a label or in a column: `new` counts there too, and a grade
+    (`very good`, `like new`) is one of used goods.
+    """
+    grade: Condition | None = "used" if pattern("condition", "grade").search(text) else None
+    return condition(text) or grade or ("new" if pattern("condition", "new").search(text) else None)
 
 
 def is_bundle(text: str) -> bool:

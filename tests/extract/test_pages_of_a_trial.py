@@ -14,7 +14,7 @@ from gpuledger.errors import LayoutChanged
 from tests.support import html_page
 from tests.support.html_page import offer_on
 
-CARD = "Norvik GeForce RTX 5080 16GB"
+CARD = "Norvik Storm 2X GeForce RTX 5080 16GB"
 FAMILY = "Norvik RTX 5060 Ti"
 ADDRESS = "https://shop.example/p/1"
 CART = "<button>Add to cart</button>"
@@ -66,6 +66,11 @@ SIGNS = [
     ('<div class="reviews"><p>Finally in stock again! Bought it.</p></div>', "", ("unknown",)),
     (f'{CART}<div class="reviews"><p>It was sold out everywhere, glad I got one</p></div>', "", ("in_stock",)),
     ("<button>Add to wishlist</button><button>Find in store</button>", "", ("unknown",)),
+    ("<button>Place bid</button>", "", ("unknown",)),
+    ('<a class="btn btn-disabled">Add to cart</a>', "", NOT_SOLD),
+    (f"<p>Lagerstatus: Bestillingsvare – 10-14 hverdage</p>{CART}", "", ("preorder",)),
+    (f"<p>Ikke på lager nå – restordre, forventet 09.01.2027. Du kan bestille.</p>{CART}", "", ("preorder",)),
+    (f'<div class="stock"><p>Ei varastossa</p><p>Tilaustuote</p></div>{CART}', "", ("preorder",)),
     ("<p>Sold Out</p><button>See similar items</button>", "", NOT_SOLD),
     (f"{CART}<p>120 sold in the last 24 hours</p>", "", ("in_stock",)),
     ('<span class="badge badge--sold-out">Sold out</span>', "", NOT_SOLD),
@@ -248,6 +253,20 @@ OTHER_MARKUP = [
     ("bg-bg", "https://shop.example.bg/p/1", "<p class='price'>2 599,00 лв. / 1 328,85 €</p>", "1328.85 EUR"),
     ("en", "https://www.newegg.com/p/1", f"<p class='price'>$999.00</p>{CART}", "999.00 USD"),
     ("en", "https://cards.example/p/1", f"<p class='price'>$999.00</p>{CART}", None),
+    ("en", "https://cards.example/us/p/1", f"<p class='price'>$999.00</p>{CART}", "999.00 USD"),
+    ("en-za", ADDRESS, f"<p class='price'>R9,999</p>{CART}", "9999 ZAR"),
+    ("nl", "https://cards.example/nl/p/1", f"<p class='price'>1.179,-</p><p>excl. btw € 974,38</p>{CART}", "1179 EUR"),
+    ("fr-fr", ADDRESS, f"<p class='price'>Prix Bon plan 649€95</p>{CART}", "649.95 EUR"),
+    ("en-gb", ADDRESS, f"<p><s>£466.66</s></p><p class='now'>10% off £419.99 inc VAT</p>{CART}", "419.99 GBP"),
+    ("it", "https://cards.example/it/p/1", "<table><tr><th>Prezzo IVA incl.</th><td>1.149,00 €</td></tr><tr><th>Imponibile"
+     f"</th><td>941,80 €</td></tr></table>{CART}", "1149.00 EUR"),
+    ("en-us", ADDRESS, "<table><tr><td>1</td><td>$8,249.00</td></tr><tr><td>2-4</td><td>$8,149.00</td></tr></table><p>Price:"
+     " $8,249.00</p>", "8249.00 USD"),
+    ("ko", ADDRESS, "<dl><dt>판매가</dt><dd>989,000원</dd><dt>국민카드 즉시할인</dt><dd>959,330원</dd></dl>"
+     "<a class='btn_buy'>구매하기</a>", "989000 KRW"),
+    ("en-gb", ADDRESS, "<table><tr><td>WE SELL for</td><td>£620.00</td></tr><tr><td>Trade-in for cash</td><td>£372.00</td>"
+     f"</tr></table>{CART}", "620.00 GBP"),
+    ("de-de", ADDRESS, f"<p class='price'>Storm 2X 309,90 €*</p>{CART}", "309.90 EUR"),
 ]  # fmt: skip
 
 

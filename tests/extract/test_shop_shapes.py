@@ -258,7 +258,7 @@ class TestTerms:
             ("<p>Condition: New</p><p>Condition: Used</p>", "unknown"),
             ("<p>Nuevo modelo de 2024</p>", "unknown"),
             ("<p>Condition report on request</p>", "unknown"),
-            ("<p>Zustand: sehr gut</p>", "unknown"),
+            ("<p>Zustand: wie neu</p>", "used"),
             ('<section class="related"><p>Condition: Used</p></section>', "unknown"),
         ],
     )
@@ -286,6 +286,8 @@ class TestTerms:
             ('<p>Sold by <a href="/s/1">Card Barn LLC</a></p>', "Card Barn LLC", "marketplace"),
             ("<p>Verkauf und Versand durch Kartenhof GmbH</p>", "Kartenhof GmbH", "marketplace"),
             ("<p>Sold and shipped by Example Shop</p>", "Example Shop", "first_party"),
+            ("<p>Satıcı: <b>TeknoBurada</b> <i>9,4</i></p>", "TeknoBurada", "marketplace"),
+            ("<p>Vendido e enviado por <a>Reparatudo</a> · 4,4/5</p>", "Reparatudo", "marketplace"),
             ("<p>Seller information</p>", None, "unknown"),
             ("<p>Sold by A-Cards</p><p>Sold by B-Cards</p>", None, "unknown"),
         ],

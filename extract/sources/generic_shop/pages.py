@@ -59,8 +59,8 @@ def _not_counted(offer: Offer) -> Issue:
     return Issue(code="marketplace_seller", message=message, url=offer.url)
 
 
-#: A title without such a number is that of a category: `Graphics cards`.
-_MODEL = re.compile(r"\d{3}")
+#: A title without such a number is that of a category: `Graphics cards (412 products)`.
+_MODEL = re.compile(r"^[^(]*\d{3}")
 
 
 def _goods(page: Page, usual: Condition) -> Iterator[Parsed]:
