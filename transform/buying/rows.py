@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -131,41 +129,78 @@ def _pick(shown: Shown) -> str:
     return next((name for name, pick in names if pick is shown.option), "")
 
 
-#: The values that are more than what stands at a path.
-_MADE: Mapping[str, Callable[[Shown], Any]] = {
-    "rank": lambda shown: shown.rank,
-    "price_is": _price_is,
-    "speed_is": _speed_is,
-    "prefill_bound_tokens_per_s": lambda shown: shown.option.prefill_bound and round(shown.option.prefill_bound),
-    "next_cheaper_is_ruled_out": lambda shown: shown.ruled_out or "",
-    "url": _url,
-    "snapshot_sha256": lambda shown: _at("evidence.snapshot_sha256")(shown) or None,
-    "speed_url": lambda shown: _measured(shown) and _measured(shown).url,
-    "speed_snapshot_sha256": lambda shown: _measured(shown) and _measured(shown).snapshot_sha256,
-    "split": lambda shown: (
-        shown.option.prediction.split if shown.option.prediction and shown.option.prediction.plan.count > 1 else None
-    ),
-    "users": lambda shown: shown.option.prediction and shown.answer.need.users,
-    "prefill_tokens_per_s": _reads,
-    "note": lambda shown: several(shown.option.notes) or "",
-    "images_per_s": _images("per_s"),
-    "machine_usd": _machine,
-    "machine_low_usd": _host_limit("low_usd"),
-    "machine_high_usd": _host_limit("high_usd"),
-    "supply_w": lambda shown: supply_of(shown.option),
-    "low_images_per_s": _images("low"),
-    "high_images_per_s": _images("high"),
-    "age_hours": _age,
-    "price_mark": lambda shown: mark_of(shown.option),
-    "pick": _pick,
-    "behind": lambda shown: several(shown.option.behind) or "",
-    "precision": lambda shown: shown.answer.need.precision,
-    "instead": lambda shown: shown.answer.instead or "",
-}
-#: The columns and their values, in their order.
+#: The columns and their values, in their order. `outlay_usd` is what is paid on day one, or the rent over the horizon.
 COLUMNS: Mapping[str, Callable[[Shown], Any]] = MappingProxyType(
     {
-        name: _at(**place) if place else _MADE[name]
-        for name, place in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
+        "rank": lambda shown: shown.rank,
+        "way": _at("way"),
+        "condition": _at("condition"),
+        "what": _at("what"),
+        "gpu_id": _at("gpu_id"),
+        "gpu": _at("gpu"),
+        "gpu_count": _at("gpu_count"),
+        "price_usd": _at("price_usd"),
+        "price_is": _price_is,
+        "price_since": _at("evidence.price_since"),
+        "last_seen_at": _at("evidence.seen_at"),
+        "market": _at("evidence.market"),
+        "source": _at("evidence.source"),
+        "needed_gb": _at("needed_gb", 2),
+        "available_gb": _at("available_gb", 2),
+        "fits": _at("fits"),
+        "tokens_per_s": _at("speed.expected", 1),
+        "speed_is": _speed_is,
+        "decode_bound_tokens_per_s": _at("speed.bound", 1),
+        "expected_tokens_per_s": _at("speed.expected", 1),
+        "speed_verdict": _at("speed.verdict"),
+        "prefill_bound_tokens_per_s": lambda shown: shown.option.prefill_bound and round(shown.option.prefill_bound),
+        "total_usd": _at("total_usd", 2),
+        "host_share_usd": _at("own.host", 2),
+        "electricity_usd": _at("own.electricity", 2),
+        "resale_usd": _at("own.resale", 2),
+        "usd_per_million_tokens": _at("usd_per_million_tokens", 2),
+        "next_cheaper_is_ruled_out": lambda shown: shown.ruled_out or "",
+        "url": _url,
+        "snapshot_sha256": lambda shown: _at("evidence.snapshot_sha256")(shown) or None,
+        "speed_url": lambda shown: _measured(shown) and _measured(shown).url,
+        "speed_snapshot_sha256": lambda shown: _measured(shown) and _measured(shown).snapshot_sha256,
+        "low_tokens_per_s": _at("speed.rate.low", 1),
+        "high_tokens_per_s": _at("speed.rate.high", 1),
+        "engine": _at("prediction.plan.engine.name"),
+        "split": lambda shown: (
+            shown.option.prediction.split
+            if shown.option.prediction and shown.option.prediction.plan.count > 1
+            else None
+        ),
+        "fit": _at("prediction.verdict"),
+        "users": lambda shown: shown.option.prediction and shown.answer.need.users,
+        "each_tokens_per_s": _at("speed.each", 1),
+        "first_token_s": _at("speed.serving.first_token_s", 2),
+        "prefill_tokens_per_s": _reads,
+        "usd_per_million_input_tokens": _at("usd_per_million_read", 2),
+        "host": _at("host.name"),
+        "note": lambda shown: several(shown.option.notes) or "",
+        "image_iterations_per_s": _at("pictures.iterations_per_s"),
+        "images_per_s": _images("per_s"),
+        "usd_per_thousand_images": _at("usd_per_thousand_images", 2),
+        "image_workload": _at("pictures.workload"),
+        "other_usd": _at("own.other", 2),
+        "outlay_usd": _at("outlay_usd", 2),
+        "machine_usd": _machine,
+        "machine_low_usd": _host_limit("low_usd"),
+        "machine_high_usd": _host_limit("high_usd"),
+        "supply_w": lambda shown: supply_of(shown.option),
+        "running_usd": _at("own.running", 2),
+        "kept_usd": _at("own.kept", 2),
+        "low_images_per_s": _images("low"),
+        "high_images_per_s": _images("high"),
+        "seller": _at("evidence.vendor"),
+        "listing_id": _at("evidence.listing_id"),
+        "age_hours": _age,
+        "price_mark": lambda shown: mark_of(shown.option),
+        "pick": _pick,
+        "behind": lambda shown: several(shown.option.behind) or "",
+        "precision": lambda shown: shown.answer.need.precision,
+        "instead": lambda shown: shown.answer.instead or "",
     }
 )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any, cast
 
 import click
@@ -28,8 +26,47 @@ from gpuledger.warehouse.paths import DataDir
 
 #: What `buy --format json` prints and an agent gets, as JSON Schema. An option has the columns of rows.COLUMNS, those of
 #: money in the currency (`outlay_eur`).
-SCHEMA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-SCHEMA["$defs"]["option"]["required"] = [name for name in COLUMNS if not name.endswith("_usd") and "usd_" not in name]
+SCHEMA: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "additionalProperties": False,
+    "required": [
+        "question", "as_of", "currency", "market", "presumed", "picks", "sentences", "silent", "options", "options_in_all",
+        "refusal",
+    ],
+    "properties": {
+        "question": {"type": "object", "description": "what was asked, by the names of the options"},
+        "as_of": {"type": "string", "description": "time of the newest prices"},
+        "currency": {"type": "string"},
+        "market": {"type": "string"},
+        "presumed": {"type": "object", "description": "what counted where the question leaves it open"},
+        "picks": {"type": "array", "maxItems": 3, "items": {"$ref": "#/$defs/option"}},
+        "sentences": {"type": "array", "items": {"type": "string"}},
+        "silent": {
+            "description": "sources of prices that gave nothing for longer than usual: name and time of the last success",
+            "type": "object",
+        },
+        "options": {"type": "array", "items": {"$ref": "#/$defs/option"}},
+        "options_in_all": {"type": "integer", "minimum": 0},
+        "refusal": {
+            "type": ["object", "null"],
+            "description": "why there is no option, and what would give one",
+            "required": ["reason", "ways_out"],
+            "properties": {"reason": {"type": "string"}, "ways_out": {"type": "array", "items": {"type": "string"}}},
+        },
+    },
+    "$defs": {
+        "option": {
+            "type": "object",
+            "required": [name for name in COLUMNS if not name.endswith("_usd") and "usd_" not in name],
+            "properties": {
+                "rank": {"type": "integer", "minimum": 1},
+                "pick": {"enum": ["", "first", "for less", "other condition"]},
+                "explanation": {"type": "array"},
+            },
+        }
+    },
+}  # fmt: skip
 
 
 def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain: bool = False) -> int:
