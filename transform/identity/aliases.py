@@ -113,7 +113,7 @@ def load() -> Aliases:
 
 # ── makers' part numbers ────────────────────────────────────────────────────────────────────────────────────────────
 
-_SUFFIX = {"t": "ti", "s": "super", "ts": "ti super", "": ""}
+_SUFFIX = {"t": "ti", "s": "super", "ts": "ti super", "": "", "0": "", "1": "ti", "2": "super", "3": "ti super"}
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from gpuledger.transform.identity.index import NUMBERED, Family, Member
 from gpuledger.transform.identity.reader import (
     ARCHITECTURES,
     FORM_WORDS,
+    LINES,
     Mention,
     Reader,
     Reading,
@@ -130,6 +131,8 @@ def _may_have(member: Member, types: set[str]) -> bool:
     return member.named_type is None and (member.gpu.memory_type is None or member.gpu.memory_type in types)
 
 
+#: NVIDIA's own cards. Later versions with another memory were made by its partners alone.
+_FOUNDERS = frozenset(("fe", "founders"))
 #: Suffixes that belong to a card anywhere in the title, not only behind its number.
 _ANYWHERE = frozenset(("server", "sff", "passive", "embedded", "cnx", "dgxs", "fhhl", "rtx", "frontier"))
 
@@ -275,15 +278,23 @@ def _in_context(mention: Mention, reading: Reading) -> bool:
         return True  # `H100-MEGA-80GB` names the card, but `a2-highgpu-1g` is the name of a machine
     if reading.marks & vocabulary.graphics:
         return True
+    fits = reading.sizes & mention.family.sizes
+    sold_by_a_maker = bool(fits and reading.marks & vocabulary.board_maker)
     if mention.weak and not mention.family.joined:
-        # "3060ti" and "ASUS 3070 8GB" are cards, but "Samsung 980 Pro" and "HP 980" are other products.
-        return bool(mention.suffixes) or (
-            not reading.noise and bool(reading.sizes or not reading.marks - vocabulary.plain)
+        # "3060ti", "ASUS 3070 8GB" and "Gainward Phantom 3090 24GB" are cards, but "Samsung 980 Pro", "HP 980" and "Dell
+        # 3080 8GB" are other products.
+        card = sold_by_a_maker and mention.family.core[0] in LINES and len(mention.spelled) == len("4090")
+        return (
+            bool(mention.suffixes)
+            or (card and reading.marks.isdisjoint(vocabulary.builders))
+            or (not reading.noise and bool(reading.sizes or not reading.marks - vocabulary.plain))
         )
     if not reading.noise and not reading.marks - vocabulary.plain - frozenset(FORM_WORDS):
         return True
-    sold_by_a_maker = bool(reading.marks & vocabulary.board_maker) and bool(reading.sizes & mention.family.sizes)
-    return sold_by_a_maker and (not mention.weak or cards_before(reading, mention) > 1)
+    # `H100 80GB PCIe HBM2e`: size and type of memory are the card's, as makers round it (HBM2).
+    stated = {kind.rstrip("eX") for kind in reading.memory_types} if fits else ()
+    typed = any((member.gpu.memory_type or "").rstrip("eX") in stated for member in mention.family.members)
+    return typed or (sold_by_a_maker and (not mention.weak or cards_before(reading, mention) > 1))
 
 
 def _combined(first: Choice, second: Choice) -> Choice:
@@ -303,7 +314,7 @@ def _combined(first: Choice, second: Choice) -> Choice:
 
 def _choice_of_mention(mention: Mention, reading: Reading) -> Choice:
     choice = Choice()
-    family = mention.family
+    family, words = mention.family, reading.vocabulary
     suffixes = set(mention.suffixes)
     strays = {word for word in family.suffixes & reading.marks if len(word) > 1} | letters_anywhere(
         reading.tokens, family
@@ -314,6 +325,8 @@ def _choice_of_mention(mention: Mention, reading: Reading) -> Choice:
         suffixes |= {
             token.text for token, after in pairwise(reading.tokens) if token.text in strays and after.text == "sp"
         }
+    not_it = words.denying | words.comparing
+    strays -= {after.text for before, after in pairwise(reading.tokens) if strays and before.text in not_it}
     strays -= suffixes
     suffixes |= strays & _ANYWHERE
     strays -= suffixes
@@ -334,6 +347,10 @@ def _choice_of_mention(mention: Mention, reading: Reading) -> Choice:
         _add_other_line(mention, choice, reading)
     by_words(choice, reading)
     by_memory(choice, reading)
+    if not reading.marks.isdisjoint(_FOUNDERS):
+        launched = min((member.gpu.released_on for member in choice.members if member.gpu.released_on), default=None)
+        first = [member for member in choice.members if member.gpu.released_on == launched]
+        choice.narrow(first, "only the version of the launch has a Founders Edition")
     by_whole_name(choice, reading)
     names = dict.fromkeys(member.name for member in choice.members)
     choice.notes.insert(0, f"{mention.spelled!r} names {' or '.join(names)}")

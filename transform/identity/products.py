@@ -303,7 +303,9 @@ def _computer(product: Product) -> Set[str]:
         return found
     if found <= {"computer", "computers"} and product.words.sellers.find(product.texts, product.marks):
         return frozenset()
-    liquid = found == {"aio"} and product.marks & product.words.liquid
+    # Behind the name and the memory it is the cooler: `RX 6950 XT Toxic 16GB AIO`.
+    cooler = product.reading.sizes and product.texts[-1] == "aio" and product.marks & product.words.board_maker
+    liquid = found == {"aio"} and (cooler or product.marks & product.words.liquid)
     on_cards = found <= product.words.computer_on_cards and _sold_as_a_card(product)
     return frozenset() if liquid or on_cards else found
 
@@ -425,7 +427,7 @@ def _bundle(product: Product) -> Set[str]:
         found = product.words.consoles.find(product.texts, marks)
     if found or ("+" not in product.plain and "＋" not in product.plain):
         return found or _joined_by_and(product)
-    numbers = {word for word in named if word.isdigit()}
+    numbers = {word for word in named if word[-1].isdigit()}
     parts = _BESIDE.split(product.plain)
     card = next((place for place, part in enumerate(parts) if any(number in part for number in numbers)), len(parts))
     for place, part in enumerate(parts):
@@ -458,17 +460,40 @@ def _joined_by_and(product: Product) -> frozenset[str]:
 def _several(product: Product) -> Set[str]:
     if not product.reading.mentions:
         return frozenset()
-    # `2 MSI RTX 3070`, `Zwei RTX 3090`: a number begins the title, and cards are what follows.
-    words, first, second = product.words, product.texts[0], product.texts[1:2]
-    if _is_several(first, words):
-        of_cards = (words.board_maker, words.graphics, words.maker.keys(), CARDS, product.words.plurals)
-        if any(not known.isdisjoint(second) for known in of_cards):
-            return {first}
-    return product.marks & words.several or set(_QUANTITY.findall(product.plain)) or _counted_behind(product)
+    counted = _counted_before(product) or product.marks & product.words.several
+    return counted or set(_QUANTITY.findall(product.plain)) or _counted_behind(product)
 
 
 def _is_several(word: str, words: Vocabulary) -> bool:
     return word in words.numerals or (word.isdecimal() and len(word) < _DIGITS_OF_A_MODEL and int(word) > 1)
+
+
+def _counted_before(product: Product) -> Set[str]:
+    """A number before the first name that begins the title or stands behind "of", whatever its unit: `2 MSI RTX 3070`, `10
+    db RX 6600`, `Set de 6 placi video RX 580`. One of fans or of a unit of measure counts nothing (`8 GB`, `3 Fan`).
+    """
+    words, tokens = product.words, product.reading.tokens
+    for place, number in enumerate(tokens[: product.first]):
+        if number.text in words.board_maker or number.text in words.maker:
+            break
+        if number.glued or not _is_several(number.text, words):
+            continue
+        behind = tokens[place + 1]
+        begins = place == 0 or tokens[place - 1].text in _begins_a_count(words)
+        measured = behind.glued or behind.text in text.MEMORY_UNITS | UNITS | words.fans | {"x"}
+        if begins and not measured and (number.text.isdecimal() or behind.text in _of_cards(words)):
+            return {number.text}
+    return frozenset()
+
+
+@cache
+def _of_cards(words: Vocabulary) -> frozenset[str]:
+    return words.board_maker | words.maker.keys() | words.graphics | CARDS | words.plurals
+
+
+@cache
+def _begins_a_count(words: Vocabulary) -> frozenset[str]:
+    return words.before_count | words.prepositions | words.selling | words.several | {"("}
 
 
 def _counted_behind(product: Product) -> Set[str]:
@@ -651,15 +676,20 @@ def unknown_head(reading: Reading, title: str) -> str | None:
     if not reading.mentions:
         return None
     before = _before_the_name(reading)
+    # Behind `carte graphique`, which these languages name first, stands what kind it is: `carte graphique professionnelle`.
+    pairs = enumerate(pairwise(before))
+    before = before[
+        : next((at for at, (a, b) in pairs if a.text in words.before_names and b.text in words.graphics), None)
+    ]
     by_maker = not words.board_maker.isdisjoint(one.text for one in reading.tokens[: reading.mentions[0].start])
     if before and (by_maker or not reading.sizes) and (unknown := _first_thing(before, words)):
         return None if words.sellers.find(reading.words, reading.marks) else unknown
-    if reading.sizes or reading.memory_types or any(one.text in words.selling for one in before):
+    shown = reading.sizes or reading.memory_types or any(one.text in words.selling for one in before)
+    if shown and reading.tokens[-1].text != "only":
         return None
     behind = _behind_the_name(reading, text.normalise(title))
-    last = _last(behind, CARDS)  # a `warranty card`
-    of_a_line = (len(last) == 3 and last not in words.of_parts) or last.startswith(tuple(words.card_lines))
-    if of_a_line or not _first_thing([Token(last)], words):
+    last = _last(behind, CARDS | {"only"})  # a `warranty card`, the `screen only`
+    if (len(last) == 3 and last not in words.of_parts) or not _first_thing([Token(last)], words):
         return None
     of_graphics = behind[behind.index(last) - 1] in words.graphics or reading.marks.isdisjoint(words.graphics)
     return last if of_graphics else None

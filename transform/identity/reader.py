@@ -213,7 +213,13 @@ def _behind_a_name(reading: Reading, position: int) -> bool:
 #: Words that make another card behind any model number, even if we know no such card.
 ALWAYS = frozenset(("ti", "super", "xt", "xtx", "gre"))
 #: Words that stand for one or more suffixes.
-GLUED = {"tis": ("ti", "super"), "tisp": ("ti", "super"), "tisuper": ("ti", "super"), "supers": ("super",)}
+GLUED = {
+    "ts": ("ti", "super"),
+    "tis": ("ti", "super"),
+    "tisp": ("ti", "super"),
+    "tisuper": ("ti", "super"),
+    "supers": ("super",),
+}
 #: How letters behind a number begin if a short code follows the suffix: `650TIB` (Ti Boost), `6700XTCLD`. Longest first.
 _BEGINNINGS = (
     ("tis", ("ti", "super")),
@@ -332,7 +338,7 @@ def _ends_word(after: Token | None) -> bool:
 _INSIDE = frozenset(("graphics", "nvidia", "geforce", "radeon", "amd"))
 
 #: Lines whose word, with a number behind it, always names a card. `HD 1080`, `R5 5600` and `MX 500` may be other things.
-_LINES = frozenset(("rtx", "gtx", "rx"))
+LINES = frozenset(("rtx", "gtx", "rx"))
 #: What separates the cards of one line.
 _BETWEEN_NAMES = frozenset(("/", "|", ",", "and", "or", "und", "oder", "et", "y", "e", "i"))
 _SERIES = frozenset(("series", "serie", "시리즈"))
@@ -356,7 +362,7 @@ class Reader:
         numbered = frozenset((core[0], core[1]) for core in index.families if len(core) == 2)
         live, names = _words_with_a_meaning(index, vocabulary), _words_of_names(index)
         self._words = Words(Lexicon(live, names, index.joined, whole, numbered, vocabulary.spelling))
-        begin = vocabulary.maker.keys() | index.start.keys() | _LINES
+        begin = vocabulary.maker.keys() | index.start.keys() | LINES
         #: Words that are noted as they are, because no name and no number begins with them.
         self._simple = frozenset(word for word in live - begin if word.isalpha() and word not in text.MEMORY_TYPES)
 
@@ -387,7 +393,7 @@ class Reader:
             if node is not None and (after := self._read_name(reading, node, position, depth > 0)):
                 position = self._read_more_names(reading, after, depth > 0)
                 continue
-            if word in _LINES:
+            if word in LINES:
                 behind = [token for token in tokens[position + 1 : position + 4] if token.text != "pro"]
                 if number := _name_number(behind):
                     reading.unknown_names.append(f"{word} {number}")
@@ -450,7 +456,7 @@ class Reader:
         Returns the position behind them. A number that no card has counts as an unknown name behind a slash only.
         """
         tokens, core = reading.tokens, reading.mentions[-1].family.core
-        while core[0] in _LINES and position < len(tokens):
+        while core[0] in LINES and position < len(tokens):
             slash = tokens[position].text == "/"
             start = position + (tokens[position].text in _BETWEEN_NAMES)
             number = _name_number(tokens[start : start + 3])

@@ -308,7 +308,10 @@ def without_its_machine(title: str, reading: Reading) -> Cut | None:
     """
     if reading.vocabulary.machines.isdisjoint(reading.words):
         return None
-    before, behind = _phrases(reading.vocabulary)
+    before, behind, owner = _phrases(reading.vocabulary)
+    if _data().card.search(text.normalise(title)) and (match := owner.search(title)):  # whose spare part it is
+        shortened = f"{title[: match.start()]} {title[match.end() :]}"
+        return Cut(shortened, shortened)
     if match := before.search(title):
         return Cut(f"{title[: match.start()]} {title[match.end() :]}", title[: match.start()])
     if match := behind.search(title):
@@ -319,7 +322,9 @@ def without_its_machine(title: str, reading: Reading) -> Cut | None:
 
 @cache
 def _patterns(machines: frozenset[str], before: frozenset[str], behind: frozenset[str]) -> tuple[re.Pattern[str], ...]:
-    """Two patterns: for a phrase that begins with "for", and for one that ends with it, with the makers and models in it."""
+    """Patterns of a phrase that begins with "for", and of one that ends with it, with the makers and models in it, and of a
+    machine right before the maker of the chip (`ThinkStation NVIDIA RTX A2000`).
+    """
     machine = rf"(?:{'|'.join(sorted(machines))}){_END}"
     # A model has letters before its digits, unlike a memory size: R750xa, DL380 Gen10, SR650 V2.
     model = rf"(?:[A-Za-z]{{1,3}}\d{{3,4}}[A-Za-z]{{0,3}}|G\d){_END}"
@@ -333,6 +338,7 @@ def _patterns(machines: frozenset[str], before: frozenset[str], behind: frozense
         re.compile(
             rf"(?:(?:dell|델|hpe?|lenovo)\s+)?\b{machine}{models}\s*(?:서버)?(?:{follows})(?!\w)", re.IGNORECASE
         ),
+        re.compile(rf"\b{machine}\s+(?=(?:nvidia|amd)\s)", re.IGNORECASE),
     )
 
 

@@ -18,7 +18,7 @@ _LETTERS_OF = {
     "japanese": "[\u3040-\u9fff]",
     "cyrillic": "[\u0400-\u04ff]",
     "greek": "[\u0370-\u03ff]",
-    "others": "[\u0600-\u06ff\u0e00-\u0e7f]",
+    "others": "[\u0590-\u06ff\u0e00-\u0e7f]",
 }
 #: For each script: its letters, a pattern of its known words (longest first), and their English words. The pattern is only
 #: tried if the title has a letter of the script.
@@ -33,7 +33,7 @@ _SCRIPTS = tuple(
 
 # UTF-8 read as Windows-1252, as some shops print it: the trademark signs and the no-break space.
 _MOJIBAKE = re.compile("\u00e2\u201e\u00a2|\u00c2[\u00ae\u00a9\u00a0]")
-_ACCENTED = re.compile("[\u00c0-\u017f]")
+_ACCENTED = re.compile("[\u00c0-\u017f\u01a0-\u01b0\u1ea0-\u1ef9]")
 # Letters that have no accent to remove, and how people write them on a keyboard without them.
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe"})
 
@@ -49,7 +49,9 @@ _MARKS_IN_ASCII = re.compile(r"\((?:tm|r|c)\)")
 #: The slot as shops write it: `PCI-E`, `PCI Express`, `PCI-E4.0`.
 _PCIE = re.compile(r"pci[\s-]?e(?:x|xpress)?(?![a-z])")
 #: A code on the chip or of the board, which says nothing about the card: `GV100-896-A1`, `AD102-300`, `900-2G133-0020-100`.
-_DIE = re.compile(r"\b(?:(?:g[abhkmpv]|tu|ad)\d{3}[a-z]?-\d{2,3}[a-z]?(?:-[a-z]\d)*|900-\d[a-z]\d{3}-\d{4}-\d{3})\b")
+_DIE = re.compile(
+    r"\b(?:(?:g[abhkmpv]|tu|ad)\d{3}[a-z]?-\d{2,3}[a-z]?(?:-[a-z]\d)*|(?:699|900)-\d[a-z\d]\d{3}-\d{4}-\d{3})\b"
+)
 
 #: `3070 T i` and `6800 X-T`: a suffix that was written apart.
 _APART = re.compile(r"(?<=\d)\s+(?:(t)[\s-](i)|(x)[\s/-](t))(?![\w-])")

@@ -99,6 +99,7 @@ class Vocabulary:
     modified: frozenset[str]
     modified_always: frozenset[str]
     board_maker: frozenset[str]
+    builders: frozenset[str]
     before_count: frozenset[str]
     several: frozenset[str]
     numerals: frozenset[str]

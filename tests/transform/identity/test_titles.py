@@ -48,9 +48,9 @@ def test_what_a_title_sells(row: dict[str, str]) -> None:
 
 
 def test_the_answer_as_json_has_exactly_the_promised_fields() -> None:
-    found = RESOLVER.resolve("MSI GeForce RTX 3060 VENTUS 2X 12G OC", explain=True)
+    found = RESOLVER.resolve("MSI GeForce RTX 3060 FROZR 2X 12G OC", explain=True)
     assert found.to_json() == {
-        "title": "MSI GeForce RTX 3060 VENTUS 2X 12G OC",
+        "title": "MSI GeForce RTX 3060 FROZR 2X 12G OC",
         "status": "matched",
         "gpu_id": "nvidia-geforce-rtx-3060-12gb",
         "gpu": "NVIDIA GeForce RTX 3060 12GB",
@@ -61,7 +61,7 @@ def test_the_answer_as_json_has_exactly_the_promised_fields() -> None:
     }
     explained = found.to_json(explain=True)
     assert explained.keys() - found.to_json().keys()
-    assert "ventus" in found.ignored
+    assert "frozr" in found.ignored
     assert found.decided_by == ("rtx 3060",)
 
 
