@@ -63,7 +63,7 @@ def run() -> list[Row]:
         with tempfile.TemporaryDirectory() as folder:
             data = _warehouse(season, Path(folder))
             questions = list(_questions(season))
-            with stock(data, Where("us", None, None), clock=datetime.now(UTC), may_be_packaged=False) as offered:
+            with stock(data, Where("us", None, None), clock=datetime.now(UTC), packaged=False) as offered:
                 first, three = _score(data, offered, questions, ())
                 share = f"{first} of {len(questions)}, {three} among three"
                 found.append((f"{season}: picks of guides", share, f"{least:.0%}", first >= least * len(questions)))

@@ -14,6 +14,7 @@ from gpuledger.flows.doors.asking.options import (  # fmt: skip
     data_dir_option,
     format_option,
     market_option,
+    may_be_packaged,
     read_from,
 )
 from gpuledger.flows.doors.showing import chosen
@@ -50,9 +51,7 @@ def command(
     count = (_EXPLAINED if explain else MOST_SHOWN) if limit is None else limit
     # The answer and its headings are read from one version, and only one connection is opened.
     where = Where(chosen.market(), chosen.currency(), question.country)
-    # A name that is mistyped is told from a folder in which no night was yet.
-    is_meant = data_dir is None or data.root.is_dir()
-    with stock(data, where, clock=datetime.now(UTC), may_be_packaged=is_meant) as offered:
+    with stock(data, where, clock=datetime.now(UTC), packaged=may_be_packaged(data, data_dir)) as offered:
         bring(question.model, data)
         answer = ask(data, offered, question)
         if save is not None:

@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-from gpuledger.flows.doors.asking.options import data_dir_option, format_option, read_from
+from gpuledger.flows.doors.asking.options import data_dir_option, format_option, may_be_packaged, read_from
+from gpuledger.flows.settings import settings as settings_module
+from gpuledger.flows.settings.settings import texts
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
 from gpuledger.spelling import names_like
@@ -23,26 +25,22 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
     from gpuledger.transform.answers import described
 
     data = read_from(data_dir)
-    rows = described.everything(data)
-    known = [row[0] for row in rows]
-    assumed = described.assumptions(data) if "core.assumption" in known else ([], [])
+    about_assumptions = (table or "").partition(".")[0] == "assumptions"
+    # What the program assumes it knows before the first night too.
+    rows = [] if about_assumptions and may_be_packaged(data, data_dir) else described.everything(data)
+    assumed = described.assumptions(data, texts(settings_module.load({}).assumptions_given))
 
     def say(columns: list[str], rows: list[tuple[Any, ...]], title: str = "", best: Iterable[str] = ()) -> None:
         show_rows(columns, rows, form, title=title, worth=[*dict.fromkeys((*best, *columns))])
 
     if table is None:
         rows += [
-            (
-                f"assumptions.{name}",
-                "assumption",
-                None,
-                f"{amount.normalize():f} {unit}: {meaning}",
-            )
+            (f"assumptions.{name}", "assumption", None, f"{amount.normalize():f} {unit}: {meaning}")
             for name, amount, unit, _, _, _, meaning, _ in assumed[1]
         ]
         say(["table", "kind", "rows", "description"], rows)
         return
-    if table.partition(".")[0] == "assumptions":
+    if about_assumptions:
         assumption = table.partition(".")[2]
         chosen = [row for row in assumed[1] if assumption in ("", row[0])]
         if not chosen:
@@ -52,6 +50,7 @@ def command(table: str | None, data_dir: str | None, form: str) -> None:
         # On a narrow screen the meaning of an assumption is more important than its bounds.
         say(assumed[0], chosen, table, ("assumption", "amount", "description"))
         return
+    known = [row[0] for row in rows]
     table = _table_named(table, known)
     kind, about = next((row[1], row[3]) for row in rows if row[0] == table)
     columns = (described.macro if kind == "macro" else described.table)(data, table)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -13,12 +15,16 @@ from gpuledger.flows.doors.asking.options import (
     day_of,
     format_option,
     market_option,
+    may_be_packaged,
     read_from,
 )  # fmt: skip
 from gpuledger.flows.doors.showing import chosen, terminal
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
 from gpuledger.message import Message
+
+if TYPE_CHECKING:
+    from gpuledger.warehouse.paths import DataDir
 
 
 @click.command()
@@ -40,16 +46,14 @@ def command(card: str | None, as_of: datetime | None, data_dir: str | None, form
     from gpuledger.transform.buying.market import ANY_SHOP
 
     data = read_from(data_dir)
+    names = list(dict.fromkeys(name.strip() for name in (card or "").split(",") if name.strip()))
+    if as_of is None and may_be_packaged(data, data_dir):
+        return _before_the_first_night(data, names, form)
     day = day_of(data, as_of)
     currency = money(data, day)
-    names = list(dict.fromkeys(name.strip() for name in (card or "").split(",") if name.strip()))
     answer = price(data, Cards(names[0] if names else ""), day, chosen.market())
     if len(names) > 1 or (names and not answer.rows):
-        from gpuledger.flows.doors.asking import card_names
-
-        # The name is not spelt as in the catalogue: "rtx4090", "3090 24GB". A name that no card has is a usage error here.
-        gpu_ids = tuple(dict.fromkeys(gpu_id for name in names for gpu_id in card_names.gpu_ids(data, name)))
-        answer = price(data, Cards("", gpu_ids), day, chosen.market())
+        answer = price(data, Cards("", _ids(data, names)), day, chosen.market())
     if chosen.market() == markets.ALL:
         # With all markets, the market of a row is more important than when its price was confirmed.
         answer = answer.with_first("gpu", "price_usd", "source", "offered_in", "channel")
@@ -65,3 +69,30 @@ def command(card: str | None, as_of: datetime | None, data_dir: str | None, form
     if day:  # a shop may have listed it, at a price that was suspect, held, or too old by then
         why = gettext("no price of it counted at the end of that day; `gpuledger show` has what is known of the card")
     return 0 if answer.rows else no_rows(why)
+
+
+def _ids(data: DataDir, names: Sequence[str]) -> tuple[str, ...]:
+    """The cards of names that are not spelt as in the catalogue: "rtx4090", "3090 24GB". A usage error for one that no card
+    has.
+    """
+    from gpuledger.flows.doors.asking import card_names
+
+    return tuple(dict.fromkeys(gpu_id for name in names for gpu_id in card_names.gpu_ids(data, name)))
+
+
+def _before_the_first_night(data: DataDir, names: Sequence[str], form: str) -> int:
+    """Show the prices that the program brings, which `buy` counts too."""
+    from gpuledger.flows.doors.asking.buying import Where, stock
+    from gpuledger.flows.doors.showing.money import Money, market_named, prices_as_of
+    from gpuledger.flows.doors.showing.show import no_rows, show
+    from gpuledger.transform.answers.price import brought
+
+    where = Where(chosen.market(), chosen.currency(), None)
+    with stock(data, where, clock=datetime.now(UTC), packaged=True) as offered:
+        answer = brought(offered, names[0] if len(names) == 1 else "", ())
+        if names and (len(names) > 1 or not answer.rows):
+            answer = brought(offered, "", _ids(data, names))
+        currency = cast("Money", offered.place.currency)
+        when = f"{market_named(offered.place.market)} · {prices_as_of(f'{offered.prices_as_of:%Y-%m}')}"
+        show(answer.under(currency.title(f"{gettext('Street prices')} · {when}")), form, currency=currency)
+    return 0 if answer.rows else no_rows(gettext("the program brings no price of it for this market"))

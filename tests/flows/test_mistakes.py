@@ -223,7 +223,7 @@ def test_what_can_only_mean_one_thing_is_answered(ask: object, nights: dict[int,
 def test_before_the_first_refresh_the_sample_is_named(ask: object, tmp_path: Path) -> None:
     assert callable(ask)
     for line in (
-        VALUE, "rank sd-512", "price", "show 4090", "changes", "status", "export out", "report out", "describe", "workloads",
+        VALUE, "rank sd-512", "show 4090", "changes", "status", "export out", "report out", "describe", "workloads",
         "sql 'SELECT 1'",
     ):  # fmt: skip
         outcome = ask(line, tmp_path / "data")
@@ -231,6 +231,10 @@ def test_before_the_first_refresh_the_sample_is_named(ask: object, tmp_path: Pat
         (said,) = outcome.err.splitlines()
         none = f"gpuledger: no warehouse in {tmp_path / 'data'} yet: run `gpuledger refresh --sample` first"
         assert said.startswith(none), line
+    priced = ask("price 'rtx3090, 4090'", tmp_path / "data").out.splitlines()
+    assert [line.split("\t")[0] for line in priced[1:]] == ["NVIDIA GeForce RTX 3090", "NVIDIA GeForce RTX 4090"]
+    assert all("street price" in line for line in priced[1:])
+    assert ask("describe assumptions.hours_per_day", tmp_path / "data").out.count("hours_per_day") == 1
     assert not (tmp_path / "data").exists(), "reading leaves nothing behind"
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
+from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.build.graph import column_descriptions
+from gpuledger.transform.buying import market
 from gpuledger.transform.queries import Rows
+from gpuledger.transform.seeds.load import assumption_rows
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.paths import DataDir
-from gpuledger.warehouse.read import query
+from gpuledger.warehouse.read import query, reader
 
 
 def everything(data: DataDir) -> list[tuple[Any, ...]]:
@@ -51,10 +56,14 @@ def macro(data: DataDir, name: str) -> Rows:
     return ["column", "type", "description"], rows
 
 
-def assumptions(data: DataDir) -> Rows:
-    """Every assumption with its value in this file, unit, default, bounds, meaning and source."""
-    return query(
-        data,
-        """SELECT assumption, amount, unit, default_amount AS "default", lowest_amount AS lowest, highest_amount AS highest,
-               description, origin FROM core.assumption ORDER BY rowid""",
-    )
+def assumptions(data: DataDir, set_here: Mapping[str, str]) -> Rows:
+    """Every assumption as `buy` takes it, from the file or from the program, with its unit, default, bounds, meaning and
+    source. `set_here` are those that this machine sets. Raises ImpossibleAssumption.
+    """
+    base = Assumptions()
+    if data.published.exists():
+        with reader(data) as con:
+            base = market.assumptions(con)
+    rows = [tuple(Decimal(str(value)) if place in (1, 3, 4, 5) else value for place, value in enumerate(row))
+            for row in assumption_rows(base.with_text(set_here))]  # fmt: skip
+    return ["assumption", "amount", "unit", "default", "lowest", "highest", "description", "origin"], rows

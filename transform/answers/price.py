@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import date
 from typing import NamedTuple
 
 from gpuledger.transform.answers.columns import columns
+from gpuledger.transform.buying import stock as stocks
+from gpuledger.transform.buying.market import CONDITIONS, OfferFilter
+from gpuledger.transform.buying.stock import Stock
 from gpuledger.transform.queries import KNOWN, MARK, select_of
 from gpuledger.warehouse.outputs.answer import Answer
 from gpuledger.warehouse.paths import DataDir
@@ -102,3 +106,21 @@ def price(data: DataDir, cards: Cards, day: date | None, market: str | None = No
         {**card_parameters, **market_parameters(day, market)},
     )
     return Answer.of_query(*found, SHOWN_OF_A_DAY if day else SHOWN)
+
+
+def brought(stock: Stock, name: str, gpu_ids: Collection[str]) -> Answer:
+    """Prices that the program brings for the market of a packaged `stock`: of cards with `gpu_ids`, or whose name contains
+    every word of `name`.
+    """
+    words = name.lower().split()
+    cards = stocks.brought(OfferFilter(conditions=CONDITIONS["any"]), stock.place, stock.now.date())
+    names = "gpu", "condition", "price_usd", "price_mark", "offered_in", "source", "price_since", "url"
+    rows = [
+        (
+            card.gpu, card.condition, round(card.price_usd, 2), one.mark, one.market, one.source, one.price_since, one.url,
+        )
+        for card in sorted(cards, key=lambda card: (card.gpu, card.condition))
+        if (one := card.evidence)
+        and (card.gpu_id in gpu_ids if gpu_ids else all(word in card.gpu.lower() for word in words))
+    ]  # fmt: skip
+    return Answer.of_query(names, rows, columns(*names))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -195,6 +196,13 @@ def paragraphs(answer: Answer) -> list[list[Message]]:
     )]] if is_unknown else []  # fmt: skip
 
 
+def prices_from(answer: Answer) -> tuple[datetime, datetime]:
+    """The times of the oldest and the newest price of the picks if the program brings them, else twice that of the night."""
+    night, picks = answer.stock.prices_as_of, answer.picks or ()
+    days = [one.evidence.price_since for one in picks if one and one.evidence and answer.stock.is_packaged]
+    return min(days, default=night), max(days, default=night)
+
+
 def speed_of(option: Option, answer: Answer) -> list[Message]:
     """How fast an option of the answer is, as its first sentences say it of the first pick."""
     return [*_Said(Headline(option, None, None, None, None, None), answer).speed()]
@@ -253,7 +261,7 @@ def _where(evidence: Evidence | None) -> Message:
         return Message(
             "at the street price of {month}, {source},", month=f"{evidence.price_since:%Y-%m}", source=evidence.source
         )
-    if evidence.source in (LAUNCH_PRICE, LIST_PRICE):
+    if _is_of_maker(evidence):
         return Message(
             "at the launch price of {day}," if evidence.source == LAUNCH_PRICE
             else "at the list price of its maker since {day},",
@@ -265,6 +273,11 @@ def _where(evidence: Evidence | None) -> Message:
 def _is_of_street(evidence: Evidence) -> bool:
     """Whether it is a street price that the program brings."""
     return evidence.mark is not None and STREET_PRICE in evidence.mark
+
+
+def _is_of_maker(evidence: Evidence) -> bool:
+    """Whether it is what the maker asks, or asked at the start."""
+    return evidence.source in (LAUNCH_PRICE, LIST_PRICE)
 
 
 def _paid(usd: Decimal | None) -> Sum:
@@ -295,6 +308,12 @@ class _Said(NamedTuple):
     def first(self) -> Iterator[Message]:
         """The one to buy, and what it needs."""
         option, answer = self.found.option, self.answer
+        if all(one.evidence is None or _is_of_maker(one.evidence) for one in answer.options if one.way == "buy"):
+            yield Message(
+                "No price of a shop or of the street is known here in market {market}: these are prices of the makers, "
+                "mostly of the day on which a card came out. `gpuledger refresh` reads those of today.",
+                market=answer.stock.place.market,
+            )
         if answer.instead is not None:
             yield answer.instead
         if option.behind:
@@ -573,7 +592,7 @@ class _Said(NamedTuple):
         option = self.found.option
         mark, evidence = mark_of(option), option.evidence
         brought = [pick.evidence for pick in self.answer.picks or (option,) if pick and pick.evidence]
-        brought = [one for one in brought if _is_of_street(one) or one.source in (LAUNCH_PRICE, LIST_PRICE)]
+        brought = [one for one in brought if _is_of_street(one) or _is_of_maker(one)]
         if "stale" in mark and evidence is not None:
             if evidence in brought:
                 yield Message(
@@ -587,7 +606,7 @@ class _Said(NamedTuple):
                 "Some prices are older than usual: {sources}.",
                 sources=", ".join(f"{seller(source)} ({at:%Y-%m-%d})" for source, at in silent),
             )
-        if evidence is not None and evidence.source in (LAUNCH_PRICE, LIST_PRICE):
+        if evidence is not None and _is_of_maker(evidence):
             yield from self._dearer_elsewhere(option)
         if "invented" in mark:
             yield Message("The price is invented: it is of the sample.")
@@ -605,11 +624,6 @@ class _Said(NamedTuple):
                 "Street prices are what others published in {months}; where none was found, the maker's price stands: "
                 "`gpuledger refresh` reads those of today.",
                 months="–".join(dict.fromkeys((months[0], months[-1]))),
-            )
-        elif brought:
-            yield Message(
-                "These are prices of the makers, mostly of the day on which a card came out: `gpuledger refresh` "
-                "reads those of today."
             )
 
     def _dearer_elsewhere(self, option: Option) -> Iterator[Message]:

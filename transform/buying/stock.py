@@ -158,7 +158,7 @@ class Warehouse(Stock):
             is_known |= {(node.gpu_id, node.condition == "new") for node in nodes}
             older = [
                 card
-                for card in _without_night(asked, self.place, self.now.date())
+                for card in brought(asked, self.place, self.now.date())
                 if (card.gpu_id, card.condition == "new") not in is_known
             ]
             if cards or nodes:
@@ -247,7 +247,7 @@ class Packaged(Stock):
 
     def offered(self, need: Need, asked: OfferFilter) -> Market:
         """See stock.Stock. The price of a card is that of the street, else what its maker asks, with the market's tax."""
-        cards, known = _without_night(asked, self.place, self.now.date()), catalogue.by_id()
+        cards, known = brought(asked, self.place, self.now.date()), catalogue.by_id()
         priced = {card.gpu_id for card in cards}
         return Market(
             cards=cards, instances=[], measured={},
@@ -280,7 +280,7 @@ def packaged(assumptions: Assumptions, place: Place, country: str | None, clock:
     )  # fmt: skip
 
 
-def _without_night(asked: OfferFilter, place: Place, today: date) -> list[Card]:
+def brought(asked: OfferFilter, place: Place, today: date) -> list[Card]:
     """What the program knows of prices in `place`: street prices, and what makers ask, with its tax."""
     prices = makers.known(place.market, today)
     is_street_known = any(price.kind == makers.STREET_PRICE for price in prices)

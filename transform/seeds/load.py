@@ -102,7 +102,7 @@ def load(
     few: dict[str, Sequence[Sequence[Value]]] = {
         "core.workload": list(_workloads(every_workload)),
         "core.setting": [(name, *columns) for name, columns in sorted(user.settings.items())],
-        "core.assumption": list(_assumptions(user.assumptions)),
+        "core.assumption": list(assumption_rows(user.assumptions)),
         "core.electricity_price": list(_electricity()),
         "core.tax_rate": markets.tax_rates(),
         "core.market": markets.markets(day),
@@ -173,7 +173,8 @@ def _workloads(workloads: Iterable[Workload]) -> Iterator[Sequence[Value]]:
         )  # fmt: skip
 
 
-def _assumptions(assumptions: Assumptions) -> Iterator[Sequence[Value]]:
+def assumption_rows(assumptions: Assumptions) -> Iterator[Sequence[Value]]:
+    """The rows of core.assumption."""
     for described in assumptions.describe():
         about = described.setting
         yield (

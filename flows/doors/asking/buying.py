@@ -85,11 +85,9 @@ class Where(NamedTuple):
 
 
 @contextmanager
-def stock(data: DataDir, where: Where, *, clock: datetime, may_be_packaged: bool) -> Iterator[Stock]:
-    """The stock of the warehouse in `data`, of a market and with money in a currency.
-
-    Without a warehouse it is the stock of the program if it `may_be_packaged`; otherwise raises NoWarehouse. A usage error
-    for a market, a currency or a country that is not known.
+def stock(data: DataDir, where: Where, *, clock: datetime, packaged: bool) -> Iterator[Stock]:
+    """The stock of the warehouse in `data`, or if it is `packaged` that of the program, of a market and with money in a
+    currency. A usage error for a market, a currency or a country that is not known. Raises NoWarehouse.
     """
     from gpuledger.transform.assumptions import Assumptions
     from gpuledger.transform.buying import market as tables
@@ -97,7 +95,7 @@ def stock(data: DataDir, where: Where, *, clock: datetime, may_be_packaged: bool
     from gpuledger.warehouse.read import reader
 
     set_here = texts(settings_module.load({}).assumptions_given)
-    if may_be_packaged and not data.published.exists():
+    if packaged:
         yield _packaged(with_texts(Assumptions(), set_here), where, clock)
         return
     with reader(data) as con:

@@ -156,6 +156,13 @@ def data_of(data_dir: str | None) -> DataDir:
     return settings_module.load({"data_dir": data_dir}).data()
 
 
+def may_be_packaged(data: DataDir, data_dir: str | None) -> bool:
+    """Whether what comes with the program may answer: nothing is published, and a folder that was named is there, so that a
+    mistyped name is told from one in which no night was yet.
+    """
+    return not data.published.exists() and (data_dir is None or data.root.is_dir())
+
+
 def read_from(data_dir: str | None) -> DataDir:
     """The data directory in which a reading command finds the published warehouse.
 

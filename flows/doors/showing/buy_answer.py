@@ -17,7 +17,7 @@ from gpuledger.message import Message, Words, said
 from gpuledger.transform.buying.advice import without_prices
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.choosing.comfort import least_speed
-from gpuledger.transform.buying.headline import horizon, paragraphs, sentences, why_nothing
+from gpuledger.transform.buying.headline import horizon, paragraphs, prices_from, sentences, why_nothing
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.question import given
@@ -36,7 +36,7 @@ SCHEMA: dict[str, Any] = {
     ],
     "properties": {
         "question": {"type": "object", "description": "what was asked, by the names of the options"},
-        "as_of": {"type": "string", "description": "time of the newest prices"},
+        "as_of": {"type": "string", "description": "time of the newest price"},
         "currency": {"type": "string"},
         "market": {"type": "string"},
         "presumed": {"type": "object", "description": "what counted where the question leaves it open"},
@@ -112,7 +112,7 @@ def as_object(answer: Answer, data: DataDir, limit: int, *, explain: bool = Fals
     why = [] if rows else [in_english(line, answer) for line in why_nothing(answer)]
     return {
         "question": given(answer.question),
-        "as_of": stock.prices_as_of,
+        "as_of": prices_from(answer)[1],
         "currency": stock.place.currency.code,
         "market": stock.place.market,
         "presumed": {
@@ -228,7 +228,8 @@ def _title(answer: Answer, data: DataDir) -> str:
         question = gettext("{model}, trained ({way})").format(model=need.model_id, way=need.tuning.way)
     use = _presumed(answer)
     if stock.is_packaged:
-        prices = f"{market_named(stock.place.market)} · {prices_as_of(f'{stock.prices_as_of:%Y-%m}')}"
+        months = "–".join(dict.fromkeys(f"{day:%Y-%m}" for day in prices_from(answer)))
+        prices = f"{market_named(stock.place.market)} · {prices_as_of(months)}"
     else:
         prices = prices_heading(data)
     parts = [
