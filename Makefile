@@ -56,9 +56,15 @@ demo: $(NIGHT)
 	@echo "warehouse: $(DEMO)/gpuledger.duckdb    CSV files: $(DEMO)/exports"
 
 # In our order, slow files first: by itself xdist puts first those with most tests, and one worker ends minutes after the other.
-# Three on two cores, as the tests of Prefect wait for it much of their time. Four were slower, measured twice.
+# Four on two cores, as tests of nights wait for servers and processes much of their time: three were slower by a sixth.
 PYTEST := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
-TOOLS := $(READY) $(OTHER_DUCKDB)/.ready $(STORE)/.ready
+TOOLS := $(VENV)/.compiled $(OTHER_DUCKDB)/.ready $(STORE)/.ready
+
+# What tests import, compiled once: workers that begin together would each do it for themselves.
+$(VENV)/.compiled: $(READY)
+	$(BIN)/python -m pytest --collect-only --quiet --quiet > /dev/null
+	$(BIN)/python -m tests.support.forked < /dev/null > /dev/null
+	touch $@
 
 # What tests need beside the lock. Each is there alone, so `make --jobs` may install them beside each other.
 tools: $(TOOLS)

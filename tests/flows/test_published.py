@@ -105,7 +105,9 @@ def test_a_reader_has_what_nights_of_these_sources_alone_would_have_made(
 def test_what_becomes_known_later_on_a_day_reaches_who_already_has_the_day(
     tmp_path: Path, place: tuple[Path, str], days: Path
 ) -> None:
-    """A person corrects a price after the night was published, and signs with a key that has a password."""
+    """A person corrects a price after the night was published, and signs with a key that has a password; then a night
+    publishes by itself.
+    """
     folder, address = place
     show(days, 2, folder)
     data, reader = tmp_path / "data", tmp_path / "reader"
@@ -125,11 +127,13 @@ def test_what_becomes_known_later_on_a_day_reaches_who_already_has_the_day(
     for edition, value in ((2, was - 100), (3, was - 99)):
         why = ("--old", was, "--reason", "a typing error")
         succeeds("sources", "correct", "newegg", key, "price", "--new", value, *why, data=data)
-        succeeds("refresh", "--sample", "--engine", "plain", "--night", "2", "--only", "newegg", data=data)
+        night = ("refresh", "--sample", "--engine", "plain", "--night", "2", "--only", "newegg")
+        succeeds(*night, data=data, env=env)
         if edition == 2:
             assert "GPULEDGER_PUBLISH_PASSWORD" in gpuledger("publish", folder, data=data, env=env).err
             env["GPULEDGER_PUBLISH_PASSWORD"] = "a password"
-        assert "2023-11-17: published" in succeeds("publish", folder, data=data, env=env).out
+            assert "2023-11-17: published" in succeeds("publish", folder, data=data, env=env).out
+            env["GPULEDGER_PUBLISH"] = str(folder)
         assert (folder / f"offer-2023-11-17-{edition}.parquet").exists()
         assert pull(reader, address).status == 0
         assert rows(reader, price.format(key)) == rows(data, price.format(key)) == [(value,)]
@@ -188,6 +192,8 @@ def test_the_steps_of_the_workflow_publish_night_after_night(tmp_path: Path, pla
             if "run" in step and step["name"] != "install":
                 shell(step["run"], night)
     shutil.copytree(night / "public", folder, dirs_exist_ok=True)
+    withheld = json.loads(next(folder.glob("manifest-*.json")).read_text())["withheld"]
+    assert {one["source"]: one["reason"] for one in withheld} == {"quotes": "it is this folder's own"}
     assert "checked" in pull(tmp_path / "reader", address, "--key", key_of()).out
     assert rows(night / "data", "SELECT count(*) FROM ops.run WHERE status = 'published'") == [(2,)]
     shell('test "$(git -C origin rev-list --count main)" -ge 2', tmp_path)
@@ -304,10 +310,7 @@ def test_questions_ask_once_a_day_and_own_quotes_stand_beside_published_prices(
     (own / "inbox").mkdir(parents=True)
     (own / "inbox" / "quote.csv").write_text("product,price,currency\nNVIDIA GeForce RTX 4090,1234,USD\n")
     succeeds("pull", address, data=own)
-    night = ("refresh", "--only", "quotes", "--engine", "plain", "--as-of", "2023-11-17T09:00")
-    succeeds(*night, data=own, env={"GPULEDGER_PUBLISH": str(tmp_path / "after the night")})
-    manifest = json.loads((tmp_path / "after the night" / "manifest-2023-11-17.json").read_text())
-    assert {one["source"]: one["reason"] for one in manifest["withheld"]}["quotes"] == "it is this folder's own"
+    succeeds("refresh", "--only", "quotes", "--engine", "plain", "--as-of", "2023-11-17T09:00", data=own)
 
     def counts() -> list[tuple[Any, ...]]:
         return rows(own, "SELECT source, count(*) FROM core.listing GROUP BY ALL ORDER BY ALL")

@@ -214,8 +214,8 @@ def test_a_price_of_a_shop_that_could_not_be_read_is_stale_at_every_door_and_day
 def test_a_budget_and_a_speed_give_the_picks_of_the_command_in_the_report(
     data: Path, page: dict[str, Any], budget: int, speed: int
 ) -> None:
-    compared = 0
-    for number, row in enumerate(table(page, "questions")):
+    compared, questions, all_ways, all_steps = 0, *(table(page, name) for name in ("questions", "ways", "steps"))
+    for number, row in enumerate(questions):
         if row["people"] != 1 or row["market"] != "us" or row["condition"] != "any":
             continue
         if speed and not row["context"]:
@@ -226,9 +226,9 @@ def test_a_budget_and_a_speed_give_the_picks_of_the_command_in_the_report(
             (one["what"], one["precision"])
             for one in told if one["pick"] and not ("--host own" in one["instead"] or (one["instead"] and row["context"]))
         ]  # fmt: skip
-        ways = [way for way in table(page, "ways") if way["question"] == number]
+        ways = [way for way in all_ways if way["question"] == number]
         steps = [
-            step for step in table(page, "steps")
+            step for step in all_steps
             if step["question"] == number and step["speed"] == speed and (step["budget_usd"] or 1e9) <= budget
         ]  # fmt: skip
         places = [steps[-1][name] for name in ("first", "for_less", "other")] if steps else []
