@@ -168,6 +168,9 @@ def test_formats_that_say_their_bits() -> None:
     for unknown in ("exl2-9bpw", "4.0bpw", "mlx-7bit"):
         with pytest.raises(UnknownPrecision, match="mlx-4bit with any bits"):
             weights(architecture, unknown)
+    # Unsloth's files of Qwen3.5-27B as published; the mixtures of llama.cpp would be 8 to 20% smaller.
+    for name, published in (("UD-Q4_K_XL", 17.6), ("q5_k_xl", 20.2), ("UD-IQ2_XXS", 8.57), ("UD-Q8_K_XL", 35.5)):
+        assert weights(catalogue.architecture("qwen3.5-27b"), name).total == pytest.approx(published * 1e9, rel=0.07)
 
 
 def test_an_unknown_precision_is_refused_with_the_known_ones() -> None:

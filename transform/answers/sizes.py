@@ -11,6 +11,7 @@ from gpuledger.transform.buying.need import DEFAULT_CONTEXT
 from gpuledger.transform.claims.published_methods import difference, park_transformer_flops
 from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory, weights_bytes
 from gpuledger.transform.sizing.errors import SizingError
+from gpuledger.transform.sizing.gguf import dynamic_types
 from gpuledger.transform.sizing.running import (
     decode_flops,
     inference_memory,
@@ -88,13 +89,13 @@ def _counted(
     if count.active != count.total:
         yield Quantity("active parameters", count.active, "weights", Message("that one token uses"))
     yield Quantity("longest context", shape.context, "tokens")
-    yield Quantity(
-        "weights", stored.total, "bytes",
-        Message(
-            "at {precision}, {bits_per_weight:.3f} bits a weight", precision=stored.precision,
-            bits_per_weight=stored.bits_per_weight,
-        ),
+    bits = Message(
+        "at {precision}, {bits_per_weight:.3f} bits a weight", precision=stored.precision,
+        bits_per_weight=stored.bits_per_weight,
     )  # fmt: skip
+    if stored.precision in dynamic_types():
+        bits = Message("estimated; {note}", note=bits)
+    yield Quantity("weights", stored.total, "bytes", bits)
     per_token = kv_bytes_per_token(shape, assumptions.kv_cache_bits)
     yield Quantity(
         "key-value cache per token", per_token, "bytes",

@@ -26,6 +26,11 @@ TYPES: Mapping[str, Mapping[str, str]] = _FILE["type"]
 BLOCKS: Mapping[str, Sequence[int]] = _FILE["block"]
 #: The types that the quantizer uses if a row is not a whole number of blocks.
 _NARROW: Mapping[str, str] = _FILE["narrow"]
+#: By the name of Unsloth's file the mixture that it is like, and how much larger it is.
+_DYNAMIC: Mapping[str, tuple[str, float]] = {
+    **{f"UD-{name}": (name, float(_FILE["dynamic"]["more"])) for name in TYPES if name.startswith(("Q", "IQ"))},
+    **{name: (of["like"], of["more"]) for name, of in _FILE["dynamic"]["file"].items()},
+}
 #: File types that give more bits to the attention output of a mixture of eight experts. Only two of the experts run, so the
 #: small tensors that always run may have more bits.
 _EIGHT_EXPERTS_OUTPUT = {
@@ -169,6 +174,16 @@ def gguf_types() -> list[str]:
     return list(TYPES)
 
 
+def dynamic_types() -> list[str]:
+    """The names of Unsloth's files, whose sizes are estimated."""
+    return list(_DYNAMIC)
+
+
+def is_file_type(name: str) -> bool:
+    """Whether a precision is that of a GGUF file."""
+    return name in TYPES or name in _DYNAMIC
+
+
 def tensor_bytes(architecture: Architecture, file_type: str) -> list[int]:
     """Bytes of each tensor of the language model, in the order of `architecture.tensors`.
 
@@ -200,6 +215,7 @@ def surroundings(architecture: Architecture) -> Surroundings:
 
 def bytes_of(tensor: Tensor, file_type: str, around: Surroundings) -> int:
     """Bytes of one tensor in a file of `file_type`. Raises UnknownPrecision for a file type that is not known."""
+    file_type, more = _DYNAMIC.get(file_type, (file_type, 1.0))
     if file_type not in TYPES:
         raise UnknownPrecision(
             "GGUF type {file_type!r} is not known; known are {base}", file_type=file_type, base=tuple(TYPES)
@@ -211,4 +227,5 @@ def bytes_of(tensor: Tensor, file_type: str, around: Surroundings) -> int:
         if tensor.cols % BLOCKS[chosen][0]:
             chosen = "F16"
     weights, size = BLOCKS[chosen]
-    return tensor.rows * tensor.experts * (tensor.cols // weights) * size
+    plain = tensor.rows * tensor.experts * (tensor.cols // weights) * size
+    return round(plain * more) if packed else plain

@@ -167,7 +167,9 @@ def precision_named(text: str) -> str | None:
 
 @functools.cache
 def _by_lower_name() -> Mapping[str, str]:
-    return {**_ALSO, **{name.lower(): name for name in reversed(known_precisions())}}
+    # Others that list Unsloth's files leave their mark away (`Q4_K_XL`); a name that both have is llama.cpp's.
+    dynamic = {text.lower(): name for name in gguf.dynamic_types() for text in (name, name.removeprefix("UD-"))}
+    return {**_ALSO, **dynamic, **{name.lower(): name for name in reversed(known_precisions())}}
 
 
 def normalise_precision(precision: str) -> str:
@@ -178,7 +180,8 @@ def normalise_precision(precision: str) -> str:
         close = names_like(precision, known)
         meant = Message("did you mean {close: or }? Known", close=tuple(close)) if close else Message("known")
         raise UnknownPrecision(
-            "precision {precision!r} is not known; {meant} are {known}; exl2-4.25bpw and mlx-4bit with any bits",
+            "precision {precision!r} is not known; {meant} are {known}; UD- before a GGUF type; exl2-4.25bpw and mlx-4bit "
+            "with any bits",
             precision=precision, meant=meant, known=tuple(known),
         )  # fmt: skip
     return name
@@ -222,7 +225,7 @@ def weights_at(architecture: Architecture, precisions: Iterable[str]) -> list[We
     sizes = []
     for precision in precisions:
         name = normalise_precision(precision)
-        is_file = not (name in UNIFORM_BITS or name in _PACKED or is_exl2(name) or is_mlx(name))
+        is_file = gguf.is_file_type(name)
         if name == architecture.stored_as:
             sized = [(tensor, count, tensor.stored_bits) for tensor, count in (counts + extra).items()]
         else:

@@ -19,7 +19,7 @@ from gpuledger.message import Label, Message
 from gpuledger.spelling import names_like
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.sizing.gguf import gguf_types
+from gpuledger.transform.sizing.gguf import is_file_type
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, is_exl2, is_mlx, normalise_precision
 
 #: Why a model does not run on a card.
@@ -173,7 +173,7 @@ def default_engine(precision: str, users: int = 1) -> Engine:
     name = normalise_precision(precision)
     if is_exl2(name) or is_mlx(name):
         return engines()["exllamav2" if is_exl2(name) else "mlx"]
-    if name in _FOR_SERVERS or (users > 1 and name not in gguf_types()):
+    if name in _FOR_SERVERS or (users > 1 and not is_file_type(name)):
         return engines()["vllm"]
     return engines()["llama.cpp"]
 
@@ -220,7 +220,7 @@ def check_loads(engine: Engine, precision: str) -> None:
 
 
 def _format_of(precision: str) -> str:
-    if precision in gguf_types():
+    if is_file_type(precision):
         return "gguf"
     if precision == "mxfp4":
         return "mxfp4"
