@@ -54,14 +54,16 @@ def command(question: CardQuestion, explain: bool, data_dir: str | None, form: s
     bring(model_id, data)
     with as_wrong_use(SizingError):
         shape = shape_of(model_id, data.root)
-        precision = question.precision or usual_precision(shape, model_id, load.users)
+        program = engine_of(engine) if engine else None
+        is_served = load.users > 1 if program is None else "gguf" not in program.loads
+        precision = question.precision or usual_precision(shape, model_id, is_served=is_served)
         if load.train is not None or load.is_of_a_picture or isinstance(shape, DiffusionModel):
             if len(cards) > 1:
                 raise ambiguous_name(card_name, cards)
             need = need_of(model_id, shape, precision, load, assumptions)
             _show_whole(data, need, cards[0], count, load.train_tokens, form)
             return
-        program = engine_of(engine) if engine else default_engine(precision, load.users)
+        program = program or default_engine(precision, load.users)
         asked = predicting.Asked(shape, precision, program, question.split or program.split, load, assumptions)
         found = predicting.predicted(asked, card_name, cards, count, predicting.learned(data))
     if found is None:

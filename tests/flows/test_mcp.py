@@ -68,6 +68,8 @@ def test_an_answer_is_that_of_the_command_line(data: Path) -> None:
     assert ask(data, "buy", model="llama-2-13b", limit=3) == told
     told = json.loads(gpuledger("predict", "--model", "qwen3-32b", "--gpu", "4090", "--format", "json", data=data).out)
     assert ask(data, "predict", model="qwen3-32b", gpu="4090") == told
+    # A server is asked about what servers load, not about llama.cpp's files.
+    assert ask(data, "predict", model="qwen3-32b", gpu="4090", engine="vllm")["precision"] == "awq-int4-g128"
     told = json.loads(gpuledger("show", "4090", "--format", "json", data=data).out)
     assert ask(data, "show", card="4090")["rows"] == told
     assert ask(data, "status").keys() == {"exit_status", "sources", "runs"}

@@ -143,7 +143,7 @@ class _Asker:
         them, the most bits first.
         """
         question, usage = self.question, self.usage
-        precision = question.precision or usual_precision(self.shape, question.model, usage.users)
+        precision = question.precision or usual_precision(self.shape, question.model, is_served=usage.users > 1)
         first = self.answer(self.need(precision, usage), self.limits())
         yield first
         if question.precision or first.need.diffusion is None:

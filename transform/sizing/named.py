@@ -55,10 +55,12 @@ def shape_of(name: str, own: Path) -> Architecture | DiffusionModel:
 USUAL_FILE, SERVED_FILE = "Q4_K_M", "awq-int4-g128"
 
 
-def usual_precision(shape: Architecture | DiffusionModel, name: str, users: int = 1) -> str:
-    """The precision where none is asked for: that of the name, else that of the model's files, else the usual one."""
+def usual_precision(shape: Architecture | DiffusionModel, name: str, *, is_served: bool = False) -> str:
+    """The precision where none is asked for: that of the name, else that of the model's files, else the usual one: of
+    servers if it `is_served`.
+    """
     if isinstance(shape, DiffusionModel):
         return "fp16"
     named = None if is_path(name) else catalogue.precision_in(name)
-    usual = USUAL_FILE if users == 1 or shape.kind != "decoder" else SERVED_FILE
+    usual = SERVED_FILE if is_served and shape.kind == "decoder" else USUAL_FILE
     return named or shape.stored_as or usual

@@ -48,9 +48,11 @@ def _tower(whole: Config, name: str, text_hidden: int, text: Meaning) -> Iterato
     )  # fmt: skip
     yield from _ends(part, v, hidden, form)
     for layer in range(layers):
-        yield from blocks.norm(f"{v}.ln1", layer, hidden, bias=norm_bias)
+        for norm in form.get("layer_norms", ("ln1", "ln2")):
+            yield from blocks.norm(f"{v}.{norm}", layer, hidden, bias=norm_bias)
+        for norm in form.get("head_norms", ()):
+            yield blocks.vector(f"{v}.{norm}", layer, hidden // heads)
         yield from blocks.grouped_attention(layer, attention)
-        yield from blocks.norm(f"{v}.ln2", layer, hidden, bias=norm_bias)
         if form.get("ffn") == "gated":
             yield from blocks.gated_ffn(layer, hidden, inner, bias=form.get("ffn_bias", bias))
         else:
@@ -79,7 +81,7 @@ def _ends(part: Config, v: str, hidden: int, form: Mapping[str, Any]) -> Iterato
 def _positions(part: Config, patch: int, form: Mapping[str, Any]) -> int:
     kind = form.get("positions", 0)
     if isinstance(kind, list):
-        return math.prod(part.whole(name) for name in kind)
+        return int(form.get("tables", 1)) * math.prod(part.whole(name) for name in kind)
     size = part.values.get("image_size")
     side = (size if isinstance(size, int) else 0) // patch
     return side * side + kind if kind >= 0 and side else 0
@@ -91,7 +93,8 @@ def _bridge(part: Config, whole: Config, widths: tuple[int, int, int], form: Map
     kind = form.get("bridge", "two matrices")
     if kind == "one matrix":  # Gemma's
         yield from blocks.matrix("mm.input_projection", None, text_hidden, hidden)
-        yield from blocks.norm("mm.soft_emb_norm", None, hidden)
+        if form.get("bridge_norm", True):
+            yield from blocks.norm("mm.soft_emb_norm", None, hidden)
     elif kind == "merged":  # Qwen's: patches become one of the text model's width
         merged = hidden * part.whole("spatial_merge_size", default=2) ** 2
         mergers = 1 + len(part.sequence("deepstack_visual_indexes") or ())
