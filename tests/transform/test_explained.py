@@ -13,9 +13,9 @@ from gpuledger.transform.buying import explained as buying
 from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.question import Usage
+from gpuledger.transform.figures import Step
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.speed import explained
-from gpuledger.transform.speed.explained import Step
 from gpuledger.transform.speed.learned import Effect, Kind, Learned
 from gpuledger.transform.speed.predict import Prediction
 from tests.support.buying import card, market, need, options, rental

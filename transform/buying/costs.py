@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 from gpuledger.message import Message, Mistake
 from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.figures import assumed, both, shown
 from gpuledger.transform.identity.gpu import Gpu
 
 DAYS_A_YEAR = 365
@@ -88,6 +89,20 @@ class Machine(NamedTuple):
     cards: int = 0
 
 
+class Bought(NamedTuple):
+    """What is bought: `boards` that each cost `price_usd` and draw `tdp_w` watts, in a `machine`."""
+
+    price_usd: Decimal
+    tdp_w: int
+    boards: int
+    machine: Machine
+    assumptions: Assumptions
+
+    def ownership(self) -> Ownership:
+        """What it costs over the horizon (see ownership)."""
+        return ownership(self.price_usd, self.tdp_w, self.assumptions, count=self.boards, machine=self.machine)
+
+
 @dataclass(frozen=True, slots=True)
 class RentVsBuy:
     """Owning and renting over the same hours. `break_even_hours` is None if an hour of rent costs less than electricity."""
@@ -113,7 +128,8 @@ def electricity_prices() -> Mapping[str, ElectricityPrice]:
 
 def hours_of(assumptions: Assumptions) -> Decimal:
     """The hours over the horizon in which the machine is on or rented."""
-    return assumptions.hours_per_day * DAYS_A_YEAR * assumptions.horizon_years
+    hours = assumptions.hours_per_day * DAYS_A_YEAR * assumptions.horizon_years
+    return shown("hours", hours, "h", lambda: assumed(assumptions, "hours_per_day", "horizon_years"))
 
 
 def wall_watts(
@@ -125,7 +141,11 @@ def wall_watts(
     """
     share = assumptions.load_power_share if busy else assumptions.idle_power_share
     host = assumptions.host_power_w if host_w is None else host_w
-    return (tdp_w * share * count + host) / assumptions.supply_efficiency
+    watts = (tdp_w * share * count + host) / assumptions.supply_efficiency
+    return shown("power while busy" if busy else "power while waiting", watts, "W", lambda: both(
+        Message("power limit of the card × share × cards + machine, through the supply"),
+        assumed(assumptions, "load_power_share" if busy else "idle_power_share", "supply_efficiency"),
+    ))  # fmt: skip
 
 
 def energy(gpu: Gpu, count: int, each_a_second: float | None, assumptions: Assumptions) -> tuple[Message, ...]:
@@ -194,8 +214,8 @@ def ownership(
     )
 
 
-def rent_per_used_hour(hour_usd: Decimal, pricing_model: str, assumptions: Assumptions) -> Decimal:
-    """The cost of an hour of use, in US dollars.
+def rent_usd(hour_usd: Decimal, pricing_model: str, assumptions: Assumptions) -> Decimal:
+    """The cost of a rented machine over the horizon, in US dollars.
 
     On-demand and spot instances bill the hours of use. A reservation (`reserved_1y`, `reserved_3y`) bills all 24 hours of
     each day, for as many whole terms as the horizon needs. Storage and egress cost the same each month, whatever the use.
@@ -207,13 +227,17 @@ def rent_per_used_hour(hour_usd: Decimal, pricing_model: str, assumptions: Assum
             "pricing model {pricing_model!r} is not known; known are {term_years}", pricing_model=pricing_model,
             term_years=tuple(TERM_YEARS),
         )  # fmt: skip
-    years = TERM_YEARS[pricing_model]
-    monthly = assumptions.storage_usd_per_month + assumptions.egress_usd_per_month
-    monthly_per_hour = monthly * 12 / (assumptions.hours_per_day * DAYS_A_YEAR)
+    years, horizon = TERM_YEARS[pricing_model], assumptions.horizon_years
+    beside = (assumptions.storage_usd_per_month + assumptions.egress_usd_per_month) * 12 * horizon
     if years is None:
-        return hour_usd + monthly_per_hour
-    terms = (assumptions.horizon_years / years).to_integral_value(ROUND_CEILING)
-    return hour_usd * 24 * terms * years / (assumptions.hours_per_day * assumptions.horizon_years) + monthly_per_hour
+        return hour_usd * hours_of(assumptions) + beside
+    terms = (horizon / years).to_integral_value(ROUND_CEILING)
+    return hour_usd * 24 * DAYS_A_YEAR * (terms * years) + beside
+
+
+def rent_per_used_hour(hour_usd: Decimal, pricing_model: str, assumptions: Assumptions) -> Decimal:
+    """The cost of an hour of use, in US dollars. Raises ImpossibleCost as `rent_usd` does."""
+    return rent_usd(hour_usd, pricing_model, assumptions) / hours_of(assumptions)
 
 
 def break_even_hours(own: Ownership, rent_usd_per_hour: Decimal) -> Decimal | None:
@@ -250,7 +274,7 @@ def cost_per_units(total_usd: Decimal, busy_hours: Decimal, units_per_s: float, 
             "nothing is produced in {busy_hours} busy hours at {units_per_s} a second", busy_hours=busy_hours,
             units_per_s=units_per_s,
         )  # fmt: skip
-    produced = Decimal(str(units_per_s)) * SECONDS_AN_HOUR * busy_hours
+    produced = SECONDS_AN_HOUR * busy_hours * Decimal(str(units_per_s))
     return total_usd / produced * units
 
 

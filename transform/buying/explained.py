@@ -8,12 +8,11 @@ from decimal import Decimal
 from gpuledger.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.hosts import Host
 from gpuledger.transform.buying.need import Need
-from gpuledger.transform.buying.options import Option
+from gpuledger.transform.buying.options import Option, per_million
+from gpuledger.transform.figures import Step, assumed, both, explaining, fields_of, number, shown, traced
 from gpuledger.transform.sizing.tuning import Tuning
 from gpuledger.transform.speed import explained
-from gpuledger.transform.speed.explained import Step, assumed, both, number
 from gpuledger.transform.speed.predict import Prediction, serving
 
 #: The assumptions behind the costs that many people forget.
@@ -38,11 +37,11 @@ def steps(option: Option, need: Need, country: str | None = None) -> Iterator[St
             rate = speed.rate if option.copies == 1 else prediction.decode
             yield from explained.writing_steps(prediction._replace(decode=rate))
         yield from explained.reading_steps(prediction)
-        served = (
-            None if speed is None else speed.serving if option.copies == 1 else serving(prediction, need.answer_tokens)
-        )
-        if served is not None and need.users > 1:
-            yield from explained.serving_steps(prediction, served, need.answer_tokens)
+        if speed is not None and need.users > 1:
+            writes, reads = fields_of(prediction.decode), fields_of(prediction.prefill)
+            with explaining() as made:
+                serving(prediction._replace(decode=writes, prefill=reads), need.answer_tokens)
+            yield from made.values()
         if option.copies > 1:
             yield from _copies_steps(option, prediction, need)
     yield from money_steps(option, need)
@@ -51,10 +50,10 @@ def steps(option: Option, need: Need, country: str | None = None) -> Iterator[St
 
 def _energy_steps(option: Option, need: Need, country: str | None) -> Iterator[Step]:
     """The joules of each token or picture, and the carbon over the horizon where that of the country's grid is known."""
-    power, own = option.power, option.own
-    if power is None or own is None:
+    bought, own = option.bought, option.own
+    if bought is None or own is None:
         return
-    watts = costs.wall_watts(power.tdp_w, power.boards, need.assumptions, busy=True, host_w=power.host_w)
+    watts = costs.wall_watts(bought.tdp_w, bought.boards, need.assumptions, busy=True, host_w=bought.machine.watts)
     served = option.speed and option.speed.serving
     rate = served.all_tokens_per_s if served else option.speed.expected if option.speed else option.each_a_second
     if rate:
@@ -115,156 +114,56 @@ def tuning_steps(trained: Tuning, count: int) -> Iterator[Step]:
 
 def money_steps(option: Option, need: Need) -> Iterator[Step]:
     """The cost over the horizon and of a million tokens. No steps if a price or a power is not known."""
-    assumptions = need.assumptions
     if option.total_usd is None or option.price_usd is None:
         return
-    hours = costs.hours_of(assumptions)
-    yield Step(
-        "hours", f"{number(assumptions.hours_per_day)} × {costs.DAYS_A_YEAR} × {number(assumptions.horizon_years)}",
-        float(hours), "h", assumed(assumptions, "hours_per_day", "horizon_years"),
+    with explaining() as made:
+        assumptions = fields_of(need.assumptions)
+        hours = costs.hours_of(assumptions)
+        bought = option.bought
+        total = _owning(option, bought) if bought else _rent(option, option.price_usd, assumptions)
+        per_million(total, hours * assumptions.utilisation, option.speed, need)
+    # What is bought is known before what it draws.
+    yield from sorted(made.values(), key=lambda step: step.figure not in ("hours", "cards", "machine"))
+
+
+def _rent(option: Option, price: Decimal, assumptions: Assumptions) -> Decimal:
+    evidence = option.evidence
+    where = f"{evidence.shop}, {evidence.price_since:%Y-%m-%d}" if evidence else Message("the offer below")
+    why = Message(
+        "every hour of whole terms, used or not, at the price of {where}" if costs.TERM_YEARS[option.way]
+        else "the hours of use, at the price of {where}", where=where,
     )  # fmt: skip
-    own = option.own
-    if own is None:
-        yield from _rent(option, assumptions)
-    else:
-        yield from _owning(option, own, assumptions)
-    yield from _per_million(option, need, hours)
+    return shown("total", costs.rent_usd(traced(price), option.way, assumptions), "USD", why)
 
 
-def _rent(option: Option, assumptions: Assumptions) -> Iterator[Step]:
-    assert option.price_usd is not None
-    assert option.total_usd is not None
-    years = costs.TERM_YEARS[option.way]
-    where = (
-        Message("the offer below")
-        if option.evidence is None
-        else f"{option.evidence.shop}, {option.evidence.price_since:%Y-%m-%d}"
-    )
-    monthly_usd = assumptions.storage_usd_per_month + assumptions.egress_usd_per_month
-    months = f" + {number(monthly_usd)} × 12 × {number(assumptions.horizon_years)}" if monthly_usd else ""
-    if years is None:
-        hours = f"{number(assumptions.hours_per_day)} × {costs.DAYS_A_YEAR} × {number(assumptions.horizon_years)}"
-        sum_, why = (
-            f"{number(option.price_usd)} × {hours}", Message("the hours of use, at the price of {where}", where=where),
-        )  # fmt: skip
-    else:
-        terms = -(-assumptions.horizon_years // years)
-        sum_ = f"{number(option.price_usd)} × 24 × {costs.DAYS_A_YEAR} × {number(terms * years)}"
-        why = Message("every hour of whole terms, used or not, at the price of {where}", where=where)
-    yield Step("total", sum_ + months, float(option.total_usd), "USD", why)
-
-
-def _owning(option: Option, own: costs.Ownership, assumptions: Assumptions) -> Iterator[Step]:
-    price, host = option.price_usd, option.host
-    assert price is not None
+def _owning(option: Option, bought: costs.Bought) -> Decimal:
+    assumptions, machine, evidence, host = bought.assumptions, bought.machine, option.evidence, option.host
+    own = bought._replace(
+        price_usd=traced(bought.price_usd), assumptions=fields_of(assumptions),
+        machine=machine._replace(usd=traced(machine.usd), share=traced(machine.share)),
+    ).ownership()  # fmt: skip
     offered = Message("the price as it is offered")
-    if option.evidence is not None:
-        offered = Message(
-            "the price as it is offered: {source}, {day:%Y-%m-%d}", source=option.evidence.shop,
-            day=option.evidence.price_since,
-        )  # fmt: skip
-    yield Step("cards", number(price), float(own.purchase), "USD", offered)
-    yield _machine(own, host, assumptions)
-    yield from _electricity(option, own, assumptions)
-    if own.resale:
-        kept = own.resale / own.purchase / (1 - assumptions.selling_cost_share)
-        yield Step(
-            "sold at the end",
-            f"{number(own.purchase)} × {kept:.9g} × (1 − {number(assumptions.selling_cost_share)})",
-            float(own.resale),
-            "USD",
-            both(
-                Message(
-                    "price × part that is kept over {years} years, of this card's own price history where that is "
-                    "long enough, and less for a new card",
-                    years=number(assumptions.horizon_years),
-                ),
-                assumed(assumptions, "value_kept_per_year", "first_drop_share", "selling_cost_share"),
-            ),
-        )
-    if own.other:
-        yield Step("what else", number(own.other), float(own.other), "USD", assumed(assumptions, *_OTHER))
-    yield Step(
-        "total",
-        f"{number(own.purchase)} + {number(own.host)} + {number(own.electricity)} + {number(own.other)} "
-        f"− {number(own.resale)}",
-        float(own.total),
-        "USD",
-        Message("cards + machine + electricity + what else − what they bring"),
-    )
-    yield Step(
-        "paid on day one", f"{number(own.total)} + {number(own.kept)} − {number(own.running)}", float(own.day_one),
-        "USD",
-        Message(
-            "total + what is left at the end − what is paid later; the whole machine counts, with tax where it is "
-            "known",
-        ),
+    if evidence is not None:
+        template = "the price as it is offered: {source}, {day:%Y-%m-%d}"
+        offered = Message(template, source=evidence.shop, day=evidence.price_since)
+    around: Message | str = "it is in the price"
+    if host is not None:
+        around = f"{host.name}: {host.source} (transform/buying/hosts.toml)"
+        if host.price_usd is None:
+            around = both(f"a {host.name}: {host.source}", assumed(assumptions, "host_usd", "host_share"))
+    energy = assumed(assumptions, "utilisation", "electricity_usd_per_kwh", "building_overhead")
+    kept = Message(
+        "price × part that is kept over {years} years, of this card's own price history where that is long enough, and "
+        "less for a new card", years=number(assumptions.horizon_years),
     )  # fmt: skip
-
-
-def _machine(own: costs.Ownership, host: Host | None, assumptions: Assumptions) -> Step:
-    if host is not None and host.price_usd is None:
-        return Step(
-            "machine", f"{number(host.full_usd(assumptions))} × {number(assumptions.host_share)}", float(own.host), "USD",
-            both(f"a {host.name}: {host.source}", assumed(assumptions, "host_usd", "host_share")),
-        )  # fmt: skip
-    source = (
-        Message("it is in the price") if host is None else f"{host.name}: {host.source} (transform/buying/hosts.toml)"
+    kept = both(kept, assumed(assumptions, "value_kept_per_year", "first_drop_share", "selling_cost_share"))
+    own = own._replace(
+        purchase=shown("cards", own.purchase, "USD", offered),
+        host=shown("machine", own.host, "USD", around),
+        electricity=shown("electricity", own.electricity, "USD", Message("{words}, or --country", words=energy)),
+        resale=own.resale and shown("sold at the end", own.resale, "USD", kept),
+        other=own.other and shown("what else", own.other, "USD", assumed(assumptions, *_OTHER)),
     )
-    return Step("machine", number(own.host), float(own.host), "USD", source)
-
-
-def _electricity(option: Option, own: costs.Ownership, assumptions: Assumptions) -> Iterator[Step]:
-    power = option.power
-    if power is None:
-        return
-    shares = (
-        ("power while busy", assumptions.load_power_share, "load_power_share"),
-        ("power while waiting", assumptions.idle_power_share, "idle_power_share"),
-    )
-    supply = number(assumptions.supply_efficiency)
-    watts = []
-    for figure, share, name in shares:
-        is_busy = name == "load_power_share"
-        value = costs.wall_watts(power.tdp_w, power.boards, assumptions, busy=is_busy, host_w=power.host_w)
-        watts.append(value)
-        yield Step(
-            figure,
-            f"({power.tdp_w} × {number(share)} × {power.boards} + {number(power.host_w)}) ÷ {supply}",
-            float(value),
-            "W",
-            both(
-                Message("power limit of the card × share × cards + machine, through the supply"),
-                assumed(assumptions, name, "supply_efficiency"),
-            ),
-        )
-    busy, idle = own.busy_hours, own.hours - own.busy_hours
-    yield Step(
-        "electricity",
-        f"({number(busy)} × {number(watts[0])} + {number(idle)} × {number(watts[1])}) ÷ 1000 "
-        f"× (1 + {number(assumptions.building_overhead)}) × {number(assumptions.electricity_usd_per_kwh)}",
-        float(own.electricity),
-        "USD",
-        Message(
-            "{words}, or --country",
-            words=assumed(assumptions, "utilisation", "electricity_usd_per_kwh", "building_overhead"),
-        ),
-    )
-
-
-def _per_million(option: Option, need: Need, hours: Decimal) -> Iterator[Step]:
-    speed, cost, total = option.speed, option.usd_per_million_tokens, option.total_usd
-    if speed is None or cost is None or total is None:
-        return
-    busy = hours * need.assumptions.utilisation
-    rate, writing_usd, description = speed.expected, total, Message("all of it is put on what is written, for one user")
-    if need.users > 1 and speed.serving is not None:
-        rate = speed.serving.all_tokens_per_s
-        writing_usd = total * (1 - Decimal(str(speed.serving.read_share)))
-        description = Message(
-            "the part of the time in which is written ({read_share:.1%})", read_share=1 - speed.serving.read_share
-        )
-    yield Step(
-        "a million tokens written", f"{number(writing_usd)} ÷ ({number(rate)} × 3600 × {number(busy)}) × 10^6", float(cost),
-        "USD", both(description, assumed(need.assumptions, "utilisation")),
-    )  # fmt: skip
+    total = shown("total", own.total, "USD", "cards + machine + electricity + what else − what they bring")
+    shown("paid on day one", own.day_one, "USD", "cards + the whole machine, with tax where it is known")
+    return total

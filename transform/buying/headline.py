@@ -216,9 +216,9 @@ def sentences(answer: Answer) -> list[Message]:
 def _bought(option: Option, answer: Answer) -> Message | str:
     """What is bought: an option without what is there already. `1 more NVIDIA GeForce RTX 3090 (used)`."""
     there = dict(answer.limits.owned).get(option.gpu_id or "", 0)
-    if not there or option.power is None:
+    if not there or option.bought is None:
         return named(option)
-    return Message("{count} more {what}", count=option.power.boards - there, what=in_condition(option.gpu, option))
+    return Message("{count} more {what}", count=option.bought.boards - there, what=in_condition(option.gpu, option))
 
 
 def made_in(model: DiffusionModel, rate: Rate, steps: int | None = None) -> Message:
@@ -568,12 +568,12 @@ class _Said(NamedTuple):
         """What the cards go into, and how much of its price is our estimate."""
         option, answer = self.found.option, self.answer
         host, supply = option.host, supply_of(option)
-        if host is None or supply is None or option.power is None:
+        if host is None or supply is None or option.bought is None:
             return
         needs = Message(
             "{boards} × double-width slot, a supply of {watts} W, fans for cards that have none" if host.airflow
             else "{boards} × double-width slot, a supply of {watts} W",
-            boards=option.power.boards, watts=f"{supply:,}",
+            boards=option.bought.boards, watts=f"{supply:,}",
         )  # fmt: skip
         machine = machine_usd(option, answer)
         if machine is None:
@@ -629,7 +629,7 @@ class _Said(NamedTuple):
     def _dearer_elsewhere(self, option: Option) -> Iterator[Message]:
         """That the street of another market asks far more for a card than its maker, so that it may here."""
         street = newest_street_price(option.gpu_id or "")
-        boards = option.power.boards if option.power else option.gpu_count
+        boards = option.bought.boards if option.bought else option.gpu_count
         asked = (option.price_usd or Decimal(0)) / boards
         if street is not None and street.usd > asked * _FAR_MORE:
             yield Message(

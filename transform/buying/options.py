@@ -13,6 +13,7 @@ from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.hosts import Host, computers, host_for, host_with_room, hosts, outlet_watts
 from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement, Node, Pictures
 from gpuledger.transform.buying.need import HARDLY_FASTER, Copies, Need, utilisation
+from gpuledger.transform.figures import assumed, both, shown
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed import pieces
 from gpuledger.transform.speed.cards import memory_kind
@@ -64,20 +65,12 @@ class Limits:
         return self.has_host or host.name in self.machines
 
 
-class Power(NamedTuple):
-    """What draws power: `boards` of `tdp_w` watts each, and `host_w` watts for the rest of the machine."""
-
-    tdp_w: int
-    boards: int
-    host_w: Decimal
-
-
 class Setup(NamedTuple):
     """A number of boards of a card in a machine, whatever runs on them: their cost and the reasons against them."""
 
     host: Host | None
     own: costs.Ownership | None
-    power: Power | None
+    bought: costs.Bought | None
     against: tuple[Message, ...]
     notes: tuple[Message, ...]
 
@@ -163,8 +156,8 @@ class Option(NamedTuple):
     #: The measurement of an image model on this card. Each GPU makes its own pictures.
     pictures: Pictures | None = None
     usd_per_thousand_images: Decimal | None = None
-    #: The power of what the user owns, None if it is not known.
-    power: Power | None = None
+    #: What is bought or there, None if its power is not known.
+    bought: costs.Bought | None = None
     #: How many times the model is loaded, each time on an equal part of the GPUs. `prediction` is about one of these copies.
     copies: int = 1
     #: Each of the GPUs, and the reasons why an answer is not recommended, see advice.behind.
@@ -241,7 +234,7 @@ class _Question:
         """The option with its speed, its memory (see _memory), the cost of tokens, and the reasons against these in front
         of its own.
         """
-        written_usd, read_usd = self.per_million(option.total_usd, speed)
+        written_usd, read_usd = per_million(option.total_usd, self.busy_hours, speed, self.need)
         cards_usd = option.price_usd if option.way == "buy" else None
         return option._replace(
             needed_gb=memory[0], available_gb=memory[1], speed=speed, usd_per_million_tokens=written_usd,
@@ -318,7 +311,7 @@ class _Question:
         )
 
     def _setup(self, card: Card, boards: int, host: Host | None) -> Setup:
-        own = power = None
+        bought = None
         if card.tdp_w is not None:
             long_enough = card.history_years is not None and card.history_years * 2 >= float(
                 self.assumptions.horizon_years
@@ -327,9 +320,8 @@ class _Question:
             assumed = with_value_kept(self.assumptions, kept, is_new=card.condition == "new")
             there = min(boards, dict(self.limits.owned).get(card.gpu_id, 0))
             machine = self._around(False, host)._replace(cards=there)
-            own = costs.ownership(card.price_usd, card.tdp_w, assumed, count=boards, machine=machine)
-            power = Power(card.tdp_w, boards, machine.watts)
-        watts = (card.tdp_w or 0) * boards
+            bought = costs.Bought(card.price_usd, card.tdp_w, boards, machine, assumed)
+        own, watts = bought.ownership() if bought else None, (card.tdp_w or 0) * boards
         no_place: tuple[Message, ...] = ()
         if host is None:
             no_place = (Message(NO_MACHINE, boards=boards, watts=watts),)
@@ -337,7 +329,7 @@ class _Question:
             no_place = (Message(TOO_FEW_SLOTS, boards=boards, slots=self.limits.slots),)
         is_machine = host is not None and host.slot is None  # its price is all that is paid on day one
         unknown = () if is_machine else _without_power(own)
-        return Setup(host, own, power, (*unknown, *no_place), self._power(card, boards, host))
+        return Setup(host, own, bought, (*unknown, *no_place), self._power(card, boards, host))
 
     def _power(self, card: Card, boards: int, host: Host | None) -> tuple[Message, ...]:
         """A note if the machine draws more than an outlet gives."""
@@ -358,12 +350,12 @@ class _Question:
             host = host_for(
                 gpu, max(1, round(node.gpus / gpu.gpus_on_board)), node.tdp_w and round(node.tdp_w / node.gpus)
             )
-            own = power = None
+            bought = None
             if node.tdp_w is not None:
                 machine = self._around(node.is_machine, host)
                 assumed = with_value_kept(self.assumptions, None, is_new=node.condition == "new")
-                own = costs.ownership(node.price_usd, node.tdp_w, assumed, machine=machine)
-                power = Power(node.tdp_w, 1, machine.watts)
+                bought = costs.Bought(node.price_usd, node.tdp_w, 1, machine, assumed)
+            own = bought.ownership() if bought else None
             prediction = self.need.on(
                 gpu, node.gpus, None if node.is_machine or host is None else host.memory(self.assumptions)
             )
@@ -371,7 +363,7 @@ class _Question:
                 way="buy", condition=node.condition, what=f"{node.kind}: {node.title}", gpu_id=node.gpu_id,
                 gpu=node.gpu if node.gpus == 1 else f"{node.gpus} × {node.gpu}", gpu_count=node.gpus, prediction=prediction,
                 price_usd=node.price_usd, outlay_usd=own.day_one if own else node.price_usd, own=own,
-                total_usd=own.total if own else None, evidence=node.evidence, power=power, chip=gpu,
+                total_usd=own.total if own else None, evidence=node.evidence, bought=bought, chip=gpu,
                 against=(
                     *self.undivided(prediction), *self.unsupported(gpu),
                     *(() if memory_kind(gpu) == "shared" else _without_power(own)),
@@ -429,8 +421,7 @@ class _Question:
     def rented(self) -> Iterator[Option]:
         for rental in self.market.instances:
             gpu = self.chip(rental.gpu_id, rental.gpu, rental.memory_gb, rental.bandwidth_gb_s)
-            hour_usd = costs.rent_per_used_hour(rental.hour_usd, rental.pricing_model, self.assumptions)
-            total = hour_usd * costs.hours_of(self.assumptions)
+            total = costs.rent_usd(rental.hour_usd, rental.pricing_model, self.assumptions)
             prediction = self.need.on(gpu, rental.gpu_count) if rental.gpu_count <= MOST_CARDS else None
             place = " ".join(filter(None, [rental.provider, rental.instance, rental.region]))
             gpus = rental.gpu if rental.gpu_count == 1 else f"{rental.gpu_count} × {rental.gpu}"
@@ -479,19 +470,6 @@ class _Question:
             each = served.each_tokens_per_s
         return Speed(rate=rate, each=each, verdict=verdict, measured=own, serving=served)
 
-    def per_million(self, total: Decimal | None, speed: Speed | None) -> tuple[Decimal | None, Decimal | None]:
-        """Dollars for a million tokens written, and for a million read. With one user, writing bears all of the cost."""
-        busy_hours = self.busy_hours
-        if total is None or not busy_hours or speed is None or speed.expected <= 0:
-            return None, None
-        served = speed.serving
-        if self.need.users == 1 or served is None or self.need.job is None:
-            return costs.cost_per_million_tokens(total, busy_hours, speed.expected), None
-        read_share = Decimal(str(served.read_share))
-        read_rate = served.all_tokens_per_s * self.need.job.load.prompt / self.need.answer_tokens
-        written_usd = costs.cost_per_million_tokens(total * (1 - read_share), busy_hours, served.all_tokens_per_s)
-        return written_usd, costs.cost_per_million_tokens(total * read_share, busy_hours, read_rate)
-
     def against(
         self, needed: float, available: float, outlay: Decimal | None, cards: Decimal | None = None
     ) -> tuple[Message, ...]:
@@ -535,6 +513,26 @@ class _Question:
         if hours <= on:
             return ()
         return (Message(TOO_MUCH, hours=hours, on=on),)
+
+
+def per_million(
+    total: Decimal | None, busy_hours: Decimal, speed: Speed | None, need: Need
+) -> tuple[Decimal | None, Decimal | None]:
+    """Dollars for a million tokens written, and for a million read. With one user, writing bears all of the cost."""
+    if total is None or not busy_hours or speed is None or speed.expected <= 0:
+        return None, None
+    served, share, rate, read_usd = speed.serving, Decimal(1), speed.expected, None
+    why = "all of it is put on what is written, for one user"
+    if need.users > 1 and served is not None and need.job is not None:
+        share = 1 - Decimal(str(served.read_share))
+        why = "the part of the time in which is written ({read_share:.1%})"
+        rate = served.all_tokens_per_s
+        read_rate = rate * need.job.load.prompt / need.answer_tokens
+        read_usd = costs.cost_per_million_tokens(total * (1 - share), busy_hours, read_rate)
+    written_usd = costs.cost_per_million_tokens(total * share, busy_hours, rate)
+    return shown("a million tokens written", written_usd, "USD", lambda: both(
+        Message(why, read_share=share), assumed(need.assumptions, "utilisation"),
+    )), read_usd  # fmt: skip
 
 
 def busy_hours(option: Option, need: Need, limits: Limits) -> float | None:
@@ -639,7 +637,7 @@ class _Boards(NamedTuple):
             prediction=prediction, price_usd=self.price, outlay_usd=self.outlay,
             total_usd=setup.own.total if setup.own else None, host=setup.host, own=setup.own, evidence=card.evidence,
             against=(*setup.against, *question.unsupported(self.gpu), *question.undivided(prediction)),
-            notes=(*notes, *heard, *setup.notes), power=setup.power, copies=copies, chip=self.gpu,
+            notes=(*notes, *heard, *setup.notes), bought=setup.bought, copies=copies, chip=self.gpu,
         )  # fmt: skip
         return question.completed(option, self._of_all(copies), self._memory(copies))
 

@@ -35,10 +35,10 @@ def machine_usd(option: Option, answer: Answer) -> Decimal | None:
 
 def supply_of(option: Option) -> int | None:
     """Watts of the power supply that the cards need, with a margin. None if they are in a machine already."""
-    power, host = option.power, option.host
-    return (
-        None if power is None or host is None or not host.lanes else supply_w(power.boards, power.tdp_w, power.host_w)
-    )
+    bought, host = option.bought, option.host
+    if bought is None or host is None or not host.lanes:
+        return None
+    return supply_w(bought.boards, bought.tdp_w, bought.machine.watts)
 
 
 def mark_of(option: Option) -> str:

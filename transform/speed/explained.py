@@ -1,55 +1,17 @@
-"""Shows every figure of a prediction as arithmetic, step by step, and where each number comes from.
-
-Anybody can type the `arithmetic` of a step into a calculator, and gets its `value`.
-"""
+"""Shows every figure of a prediction as arithmetic, step by step, and where each number comes from."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from decimal import Decimal
 
 from gpuledger.message import Message
-from gpuledger.transform.assumptions import Assumptions, settings
+from gpuledger.transform.figures import Step, assumed, both, number
 from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
-from gpuledger.transform.speed.predict import Prediction, Serving, cache_copies
+from gpuledger.transform.speed.predict import Prediction, cache_copies
 from gpuledger.transform.speed.rules import Rate, Writing
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One figure. `arithmetic` gives `value` in `unit`.
-
-    `source` says where the numbers come from, and how to change those that are assumptions.
-    """
-
-    figure: str
-    arithmetic: str
-    value: float
-    unit: str
-    source: Message | str
-
-
-def number(value: float | Decimal) -> str:
-    """A number as the arithmetic shows it: whole numbers with commas, others with seven digits."""
-    amount = float(value)
-    return f"{int(amount):,}" if amount.is_integer() and abs(amount) < 1e15 else f"{amount:.7g}"
-
-
-def assumed(assumptions: Assumptions, *names: str) -> Message:
-    """Assumptions: their values, where these come from, and the option that changes them."""
-    known = settings()
-    values: dict[str, float] = {name: getattr(assumptions, name) for name in names}
-    each = tuple(f"{name} {value:g} {known[name].unit}: {known[name].source}" for name, value in values.items())
-    return Message("{each:; } (--assume {name}=…)", each=each, name=names[0])
-
-
-def both(*sources: Message | str) -> Message:
-    """Several sources of one figure as one."""
-    return Message("{all:; }", all=sources)
 
 
 def steps(prediction: Prediction) -> Iterator[Step]:
@@ -354,27 +316,3 @@ def reading_steps(prediction: Prediction) -> Iterator[Step]:
             "for what stays with the processor"
         )
     yield Step("reads", f"{number(reached)} × 10^12 ÷ {number(each)}", rate.expected, "tokens/s", source)
-
-
-def serving_steps(prediction: Prediction, served: Serving, answer_tokens: int) -> Iterator[Step]:
-    """The speeds that several users see in a steady state."""
-    writing, reading = prediction.decode.expected or 0.0, prediction.prefill.expected or 0.0
-    users, prompt = prediction.job.load.users, prediction.job.load.prompt
-    read_s, step_s = prompt / reading, users / writing
-    yield Step(
-        "time until the first token", f"{prompt:,} ÷ {number(reading)} + {users} ÷ {number(writing)}",
-        served.first_token_s, "s", Message("the prompt is read, then a step of all"),
-    )  # fmt: skip
-    around = users * read_s + answer_tokens * step_s
-    yield Step(
-        "a round", f"{users} × {number(read_s)} + {answer_tokens:,} × {number(step_s)}", around, "s",
-        Message("every user is answered once; while a prompt is read nobody writes"),
-    )  # fmt: skip
-    yield Step(
-        "each user sees", f"{answer_tokens:,} ÷ ({number(around)} − {number(read_s)})", served.each_tokens_per_s,
-        "tokens/s", Message("an answer by the time in which it is written"),
-    )  # fmt: skip
-    yield Step(
-        "all together", f"{users} × {answer_tokens:,} ÷ {number(around)}", served.all_tokens_per_s, "tokens/s",
-        Message("answers of a round by its time"),
-    )  # fmt: skip

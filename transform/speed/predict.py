@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from gpuledger.message import Message
 from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.figures import shown
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.running import (
     activation_bytes,
@@ -285,13 +286,13 @@ def serving(prediction: Prediction, answer_tokens: int) -> Serving | None:
         return None
     users, prompt = prediction.job.load.users, prediction.job.load.prompt
     read_s, step_s = prompt / reading, users / writing
-    round_s = users * read_s + answer_tokens * step_s
-    return Serving(
-        first_token_s=read_s + step_s,
-        each_tokens_per_s=answer_tokens / (round_s - read_s),
-        all_tokens_per_s=users * answer_tokens / round_s,
-        read_share=users * read_s / round_s,
-    )
+    first_s = shown("time until the first token", read_s + step_s, "s", "the prompt is read, then a step of all")
+    around = "every user is answered once; while a prompt is read nobody writes"
+    round_s = shown("a round", users * read_s + answer_tokens * step_s, "s", around)
+    written = "an answer by the time in which it is written"
+    each = shown("each user sees", answer_tokens / (round_s - read_s), "tokens/s", written)
+    all_ = shown("all together", users * answer_tokens / round_s, "tokens/s", "answers of a round by its time")
+    return Serving(first_s, each, all_, read_share=users * read_s / round_s)
 
 
 _SPLIT_WORDS = {

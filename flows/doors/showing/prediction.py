@@ -14,8 +14,8 @@ from gpuledger.message import Message
 
 if TYPE_CHECKING:
     from gpuledger.transform.buying.need import Need
+    from gpuledger.transform.figures import Step
     from gpuledger.transform.identity.gpu import Gpu
-    from gpuledger.transform.speed.explained import Step
     from gpuledger.transform.speed.predict import Prediction
     from gpuledger.transform.speed.rules import Rate
 

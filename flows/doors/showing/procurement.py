@@ -140,7 +140,7 @@ def _row(order: _Order, advice: str, quotes: _Quotes, money: Money) -> list[Any]
 
 def _pieces(option: Option, answer: Answer) -> int:
     """How many boards, machines or instances are ordered, without those that are there."""
-    boards = option.power.boards if option.way == "buy" and option.power else 1
+    boards = option.bought.boards if option.way == "buy" and option.bought else 1
     return boards - dict(answer.limits.owned).get(option.gpu_id or "", 0)
 
 
