@@ -113,6 +113,7 @@ class Assumptions:
     room_cost: float = _assumed("room_cost", float)
     least_card_gb: float = _assumed("least_card_gb", float)
     least_card_gb_of_several: float = _assumed("least_card_gb_of_several", float)
+    most_consumer_cards: float = _assumed("most_consumer_cards", float)
     several_cards: float = _assumed("several_cards", float)
     experiments: float = _assumed("experiments", float)
     fast_enough_tokens_per_s: float = _assumed("fast_enough_tokens_per_s", float)

@@ -203,13 +203,35 @@ def test_a_stale_street_price_counts_as_one_that_rose_and_the_precision_that_is_
         ("wan-2.2-a14b", {"budget": 2000}, "NVIDIA GeForce RTX 3090"),
         ("gpt-oss-20b", {}, "NVIDIA GeForce RTX 4060 Ti 16GB"),
         ("qwen3-8b", {"owned": ("nvidia-geforce-rtx-4060",)}, "NVIDIA GeForce RTX 4060"),
+        ("gpt-oss-120b", {"usage": Usage(users=25), "budget": 45000}, "2 × NVIDIA RTX PRO 6000 Blackwell"),
+        ("llama-3.3-70b", {"usage": Usage(users=50)}, "4 × NVIDIA RTX PRO 6000 Blackwell"),
+        ("qwen3-32b", {"budget": 3000}, "NVIDIA GeForce RTX 3090"),
+        ("qwen3-32b", {"use": "training"}, "NVIDIA GeForce RTX 3090"),
     ],
 )  # fmt: skip
 def test_an_expert_would_sign_it(model: str, asked: dict[str, Any], first: str, tmp_path: Path) -> None:
-    """Not four or eight cards where one or two do it, 24 GB for clips, what most programs run on, and what is there."""
+    """Not four or eight cards where one or two do it, 24 GB for clips, what most programs run on, and what is there; no
+    H200 for three times the price, eight gaming cards, step to a price of long ago, or two cards for training.
+    """
     picks = from_the_program(model, tmp_path, **asked).picks
     assert picks is not None
     assert picks.first.what == first
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "precision", "offload"),
+    [
+        ("qwen2.5-14b", {"usage": Usage(context=16384), "budget": 250}, "Q3_K_M", "none"),
+        ("gpt-oss-120b", {"budget": 1500}, "mxfp4", "experts"),
+    ],
+)
+def test_what_does_not_fit_well_is_answered_with_fewer_bits_or_experts_in_memory(
+    model: str, asked: dict[str, Any], precision: str, offload: str, tmp_path: Path
+) -> None:
+    answer = from_the_program(model, tmp_path, host="own", **asked)
+    assert answer.instead is not None
+    assert (answer.need.precision, answer.need.offload) == (precision, offload)
+    assert all(option.needed_gb <= 0.95 * option.available_gb for option in answer.ranking)
 
 
 def test_what_a_maker_asks_is_held_against_the_street_of_another_market(tmp_path: Path) -> None:

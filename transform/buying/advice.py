@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from gpuledger.message import Label, Message, Sum
 from gpuledger.transform.buying.hosts import host_for
 from gpuledger.transform.buying.need import WITHOUT_BF16, Need
-from gpuledger.transform.buying.options import HEADS_NOT_DIVIDED, NODES, OWNED, Limits, Option
+from gpuledger.transform.buying.options import HEADS_NOT_DIVIDED, NODES, OWNED, TIGHT, Limits, Option
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.named import SERVED_FILE
 from gpuledger.transform.speed.engines import NOT_KNOWN_TO_RUN
@@ -85,7 +85,7 @@ def what_would(
     without a price, the smallest first.
     """
     holding = [option for option in options if option.fits]
-    fitting = [option for option in holding if not is_against(option, NOT_KNOWN_TO_RUN)]
+    fitting = [option for option in holding if not is_against(option, NOT_KNOWN_TO_RUN, TIGHT)]
     if holding and not fitting:
         yield Message(
             "{what} would hold it, but {engine} is not known to run {precision} there", what=holding[0].what,

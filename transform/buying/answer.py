@@ -20,7 +20,7 @@ from gpuledger.transform.buying.choosing.picks import Choice, Picks
 from gpuledger.transform.buying.hosts import OWN_SLOTS, around
 from gpuledger.transform.buying.market import CONDITIONS, Hosted, OfferFilter
 from gpuledger.transform.buying.need import Need, need_of
-from gpuledger.transform.buying.options import Limits, Option, options_of
+from gpuledger.transform.buying.options import TIGHT, Limits, Option, options_of
 from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.stock import Stock
 from gpuledger.transform.identity import catalogue
@@ -34,6 +34,7 @@ from gpuledger.transform.speed.pieces import HEARD, is_of_speech
 _MORE_BITS = ("Q8_0", "Q6_K", "Q5_K_M")
 #: What a model is used for where nobody says it, by what it makes.
 _USUAL = {"text": "chat", "speech": "speech", "pictures": "pictures", "clips": "clips"}
+_NOT_COMFORTABLE = "At {asked} nothing here is comfortable. At {precision}:"
 _AS_ASKED = "Nothing within what you ask runs {model} at {asked}. At {precision}:"
 
 
@@ -150,7 +151,7 @@ class _Asker:
             return
         for need in self.smaller(first.need):
             instead = Message(
-                _AS_ASKED if first.picks is None else "At {asked} nothing here is comfortable. At {precision}:",
+                _AS_ASKED if first.picks is None else _NOT_COMFORTABLE,
                 model=need.model_id, asked=first.need.precision, precision=need.precision,
             )  # fmt: skip
             yield replace(self.answer(need, first.limits), instead=instead)
@@ -187,6 +188,12 @@ class _Asker:
             if other is not None and other.needed_bytes(1) < need.needed_bytes(1):
                 yield other
 
+    def with_experts_in_memory(self, need: Need) -> Need | None:
+        """What the model needs if its experts may stay with the processor, None if it has none or its program cannot."""
+        with suppress(SizingError):
+            return self.need(need.precision, replace(self.usage, offload="experts")) if need.job else None
+        return None
+
     def at(self, precision: str) -> Need | None:
         """What the model needs at another precision, None if it cannot be loaded or trained so."""
         usage = self.usage
@@ -219,7 +226,7 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
             "{model} writes no speech down: leave --speech-hours-per-day out", model=question.model
         )
     if answer.ranking:
-        return _completed(asker, answer)
+        return _completed(asker, nearest((answer, *_looser(asker, answer))))
     changed = nearest((answer, *_changed(asker, need, limits)))
     if changed.picks:
         return _completed(asker, changed)
@@ -298,6 +305,14 @@ def pieces_of(shape: Architecture | DiffusionModel) -> str:
     return "speech" if is_of_speech(shape) else "text"
 
 
+def _looser(asker: _Asker, answer: Answer) -> Iterator[Answer]:
+    """Answers at smaller precisions, the most bits first, where something holds the model as it was asked too tightly."""
+    if any(one.against and all(reason.template == TIGHT for reason in one.against) for one in answer.options):
+        for need in asker.smaller(answer.need):
+            instead = Message(_NOT_COMFORTABLE, asked=answer.need.precision, precision=need.precision)
+            yield replace(asker.answer(need, answer.limits), instead=instead)
+
+
 def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
     """Answers to the nearest questions, the nearest first: for who has a machine, at smaller precisions, and both."""
     at_home = replace(limits, has_host=True)
@@ -307,17 +322,32 @@ def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
             asker.answer(need, at_home),
             instead=Message("The budget does not reach a whole machine. With one that is there (--host own):"),
         )
+    model, asked = need.model_id, need.precision
     for other in asker.smaller(need):
-        model, asked, precision = need.model_id, need.precision, other.precision
-        at_precision = Message(_AS_ASKED, model=model, asked=asked, precision=precision)
+        at_precision = Message(_AS_ASKED, model=model, asked=asked, precision=other.precision)
         yield replace(asker.answer(other, limits), instead=at_precision)
         if not has_machine:
             both = Message(
                 "Nothing within what you ask runs {model} at {asked}. At {precision}, with a machine that is there "
                 "(--host own):",
-                model=model, asked=asked, precision=precision,
+                model=model, asked=asked, precision=other.precision,
             )  # fmt: skip
             yield replace(asker.answer(other, at_home), instead=both)
+    in_memory = asker.with_experts_in_memory(need)
+    if in_memory is None:
+        return
+    held = Message(
+        "No cards within what you ask hold {model}. With its experts in the machine's memory (--offload experts):",
+        model=model,
+    )
+    yield replace(asker.answer(in_memory, limits), instead=held)
+    if not has_machine:
+        both = Message(
+            "No cards within what you ask hold {model}. With its experts in the memory of a machine that is there "
+            "(--offload experts --host own):",
+            model=model,
+        )
+        yield replace(asker.answer(in_memory, at_home), instead=both)
 
 
 #: More digits are a slip of the finger, or no number that a float holds.

@@ -329,6 +329,11 @@ class _Said(NamedTuple):
                 "Its memory is just enough: {needed:.1f} of {available:.1f} GB.", needed=option.needed_gb,
                 available=option.available_gb,
             )  # fmt: skip
+        if option.prediction is not None and option.prediction.moved is not None:
+            yield Message(
+                "The machine's memory takes {size:,.0f} GB of it.",
+                size=option.prediction.moved.size / 1e9,
+            )
         if answer.more_bits is not None:
             precision, rate = answer.more_bits
             yield Message(

@@ -15,7 +15,7 @@ from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurem
 from gpuledger.transform.buying.need import HARDLY_FASTER, Copies, Need, utilisation
 from gpuledger.transform.figures import assumed, both, shown
 from gpuledger.transform.identity.gpu import Gpu
-from gpuledger.transform.speed import pieces
+from gpuledger.transform.speed import memory, pieces
 from gpuledger.transform.speed.cards import memory_kind
 from gpuledger.transform.speed.predict import MOST_CARDS, Prediction, Serving, serving, with_ceiling, with_measurement
 from gpuledger.transform.speed.rules import Rate
@@ -28,6 +28,7 @@ OWNED = "owned"
 NO_MACHINE = "no machine of hosts.toml holds {boards} of it ({watts:,} W)"
 TOO_FEW_SLOTS = "needs {boards} slots of double width, and your machine counts as one with {slots} (--slots)"
 HEADS_NOT_DIVIDED = "{engine} does not divide the model's heads among {cards} cards"
+TIGHT = "needs {needed:.1f} of {available:.1f} GB, and less than {least:.0%} stay free"
 TOO_MUCH = "takes {hours:.3g} hours a day for what is asked, and is on for {on:g} (--hours-per-day)"
 SPEED_UNKNOWN = "its speed is not known"
 TOO_SLOW = "{speed:.1f} tokens/s (expected of a bound of {bound:.1f}), under {least:g}"
@@ -230,18 +231,18 @@ class _Question:
     def busy_hours(self) -> Decimal:
         return costs.hours_of(self.assumptions) * self.assumptions.utilisation
 
-    def completed(self, option: Option, speed: Speed | None, memory: tuple[float, float]) -> Option:
-        """The option with its speed, its memory (see _memory), the cost of tokens, and the reasons against these in front
-        of its own.
+    def completed(self, option: Option, speed: Speed | None, size: tuple[float, float]) -> Option:
+        """The option with its speed, its memory (`size`, see _memory), the cost of tokens, and the reasons against these
+        in front of its own.
         """
         written_usd, read_usd = per_million(option.total_usd, self.busy_hours, speed, self.need)
         cards_usd = option.price_usd if option.way == "buy" else None
         return option._replace(
-            needed_gb=memory[0], available_gb=memory[1], speed=speed, usd_per_million_tokens=written_usd,
+            needed_gb=size[0], available_gb=size[1], speed=speed, usd_per_million_tokens=written_usd,
             usd_per_million_read=read_usd,
             against=(
-                *self.against(*memory, option.outlay_usd, cards_usd), *self.too_slow(speed),
-                *self.too_much(option._replace(speed=speed)), *option.against,
+                *self.tight(option, *size), *self.against(*size, option.outlay_usd, cards_usd),
+                *self.too_slow(speed), *self.too_much(option._replace(speed=speed)), *option.against,
             ),
         )  # fmt: skip
 
@@ -469,6 +470,14 @@ class _Question:
         if served is not None and self.need.users > 1:
             each = served.each_tokens_per_s
         return Speed(rate=rate, each=each, verdict=verdict, measured=own, serving=served)
+
+    def tight(self, option: Option, needed: float, available: float) -> tuple[Message, ...]:
+        """The reason against what holds a model of text so tightly that the next driver or a longer prompt may not fit."""
+        if self.need.job is None or self.need.offload != "none" or option.condition == OWNED:
+            return ()
+        if memory.verdict(needed, available) != "tight" or not self.assumptions.free_memory_share:
+            return ()
+        return (Message(TIGHT, needed=needed, available=available, least=memory.TIGHT_SHARE),)
 
     def against(
         self, needed: float, available: float, outlay: Decimal | None, cards: Decimal | None = None

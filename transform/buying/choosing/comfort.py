@@ -15,14 +15,17 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.hosts import OWN_SLOTS, has_no_fan
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import OWNED, SPEED_UNKNOWN, Limits, Option
+from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.tensors import count_parameters
 
 LITTLE_ROOM = "only {free:.0%} of its memory stays free, under {least:.0%}"
 SMALL_CARD = "{memory:g} GB leave no room for the next model ({least:g} GB do)"
 SMALL_CARDS = "several cards of {memory:g} GB each, where {least:g} GB make sense"
+MANY_CARDS = "{count} cards made for a desktop in one machine, where at most {most:g} make sense"
 SLOW = "{low:.3g} tokens/s at the low end, under {least:g}"
 SLOW_PICTURE = "{slow:,.0f} s for each at the slow end, where {most:,.0f} are comfortable"
 LATE = "{seconds:.0f} s until the first token, over {most:.3g}"
+READING_UNKNOWN = "how fast it reads a prompt is not known"
 NO_FAN = "it has no fan of its own, only a server's cool it"
 OLD_PRICE = "nobody confirmed its price of late"
 ONE_CARD_DOES = "{what} alone does it"
@@ -38,8 +41,8 @@ _SUPPORT = {
 }
 #: The reasons, the gravest first: experts let memory decide, then speed, then software, then price.
 GRAVITY = (
-    LITTLE_ROOM, SMALL_CARD, SMALL_CARDS, SPEED_UNKNOWN, SLOW, SLOW_PICTURE, LATE, *_SUPPORT.values(), NO_FAN, OLD_PRICE,
-    ONE_CARD_DOES,
+    LITTLE_ROOM, SMALL_CARD, SMALL_CARDS, MANY_CARDS, SPEED_UNKNOWN, SLOW, SLOW_PICTURE, LATE, READING_UNKNOWN,
+    *_SUPPORT.values(), NO_FAN, OLD_PRICE, ONE_CARD_DOES,
 )  # fmt: skip
 
 
@@ -90,18 +93,22 @@ def with_reasons(options: Sequence[Option], need: Need, limits: Limits, assumpti
 
 
 def _beside(alone: Sequence[Option], option: Option, assumptions: Assumptions) -> Option:
-    """An option with the reason that one card does it too, if it is several and not far cheaper.
+    """An option with the reason that one card does it too, if it is several and not far cheaper, by what is asked and by
+    what counts for what may have risen.
 
     Two that are faster stand beside it; more, for which no desktop has slots, do not.
     """
     if option.gpu_count == 1 or option.against or option.outlay_usd is None:
         return option
-    most = paid(option, assumptions) * Decimal(str(assumptions.step_cost))
+    times = Decimal(str(assumptions.step_cost))
+    most, most_asked = paid(option, assumptions) * times, option.outlay_usd * times
     speed = noticed_speed(option, assumptions) if option.gpu_count <= OWN_SLOTS else 0.0
     does = (
         one
         for one in alone
-        if paid(one, assumptions) < most and noticed_speed(one, assumptions) * assumptions.step_gain > speed
+        if paid(one, assumptions) < most
+        and (one.outlay_usd or 0) < most_asked
+        and noticed_speed(one, assumptions) * assumptions.step_gain > speed
     )
     one = next(does, None)
     return option if one is None else option._replace(behind=(*option.behind, Message(ONE_CARD_DOES, what=one.what)))
@@ -134,10 +141,12 @@ def gravity(option: Option) -> tuple[bool, int, int, int]:
 
 
 def _place(reason: Message) -> int:
-    """Its place in GRAVITY. With half of the memory free that should be, it runs well, and weighs less than what is slow."""
+    """Its place in GRAVITY. With half of the memory free that should be, it runs well, and weighs less than what is slow.
+    What is not known of reading beside a processor may be as bad as what is.
+    """
     said = reason.values
     nearly = reason.template == LITTLE_ROOM and float(said["free"]) >= float(said["least"]) / 2
-    return GRAVITY.index(LATE if nearly else reason.template)
+    return GRAVITY.index(LATE if nearly or reason.template == READING_UNKNOWN else reason.template)
 
 
 def _times_too_slow(reason: Message) -> float:
@@ -157,20 +166,30 @@ class _Rules(NamedTuple):
     def missed(self, option: Option) -> Iterator[Message]:
         yield from self._memory(option)
         yield from self._speed(option)
-        if option.chip is not None and not self.assumptions.experiments:
-            for row in experiments():
-                if option.chip.architecture in row.architectures and self.need.engine.name in row.engines:
-                    yield row.reason
-            if self.has_host and has_no_fan(option.chip):
-                yield Message(NO_FAN)
+        if option.chip is not None:
+            yield from self._of_chip(option, option.chip)
         evidence = option.evidence
         if evidence is not None and evidence.is_behind:
             yield Message(OLD_PRICE)
 
+    def _of_chip(self, option: Option, chip: Gpu) -> Iterator[Message]:
+        most = self.assumptions.most_consumer_cards
+        # A node that is sold whole was built for its cards.
+        if most and option.host and chip.segment == "consumer" and option.gpu_count > most:
+            yield Message(MANY_CARDS, count=option.gpu_count, most=most)
+        if self.assumptions.experiments:
+            return
+        for row in experiments():
+            if chip.architecture in row.architectures and self.need.engine.name in row.engines:
+                yield row.reason
+        if self.has_host and has_no_fan(chip):
+            yield Message(NO_FAN)
+
     def _memory(self, option: Option) -> Iterator[Message]:
         free = 1 - option.needed_gb / option.available_gb
-        # Programs for pictures move out what they do not need at the moment.
-        if self.need.diffusion is None and free < self.assumptions.free_memory_share:
+        # What may stay outside the card leaves it: networks of pictures that do not work at the moment, and experts.
+        moves = self.need.diffusion is not None or self.need.offload != "none"
+        if not moves and free < self.assumptions.free_memory_share:
             yield Message(LITTLE_ROOM, free=free, least=self.assumptions.free_memory_share)
         memory = option.chip.memory_gb if option.chip and option.condition != OWNED else None
         if memory is None:
@@ -194,7 +213,9 @@ class _Rules(NamedTuple):
             yield Message(SLOW, low=low, least=self.least_speed)
         prompt = self.need.job.load.prompt if self.need.job else 0
         longest = self.assumptions.comfortable_first_token_s * max(1, prompt / USUAL_PROMPT)
-        if longest and speed.serving is not None and speed.serving.first_token_s > longest:
+        if longest and speed.serving is None and self.need.offload != "none":
+            yield Message(READING_UNKNOWN)
+        elif longest and speed.serving is not None and speed.serving.first_token_s > longest:
             yield Message(LATE, seconds=speed.serving.first_token_s, most=longest)
 
     def _pictures(self, option: Option, *, is_clip: bool) -> Iterator[Message]:

@@ -156,7 +156,8 @@ class Choice(NamedTuple):
         cards as much.
 
         A step that gains room to grow alone may cost up to `room_cost` times as much, one that gains memory and no speed at
-        all up to `step_cost`; memory is no reason for more cards.
+        all up to `step_cost`; memory is no reason for more cards. One from a price of late to a stale one must gain as much
+        as that may have risen.
         """
         known, gains_room = self.assumptions, self._is_tight(first) > self._is_tight(step)
         times = float(paid(step, known) / paid(first, known)) if paid(first, known) else 1.0
@@ -170,6 +171,10 @@ class Choice(NamedTuple):
             return False
         part = min(1.0, (times - 1) / (known.step_cost - 1))
         gain = 1 + (known.step_gain - 1) * part * step.gpu_count
+        if _may_have_risen(step) and not _may_have_risen(first):
+            gain = max(gain, known.stale_price_rise)
+        if step.gpu_count > first.gpu_count:
+            return part >= known.step_part and noticed_speed(first, known) * gain > noticed_speed(step, known)
         return part >= known.step_part and self._is_as_good(first, step, gain)
 
     def _is_as_good(self, option: Option, first: Option, gain: float) -> bool:
@@ -185,6 +190,10 @@ class Choice(NamedTuple):
     def _worth(self, option: Option) -> float:
         """The GB of an option, at most as many as are enough for this need."""
         return min(option.available_gb, option.needed_gb * self.assumptions.enough_memory or option.available_gb)
+
+
+def _may_have_risen(option: Option) -> bool:
+    return option.evidence is not None and option.evidence.may_have_risen
 
 
 @functools.cache
