@@ -42,7 +42,7 @@ def is_before_tax(net: Decimal, gross: Decimal, country: str | None) -> bool:
 _IN_WHOLE = 1_000
 
 
-def included(text: str, price: Decimal) -> bool | None:
+def included(text: str, price: Decimal, country: str | None = None) -> bool | None:
     """Whether the words of a text say that VAT or sales tax is in the price that the text prints; None if they do not say.
 
     In `£359.99 inc. VAT £299.99 ex. VAT` the first price is with tax and the second without, whatever stands in between.
@@ -53,6 +53,8 @@ def included(text: str, price: Decimal) -> bool | None:
     printed = numbers(tidy(text))
     if len({number.token for number in printed}) < 2:
         return statement
+    if any(is_before_tax(value_of(number.token), price, country) for number in printed):
+        return True  # whichever of the two the words describe: `7 490,- bez DPH 6 190,-`
     own = [number for number in printed if value_of(number.token) == price]
     net = [value_of(number.token) for number in printed if number.label == "net"]
     if net and own:

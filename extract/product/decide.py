@@ -234,7 +234,7 @@ def _one_variant(q: Question) -> Decision | None:
     # Or for machines the page names only the cheapest and the dearest variant.
     is_named = q.main.amount in q.claim.others
     # A range on the page is that of all variants, and the current price that of the chosen one.
-    is_of_all = q.shown is None or (q.main.current and q.shown.money.high_amount is not None)
+    is_of_all = q.shown is None or (q.main.current and q.shown.kind == "from")
     is_inside = q.is_in_range and is_of_all and q.main.score >= q.limits.strong
     return q.as_variant() if is_named or is_inside else None
 
@@ -419,7 +419,8 @@ def _doubt(q: Question) -> str:
         return "a number without a currency, in a part that is not named as the price"
     if _is_beside_another(q.page, main, q.seen):
         return "another price stands beside it, and no word or name tells them apart"
-    if _is_before_saving(main, q.payable[1:], q.seen):
+    others = [one for one in q.payable[1:] if not vat.is_before_tax(one.amount, main.amount, q.page.country)]
+    if _is_before_saving(main, others, q.seen):
         return "a lower price is this one and a saving that the page names"
     return ""
 

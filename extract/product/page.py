@@ -9,6 +9,8 @@ from decimal import Decimal
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from lxml.html import HtmlElement
+
 from gpuledger.errors import LayoutChanged
 from gpuledger.extract import words
 from gpuledger.extract.fetch import blocks
@@ -56,7 +58,7 @@ def offer_and_issues(page: Page, country: str | None, language: str | None, usua
         stated = [claim for claim in stated if not seen.for_members.issuperset(claim.readings)]
     available, contradiction = _stock(here, products, page_layout, seen)
     title = _title(here, page_layout, products)
-    is_ordered = available != "unknown" or page_layout.button is not None or _on_request(page_layout)
+    is_ordered = available != "unknown" or _on_request(page_layout)
     if title is None or not (products or stated or seen.prices or is_ordered):
         raise _no_product(page, here, "neither structured data nor a title with a price or a means of ordering")
     amounts = {price.amount for price in seen.prices if price.kind == "now"}
@@ -104,14 +106,16 @@ _LONGEST_REQUEST = 60
 
 
 def _on_request(page_layout: layout.Layout) -> bool:
-    """Whether the goods' part gives their price on request or behind a login. Such a page is still a page of goods."""
-    texts = ((element, " ".join((element.text or "").split())) for element in page_layout.part.iter(*scan.HOLD_TEXT))
-    return any(
-        3 < len(text) <= _LONGEST_REQUEST
-        and (words.is_on_request(text) or (_LOGIN.search(element.get("href") or "") and price_words.is_of_price(text)))
-        and not page_layout.is_elsewhere(element)
-        for element, text in texts
-    )
+    """Whether the goods' part gives their price on request, behind a login or by bids. It is still a page of goods."""
+
+    def asks(element: HtmlElement) -> bool:
+        text = " ".join((element.text or "").split())
+        if _LOGIN.search(element.get("href") or "") and (parent := element.getparent()) is not None:
+            return price_words.is_of_price(html.visible_text(parent, _LONGEST_REQUEST))
+        bids = words.pattern("order", "bid").search(text)
+        return 3 < len(text) <= _LONGEST_REQUEST and (bids is not None or words.is_on_request(text))
+
+    return any(asks(one) and not page_layout.is_elsewhere(one) for one in page_layout.part.iter(*scan.HOLD_TEXT))
 
 
 #: Where a link leads that shows the price after a login.
@@ -144,6 +148,10 @@ class _Goods(NamedTuple):
     shown_price: VisiblePrice | None
 
 
+#: What ends the goods' name in a document's title, before the shop's.
+_AFTER_NAME = re.compile(r"\s[|–—:·-]\s|\|")
+
+
 def _offer(page: Context, goods: _Goods, decision: decide.Decision, usual: Condition) -> Offer:
     title, products, offers, page_layout, available, shown_price = goods
     codes = numbers.of_page(page, products, page_layout)
@@ -154,7 +162,8 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision, usual: Condi
     condition: Condition | None = "unknown" if len(conditions) > 1 else _only(conditions)
     if condition in (None, "new"):
         # Many shops call all that they sell new for machines. What people read there says of which piece it is.
-        printed_condition = words.condition(title) or terms.condition(page_layout, usual)
+        head = _AFTER_NAME.split(page.document_title)[0]
+        printed_condition = words.condition(title) or terms.condition(page_layout, usual) or words.condition(head)
         condition = condition if condition and printed_condition == "unknown" else printed_condition or condition
     kind_of_seller = _seller_kind(page, seller, printed, of_a_person=is_private or terms.is_of_a_person(page_layout))
     if condition is None or (condition == "unknown" and usual != "new"):
@@ -185,7 +194,9 @@ def _offer(page: Context, goods: _Goods, decision: decide.Decision, usual: Condi
         market=page.country.lower()
         if page.country and decision.currency == of_country(page.country) == "EUR"
         else None,
-        tax_included=terms.tax_included(shown_price) if taxed is None and shown_price is not None else taxed,
+        tax_included=terms.tax_included(shown_price, page.country)
+        if taxed is None and shown_price is not None
+        else taxed,
         shipping=_shipping(offers, decision.currency),
     )
 

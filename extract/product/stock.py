@@ -81,6 +81,10 @@ def _of_signs(page: Context, products: list[StructuredProduct], layout: Layout) 
 
 
 _BUTTON = "the button that orders"
+#: The classes that WooCommerce gives the part of a product (`wc_get_product_class`).
+_OF_WOOCOMMERCE: dict[str, Availability] = {
+    "instock": "in_stock", "outofstock": "out_of_stock", "onbackorder": "preorder",
+}  # fmt: skip
 
 
 def _to_machines(page: Context, products: list[StructuredProduct], layout: Layout) -> Sign | None:
@@ -95,6 +99,9 @@ def _to_machines(page: Context, products: list[StructuredProduct], layout: Layou
     for status in ("in_stock", "preorder", "out_of_stock", "unknown"):
         if status in statuses:
             return Sign(status, "the page's structured data")
+    classes = (name for up in layout.above_title for name in (up.get("class") or "").split())
+    if named := next((_OF_WOOCOMMERCE[name] for name in classes if name in _OF_WOOCOMMERCE), None):
+        return Sign(named, "a class of the shop's system")
     stated = availability(page.first_meta("product:availability", "og:availability", "og:product:availability"))
     if stated:
         return Sign(stated, "the page's meta data")
@@ -112,7 +119,8 @@ def _to_people(layout: Layout) -> Sign | None:
     pressable = button is not None and (not _is_disabled(button) or next(_further_orders(layout), None) is not None)
     for part in sorted(layout.statuses, key=layout.title_level)[:10]:
         text = visible_text(part, _MAX_STATUS + 30)
-        if (status := status_in(text)) is not None:
+        status = _of_part(layout, part, text, pressable=pressable)
+        if status is not None:
             # What is gone and can be ordered all the same comes later.
             on_order = pressable and status == "out_of_stock" and words.is_on_order(text)
             return Sign("preorder" if on_order else status, f"{text[:_SHORT]!r} on the page")
@@ -132,6 +140,24 @@ def _to_people(layout: Layout) -> Sign | None:
         if (status := _of_waiting(waiting)) is not None and not layout.is_elsewhere(waiting)
     ]
     return next((line for line in lines if line.says == "out_of_stock"), next(iter(lines), None))
+
+
+_LINES = ("p", "li", "dd", "tr", "div")
+
+
+def _of_part(layout: Layout, part: HtmlElement, text: str, *, pressable: bool) -> Availability | None:
+    """What a part that is named after stock says, as a whole or in a line for each place that may have the goods.
+
+    That no place has them says nothing of a shop whose button can be pressed.
+    """
+    leaves = (one for one in part.iter(*_LINES) if next(one.iterdescendants(*_LINES), None) is None)
+    lines = [visible_text(leaf, _MAX_STATUS) for leaf in leaves if not layout.is_elsewhere(leaf)]
+    if len(lines) < 2:
+        return status_in(text)
+    at_all, in_places = words.status_of_places(lines)
+    if at_all is not None or in_places is None:
+        return at_all or status_in(text)
+    return None if in_places == "out_of_stock" and pressable else in_places
 
 
 def _lines(layout: Layout) -> Iterator[Sign]:
@@ -155,7 +181,11 @@ def _lines(layout: Layout) -> Iterator[Sign]:
         status = words.status_of_line(text) if len(text) <= _SHORT else None
         if words.has_ended(text):
             status = "out_of_stock"
-        elif status and any(up.tag in _OF_ONE_SIZE for up in [element, *element.iterancestors()]):
+        elif (
+            status
+            and any(up.tag in _OF_ONE_SIZE for up in [element, *element.iterancestors()])
+            and not words.is_of_stock_label(text)
+        ):
             continue
         if status and not layout.is_elsewhere(element):
             sign = Sign(status, f"{text!r} on the page")

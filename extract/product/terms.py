@@ -35,7 +35,8 @@ _SOLD_BY = labels(
 _SELLER = labels(
     """
     seller | merchant | verkäufer | vendeur | vendedor | venditore | verkoper | sprzedawca | sprzedający | prodejce
-    predajca | säljare | selger | sælger | myyjä | satıcı | продавец | 판매자 | 販売元 | 卖家 | 賣家
+    predajca | säljare | selger | sælger | myyjä | müüja | pardavėjas | pārdevējs | vânzător | prodavač
+    satıcı | продавец | 판매자 | 販売元 | 卖家 | 賣家
     """,
     r"(?=\s*[:：])",
 )
@@ -64,6 +65,8 @@ def condition(layout: Layout, usual: Condition) -> Condition | None:
 #: The longest text that is a condition and nothing else: `Gebraucht - sehr gut`.
 _LONGEST_BADGE = 30
 _GOES_ON = re.compile(r"\s[-–—]\s|, ")
+_COLONS = (":", "：")
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _CHOICES = ("option", "label", "a", "button")
 _AMOUNT = re.compile(r"\d\d")
 _WAY = re.compile(r"bread-?crumb", re.IGNORECASE)
@@ -77,13 +80,11 @@ def _badges(layout: Layout) -> Iterator[Condition]:
         yield kind
     for element in layout.part.iter(*HOLD_TEXT):
         text = " ".join((element.text or "").split())
-        # `Open-box: from $483.99` is another offer.
-        priced = (
-            visible_text(next(element.iterancestors(), element), _LONGEST_AROUND)
-            if text.endswith((":", "："))
-            else text
-        )
-        is_badge = len(text) <= _MAX_VALUE and element is not layout.title and not _AMOUNT.search(priced)
+        # `Open-box: from $483.99` is another offer, as is a row of a table with prices. A heading begins a part.
+        around = next(element.iterancestors(), element) if text.endswith(_COLONS) else element
+        whole = next(element.iterancestors("tr"), around)
+        priced = visible_text(whole, _LONGEST_AROUND)
+        is_badge = len(text) <= _MAX_VALUE and element.tag not in _HEADINGS and not _AMOUNT.search(priced)
         begin = _GOES_ON.split(text)[0]
         kind = words.condition(begin) if is_badge and 0 < len(begin) <= _LONGEST_BADGE else None
         if kind and element.tag not in _CHOICES and not layout.is_elsewhere(element):
@@ -103,13 +104,21 @@ _LONGEST_LINE = 60
 
 
 def is_of_a_person(layout: Layout) -> bool:
-    """Whether the page is of a site on which many people sell, or says that a person sells: `Contact the seller`."""
+    """Whether the page is of a site on which many people sell, or says that a person sells: `Contact the seller`, `I sell`,
+    `Post an ad`.
+    """
     labels_of_host = set((urlsplit(layout.url).hostname or "").split("."))
     if not labels_of_host.isdisjoint(words.listed("names", "marketplace")):
         return True
     texts = (" ".join((element.text or "").split()) for element in layout.part.iter(*HOLD_TEXT))
-    person = words.pattern("order", "of_a_person")
-    return any(3 < len(text) <= _LONGEST_LINE and person.search(text) for text in texts)
+    person, sale = words.pattern("order", "of_a_person"), words.pattern("order", "i_sell")
+    if any(sale.match(text) or (3 < len(text) <= _LONGEST_LINE and person.search(text)) for text in texts):
+        return True
+    around = (
+        visible_text(link, _LONGEST_LINE + 1) for link in layout.tree.iter("a", "button", "h2", "h3", "h4", "footer")
+    )
+    advertisement = words.pattern("order", "advertisement")
+    return any(3 < len(text) <= _LONGEST_LINE and advertisement.search(text) for text in around)
 
 
 def seller(layout: Layout) -> str | None:
@@ -123,7 +132,7 @@ def seller(layout: Layout) -> str | None:
 _LONGEST_AROUND = 200
 
 
-def tax_included(price: VisiblePrice) -> bool | None:
+def tax_included(price: VisiblePrice, country: str | None) -> bool | None:
     """Whether the words around the shown price say that VAT or sales tax is in it; None if they do not say.
 
     The search ends at the smallest part that also holds another amount which is not struck out: words further out may
@@ -137,7 +146,7 @@ def tax_included(price: VisiblePrice) -> bool | None:
         if text == before:
             continue
         before = text
-        is_included = vat.included(text, price.amount)
+        is_included = vat.included(text, price.amount, country)
         if is_included is not None or len(money.tokens(visible_text(up, _LONGEST_AROUND, CROSSED))) > 1:
             return is_included
     return None

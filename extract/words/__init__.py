@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -106,8 +106,26 @@ def availability(text: str) -> Availability | None:
 
 
 def is_on_order(text: str) -> bool:
-    """Whether a text says that goods are ordered now and come later, whatever else it says of them."""
-    return any(_meanings(text, "preorder"))
+    """Whether a text says that goods are ordered now and come later, whatever else it says of them: in a word, by a day on
+    which they are expected, or as a delivery that takes two weeks or more.
+    """
+    if any(_meanings(text, "preorder")):
+        return True
+    for clause in _END_OF_DATED.split(text):
+        delivered = pattern("stock", "other_date").match(clause.strip())
+        taken = [int(weeks[1]) for weeks in _weeks().finditer(clause)]
+        if (delivered and any(least > 1 for least in taken)) or (
+            pattern("stock", "soon").search(clause) and _date().search(clause) and not delivered
+        ):
+            return True
+    return False
+
+
+@cache
+def _weeks() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<!\d)(\d{{1,2}})(?:\s?(?:-|–|to|bis|à|al?|do|till)\s?\d+)?\s?{source('stock', 'weeks')}", re.I
+    )
 
 
 def _meanings(text: str, status: Availability) -> Iterator[Availability]:
@@ -128,7 +146,7 @@ def _meanings(text: str, status: Availability) -> Iterator[Availability]:
 @cache
 def _date() -> re.Pattern[str]:
     """A day: `12.12.2026`, `12/12`, `2026-12-12`, `12. Dezember`, `December 12`, `KW 50`, `3 weeks`, `12月12日`."""
-    month = source("stock", "month")
+    month = source("stock", "month", "weeks")
     day = r"\d{1,2}[./]\s?\d{1,2}(?:[./]\s?(?:\d{4}|\d{2}))?(?![\d,.%])|\d{4}-\d{2}-\d{2}"
     return re.compile(rf"{day}|\d{{1,2}}\.?(?:\s(?:de|of))?\s?{month}|{month}\s\d{{1,2}}(?!\d)", re.IGNORECASE)
 
@@ -219,7 +237,32 @@ def status_of_line(line: str) -> Availability | None:
     """
     if _status_line().match(line) or _by_count(line):
         return availability(line)
-    return "out_of_stock" if _gone_in_line().match(line) and availability(line) == "out_of_stock" else None
+    if _gone_in_line().match(line) and availability(line) == "out_of_stock":
+        return "out_of_stock"
+    return "preorder" if is_on_order(line) else None
+
+
+#: What stands before a colon: a shop's branch, a warehouse, what is asked.
+_BEFORE_COLON = re.compile(r"\W*([^\W\d][^:：]{1,40})[:：]\s*(?:[<>+]?\s*(\d{1,5})\+?\s?\w{0,9}\.?$)?")
+
+
+def status_of_places(lines: Sequence[str]) -> tuple[Availability | None, Availability | None]:
+    """What lines say of the goods at all, and what those say that are of one place each: `Leiria: Em stock`, `Oulu: 0 kpl`.
+
+    The goods can be bought while one place has them.
+    """
+    general: list[str] = []
+    places: set[Availability | None] = set()
+    for line in lines:
+        named = _BEFORE_COLON.match(line)
+        if named is None or pattern("stock", "label", "before_status").search(named[1]):
+            general.append(line)
+        elif named[2]:
+            places.add("in_stock" if int(named[2]) else "out_of_stock")
+        else:
+            places.add(availability(line))
+    said = (status for line in general if (status := availability(line)) is not None)
+    return next(said, None), next((status for status in ("in_stock", "out_of_stock") if status in places), None)
 
 
 def has_ended(line: str) -> bool:

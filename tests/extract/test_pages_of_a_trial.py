@@ -71,6 +71,10 @@ SIGNS = [
     (f"<p>Lagerstatus: Bestillingsvare – 10-14 hverdage</p>{CART}", "", ("preorder",)),
     (f"<p>Ikke på lager nå – restordre, forventet 09.01.2027. Du kan bestille.</p>{CART}", "", ("preorder",)),
     (f'<div class="stock"><p>Ei varastossa</p><p>Tilaustuote</p></div>{CART}', "", ("preorder",)),
+    (f'<div class="stock"><p>In stock</p><p>Haifa: sold out</p></div>{CART}', "", ("in_stock",)),
+    (f'<div class="stock"><p>Pick up in Lyon: out of stock</p><p>In Lille: today</p></div>{CART}', "", ("in_stock",)),
+    (f"<p>Magazzino: 0</p><p>Ordinabile, consegna tra 3-4 settimane</p>{CART}", "", ("preorder",)),
+    (f'<p class="lager">Beställd, väntas in 2026-12-09</p>{CART}', "", ("preorder",)),
     ("<p>Sold Out</p><button>See similar items</button>", "", NOT_SOLD),
     (f"{CART}<p>120 sold in the last 24 hours</p>", "", ("in_stock",)),
     ('<span class="badge badge--sold-out">Sold out</span>', "", NOT_SOLD),
@@ -107,6 +111,8 @@ def test_a_button_of_the_shops_own_cart_is_no_sign() -> None:
     header = '<header><button>Cart</button><a href="/cart">Basket (0)</a></header>'
     html = f'<html lang="en-us"><body>{header}<h1>{CARD}</h1><p class="price">$999.00</p></body></html>'
     assert offer_on(ADDRESS, html)[0].availability == "unknown"
+    # … and what WooCommerce calls the part that holds the goods is one.
+    assert offer_on(ADDRESS, html.replace("<h1>", '<h1 class="onbackorder">'))[0].availability == "preorder"
 
 
 # ── variants ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -266,6 +272,8 @@ OTHER_MARKUP = [
      "<a class='btn_buy'>구매하기</a>", "989000 KRW"),
     ("en-gb", ADDRESS, "<table><tr><td>WE SELL for</td><td>£620.00</td></tr><tr><td>Trade-in for cash</td><td>£372.00</td>"
      f"</tr></table>{CART}", "620.00 GBP"),
+    ("en-in", ADDRESS, "<p class='price'>₹17,890.00 (with all Taxes)</p><p class='gst'>₹15,161.02 + ₹2,728.98 GST (18%)</p>"
+     f"{CART}", "17890.00 INR"),
     ("de-de", ADDRESS, f"<p class='price'>Storm 2X 309,90 €*</p>{CART}", "309.90 EUR"),
 ]  # fmt: skip
 

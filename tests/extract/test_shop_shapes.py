@@ -280,6 +280,14 @@ class TestTerms:
         offer, _ = read(f"<div>{markup}</div>{CART}")
         assert (offer.price, offer.tax_included) == (Decimal("349.99"), taxed)
 
+    def test_the_lower_of_two_is_without_tax_whichever_the_words_stand_beside(self) -> None:
+        offer, _ = read(
+            f"<div><b class='price'>7 490,-</b><i class='price'>bez DPH 6 190,-</i></div>{CART}",
+            "cs-CZ",
+            "obchod.example.cz",
+        )
+        assert (offer.price, offer.tax_included) == (Decimal(7490), True)
+
     @pytest.mark.parametrize(
         ("markup", "seller", "kind"),
         [

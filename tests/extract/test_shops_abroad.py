@@ -260,7 +260,7 @@ SHOPS: dict[str, Shop] = {
     "Russia, electronics": Shop(
         "ru", "https://www.magaz.example.ru/product/3361234/", "Пылесос 2000 Вт",
         """<main><h1>Пылесос 2000 Вт</h1><div class="product-code">Код товара: 3361234</div><div class="product-buy__price-wrap"><div class="product-buy__price">5 999 ₽<span class="product-buy__prev">7 499</span></div></div><div>от 300 ₽/ мес.</div><button class="buy-btn">Купить</button></main>""",
-        None, None, "3361234", "in_stock", None,
+        "5999", "RUB", "3361234",
     ),
     "Czech electronics": Shop(
         "cs", "https://www.obchod.example.cz/notebook-15-d7123456.htm", "Notebook 15",
