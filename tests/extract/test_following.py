@@ -198,6 +198,21 @@ def test_a_page_that_speaks_of_sitemaps_is_none() -> None:
     assert not sitemaps.is_sitemap(pages.page("<html><body><p>&lt;urlset&gt;</p></body></html>", "", ""))
 
 
+def test_a_list_leads_to_its_cards_and_its_next_page() -> None:
+    """Cards of WooCommerce, whose classes differ by number and stock; an advertisement, and what others bought."""
+    cards = "".join(
+        f'<li class="product post-{n} {stock}"><a href="/p/{n}"><h2>Veltor RTX 40{n} 12GB</h2><b>$5{n}.00</b></a></li>'
+        for n, stock in ((60, "instock"), (70, "outofstock"), (80, "instock"))
+    )
+    beside = '<div><a href="/ad">Veltor RTX 5090 from $1,999.00</a></div>'
+    seen = f'<html lang="en-us"><h1>Cards</h1>{beside}<ul>{cards}</ul><a class="next" href="/cards?p=2">Next</a></html>'
+    found = list(source.get("generic_shop").parse(pages.page(seen, "https://s.example/cards#country=us", "text/html")))
+    expected = [*(("product", f"/p/{n}#country=us") for n in (60, 70, 80)), ("next_page", "/cards?p=2#country=us")]
+    assert [
+        (item.role, item.url.removeprefix("https://s.example")) for item in found if isinstance(item, Link)
+    ] == expected
+
+
 SITE_HOST, PICTURES, ELSEWHERE = "www.site.test", "pictures.site-cdn.test", "evil.elsewhere.test"
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
 

@@ -71,15 +71,19 @@ def _goods(page: Page, usual: Condition) -> Iterator[Parsed]:
         items = list(product.parse(page, country=market.country_told(page.url), usual=usual))
     except LayoutChanged as error:
         refused = error
-    found: list[str] = []
+    found: list[Link] = []
     is_list = False
     if not any(isinstance(item, Offer) and _MODEL.search(item.title) for item in items):
         found, is_list = lists.product_links(page)
     if is_list:
-        yield from (Link(url=url, role="product") for url in found)
+        yield from found
     elif refused is None:
         yield from items
     elif found:
-        raise LayoutChanged(page.url, refused.seen, f"set the products that you want, such as {', '.join(found[:3])}")
+        raise LayoutChanged(
+            page.url,
+            refused.seen,
+            f"set the products that you want, such as {', '.join(link.url for link in found[:3])}",
+        )
     else:
         raise refused
