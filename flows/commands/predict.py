@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True,
               help="How the answer is written.")  # fmt: skip
 def command(question: CardQuestion, explain: bool, data_dir: str | None, form: str) -> None:
-    """What fits on N cards and how fast it will be: what to expect, a range, and a bound."""
+    """What fits on N cards and how fast it will be: what to expect, a range, and a bound.
+
+    Without --model: which models they run comfortably, the largest first, each at the most bits at which they do.
+    """
     from gpuledger.flows.doors.asking import predicting
     from gpuledger.flows.doors.asking.from_hub import bring
     from gpuledger.flows.doors.showing import prediction as prediction_shown
@@ -50,6 +53,9 @@ def command(question: CardQuestion, explain: bool, data_dir: str | None, form: s
     data = read_from(data_dir)
     count, card_name, cards = _cards(data, question.gpu, question.count)
     assumptions = of_settings(question.changed())
+    if not question.model:
+        _show_what_runs(data, question, cards, form)
+        return
     model_id, engine, load = question.model, question.engine, question.usage
     bring(model_id, data)
     with as_wrong_use(SizingError):
@@ -108,6 +114,37 @@ def _cards(data: DataDir, gpu: str, count: int) -> tuple[int, str, Sequence[Gpu]
             gettext("{name!r}: the number of cards must be from 1 to {most}").format(name=gpu, most=MOST_CARDS)
         )
     return max(named, count), card_name, gpus_of(data, card_name)
+
+
+def _show_what_runs(data: DataDir, question: CardQuestion, cards: Sequence[Gpu], form: str) -> None:
+    """Show what cards run comfortably. A usage error for cards of several names, and for what is asked of one model."""
+    from datetime import UTC, datetime
+
+    from gpuledger.flows.doors.asking.buying import Where, stock
+    from gpuledger.flows.doors.showing import prediction as prediction_shown
+    from gpuledger.transform.buying.answer import what_runs
+    from gpuledger.transform.buying.question import Question
+    from gpuledger.transform.buying.stock import one_card
+
+    if len(cards) > 1:
+        raise ambiguous_name(question.gpu, cards)
+    of_one = {
+        "engine": question.engine,
+        "split": question.split,
+        "draft": question.draft,
+        "train": question.usage.train,
+    }
+    if named := [name for name, value in of_one.items() if value]:
+        raise click.UsageError(gettext("--{option} is about one model: give --model too").format(option=named[0]))
+    count, _, _ = _cards(data, question.gpu, question.count)
+    asked = Question(
+        model="", precision=question.precision, usage=question.usage, kv_bits=question.kv_bits, assumed=question.assumed,
+        owned=(cards[0].gpu_id,) * count, host="own", slots=count,
+    )  # fmt: skip
+    is_packaged = not data.published.exists()
+    with stock(data, Where(None, None, None), clock=datetime.now(UTC), packaged=is_packaged) as known:
+        answers = [*what_runs(asked, one_card(cards[0], known), data.root)]
+    prediction_shown.show_what_runs(answers, cards[0], form)
 
 
 def _show_whole(data: DataDir, need: Need, gpu: Gpu, count: int, tokens: int | None, form: str) -> None:

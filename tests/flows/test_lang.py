@@ -182,7 +182,7 @@ def test_the_help_of_every_command_is_korean_and_fits_the_terminal() -> None:
 WRONG = (
     "--langg", "price --asof x", "price --format xml", "price --format", "price --json=3", "value", "buy", "export",
     "changes --limit x", "buy --model x --users 0", "audit x", "audit x y", "quotes chek",
-    "quotes check nofile", "parse product /", "price", "price --lang de", "watch add", "watch add 4090 --below x",
+    "quotes check nofile", "parse product /", "changes", "price --lang de", "watch add", "watch add 4090 --below x",
     "resolve", "parse product README.md --fetched-at x", "refresh --night 2", "replay --until x",
 )  # fmt: skip
 

@@ -58,6 +58,8 @@ def test_every_question_is_a_tool_that_says_it_only_reads(data: Path) -> None:
     for tool in listed:
         assert tool.annotations.read_only_hint
         assert tool.description
+        for name, argument in tool.input_schema.get("properties", {}).items():
+            assert argument.get("description"), (tool.name, name)
 
 
 def test_an_answer_is_that_of_the_command_line(data: Path) -> None:
@@ -144,7 +146,9 @@ def test_before_the_first_refresh_an_agent_hears_what_the_program_brings_and_els
 ) -> None:
     monkeypatch.chdir(tmp_path)
     data = settings_module.load({}).data().root
-    assert "gpuledger refresh --sample" in refused(data, "price", card="4090")
+    assert "gpuledger refresh --sample" in refused(data, "show", card="4090")
+    assert {row["condition"] for row in ask(data, "price", card="4090")["rows"]} <= {"new", "used"}
+    assert "qwen3-32b" in {row["model"] for row in ask(data, "predict", gpu="3090")["rows"]}
     assert ask(data, "size", model="llama-2-7b")["rows"]
     assert ask(data, "buy", model="qwen3-32b", budget=3000)["picks"]
 

@@ -319,3 +319,22 @@ def test_what_is_recommended_fits_by_the_command_that_predicts(
             assert told["memory_needed_gb"] <= told["memory_usable_gb"]
             checked += 1
     assert checked >= 30
+
+
+def test_what_a_card_runs_is_what_a_question_about_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def asked(*words: str) -> Any:
+        return json.loads(CliRunner().invoke(cli, [*words, "--format", "json"], catch_exceptions=False).stdout)
+
+    runs = {row["model"]: row for row in asked("predict", "--gpu", "rtx 3090")}
+    assert runs.keys() >= {"qwen3-32b", "gpt-oss-20b", "flux.1-dev"}
+    assert runs["llama-3.1-8b"]["precision"] == "fp16", "the most bits that are comfortable"
+    for model in (*ASKED_ABOUT, "flux.1-dev"):
+        precision = ("--precision", runs[model]["precision"]) if model in runs else ()
+        first = asked("buy", "--model", model, *precision, "--own", "rtx 3090", "--host", "own")["options"][0]
+        assert (first["condition"] == "owned" and not first["behind"]) == (model in runs), model
+        assert not precision or runs[model].items() & first.items() == {
+            (name, value) for name, value in runs[model].items() if name not in ("model", "seconds_each")
+        }, model
+    assert "llama-3.3-70b" in {row["model"] for row in asked("predict", "--gpu", "2x rtx 3090")}

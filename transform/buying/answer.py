@@ -22,11 +22,18 @@ from gpuledger.transform.buying.market import CONDITIONS, Hosted, OfferFilter
 from gpuledger.transform.buying.need import Need, need_of
 from gpuledger.transform.buying.options import TIGHT, Limits, Option, options_of
 from gpuledger.transform.buying.question import Question, Usage
-from gpuledger.transform.buying.stock import Stock
+from gpuledger.transform.buying.stock import OneCard, Stock
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.sizing.errors import SizingError
-from gpuledger.transform.sizing.named import USUAL_FILE, shape_of, usual_precision
+from gpuledger.transform.sizing.named import (
+    SERVED_FILE,
+    USUAL_FILE,
+    names,
+    parameters_of,
+    shape_of,
+    usual_precision,
+)
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.speed.pieces import HEARD, is_of_speech
 
@@ -250,6 +257,27 @@ def nearest(answers: Iterable[Answer]) -> Answer:
 def at_each_precision(question: Question, stock: Stock, own_models: Path) -> list[Answer]:
     """The answers among which `ask` takes the nearest: of pictures and clips one a precision, the most bits first."""
     return [*_Asker(question, stock, own_models).at_each_precision()]
+
+
+def what_runs(question: Question, stock: OneCard, own_models: Path) -> Iterator[Answer]:
+    """Of each model that writes text or makes pictures, and that the cards of `question` run comfortably: the answer at the
+    most bits at which they do, or at those of the maker's own files. The largest models come first.
+    """
+    shapes = {name: shape_of(name, own_models) for name in names(own_models)}
+    for name in sorted(shapes, key=lambda name: -parameters_of(shapes[name])):
+        with suppress(SizingError, ImpossibleQuestion):
+            asker = _Asker(replace(question, model=name), stock, own_models)
+            usual = question.precision or usual_precision(asker.shape, name, is_served=question.usage.users > 1)
+            need = asker.need(usual, asker.usage)
+            if not need.writes and need.diffusion is None:
+                continue
+            precisions: Sequence[str] = (usual,)
+            if not question.precision and usual in (USUAL_FILE, SERVED_FILE, "fp16"):
+                precisions = ("fp16", *_MORE_BITS, usual) if usual == USUAL_FILE else smaller(need)
+            answers = (asker.answer(at, asker.limits()) for at in map(asker.at, precisions) if at is not None)
+            found = next((one for one in answers if one.picks and not one.picks.first.behind), None)
+            if found is not None:
+                yield found
 
 
 def _completed(asker: _Asker, answer: Answer) -> Answer:

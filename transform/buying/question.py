@@ -123,8 +123,12 @@ class OfModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardQuestion(OfModel):
-    """What `predict` asks: what a number of equal cards in one machine do."""
+    """What `predict` asks: what a number of equal cards in one machine do, with one model or with any."""
 
+    model: str = _asked(
+        "Model to run; `gpuledger model list` lists all (default: every model that these cards run comfortably).", "M",
+        default="",
+    )  # fmt: skip
     gpu: str = _asked(
         'A card as shops and tables name it: "RTX 4090 24GB", "A100 SXM 80GB", "2x RTX 3090".', "G", default=...
     )

@@ -280,6 +280,36 @@ def packaged(assumptions: Assumptions, place: Place, country: str | None, clock:
     )  # fmt: skip
 
 
+@dataclass(slots=True, kw_only=True)
+class OneCard(Stock):
+    """A stock in which nothing is on offer: what runs on cards `gpu` that are there, with what `of` knows of their speed."""
+
+    gpu: Gpu
+    of: Stock
+
+    def offered(self, need: Need, asked: OfferFilter) -> Market:
+        """See stock.Stock."""
+        known = self.of.offered(need, OfferFilter((), shops=()))
+        chips = {self.gpu.gpu_id: self.gpu}
+        return Market(cards=(), instances=(), measured=known.measured, pictures=known.pictures, chips=chips)
+
+    def shops(self) -> Sequence[str]:
+        """See stock.Stock."""
+        return ()
+
+    def known(self) -> Sequence[Gpu]:
+        """See stock.Stock."""
+        return (self.gpu,)
+
+
+def one_card(gpu: Gpu, of: Stock) -> OneCard:
+    """The stock of who has cards `gpu`, at the place and with the assumptions of another stock."""
+    return OneCard(
+        gpu=gpu, of=of, assumptions=of.assumptions, learned=of.learned, now=of.now, prices_as_of=of.prices_as_of,
+        place=of.place, country=of.country, is_packaged=of.is_packaged,
+    )  # fmt: skip
+
+
 def brought(asked: OfferFilter, place: Place, today: date) -> list[Card]:
     """What the program knows of prices in `place`: street prices, and what makers ask, with its tax."""
     prices = makers.known(place.market, today)

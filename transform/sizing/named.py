@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.added_models import MODELS, MOST_USED
+from gpuledger.transform.sizing.added_models import MODELS, MOST_USED, check
 from gpuledger.transform.sizing.config import read_json
 from gpuledger.transform.sizing.diffusion import DiffusionModel, diffusion_models, meant, shape_in
 from gpuledger.transform.sizing.tensors import Architecture, count_parameters
@@ -48,7 +48,12 @@ def shape_of(name: str, own: Path) -> Architecture | DiffusionModel:
     repository = catalogue.meant(plain, {catalogue.untuned(name): name for name in listed})
     if repository is not None:
         return shape_in(dict(listed[repository]))  # type: ignore[call-overload]
-    raise catalogue.unknown(name, [*catalogue.models(), *diffusion_models(), *added])
+    raise catalogue.unknown(name, names(own))
+
+
+def names(own: Path) -> list[str]:
+    """The ids of the models of the catalogue and of those that were added in the data directory `own`."""
+    return [*catalogue.models(), *diffusion_models(), *(model.model_id for model in MODELS.usable(own, check)[0])]
 
 
 #: The files that most people run where a model is published at 16 bits: of llama.cpp, and of servers for many users.

@@ -14,6 +14,15 @@ from gpuledger.flows.doors.showing import terminal
 #: Options that choose where to read and how to write, open a file or keep something, which an agent does not.
 _LEFT_OUT = {"data_dir", "form", "lang", "help", "config", "everything", "prometheus", "save"}
 
+CARD = 'A card as shops and tables name it: "rtx 4090", "3090 24GB", "A100 SXM 80GB".'
+#: What the arguments of commands mean that have no name there, and so no help.
+_ARGUMENTS = {
+    "card": f"{CARD} Without it all; of several names a comma stands between them.",
+    "model": "A model by an id of the catalogue: qwen3-32b, gpt-oss-20b, flux.1-dev.",
+    "table": 'A table such as "mart.value", or "assumptions". Without it the list of all.',
+    "workload": "A workload by an id or a title that `workloads` lists.",
+}
+
 
 def tool_of(
     name: str, command: click.Command, ask: Callable[[Sequence[str], dict[str, Any]], Any]
@@ -63,11 +72,14 @@ def _as_argument(name: str, parameter: click.Parameter) -> inspect.Parameter:
         kind = bool
     if parameter.multiple or parameter.nargs != 1:
         kind = list[kind]
-    help_ = parameter.help if isinstance(parameter, click.Option) else None
+    help_ = parameter.help if isinstance(parameter, click.Option) else _ARGUMENTS[name]
+    if isinstance(parameter, click.Argument) and name == "card" and parameter.required:
+        help_ = CARD
     described = Field(alias=name, description=help_)
     # An argument may be called as a word of Python (`for`): only its alias is.
     as_argument = functools.partial(inspect.Parameter, f"{name}_", inspect.Parameter.KEYWORD_ONLY)
-    if parameter.required or name == "model":
+    # Without a model `size` wants a file, which no agent has.
+    if parameter.required or (name == "model" and isinstance(parameter, click.Argument)):
         return as_argument(annotation=Annotated[kind, described])
     return as_argument(annotation=Annotated[kind | None, described], default=None)
 

@@ -13,6 +13,7 @@ from gpuledger.flows.words.say import say, spoken
 from gpuledger.message import Message
 
 if TYPE_CHECKING:
+    from gpuledger.transform.buying.answer import Answer
     from gpuledger.transform.buying.need import Need
     from gpuledger.transform.figures import Step
     from gpuledger.transform.identity.gpu import Gpu
@@ -135,6 +136,47 @@ def show_whole(whole: Whole, need: Need, gpu: Gpu, count: int) -> None:
     for line in whole.said:
         terminal.say(f"  {say(line)}")
     show_steps(whole.steps)
+
+
+#: The most models that people see of those that a card runs. Programs get all.
+_MOST_MODELS = 25
+
+
+def show_what_runs(answers: Sequence[Answer], gpu: Gpu, form: str) -> None:
+    """Print which models run comfortably: a row each, with the speed that each user sees."""
+    from gpuledger.flows.doors.showing.show import no_rows, show_rows
+    from gpuledger.transform.buying.rows import Shown, row_of
+
+    names = (
+        "precision", "what", "needed_gb", "available_gb", "each_tokens_per_s", "low_tokens_per_s", "high_tokens_per_s",
+        "speed_is", "first_token_s", "engine", "users",
+    )  # fmt: skip
+    rows = []
+    for answer in answers:
+        assert answer.picks is not None
+        row = row_of(
+            Shown(rank=1, option=answer.picks.first, ruled_out=None, answer=answer, origin=lambda sha256: None)
+        )
+        rows.append({"model": answer.question.model, **{name: row[name] for name in names}})
+        rows[-1]["seconds_each"] = row["images_per_s"] and float(f"{row['gpu_count'] / row['images_per_s']:.3g}")
+    if form == "json":
+        terminal.give(rows)
+        return
+    if not rows:
+        no_rows(gettext("no model that is known here runs comfortably on it"))
+        return
+    columns = {
+        "model": "model", "precision": "precision", "what": "what", "needed_gb": "GB needed",
+        "each_tokens_per_s": "tokens/s", "speed_is": "speed is", "first_token_s": "first token s",
+    }  # fmt: skip
+    columns |= {"seconds_each": "seconds each"}
+    shown = [
+        [spoken(row[name]) if name == "speed_is" else row[name] for name in columns] for row in rows[:_MOST_MODELS]
+    ]
+    title = gettext("{gpu}: what it runs comfortably, the largest models first").format(gpu=gpu.display_name)
+    show_rows([*columns.values()], shown, "table", title=title, worth=[*columns.values()])
+    if hidden := len(rows) - len(shown):
+        click.echo(gettext("{count} more with --format json").format(count=hidden))
 
 
 def as_objects(steps: Iterable[Step]) -> list[dict[str, Any]]:
