@@ -15,20 +15,24 @@ import yaml
 
 from tests.command import ROOT, arguments, environment, gpuledger, rows
 from tests.nights import Night
+from tests.support.prefect_home import prefect_home
 
 DEPLOY = ROOT / "deploy"
 PROMTOOL = shutil.which("promtool")
 PROGRAM = "/opt/gpuledger/.venv/bin/gpuledger"
 
 
-def test_the_line_for_cron_publishes(tmp_path: Path) -> None:
-    """With the paths of this test in it, and one source that needs no network."""
+def test_the_line_for_cron_publishes(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """With the paths of this test in it, and one source that needs no network. The first start of a server of Prefect is in
+    tests/flows/test_engines.py.
+    """
+    prefect_home(tmp_path_factory, tmp_path / "data" / "state" / "prefect")
     (line,) = [line for line in (DEPLOY / "crontab").read_text(encoding="utf-8").splitlines() if line[:1].isdigit()]
     assert "%" not in line  # cron would read it as the end of the command
     words = line.split(maxsplit=5)[5]
     for path in (PROGRAM, "/var/lib/gpuledger", "/etc/gpuledger.env"):
         assert path in words
-    (tmp_path / "data" / "inbox").mkdir(parents=True)
+    (tmp_path / "data" / "inbox").mkdir()
     (tmp_path / "data" / "inbox" / "quote.csv").write_text("product,price,currency\nRTX 4090,1599.00,USD\n")
     (tmp_path / "env").write_text("GPULEDGER_SOURCES=quotes\n")
     words = words.replace(PROGRAM, f"{sys.executable} -m gpuledger.flows.cli").replace(

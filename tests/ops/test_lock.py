@@ -11,15 +11,19 @@ from pathlib import Path
 import pytest
 
 from tests.command import arguments, environment, rows
+from tests.support.prefect_home import prefect_home
 
 #: How they are started: an embedded server each would only make them late.
-FEW = ["plain", "plain", "prefect"]
+FEW = ["plain", "prefect"]
 TEN = [*["plain"] * 8, *["prefect"] * 2]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("together", [FEW, pytest.param(TEN, marks=pytest.mark.slow_combination)], ids=["few", "ten"])
-def test_of_refreshes_at_once_one_publishes_and_the_others_say_why(tmp_path: Path, together: list[str]) -> None:
+def test_of_refreshes_at_once_one_publishes_and_the_others_say_why(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, together: list[str]
+) -> None:
+    prefect_home(tmp_path_factory, tmp_path / "state" / "prefect")
     words = ("refresh", "--sample", "--night", 1, "--only", "ecb_fx", "--engine")
     started = [
         subprocess.Popen(
