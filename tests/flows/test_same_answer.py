@@ -218,7 +218,7 @@ def test_a_budget_and_a_speed_give_the_picks_of_the_command_in_the_report(
     for number, row in enumerate(questions):
         if row["people"] != 1 or row["market"] != "us" or row["condition"] != "any":
             continue
-        if row["context"] and (row["context"] > 8192) != bool(speed) or (speed and not row["context"]):
+        if (row["context"] and (row["context"] > 8192) != bool(speed)) or (speed and not row["context"]):
             continue  # each length with one of the budgets; a model of pictures writes no tokens
         question = (row["model_id"], 1, row["context"], "any", "us", "USD")
         told = agent(data, question, budget=budget, min_tokens_per_s=speed or None, shown=3)["options"]
