@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -25,86 +26,11 @@ TEMPLATE = (
 )
 
 #: Kind, title, and what stands in the body.
-WALLS: list[tuple[str, str, str]] = [
-    ("captcha", "Amazonia",
-     "<h4>Enter the characters you see below</h4><p>Sorry, we just need to make sure you're not a robot.</p>"),
-    ("captcha", "Kestrel", '<form action="/errors/validateCaptcha"><input name=field></form>'),
-    ("captcha", "Robot or human?", "<p>Activate and hold the button</p>"),
-    ("captcha", "Kestrel Parts", '<div id="px-captcha"></div><p>Press &amp; Hold to confirm you are a human</p>'),
-    ("captcha", "kestrel.example",
-     "<script src='https://geo.captcha-delivery.com/c.js'></script><p>Please enable JS</p>"),
-    ("captcha", "Sicherheitsabfrage", "<p>Bitte bestätigen Sie</p>"),
-    ("captcha", "쇼핑", "<p>자동입력 방지 문자를 입력해 주세요</p>"),
-    ("captcha", "Czy jesteś robotem?", "<p>Potwierdź</p>"),
-    ("captcha", "Kestrel – Robot Check | Parts", ""),
-    ("challenge", "Kestrel | Waiting Room", "<p>Please do not reload</p>"),
-    ("challenge", "Kestrel",
-     "<h2>Many are here today</h2><p>You are now in line. Your estimated wait time is 4 minutes.</p>"),
-    ("challenge", "Warteschlange", "<p>Sie sind gleich dran</p>"),
-    ("challenge", "접속 대기 중", "<p>잠시만 기다려 주세요</p>"),
-    ("challenge", "Just a moment…", ""),
-    ("challenge", "Attention Required! | Cloudwall", ""),
-    ("challenge", "Pardon Our Interruption", "<p>something about your browser made us think you were a bot</p>"),
-    ("challenge", "kestrel.example", "<p>Checking your browser before accessing kestrel.example</p>"),
-    ("challenge", "", "<iframe>Request unsuccessful. Incapsula incident ID: 77-12</iframe>"),
-    ("challenge", "Kestrel", "<p>Checking if the site connection is secure</p>"),
-    ("captcha", "Kestrel", "<p>Verifying you are human. This may take a moment.</p>"),
-    ("captcha", "Kestrel", "<h4>Click the button below to continue shopping</h4>"),
-    ("soft_404", "Not Found", TEMPLATE),
-    ("consent", "We care about your privacy", "<p>812 partners</p>"),
-    ("blocked", "Access Denied", "You don't have permission to access this. Reference #18.4f1.17.2a"),
-    ("blocked", "Kestrel", "<p>You don’t have permission to access this resource</p>"),  # typographic apostrophe
-    ("blocked", "Sorry", "<p>Our systems have detected unusual traffic from your network</p>"),
-    ("blocked", "안내", "<p>비정상적인 접근이 감지되어 접속이 차단되었습니다</p>"),
-    ("blocked", "Kestrel", "<p>Our store is currently unavailable. We'll be back soon!</p>"),
-    ("blocked", "Sorry! Something went wrong!", "<img src=dog.jpg>"),
-    ("consent", "Before you continue to Kestrel", CONSENT),
-    ("consent", "Kestrel Parts", f"<h2>Cookies</h2><p>{CONSENT}</p>"),
-    ("consent", "Kestrel", "<p>Wir verwenden Cookies. Mit Werbung weiterlesen: alle akzeptieren</p>"),
-    ("consent", "샵", "<p>쿠키 사용에 동의하셔야 이용할 수 있습니다. 동의합니다</p>"),
-    ("consent", "Sklep", "<p>Używamy plików cookies. <button>Akceptuję wszystkie</button></p>"),
-    ("soft_404", "Oops! Page Not Found", TEMPLATE),
-    ("soft_404", "Kestrel Parts",  # heading over offers
-     f"<h1>Sorry, we couldn't find that page</h1><p>Others bought: Borealis $199.00</p>{TEMPLATE}"),
-    ("soft_404", "Kestrel Parts", "<p>The page you are looking for may have been moved or removed.</p>"),
-    ("soft_404", "Seite nicht gefunden | Kestrel", TEMPLATE),
-    ("soft_404", "오류", "<h1>페이지를 찾을 수 없습니다.</h1>"),
-    ("soft_404", "店", "<h1>お探しのページは見つかりませんでした。</h1>"),
-    ("soft_404", "Nie znaleziono strony - Sklep", TEMPLATE),
-    # Waiting rooms.
-    ("challenge", "Shop",
-     "<h1>You are in the queue</h1><p>Thank you for your patience. There are 1,234 people ahead of you.</p>"),
-    ("challenge", "Shop", "<h1>We're experiencing high traffic</h1><p>Estimated waiting time: 5 minutes</p>"),
-    ("challenge", "Shop", "<p>Please wait, your turn is coming up. Number in line: 532</p>"),
-    ("challenge", "Warteraum", "<p>Bitte haben Sie einen Moment Geduld, Sie werden automatisch weitergeleitet.</p>"),
-    ("challenge", "Shop", "<h1>Sie befinden sich in der Warteschlange</h1><p>Geschätzte Wartezeit: 3 Minuten</p>"),
-    ("challenge", "Shop", "<p>Sie sind in der virtuellen Warteschlange. Ihre Position: 84</p>"),
-    ("challenge", "Boutique", "<h1>Vous êtes dans la file d'attente</h1><p>Temps d'attente estimé : 4 minutes</p>"),
-    ("challenge", "Salle d'attente", "<p>Vous allez être redirigé automatiquement.</p>"),
-    ("challenge", "Tienda", "<h1>Estás en la cola</h1><p>Tiempo de espera estimado: 4 minutos</p>"),
-    ("challenge", "Sala de espera", "<p>Gracias por tu paciencia, te redirigiremos automáticamente.</p>"),
-    ("challenge", "Negozio", "<h1>Sei in coda</h1><p>Tempo di attesa stimato: 3 minuti</p>"),
-    ("challenge", "Sala d'attesa virtuale", "<p>Non ricaricare la pagina.</p>"),
-    ("challenge", "Loja", "<h1>Você está na fila</h1><p>Tempo estimado de espera: 4 minutos</p>"),
-    ("challenge", "Winkel", "<h1>Je staat in de wachtrij</h1><p>Geschatte wachttijd: 3 minuten</p>"),
-    ("challenge", "Wachtkamer", "<p>Een ogenblik geduld</p>"),
-    ("challenge", "Sklep", "<h1>Jesteś w kolejce</h1><p>Szacowany czas oczekiwania: 3 minuty</p>"),
-    ("challenge", "Poczekalnia", "<p>Prosimy o cierpliwość</p>"),
-    ("challenge", "Obchod", "<h1>Jste ve frontě</h1><p>Odhadovaná doba čekání: 3 minuty</p>"),
-    ("challenge", "Čekárna", "<p>Vyčkejte prosím</p>"),
-    ("challenge", "Butik", "<h1>Du står i kö</h1><p>Beräknad väntetid: 3 minuter</p>"),
-    ("challenge", "Butik", "<h1>Du er i kø</h1><p>Forventet ventetid: 3 minutter</p>"),
-    ("challenge", "Kauppa", "<h1>Olet jonossa</h1><p>Arvioitu odotusaika: 3 minuuttia</p>"),
-    ("challenge", "Магазин", "<h1>Вы в очереди</h1><p>Примерное время ожидания: 3 минуты</p>"),
-    ("challenge", "Mağaza", "<h1>Sıradasınız</h1><p>Tahmini bekleme süresi: 3 dakika</p>"),
-    ("challenge", "ショップ", "<h1>ただいまアクセスが集中しています</h1><p>順番にご案内しております。予想待ち時間：4分</p>"),
-    ("challenge", "待合室", "<p>このままお待ちください</p>"),
-    ("challenge", "쇼핑몰", "<h1>접속 대기 중입니다</h1><p>예상 대기시간 3분, 고객님 앞에 1,234명의 대기자가 있습니다</p>"),
-    ("challenge", "商城", "<h1>您正在排队</h1><p>预计等待时间：3分钟</p>"),
-    ("challenge", "商城", "<h1>排隊等候中</h1><p>目前流量較大，預估等待時間 3 分鐘</p>"),
-    ("challenge", "Shop",
-     "<p>The store is busy right now. You will be let in when it's your turn. Keep this window open.</p>"),
-]  # fmt: skip
+WALLS = [
+    (kind, title, body.replace("{template}", TEMPLATE).replace("{consent}", CONSENT))
+    for kind, pages in tomllib.loads(Path(__file__).with_name("walls.toml").read_text(encoding="utf-8")).items()
+    for title, body in pages
+]
 
 BANNER = f'<div class="cookie-banner">{CONSENT} <a href="/p">Privacy</a></div><script src="/recaptcha/api.js"></script>'
 LD = '<script type="application/ld+json">{"@context":"https://schema.org","@type":"Product","name":"Aurora"}</script>'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
@@ -280,87 +281,8 @@ EXAMPLES = 2_000
 
 #: text, language and country of the page, amount, currency, kind
 PLAIN = [
-    ("$1,299.99", "en", "US", "1299.99", "USD", "now"),
-    ("$1,299.99", "en", "CA", "1299.99", "CAD", "now"),
-    ("$1,299", "en", "US", "1299", "USD", "now"),
-    ("$24.990", "es", "CL", "24990", "CLP", "now"),
-    ("2,190.00 ARS", "en", "AR", "2190", "ARS", "now"),
-    ("1.299,00 €", "de", "DE", "1299", "EUR", "now"),
-    ("1.299 €", "de", "DE", "1299", "EUR", "now"),
-    ("1.299,- €", None, None, "1299", "EUR", "now"),
-    ("1 299,00\u00a0€", "fr", "FR", "1299", "EUR", "now"),
-    ("35€ 99", "fr", "FR", "35.99", "EUR", "now"),
-    ("CHF 1'299.–", "de", "CH", "1299", "CHF", "now"),
-    ("12 990:-", "sv", "SE", "12990", None, "now"),
-    ("kr 12 990,-", "nb", "NO", "12990", "NOK", "now"),
-    ("1 349,00 zł", "pl", "PL", "1349", "PLN", "now"),
-    ("9 472 Ft", "hu", "HU", "9472", "HUF", "now"),
-    ("63.07 Lei", "ro", "RO", "63.07", "RON", "now"),
-    ("R$ 1.759,99", "pt", "BR", "1759.99", "BRL", "now"),
-    ("₹1,23,456", "en", "IN", "123456", "INR", "now"),
-    ("502,20 руб.", "ru", "BY", "502.20", "BYN", "now"),
-    ("44 890 тг.", "ru", "KZ", "44890", "KZT", "now"),
-    ("¥129,800 (税込)", "ja", "JP", "129800", "JPY", "now"),
-    ("￥1,299.00", "zh", "CN", "1299", "CNY", "now"),
-    ("12,000원", "ko", "KR", "12000", "KRW", "now"),
-    ("₩1,234,000", None, None, "1234000", "KRW", "now"),
-    ("１２，８００円", "ja", "JP", "12800", "JPY", "now"),
-    ("423.923 KD", "en", "KW", "423.923", "KWD", "now"),
-    ("$1,190.00 AUD", "en", "US", "1190", "AUD", "now"),
-    ("1,299. 99 $", "en", "US", "1299.99", "USD", "now"),
-    ("109€ 109€ 109€", "pt", "PT", "109", "EUR", "now"),
-    # Words and marks say what the amount is.
-    ("$54.16/mo.", "en", "US", "54.16", "USD", "monthly"),
-    ("54,16 € mtl.", "de", "DE", "54.16", "EUR", "monthly"),
-    ("$54.16 or $54.16/mo.", "en", "US", "54.16", "USD", "monthly"),
-    ("499,99 € netto 599,99 € brutto", "de", "DE", "599.99", "EUR", "now"),
-    ("12,800円（税込14,080円）", "ja", "JP", "14080", "JPY", "now"),
-    ("14,080円（税抜12,800円）", "ja", "JP", "14080", "JPY", "now"),
-    ("£299.99 (£359.99 inc. VAT)", "en", "GB", "359.99", "GBP", "now"),
-    ("119,00 € (netto 100,00 €)", "de", "DE", "119", "EUR", "now"),
-    ("100,00 € (exkl. MwSt.) 119,00 €", "de", "DE", "119", "EUR", "now"),
-    ("11 569 Kč bez DPH 13 999 Kč", "cs", "CZ", "13999", "CZK", "now"),
-    ("1 299€99 Livraison gratuite", "fr", "FR", "1299.99", "EUR", "now"),
-    ("De: R$ 4.999,00 Por: R$ 3.999,90", "pt", "BR", "3999.90", "BRL", "now"),
-    ("7 990:- Ord. pris 8 990:-", "sv", "SE", "7990", None, "now"),
-    ("12x de R$ 44,00 sem juros", "pt", "BR", "44", "BRL", "monthly"),
-    ("월 54,160원", "ko", "KR", "54160", "KRW", "monthly"),
-    ("From $109.90", "en", "CA", "109.90", "CAD", "from"),
-    ("ab 1.299,00 €*", "de", "DE", "1299", "EUR", "from"),
-    ("12,000원~", "ko", "KR", "12000", "KRW", "from"),
-    ("alkaen 74,95 €", "fi", "FI", "74.95", "EUR", "from"),
-    ("MSRP $1,599.99", "en", "US", "1599.99", "USD", "list"),
-    ("UVP 1.499,00 €", "de", "DE", "1499", "EUR", "list"),
-    ("2 for $5.00", "en", "US", "5", "USD", "bundle"),
-    # Several amounts, all but one of which the words set aside.
-    ("was $899.99 now $749.99", "en", "US", "749.99", "USD", "now"),
-    ("1.299,00 € UVP 1.499,00 €", "de", "DE", "1299", "EUR", "now"),
-    ("$1,299.99 or $54.16/mo. for 24 months", "en", "US", "1299.99", "USD", "now"),
-    ("$1,299.99 (You save $200.00)", "en", "US", "1299.99", "USD", "now"),
-    ("$1,299.99 + $9.99 shipping", "en", "US", "1299.99", "USD", "now"),
-    ("1.299,00 € inkl. MwSt., zzgl. 4,99 € Versand", "de", "DE", "1299", "EUR", "now"),
-    ("40.00€ Brez DDV: 36.53€", "sl", "SI", "40", "EUR", "now"),
-    ("RTX 5090 32GB $1,999.99", "en", "US", "1999.99", "USD", "now"),
-    ("CA$1,299.00", "en", "CA", "1299", "CAD", "now"),  # Canada, and not "about"
-    ("CA $1,299.00", "en", "CA", "1299", "CAD", "now"),
-    ("RTX 4090 $1,599.99", "en", "US", "1599.99", "USD", "now"),
-    # Words for an old price, as shops of many countries print them.
-    ("MRP ₹1,999", "en", "IN", "1999", "INR", "list"),
-    ("reg $10.00", "en", "US", "10.00", "USD", "list"),
-    ("Rek. pris: 299,00 kr", "sv", "SE", "299.00", "SEK", "list"),
-    ("Förpris 6 490.-", "sv", "SE", "6490", None, "list"),
-    ("Norm. 159,00 €", "fi", "FI", "159.00", "EUR", "list"),
-    ("Piyasa Fiyatı : ₺240,00", "tr", "TR", "240.00", "TRY", "list"),
-    ("Liste fiyatı 459,00 TL", "tr", "TR", "459.00", "TRY", "list"),
-    ("Listenpreis: 89,95 €", "de", "DE", "89.95", "EUR", "list"),
-    ("Prix habituel 44,90 €", "fr", "FR", "44.90", "EUR", "list"),
-    ("Prezzo originale 24,00 €", "it", "IT", "24.00", "EUR", "list"),
-    ("Precio habitual 9,95 €", "es", "ES", "9.95", "EUR", "list"),
-    ("Cena rynkowa 199 zł", "pl", "PL", "199", "PLN", "list"),
-    ("メーカー希望小売価格 6,600円", "ja", "JP", "6600", "JPY", "list"),
-    ("할인 전 35,000원", "ko", "KR", "35000", "KRW", "list"),
-    ("할인 후 가격 28,000원", "ko", "KR", "28000", "KRW", "now"),
-    ("할인된 가격 28,000원", "ko", "KR", "28000", "KRW", "now"),
+    [word or None for word in line]
+    for line in tomllib.loads(Path(__file__).with_name("price_texts.toml").read_text(encoding="utf-8"))["plain"]
 ]
 
 
