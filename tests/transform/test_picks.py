@@ -11,13 +11,14 @@ import pytest
 
 from gpuledger.message import Message, said
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.answer import Answer, ask
+from gpuledger.transform.buying.answer import Answer, ImpossibleQuestion, ask
 from gpuledger.transform.buying.choosing.comfort import (
     GRAVITY,
     LITTLE_ROOM,
     NO_FAN,
     ONE_CARD_DOES,
     SLOW,
+    SLOW_READER,
     SMALL_CARD,
     experiments,
     gravity,
@@ -271,6 +272,22 @@ def test_a_use_sets_what_the_question_leaves_open(tmp_path: Path) -> None:
     assert from_the_program("qwen3-32b", tmp_path, use="training").need.tuning is not None
     assert from_the_program("llama-3.1-8b", tmp_path, use="batch").need.users == 8
     assert from_the_program("llama-3.1-8b", tmp_path).need.context_tokens == 8192
+
+
+@pytest.mark.parametrize("model", ["qwen3-embedding-8b", "xlm-roberta-large"])
+def test_what_reads_only_is_judged_by_how_fast_it_reads(model: str, tmp_path: Path) -> None:
+    answer = from_the_program(model, tmp_path)
+    assert answer.picks is not None
+    speed, read = answer.picks.first.speed, answer.picks.first.prediction
+    assert speed is not None and read is not None  # noqa: PT018
+    assert (speed.expected, read.decode.expected) == (read.prefill.expected, None)
+    assert any(said(line).startswith("Reads ") for line in sentences(answer))
+    strict = {"comfortable_first_token_s": "0.001"}
+    assert [why.template for why in from_the_program(model, tmp_path, assumed=strict).picks.first.behind] == [
+        SLOW_READER
+    ]
+    with pytest.raises(ImpossibleQuestion, match="makes vectors"):
+        from_the_program(model, tmp_path, use="chat")
 
 
 @pytest.mark.parametrize(("model", "least"), [("qwen3-14b", 250), ("qwen3-32b", 900)])

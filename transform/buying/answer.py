@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +41,7 @@ from gpuledger.transform.speed.pieces import HEARD, is_of_speech
 #: The files with more bits than the usual one that people run, the most first.
 _MORE_BITS = ("Q8_0", "Q6_K", "Q5_K_M")
 #: What a model is used for where nobody says it, by what it makes.
-_USUAL = {"text": "chat", "speech": "speech", "pictures": "pictures", "clips": "clips"}
+_USUAL = {"text": "chat", "vectors": "embedding", "speech": "speech", "pictures": "pictures", "clips": "clips"}
 _NOT_COMFORTABLE = "At {asked} nothing here is comfortable. At {precision}:"
 _AS_ASKED = "Nothing within what you ask runs {model} at {asked}. At {precision}:"
 
@@ -195,12 +196,6 @@ class _Asker:
             if other is not None and other.needed_bytes(1) < need.needed_bytes(1):
                 yield other
 
-    def with_experts_in_memory(self, need: Need) -> Need | None:
-        """What the model needs if its experts may stay with the processor, None if it has none or its program cannot."""
-        with suppress(SizingError):
-            return self.need(need.precision, replace(self.usage, offload="experts")) if need.job else None
-        return None
-
     def at(self, precision: str) -> Need | None:
         """What the model needs at another precision, None if it cannot be loaded or trained so."""
         usage = self.usage
@@ -233,7 +228,8 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
             "{model} writes no speech down: leave --speech-hours-per-day out", model=question.model
         )
     if answer.ranking:
-        return _completed(asker, nearest((answer, *_looser(asker, answer))))
+        ways = itertools.chain((answer,), _looser(asker, answer))
+        return _completed(asker, next((one for one in ways if one.picks and not one.picks.first.behind), answer))
     changed = nearest((answer, *_changed(asker, need, limits)))
     if changed.picks:
         return _completed(asker, changed)
@@ -311,7 +307,7 @@ def _usage(question: Question, shape: Architecture | DiffusionModel) -> Usage:
         return usage
     use = uses()[question.use]
     makes = pieces_of(shape)
-    if use.get("kind", "text") != makes:
+    if use.get("kind", "text") != makes and "train" not in use:
         raise ImpossibleQuestion(
             "{model} makes {makes}: leave --for {use} out", model=question.model, use=question.use,
             makes=Label("text of speech" if makes == "speech" else makes),
@@ -327,18 +323,23 @@ def _usage(question: Question, shape: Architecture | DiffusionModel) -> Usage:
 
 
 def pieces_of(shape: Architecture | DiffusionModel) -> str:
-    """What a model makes: `text`, `speech` (that it writes down), `pictures` or `clips`."""
+    """What a model makes: `text`, `vectors` (of texts), `speech` (that it writes down), `pictures` or `clips`."""
     if isinstance(shape, DiffusionModel):
         return "pictures" if shape.clip is None else "clips"
+    if shape.kind == "encoder":
+        return "vectors"
     return "speech" if is_of_speech(shape) else "text"
 
 
 def _looser(asker: _Asker, answer: Answer) -> Iterator[Answer]:
-    """Answers at smaller precisions, the most bits first, where something holds the model as it was asked too tightly."""
+    """Answers at smaller precisions, the most bits first, where something holds the model as it was asked too tightly, and
+    with its experts in memory.
+    """
     if any(one.against and all(reason.template == TIGHT for reason in one.against) for one in answer.options):
         for need in asker.smaller(answer.need):
             instead = Message(_NOT_COMFORTABLE, asked=answer.need.precision, precision=need.precision)
             yield replace(asker.answer(need, answer.limits), instead=instead)
+    yield from _in_memory(asker, answer.need, answer.limits)
 
 
 def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
@@ -361,21 +362,24 @@ def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
                 model=model, asked=asked, precision=other.precision,
             )  # fmt: skip
             yield replace(asker.answer(other, at_home), instead=both)
-    in_memory = asker.with_experts_in_memory(need)
-    if in_memory is None:
-        return
-    held = Message(
-        "No cards within what you ask hold {model}. With its experts in the machine's memory (--offload experts):",
-        model=model,
-    )
-    yield replace(asker.answer(in_memory, limits), instead=held)
+    yield from _in_memory(asker, need, limits)
     if not has_machine:
-        both = Message(
-            "No cards within what you ask hold {model}. With its experts in the memory of a machine that is there "
-            "(--offload experts --host own):",
-            model=model,
-        )
-        yield replace(asker.answer(in_memory, at_home), instead=both)
+        yield from _in_memory(asker, need, at_home)
+
+
+def _in_memory(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
+    """The answer with the experts of the model in the machine's memory, if it has any and its program can do that."""
+    if need.job is None or asker.usage.offload != "none":
+        return
+    with suppress(SizingError):
+        other = asker.need(need.precision, replace(asker.usage, offload="experts"))
+        instead = Message(
+            "No cards within what you ask hold {model} comfortably. With its experts in the machine's memory "
+            "({options}):",
+            model=need.model_id,
+            options="--offload experts" if limits.has_host <= asker.limits().has_host else "--offload experts --host own",
+        )  # fmt: skip
+        yield replace(asker.answer(other, limits), instead=instead)
 
 
 #: More digits are a slip of the finger, or no number that a float holds.

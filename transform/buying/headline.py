@@ -475,6 +475,12 @@ class _Said(NamedTuple):
             return
         share = each / option.speed.expected if option.speed.expected else 1.0
         low, high = (_speed((figure or 0) * share) for figure in (rate.low, rate.high))
+        if self.answer.need.reads_only:
+            yield Message(
+                "Reads {speed} tokens/s ({low} to {high}, {basis}): a million tokens take {time}.", speed=_speed(each),
+                low=low, high=high, basis=_basis(rate), time=_time(1_000_000 / each),
+            )  # fmt: skip
+            return
         whom = Message("you") if users == 1 else Message("each of {users}", users=users)
         basis = _basis(rate)
         yield Message(

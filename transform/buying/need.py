@@ -83,6 +83,11 @@ class Need:
         return self.job is not None and self.job.decode_flops is not None
 
     @property
+    def reads_only(self) -> bool:
+        """Whether the model reads texts and writes none: embeddings and the like."""
+        return self.job is not None and self.job.shape.kind == "encoder"
+
+    @property
     def request(self) -> tuple[int, int, int]:
         """The tokens of one request of what writes: read, read again from what went before (`reread_share`), and written."""
         assert self.job is not None, "only what writes is asked for tokens"

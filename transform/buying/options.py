@@ -454,10 +454,13 @@ class _Question:
         return (Message(HEADS_NOT_DIVIDED, engine=prediction.plan.engine.name, cards=prediction.plan.count),)
 
     def speed(self, prediction: Prediction | None, gpu: Gpu, count: int, bandwidth: float | None) -> Speed | None:
-        """The speed of an option. None if the model does not write token by token, or if the bandwidth is not known."""
+        """The speed of an option, in reading for what only reads. None if it is not in tokens or the bandwidth not known."""
         trained = self.need.trained(gpu, count)
         if trained is not None:
             return Speed(rate=trained, each=trained.expected or 0.0, verdict=None, measured=None, serving=None)
+        if prediction is not None and self.need.reads_only and prediction.prefill.expected:
+            rate = prediction.prefill  # one text after another, whoever sent it
+            return Speed(rate, rate.expected or 0.0, verdict=None, measured=None, serving=None)
         if prediction is None or prediction.decode.expected is None or not bandwidth:
             return None
         rate, own = beside_measurements(prediction, self.market.measured, gpu.gpu_id, bandwidth)

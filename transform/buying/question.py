@@ -20,7 +20,7 @@ from gpuledger.transform.speed.engines import Embedding, Split
 from gpuledger.transform.speed.memory import Offload
 
 Condition = Literal["new", "used", "any"]
-Use = Literal["chat", "agent", "documents", "batch", "pictures", "clips", "speech", "training"]
+Use = Literal["chat", "agent", "documents", "batch", "pictures", "clips", "speech", "embedding", "training"]
 #: How the answers may be sorted: picks first, or by the whole cost, what is paid on day one, speed, or memory.
 Order = Literal["picks", "total", "day-one", "speed", "memory"]
 KvBits = Literal["16", "8.5", "8", "4.5", "4", "f16", "q8_0", "fp8", "q4_0"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from gpuledger.transform.sizing import catalogue
@@ -23,11 +24,23 @@ def parameters_of(shape: Architecture | DiffusionModel) -> int:
     return shape.parameters if isinstance(shape, DiffusionModel) else count_parameters(shape).total
 
 
+#: What the names of models say that read texts and write none: their configs are those of models that write.
+_READ_ONLY = ("embed", "rerank")
+
+
 def shape_of(name: str, own: Path) -> Architecture | DiffusionModel:
     """The model that `name` means: in a file, among the models added in the data directory `own`, or in the catalogue.
 
     Raises UnknownModel, with names like it and the way to any other model, if there is none.
     """
+    shape = _named(name, own)
+    reads_only = any(word in Path(name).name.lower() for word in _READ_ONLY)
+    if reads_only and isinstance(shape, Architecture) and shape.kind == "decoder":
+        return replace(shape, kind="encoder")
+    return shape
+
+
+def _named(name: str, own: Path) -> Architecture | DiffusionModel:
     if is_path(name):
         from gpuledger.transform.sizing.files.source import described  # most models are named and no file is read
 

@@ -24,6 +24,7 @@ SMALL_CARDS = "several cards of {memory:g} GB each, where {least:g} GB make sens
 MANY_CARDS = "{count} cards made for a desktop in one machine, where at most {most:g} make sense"
 SLOW = "{low:.3g} tokens/s at the low end, under {least:g}"
 SLOW_PICTURE = "{slow:,.0f} s for each at the slow end, where {most:,.0f} are comfortable"
+SLOW_READER = "{seconds:.2g} s for a text of {tokens:,} tokens, over {most:.3g}"
 LATE = "{seconds:.0f} s until the first token, over {most:.3g}"
 READING_UNKNOWN = "how fast it reads a prompt is not known"
 NO_FAN = "it has no fan of its own, only a server's cool it"
@@ -39,10 +40,12 @@ _SUPPORT = {
     "of_pictures": "programs for pictures call their support of Radeon experimental",
     "of_training": "programs for training call their support of Radeon experimental",
 }
-#: The reasons, the gravest first: experts let memory decide, then speed, then software, then price.
+#: The reasons, the gravest first: experts let memory decide, then speed, then software, then price. For pictures, clips and
+#: training software comes before the size of a card: guides name NVIDIA alone.
 GRAVITY = (
-    LITTLE_ROOM, SMALL_CARD, SMALL_CARDS, MANY_CARDS, SPEED_UNKNOWN, SLOW, SLOW_PICTURE, LATE, READING_UNKNOWN,
-    *_SUPPORT.values(), NO_FAN, OLD_PRICE, ONE_CARD_DOES,
+    LITTLE_ROOM, _SUPPORT["of_pictures"], _SUPPORT["of_training"], SMALL_CARD, SMALL_CARDS, MANY_CARDS, SPEED_UNKNOWN, SLOW,
+    SLOW_PICTURE, SLOW_READER, LATE, READING_UNKNOWN, _SUPPORT["ended"], _SUPPORT["not_listed"], _SUPPORT["of_intel"],
+    NO_FAN, OLD_PRICE, ONE_CARD_DOES,
 )  # fmt: skip
 
 
@@ -154,7 +157,7 @@ def _times_too_slow(reason: Message) -> float:
     said = reason.values
     if reason.template == SLOW:
         return float(said["least"]) / max(float(said["low"]), 1e-9)
-    return float(said["seconds"]) / float(said["most"]) if reason.template in (SLOW_PICTURE, LATE) else 1
+    return float(said["seconds"]) / float(said["most"]) if reason.template in (SLOW_PICTURE, SLOW_READER, LATE) else 1
 
 
 class _Rules(NamedTuple):
@@ -202,7 +205,7 @@ class _Rules(NamedTuple):
     def _speed(self, option: Option) -> Iterator[Message]:
         if self.need.diffusion is not None:
             yield from self._pictures(option, is_clip=self.need.diffusion.clip is not None)
-        if not self.need.writes:
+        if not (self.need.writes or self.need.reads_only):
             return
         speed = option.speed
         if speed is None:
@@ -213,6 +216,10 @@ class _Rules(NamedTuple):
             yield Message(SLOW, low=low, least=self.least_speed)
         prompt = self.need.job.load.prompt if self.need.job else 0
         longest = self.assumptions.comfortable_first_token_s * max(1, prompt / USUAL_PROMPT)
+        if self.need.reads_only:
+            if longest and (seconds := prompt / (low or speed.each)) > longest:
+                yield Message(SLOW_READER, seconds=seconds, tokens=prompt, most=longest)
+            return
         if longest and speed.serving is None and self.need.offload != "none":
             yield Message(READING_UNKNOWN)
         elif longest and speed.serving is not None and speed.serving.first_token_s > longest:
