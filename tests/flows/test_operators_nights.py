@@ -169,15 +169,14 @@ def test_a_night_in_which_no_shop_answers_publishes_nothing_and_every_other_faul
     data = tmp_path / "data"
     assert night(live(data, 1), 1).published
     day = 1
-    for name in HERE:
+    others = [name for name in HERE if name != "newegg"]
+    for away in ({"newegg"}, *map(set, zip(others[::2], others[1::2], strict=True))):
         day += 1
-        summary = night(live(data, day, 1), 1, lambda asked, name=name: asked != name)  # type: ignore[misc]
-        assert (summary.exit_status, name in {one.source for one in summary.sources if one.needs_somebody}) == (
-            3,
-            True,
-        ), name
+        summary = night(live(data, day, 1), 1, lambda asked, away=away: asked not in away)  # type: ignore[misc]
+        assert summary.exit_status == 3, away
+        assert {one.source for one in summary.sources if one.needs_somebody} >= away
         assert not any(one.emptied for one in summary.sources), "that nobody answers is no change of a layout"
-        if name == "newegg":
+        if away == {"newegg"}:
             assert picked(data) == ("newegg", "stale"), (
                 "a dearer card of a shop that answered was picked: 1,129, not 280"
             )
