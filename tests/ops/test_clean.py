@@ -20,65 +20,9 @@ from tests.command import ROOT, succeeds
 from tests.nights import Night
 
 #: What a title could have in it, and what of it is text.
-HOSTILE = {
-    "\x1b]8;;https://evil.example\x1b\\RTX 4090\x1b]8;;\x1b\\": "RTX 4090",
-    "\x1b]8;;https://evil.example\x07RTX 4090\x1b]8;;\x07": "RTX 4090",
-    "\x1b[2J\x1b[HRTX 4090": "RTX 4090",
-    "\x1b[31mRTX\x1b[0m 4090": "RTX 4090",
-    "\x9b2JRTX 4090": "RTX 4090",
-    "\x9d0;title\x9cRTX 4090": "RTX 4090",
-    "\x1b]0;you are root\x07RTX 4090": "RTX 4090",
-    "\x1bP1$r0m\x1b\\RTX 4090": "RTX 4090",
-    "\x1b_apc\x1b\\RTX 4090": "RTX 4090",
-    "\x1b^pm\x1b\\RTX 4090": "RTX 4090",
-    "\x1bcRTX 4090": "RTX 4090",
-    "\x1b(0RTX 4090": "RTX 4090",
-    "\x1b#8RTX 4090": "RTX 4090",
-    "RTX\x08\x08\x08GTX 4090": "RTXGTX 4090",
-    "RTX 4090\rGTX 1060": "RTX 4090GTX 1060",
-    "RTX 4090\x00": "RTX 4090",
-    "RTX 4090\x07": "RTX 4090",
-    "RTX 4090\x0b\x0c": "RTX 4090",
-    "RTX\x7f 4090": "RTX 4090",
-    "RTX\x85 4090": "RTX 4090",
-    "\u202e0904 XTR": "0904 XTR",
-    "\u2066RTX\u2069 4090": "RTX 4090",
-    "\u202aRTX\u202c 4090": "RTX 4090",
-    "\u200fRTX\u200e 4090": "RTX 4090",
-    "\u061cRTX 4090": "RTX 4090",
-    "R\u200bT\u200bX 4090": "RTX 4090",
-    "\ufeffRTX 4090": "RTX 4090",
-    "R\u00adTX 4090": "RTX 4090",
-    "R\u2060TX 4090": "RTX 4090",
-    "RTX 4090" + "".join(chr(0xE0000 + ord(c)) for c in "buy now"): "RTX 4090",
-    "RTX\ufff9 4090\ufffb": "RTX 4090",
-    "RTX\u2028 4090": "RTX  4090",
-    "RTX\u2029 4090": "RTX  4090",
-    "RTX\n4090": "RTX 4090",
-    "RTX 4090 \ud83d": "RTX 4090 \ufffd",
-    "\x1b]8;;https://evil.example": "8;;https://evil.example",  # never ended: what is left moves nothing
-    "\x1b": "",
-    "\x1b[": "",
-    "\x1b[38;2;0;0;0mhidden\x1b[0m": "hidden",
-    "\x1b[1000BRTX 4090": "RTX 4090",
-    "\x1b[?1049hRTX 4090": "RTX 4090",
-    "\x1b[6nRTX 4090": "RTX 4090",
-    "\x1b]52;c;cm0gLXJm\x07RTX 4090": "RTX 4090",  # writes into the clipboard
-    "\x1b]1337;File=name=eA==:AAAA\x07RTX 4090": "RTX 4090",
-    "\x1bXsos\x1b\\RTX 4090": "RTX 4090",
-    "\x98sos\x9cRTX 4090": "RTX 4090",
-    "\x90dcs\x9cRTX 4090": "RTX 4090",
-    "\x1b\x1b[2JRTX 4090": "RTX 4090",
-    "\x1b[\x1b[2J2JRTX 4090": "2JRTX 4090",
-    "\u180eRTX\u206a 4090": "RTX 4090",
-    "\x1b[>0c\x1b[!p\x1b[ qRTX 4090": "RTX 4090",
-    "\x1bPtmux;\x1b\x1b]52;c;eA==\x07\x1b\\RTX 4090": "tmux;RTX 4090",
-    "\x1b7RTX\x1b8\x1b%G\x1b*B\x1b F 4090": "RTX 4090",
-    "\x1b[31\nmRTX 4090": "31 mRTX 4090",
-    "\ud800\udc00RTX 4090": "\ufffd\ufffdRTX 4090",
-    # What takes no room and says nothing, though it is no sign of control.
-    "RTX\u034f\u3164\uffa0\u115f\u1160\u17b4\u17b5\u2065\ufff0\u180b\u180f\U000e01f0 4090": "RTX 4090",
-}
+HOSTILE: dict[str, str] = json.loads(Path(__file__).with_name("hostile_titles.json").read_text(encoding="utf-8"))
+# Two halves of letters, which JSON would read as one.
+HOSTILE["\ud800\udc00RTX 4090"] = "\ufffd\ufffdRTX 4090"
 #: What only looks odd.
 HARMLESS = [
     "GeForce RTX 4090 24GB", "지포스 RTX 4090", "RTX 4090 – “Founders”", "7,49 €\tneu", "[bold]RTX 4090[/bold]", "日本語 🎮",

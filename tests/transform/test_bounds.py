@@ -33,33 +33,7 @@ from gpuledger.transform.speed.learned import NOTHING_LEARNED
 from tests.support import buying
 from tools.measured import Excluded, Residual, measure, read_rows
 
-TABLE = """
-# Results
-
-### Llama 3.2:3b
-
-| System | CPU/GPU | Eval Rate | Power (Peak) |
-| :--- | :--- | :--- | :--- |
-| [Some PC (Nvidia RTX 4090<sup>1</sup>)](https://example.com/1) | GPU | 334.67 Tokens/s | 261.9W |
-| Other PC (2x Nvidia RTX 4090) | GPU | 500.00 Tokens/s | N/A |
-| Board - 8GB | CPU | 4.61 Tokens/s | 13.9W |
-| Small PC (Nvidia RTX 4090) | GPU/CPU | 3.10 Tokens/s | N/A |
-| Board - 8GB | GPU | 1.00 Tokens/s | 5W |
-| Laptop (Integrated Something) | GPU | 9.00 Tokens/s | 5W |
-| Old PC (Nvidia GTX 780 3GB) | GPU | 900.00 Tokens/s | N/A |
-
-### Llama 3.1:70b
-
-| System | CPU/GPU | Eval Rate | Power (Peak) |
-| :--- | :--- | :--- | :--- |
-| Some PC (Nvidia RTX 4090) | GPU | 3.10 Tokens/s | N/A |
-
-### A model nobody knows
-
-| System | CPU/GPU | Eval Rate |
-| :--- | :--- | :--- |
-| Some PC (Nvidia RTX 4090) | GPU | 3.10 Tokens/s |
-"""
+TABLE = Path(__file__).with_name("measured_table.txt").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
