@@ -328,7 +328,7 @@ def _is_labelled(element: HtmlElement) -> bool:
     elif parent is not None and (parent.text or "").strip():
         text = parent.text or ""
     elif heading is not None:
-        row = heading.getparent()
+        row = heading.getnext() if heading.tag == "dt" else heading.getparent()
         if row is not None and len(money.tokens(visible_text(row, MAX_TEXT))) > 1:
             return False
         text = visible_text(heading, _LONGEST_LABEL + 1)

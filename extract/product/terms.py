@@ -30,6 +30,7 @@ _SOLD_BY = labels(
     sold (?:(?:and|&) \w+ )?by | verkauf(?: und versand)? durch | verkauft (?:(?:und|&) \w+ )?(?:von|durch)
     vendue?s? (?:et \w+ )?par | vendid[oa] (?:[ye] \w+ )?por | vendut[oa] (?:e \w+ )?da
     verkoop door | verkocht (?:en \w+ )?door | sprzedaż i wysyłka | sprzedawane przez | säljs av | selges av | sælges af
+    vândut (?:și livrat )?de
     """
 )
 _SELLER = labels(

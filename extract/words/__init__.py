@@ -111,12 +111,12 @@ def is_on_order(text: str) -> bool:
     """
     if any(_meanings(text, "preorder")):
         return True
-    for clause in _END_OF_DATED.split(text):
-        delivered = pattern("stock", "other_date").match(clause.strip())
-        taken = [int(weeks[1]) for weeks in _weeks().finditer(clause)]
-        if (delivered and any(least > 1 for least in taken)) or (
-            pattern("stock", "soon").search(clause) and _date().search(clause) and not delivered
-        ):
+    for clause in _END_OF_DATED.split(text.replace(":", " ").replace("：", " ")):
+        takes = pattern("stock", "lead_time").match(clause.strip())
+        if takes and any(int(weeks[1]) > 1 for weeks in _weeks().finditer(clause)):
+            return True
+        is_expected = pattern("stock", "soon").search(clause) and _date().search(clause)
+        if is_expected and not pattern("stock", "other_date").search(clause):
             return True
     return False
 

@@ -74,6 +74,8 @@ SIGNS = [
     (f'<div class="stock"><p>In stock</p><p>Haifa: sold out</p></div>{CART}', "", ("in_stock",)),
     (f'<div class="stock"><p>Pick up in Lyon: out of stock</p><p>In Lille: today</p></div>{CART}', "", ("in_stock",)),
     (f"<p>Magazzino: 0</p><p>Ordinabile, consegna tra 3-4 settimane</p>{CART}", "", ("preorder",)),
+    (f"<p>Délai de livraison : 3 à 4 semaines</p>{CART}", "", ("preorder",)),
+    (f"<p>Op voorraad</p><p>Verzending naar het buitenland: 2-3 weken</p>{CART}", "", ("in_stock",)),
     (f'<p class="lager">Beställd, väntas in 2026-12-09</p>{CART}', "", ("preorder",)),
     ("<p>Sold Out</p><button>See similar items</button>", "", NOT_SOLD),
     (f"{CART}<p>120 sold in the last 24 hours</p>", "", ("in_stock",)),
@@ -268,6 +270,8 @@ OTHER_MARKUP = [
      f"</th><td>941,80 €</td></tr></table>{CART}", "1149.00 EUR"),
     ("en-us", ADDRESS, "<table><tr><td>1</td><td>$8,249.00</td></tr><tr><td>2-4</td><td>$8,149.00</td></tr></table><p>Price:"
      " $8,249.00</p>", "8249.00 USD"),
+    ("ko", ADDRESS, "<dl><dt>정상가</dt><dd><s>1,490,000원</s></dd><dt>판매가</dt><dd><b>1,390,000원</b></dd></dl>"
+     "<p>품절</p>", "1390000 KRW"),
     ("ko", ADDRESS, "<dl><dt>판매가</dt><dd>989,000원</dd><dt>국민카드 즉시할인</dt><dd>959,330원</dd></dl>"
      "<a class='btn_buy'>구매하기</a>", "989000 KRW"),
     ("en-gb", ADDRESS, "<table><tr><td>WE SELL for</td><td>£620.00</td></tr><tr><td>Trade-in for cash</td><td>£372.00</td>"
