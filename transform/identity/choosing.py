@@ -114,7 +114,9 @@ def by_memory(choice: Choice, reading: Reading) -> None:
     if len(named_types) > 1:
         if reading.memory_types:
             remaining = [m for m in choice.members if m.named_type in reading.memory_types]
-            remaining = remaining or [m for m in choice.members if _may_have(m, reading.memory_types)]
+            # A card without a type in its name may have one of these: it has it, or we do not know its type.
+            types = {*reading.memory_types, None}
+            remaining = remaining or [m for m in choice.members if not m.named_type and m.gpu.memory_type in types]
             if not remaining:
                 choice.conflict = f"states {', '.join(sorted(reading.memory_types))}, which it was not sold with"
             choice.narrow(remaining, f"memory type {', '.join(sorted(reading.memory_types))}")
@@ -124,11 +126,6 @@ def by_memory(choice: Choice, reading: Reading) -> None:
                 [m for m in choice.members if m.named_type is None],
                 "no memory type stated: the version that has none in its name",
             )
-
-
-def _may_have(member: Member, types: set[str]) -> bool:
-    """Whether a card without a memory type in its name may have one of `types`: it has it, or we do not know its type."""
-    return member.named_type is None and (member.gpu.memory_type is None or member.gpu.memory_type in types)
 
 
 #: NVIDIA's own cards. Later versions with another memory were made by its partners alone.
@@ -421,7 +418,7 @@ def settle(choice: Choice, evidence: Evidence, reader: Reader) -> None:
         # Part catalogues write the shader count behind a dash: "Radeon RX 560 - 1024".
         _by_chip(choice, choose(reader.read_title(evidence.chipset.split(" - ")[0])), evidence.chipset)
     if evidence.memory:
-        field = f"{evidence.memory} GB" if _is_number(evidence.memory) else evidence.memory
+        field = f"{evidence.memory} GB" if evidence.memory.strip().replace(".", "", 1).isdigit() else evidence.memory
         _by_memory(choice, reader.read_title(field), f"the memory field says {evidence.memory!r}", contradicts=True)
     for name, text in (("part number", evidence.mpn), ("specification", evidence.specs)):
         if not text:
@@ -437,10 +434,6 @@ def settle(choice: Choice, evidence: Evidence, reader: Reader) -> None:
             if len({member.named_type for member in choice.members}) > 1:
                 choice.narrow([m for m in choice.members if m.gpu.memory_type in reading.memory_types], why)
             _by_form(choice, reading, f"form factor by the {name}")
-
-
-def _is_number(text: str) -> bool:
-    return text.strip().replace(".", "", 1).isdigit()
 
 
 def _by_chip(choice: Choice, chip_choice: Choice, text: str) -> None:

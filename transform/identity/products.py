@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Literal
 
@@ -152,10 +152,6 @@ class Rule:
     find: Callable[[Product], Set[str]]
     #: The rule looks at more than words with a meaning, so that it must be asked about every title.
     reads_all: bool = False
-
-
-def _broken(product: Product) -> Set[str]:
-    return product.standing(product.marks & product.words.broken, lambda place: _of_another(product, place))
 
 
 def _of_another(product: Product, place: int) -> bool:
@@ -515,7 +511,10 @@ def _counted_behind(product: Product) -> Set[str]:
 
 #: In this order: what is broken is broken whatever it is, and a part of a computer is no computer.
 RULES: tuple[Rule, ...] = (
-    Rule("broken", "a word for damage", "RTX 3080 10GB defekt", _broken),
+    Rule(
+        "broken", "a word for damage", "RTX 3080 10GB defekt",
+        lambda product: product.standing(product.marks & product.words.broken, partial(_of_another, product)),
+    ),
     Rule(
         "broken", "a sentence about damage or a missing part", "RTX 3080 12GB no da video",
         lambda product: product.words.broken_phrases.find(product.texts, product.marks),

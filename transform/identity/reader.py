@@ -293,17 +293,15 @@ def _take(tokens: list[Token], run: Suffixes, family: Family, vocabulary: Vocabu
         return True
     elif word in ALWAYS:
         run.suffixes.add(word)
-    elif (token.glued or _ends_in_a_line(word, vocabulary)) and (meant := _beginning(word)):
+    elif (token.glued or _ends_in_a_line(word, vocabulary)) and (
+        meant := next((meant for start, meant in _BEGINNINGS if word.startswith(start)), ())
+    ):
         run.suffixes.update(meant)
     elif word in vocabulary.mobile or word == "maxq":
         run.marks.add(word)
     else:
         return False
     return True
-
-
-def _beginning(word: str) -> tuple[str, ...]:
-    return next((meant for start, meant in _BEGINNINGS if word.startswith(start)), ())
 
 
 def _ends_in_a_line(word: str, vocabulary: Vocabulary) -> bool:
@@ -360,7 +358,8 @@ class Reader:
             if suffix.isalpha() and len(suffix) <= 2
         }
         numbered = frozenset((core[0], core[1]) for core in index.families if len(core) == 2)
-        live, names = _words_with_a_meaning(index, vocabulary), _words_of_names(index)
+        names = _words_of_names(index)
+        live = names.union(vocabulary.marks, text.MEMORY_UNITS, "(),/|", ("ws", "workstation"))
         self._words = Words(Lexicon(live, names, index.joined, whole, numbered, vocabulary.spelling))
         begin = vocabulary.maker.keys() | index.start.keys() | LINES
         #: Words that are noted as they are, because no name and no number begins with them.
@@ -505,10 +504,6 @@ class Reader:
                     end, self._add_mention(reading, family, range(position, position + 1), weak=True, inside=inside)
                 )
         return end
-
-
-def _words_with_a_meaning(index: Index, vocabulary: Vocabulary) -> frozenset[str]:
-    return _words_of_names(index).union(vocabulary.marks, text.MEMORY_UNITS, "(),/|", ("ws", "workstation"))
 
 
 def _words_of_names(index: Index) -> frozenset[str]:

@@ -134,7 +134,8 @@ def find(title: str, reading: Reading, *, is_edition: bool) -> System | None:
     if kind is None:
         return None
     gpus = count or (1 if kind in _ONE_EACH else None)
-    return System(kind, gpus, _reason_text(kind, gpus), {} if data.board.search(plain) else _parts(plain, kind, gpus))
+    why = f"a {kind} with {gpus} cards" if gpus else f"a {kind}; nothing says how many cards are in it"
+    return System(kind, gpus, why, {} if data.board.search(plain) else _parts(plain, kind, gpus))
 
 
 def of_kind(reason: NotACard, title: str, reading: Reading) -> System | None:
@@ -226,10 +227,6 @@ def _computer(plain: str, reason: NotACard, vocabulary: Vocabulary) -> ProductKi
         return "server"
     beside = bool(re.search(r"\bbundle\b|\bcombo\b|\s\+\s", plain))
     return "kit" if beside and evidence <= vocabulary.processor | {"motherboard", "mainboard"} else "computer"
-
-
-def _reason_text(kind: str, gpus: int | None) -> str:
-    return f"a {kind} with {gpus} cards" if gpus else f"a {kind}; nothing says how many cards are in it"
 
 
 def _parts(plain: str, kind: str, gpus: int | None) -> dict[str, int]:

@@ -80,7 +80,8 @@ def block_type(file_type: str, tensor: Tensor, around: Surroundings) -> str:
         return "Q5_K" if file_type in _EIGHT_EXPERTS_OUTPUT else base
     if role.startswith("ffn_down"):
         return _down_type(file_type, base, layer, around)
-    if file_type == "IQ3_XS" and role.startswith(("ffn_gate", "ffn_up")) and _in_the_middle(layer, around.layers):
+    is_middle = around.layers // 8 <= layer < 7 * around.layers // 8
+    if file_type == "IQ3_XS" and role.startswith(("ffn_gate", "ffn_up")) and is_middle:
         return "IQ3_XXS"
     return TYPES[file_type].get(role, base)
 
@@ -88,10 +89,6 @@ def block_type(file_type: str, tensor: Tensor, around: Surroundings) -> str:
 def depends_on_layer(role: str) -> bool:
     """Whether `block_type` looks at the layer of a tensor with this role."""
     return role == "attn_v" or role.startswith(("ffn_down", "ffn_gate", "ffn_up"))
-
-
-def _in_the_middle(layer: int, layers: int) -> bool:
-    return layers // 8 <= layer < 7 * layers // 8
 
 
 def _two_bits_type(file_type: str, role: str, layer: int, around: Surroundings) -> str:

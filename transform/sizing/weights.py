@@ -57,22 +57,6 @@ def grouped(bits: int, group: int, *, index: bool, zeros: bool = True) -> Callab
     return bits_of
 
 
-def _mxfp4(tensor: Tensor) -> Fraction:
-    # Blocks of 32 four-bit values share one 8-bit scale. Only experts are packed. Source: OCP Microscaling Formats 1.0.
-    return Fraction(17 * 8, 32) if tensor.experts > 1 else Fraction(16)
-
-
-def _nvfp4(_: Tensor) -> Fraction:
-    # Blocks of 16 four-bit values share one 8-bit scale. Source: NVIDIA, "Introducing NVFP4", 2025.
-    return Fraction(9, 2)
-
-
-def _nf4(tensor: Tensor) -> Fraction:
-    # Blocks of 64 weights share an 8-bit scale, and blocks of 256 scales share an fp32 scale. Source: Dettmers et al.,
-    # QLoRA, 2023, section 3.
-    return 4 + Fraction(8, 64) + Fraction(32, 64 * 256)
-
-
 def _eight(_: Tensor) -> Fraction:
     # A scale for each row of the matrix or each 128 × 128 of it is less than a hundredth. Source: fp8 and int8 configs of
     # compressed-tensors and of DeepSeek-V3; vLLM loads 15.34 GiB for RedHatAI/Qwen3-14B-FP8-dynamic.
@@ -86,9 +70,13 @@ _PACKED: dict[str, Callable[[Tensor], Fraction]] = {
     "gptq-int4-g128": grouped(4, 128, index=True),
     "gptq-int8-g128": grouped(8, 128, index=True),
     "awq-int4-g128": grouped(4, 128, index=False),
-    "nf4": _nf4,
-    "mxfp4": _mxfp4,
-    "nvfp4": _nvfp4,
+    # Blocks of 64 weights share an 8-bit scale, and blocks of 256 scales share an fp32 scale. Source: Dettmers et al.,
+    # QLoRA, 2023, section 3.
+    "nf4": lambda _: 4 + Fraction(8, 64) + Fraction(32, 64 * 256),
+    # Blocks of 32 four-bit values share one 8-bit scale. Only experts are packed. Source: OCP Microscaling Formats 1.0.
+    "mxfp4": lambda tensor: Fraction(17 * 8, 32) if tensor.experts > 1 else Fraction(16),
+    # Blocks of 16 four-bit values share one 8-bit scale. Source: NVIDIA, "Introducing NVFP4", 2025.
+    "nvfp4": lambda _: Fraction(9, 2),
 }
 
 #: Formats with the number of bits in their name: `exl2-4.25bpw` of ExLlamaV2, `mlx-4bit` of MLX.

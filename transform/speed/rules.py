@@ -483,14 +483,6 @@ STEPS: tuple[Rule[CardTraits, Step], ...] = (
 )
 
 
-def _only_bound(asked: Question, timed: Writing) -> Rate | None:
-    return Rate.only(timed.bound) if asked.is_accelerator else None
-
-
-def _processor_of_several(asked: Question, timed: Writing) -> Rate | None:
-    return Rate.only(timed.bound) if timed.host_bytes and asked.job.load.users > 1 else None
-
-
 def _expected(asked: Question, timed: Writing) -> Rate:
     is_near = timed.shift is not None and timed.shift.is_near
     is_known = timed.step.is_fitted or is_near
@@ -501,8 +493,16 @@ def _expected(asked: Question, timed: Writing) -> Rate:
 
 #: How fast it writes.
 DECODING: tuple[Rule[Writing, Rate], ...] = (
-    Rule("no GPU", "no such card was measured, so only what physics allows is known", _only_bound),
-    Rule("processor", "nobody measured how a processor with a part of the model serves several", _processor_of_several),
+    Rule(
+        "no GPU",
+        "no such card was measured, so only what physics allows is known",
+        lambda asked, timed: Rate.only(timed.bound) if asked.is_accelerator else None,
+    ),
+    Rule(
+        "processor",
+        "nobody measured how a processor with a part of the model serves several",
+        lambda asked, timed: Rate.only(timed.bound) if timed.host_bytes and asked.job.load.users > 1 else None,
+    ),
     Rule("step", "every user gets one token in each step", _expected),
 )
 
@@ -541,10 +541,6 @@ def _calibrated_reading(asked: Question, card: CardTraits) -> Rate | None:
     return Rate.around(reached, deviation, asked.read_bound, basis(deviation, is_covered=is_covered))
 
 
-def _unknown_rate(asked: Question, _: CardTraits) -> Rate | None:
-    return NOTHING if asked.read_bound is None else None
-
-
 def _usual_reading(asked: Question, _: CardTraits) -> Rate:
     job, tokens = asked.job, asked.job.load.prompt
     seconds = (job.prefill_flops or 0) / asked.flops_reached(asked.COMPUTE_SHARE)
@@ -564,6 +560,10 @@ READING: tuple[Rule[CardTraits, Rate], ...] = (
     Rule(
         "calibrated", "the program was measured reading on cards that divide a model as these do", _calibrated_reading
     ),
-    Rule("unknown rate", "nothing was measured, and the card's data sheet does not say its matrix rate", _unknown_rate),
+    Rule(
+        "unknown rate",
+        "nothing was measured, and the card's data sheet does not say its matrix rate",
+        lambda asked, _: NOTHING if asked.read_bound is None else None,
+    ),
     Rule("usual share", "nobody measured it: programs reach a usual share of the matrix rate", _usual_reading),
 )
