@@ -85,7 +85,7 @@ def _time() -> tuple[str, str, str]:
 
 def _utilisation() -> tuple[str, str, str]:
     residuals, excluded = measure(TABLES, Resolver.load(), Assumptions())
-    shares = sorted(residual.result.share for residual in residuals)
+    shares = sorted(residual.share for residual in residuals)
     inside = sum(0 < share <= 1 for share in shares)
     what = f"measured tokens/s within the bound of the card ({len(excluded)} excluded, each with a reason)"
     return (what, f"{inside} of {len(shares)}, highest {shares[-1]:.2f}, median {shares[len(shares) // 2]:.2f}", "all")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying.need import Utilisation, utilisation
+from gpuledger.transform.buying.need import Verdict, verdict_on
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.identity.resolver import Resolver
@@ -48,7 +48,8 @@ class Residual:
     gpu: Gpu
     model_id: str
     precision: str
-    result: Utilisation
+    share: float
+    verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,8 @@ def _measure(row: Row, resolver: Resolver, assumptions: Assumptions) -> Residual
     if gpu is None or gpu.memory_bandwidth_gb_s is None:
         return Excluded(row, "the model does not fit the card")
     bound = gpu.memory_bandwidth_gb_s * 1e9 / size.read_bytes(1)
-    return Residual(row, gpu, model_id, precision, utilisation(row.tokens_per_s, bound, assumptions))
+    verdict = verdict_on(row.tokens_per_s, bound, assumptions)
+    return Residual(row, gpu, model_id, precision, row.tokens_per_s / bound, verdict)
 
 
 def _model_id(heading: str) -> str | None:

@@ -6,6 +6,7 @@ Where steps are collected, a formula runs on figures in place of plain numbers: 
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -49,7 +50,7 @@ def explaining() -> Iterator[dict[str, Step]]:
         _STEPS.reset(token)
 
 
-def shown(figure: str, value: _Amount, unit: str, source: Message | str | Callable[[], Message]) -> _Amount:
+def shown(figure: str, value: _Amount, unit: str, source: Message | str | Callable[[], Message] = "") -> _Amount:
     """The value. Where steps are collected, its arithmetic is one of them, and what follows says the value as a number.
 
     A source with values of its own is given as a function, which is asked only there.
@@ -63,8 +64,12 @@ def shown(figure: str, value: _Amount, unit: str, source: Message | str | Callab
 
 
 def number(value: float | Decimal) -> str:
-    """A number as the arithmetic shows it: whole numbers with commas, others with seven digits."""
+    """A number as the arithmetic shows it: whole numbers with commas, a million or a billion as 10^6, others with seven
+    digits.
+    """
     amount = float(value)
+    if amount in (1e6, 1e9, 1e12):
+        return f"10^{math.log10(amount):.0f}"
     return f"{int(amount):,}" if amount.is_integer() and abs(amount) < 1e15 else f"{amount:.7g}"
 
 
@@ -118,12 +123,15 @@ class _Fields:
         self._of = of
 
     def __getattr__(self, name: str) -> Any:
+        made = getattr(type(self._of), name, None)
+        if isinstance(made, property) and made.fget is not None:
+            return made.fget(self)
         value = getattr(self._of, name)
-        return traced(value) if isinstance(value, float | Decimal) else value
+        return traced(value) if isinstance(value, float | Decimal) and not isinstance(value, _Said) else value
 
 
 def fields_of(record: _Of) -> _Of:
-    """The record with those of its fields as figures that are no whole numbers."""
+    """The record with those of its fields as figures that are no whole numbers, and what its properties make of them."""
     return cast("_Of", _Fields(record))
 
 

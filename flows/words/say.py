@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from gettext import NullTranslations
+from pathlib import Path
 
 import click
 
@@ -18,6 +19,7 @@ from gpuledger import local_files
 from gpuledger.flows.words.lang import N_, current, gettext, knows, translations
 from gpuledger.message import Sum, Words, message_of, said
 from gpuledger.redaction import redact_text
+from gpuledger.transform import models
 
 
 def say(what: object, money: Callable[[Sum], Sum] = lambda amount: amount) -> str:
@@ -53,18 +55,6 @@ def label(text: str) -> str:
     return gettext(text) if knows(text) else text
 
 
-#: The templates of sentences, the more specific ones first.
-TEMPLATES = (
-    # transform.queries.MARK
-    N_("rate of {day}"),
-    # mart.price_trend
-    N_("no judgement on whether it is low: no price was seen for {days} days"),
-    N_("no judgement on whether it is low: its price is known on {days} of the 30 days that takes"),
-    N_("no judgement on whether it is low: only prices of the home market are followed"),
-    N_("it fell by {share}% in 30 days and may go on"),
-    N_("near its lowest of 30 days, and not falling"),
-    N_("neither near its lowest of 30 days nor falling fast: {share}% of the days of a year were cheaper"),
-)
 #: A number with the things that it counts, as in `3 out of stock, 1 grey import`.
 _COUNTED = re.compile(r"(\d+) ([a-zA-Z][^,]*)")
 
@@ -117,6 +107,9 @@ def _by_template(text: str, translate: Callable[[str], str]) -> str | None:
 
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The sentences with gaps that SQL makes, as they stand there (transform.queries.MARK has the day of a rate)."""
+    sql = (Path(models.__path__[0]) / "mart/price_trend/query.sql").read_text(encoding="utf-8")
+    templates = (N_("rate of {day}"), *re.findall(r"'([^'{]+\{\w+\}[^']*)'", sql))
     return tuple(
-        (template, re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^;]+?)", re.escape(template)))) for template in TEMPLATES
+        (template, re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^;]+?)", re.escape(template)))) for template in templates
     )

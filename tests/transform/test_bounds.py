@@ -78,7 +78,7 @@ def test_a_row_is_measured_or_excluded_with_its_reason(measured: tuple[list[Resi
 
 
 def test_a_measurement_beyond_the_bound_is_called_an_error(measured: tuple[list[Residual], list[Excluded]]) -> None:
-    assert [item.result.verdict for item in measured[0]] == ["limited by the card", "error in data or formula"]
+    assert [item.verdict for item in measured[0]] == ["limited by the card", "error in data or formula"]
 
 
 def test_every_published_measurement_is_within_its_bound(shared_data: Path, resolver: Resolver) -> None:
@@ -91,10 +91,10 @@ def test_every_published_measurement_is_within_its_bound(shared_data: Path, reso
     }
     assert len(residuals) + len(excluded) == len(printed)
     assert len(residuals) >= 50
-    beyond = [item for item in residuals if not 0 < item.result.share <= 1]
+    beyond = [item for item in residuals if not 0 < item.share <= 1]
     assert not beyond
     # Bounds that were ten times too high would be met as well: the best measured card comes near its own.
-    assert max(item.result.share for item in residuals) > 0.75
+    assert max(item.share for item in residuals) > 0.75
 
 
 def decode_bound(size: Weights, cache: int, bandwidth_gb_s: float, *, batch: int = 1) -> float:
@@ -112,21 +112,20 @@ def test_the_surveys_llama_test_could_be_much_faster(bandwidth: float, expected:
 @pytest.mark.parametrize(("measured", "bandwidth", "share"), [(25.82, 1008, 0.17), (19.48, 360, 0.35)])
 def test_and_was_limited_by_software(measured: float, bandwidth: float, share: float) -> None:
     bound = decode_bound(weights(catalogue.architecture("llama-13b"), "int4"), 0, bandwidth)
-    result = need.utilisation(measured, bound, Assumptions())
-    assert result.share == pytest.approx(share, abs=0.006)
-    assert result.verdict == "limited by software or CPU, not by the card"
+    assert measured / bound == pytest.approx(share, abs=0.006)
+    assert need.verdict_on(measured, bound, Assumptions()) == "limited by software or CPU, not by the card"
 
 
 def test_verdicts() -> None:
     assumptions = Assumptions()
-    assert need.utilisation(101, 100, assumptions).verdict == "error in data or formula"
-    assert need.utilisation(100, 100, assumptions).verdict == "limited by the card"
-    assert need.utilisation(40, 100, assumptions).verdict == "limited by the card"
-    assert need.utilisation(39.9, 100, assumptions).verdict == "limited by software or CPU, not by the card"
+    assert need.verdict_on(101, 100, assumptions) == "error in data or formula"
+    assert need.verdict_on(100, 100, assumptions) == "limited by the card"
+    assert need.verdict_on(40, 100, assumptions) == "limited by the card"
+    assert need.verdict_on(39.9, 100, assumptions) == "limited by software or CPU, not by the card"
     strict = dataclasses.replace(assumptions, low_utilisation=0.8)
-    assert need.utilisation(70, 100, strict).verdict == "limited by software or CPU, not by the card"
+    assert need.verdict_on(70, 100, strict) == "limited by software or CPU, not by the card"
     with pytest.raises(ValueError, match="bound must be above zero"):
-        need.utilisation(10, 0, assumptions)
+        need.verdict_on(10, 0, assumptions)
 
 
 def test_cache_slows_decoding() -> None:

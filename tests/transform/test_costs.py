@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from gpuledger.transform.assumptions import Assumptions, from_table, with_value_kept
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.rent_or_buy import Pair, compare
 
 #: Round numbers, so that the arithmetic can be followed.
 SIMPLE = Assumptions(
@@ -184,9 +183,6 @@ def test_storage_and_egress_are_paid_by_the_month() -> None:
         assert difference == Decimal(219) * 12 / 3650
 
 
-PAIR = Pair(price_usd=Decimal(1600), tdp_w=300, cards=1, hour_usd=Decimal("0.5"), pricing_model="on_demand")
-
-
 @pytest.mark.parametrize(
     ("model", "years", "hours", "paid_years"),
     [
@@ -217,9 +213,9 @@ def test_an_unknown_pricing_model_or_a_free_hour_is_refused() -> None:
 
 
 def test_what_a_card_kept_goes_before_the_assumption() -> None:
-    seen = dataclasses.replace(PAIR, value_kept=Decimal("0.9"))
-    assert compare(seen, Assumptions()).own.resale == Decimal(1600) * Decimal("0.9") ** 3 * Decimal("0.9")
-    assert compare(PAIR, Assumptions()).own.resale == Decimal(1600) * Decimal("0.75") ** 3 * Decimal("0.9")
+    for value_kept, a_year in ((Decimal("0.9"), "0.9"), (None, "0.75")):
+        own = costs.ownership(Decimal(1600), 300, with_value_kept(Assumptions(), value_kept))
+        assert own.resale == Decimal(1600) * Decimal(a_year) ** 3 * Decimal("0.9")
     assert with_value_kept(Assumptions(), None) == Assumptions()
 
 
@@ -231,7 +227,8 @@ def test_the_cheaper_way_breaks_even_within_the_horizon(
     price: Decimal, hour: Decimal, years: Decimal, model: str, cards: int
 ) -> None:
     assumptions = dataclasses.replace(Assumptions(), horizon_years=years)
-    answer = compare(Pair(price_usd=price, tdp_w=300, cards=cards, hour_usd=hour, pricing_model=model), assumptions)
+    own = costs.ownership(price, 300, assumptions, count=cards)
+    answer = costs.rent_vs_buy(own, costs.rent_per_used_hour(hour, model, assumptions))
     hours = answer.break_even_hours
     assert (answer.cheaper == "buy") == (hours is not None and hours < answer.own.hours)
 

@@ -126,7 +126,8 @@ def test_what_fits_where() -> None:
 
     def fits(model_id: str, precision: str, memory_gb: float, count: int = 1) -> bool:
         needed = inference_memory(catalogue.architecture(model_id), precision, 4096, 1, assumptions)
-        return needed.on_cards(count).total <= usable_bytes(memory_gb * 2**30, count, LLAMA_CPP, assumptions)
+        on_cards = needed.total + (count - 1) * needed.activations
+        return on_cards <= usable_bytes(memory_gb * 2**30, count, LLAMA_CPP, assumptions)
 
     assert fits("llama-2-7b", "fp16", 24)
     assert not fits("llama-2-7b", "fp16", 12)

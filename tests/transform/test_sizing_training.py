@@ -35,19 +35,10 @@ def test_mixed_precision_adamw_takes_16_bytes_a_parameter() -> None:
     assert memory.total - memory.activations == 16 * 6_738_415_616
 
 
-def test_full_precision_adamw_takes_16_too_and_8_bit_states_save_6() -> None:
-    architecture = catalogue.architecture("llama-2-7b")
-    full = training_memory(architecture, Training("adamw", 2048, mixed_precision=False))
-    eight = training_memory(architecture, Training("adamw-8bit", 2048))
-    assert full.total - full.activations == 16 * 6_738_415_616
-    assert eight.total - eight.activations == 10 * 6_738_415_616
-
-
-def test_checkpointing_keeps_a_seventeenth_of_the_activations_and_those_of_the_layer_that_is_computed_again() -> None:
-    architecture = catalogue.architecture("llama-2-7b")
-    kept = training_memory(architecture, Training("adamw", 2048, checkpointing=False)).activations
-    assert kept == 34 * 2048 * 4096 * 32
-    assert training_memory(architecture, Training("adamw", 2048)).activations == kept // 17 + kept // 32
+def test_8_bit_states_save_6_of_them_and_activations_are_the_inputs_of_layers_and_all_of_one() -> None:
+    memory = training_memory(catalogue.architecture("llama-2-7b"), Training("adamw-8bit", 2048))
+    assert memory.total - memory.activations == 10 * 6_738_415_616
+    assert memory.activations == (2 * 32 + 34) * 2048 * 4096
 
 
 @pytest.mark.parametrize(

@@ -228,17 +228,7 @@ def _context(shape: Architecture, usage: Usage) -> int:
 Verdict = Literal["error in data or formula", "limited by software or CPU, not by the card", "limited by the card"]
 
 
-@dataclass(frozen=True, slots=True)
-class Utilisation:
-    """A measured speed, its bound, the `share` measured / bound, and what this share says."""
-
-    measured: float
-    bound: float
-    share: float
-    verdict: Verdict
-
-
-def utilisation(measured: float, bound: float, assumptions: Assumptions) -> Utilisation:
+def verdict_on(measured: float, bound: float, assumptions: Assumptions) -> Verdict:
     """What a measured speed says in comparison with its bound.
 
     A share above 1 is impossible, so the data or the formula is wrong. A share below `low_utilisation` means that the card
@@ -247,12 +237,11 @@ def utilisation(measured: float, bound: float, assumptions: Assumptions) -> Util
     if measured < 0 or bound <= 0:
         raise ValueError(f"a speed must not be negative and its bound must be above zero, not {measured} and {bound}")
     share = measured / bound
-    verdict: Verdict = "limited by the card"
     if share > 1:
-        verdict = "error in data or formula"
-    elif share < assumptions.low_utilisation:
-        verdict = "limited by software or CPU, not by the card"
-    return Utilisation(measured=measured, bound=bound, share=share, verdict=verdict)
+        return "error in data or formula"
+    if share < assumptions.low_utilisation:
+        return "limited by software or CPU, not by the card"
+    return "limited by the card"
 
 
 #: A further copy must make the model faster by at least this factor, because it costs memory and gives each card less work

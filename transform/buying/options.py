@@ -12,7 +12,7 @@ from gpuledger.transform.assumptions import Assumptions, with_value_kept
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.hosts import Host, computers, host_for, host_with_room, hosts, outlet_watts
 from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement, Node, Pictures
-from gpuledger.transform.buying.need import HARDLY_FASTER, Copies, Need, utilisation
+from gpuledger.transform.buying.need import HARDLY_FASTER, Copies, Need, verdict_on
 from gpuledger.transform.figures import assumed, both, shown
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed import memory, pieces
@@ -467,7 +467,7 @@ class _Question:
         verdict = None
         if own is not None:
             bound = self.need.bound_of_empty_cache(bandwidth)
-            verdict = utilisation(own.tokens_per_s, bound, self.assumptions).verdict
+            verdict = verdict_on(own.tokens_per_s, bound, self.assumptions)
         served = serving(prediction, self.need.answer_tokens)
         each = (rate.expected or 0.0) / prediction.job.load.users
         if served is not None and self.need.users > 1:

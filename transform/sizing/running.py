@@ -11,7 +11,7 @@ of the total in the models that people use.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from gpuledger.transform.assumptions import Assumptions
@@ -32,10 +32,6 @@ class InferenceMemory:
     def total(self) -> int:
         """Bytes needed in all."""
         return self.weights + self.kv_cache + self.activations
-
-    def on_cards(self, count: int) -> InferenceMemory:
-        """The memory on `count` cards together. Each card holds activations of its own."""
-        return replace(self, activations=self.activations * count)
 
 
 def check_context(architecture: Architecture, context: int) -> None:
@@ -81,7 +77,7 @@ def kv_cache_bytes(
     return int(elements * batch * bits // 8) + batch * state_bytes(architecture)
 
 
-def activation_bytes(architecture: Architecture, tokens: int, batch: int = 1, bits: int = 16) -> int:
+def activation_bytes(architecture: Architecture, tokens: int, batch: int = 1) -> int:
     """An estimate of the largest temporary tensors while `tokens` tokens of each of `batch` sequences pass one layer.
 
     It adds up the tensors that exist at the same time: the residual stream and its normed copy (2 × hidden), the widest of
@@ -92,7 +88,7 @@ def activation_bytes(architecture: Architecture, tokens: int, batch: int = 1, bi
     layers = [layer for layer in architecture.attention_kinds if not layer.state_bytes]
     attention = max((layer.heads * (layer.key_dim + layer.value_dim) for layer in layers), default=0)
     widest = max(2 * architecture.ffn, attention + max((layer.cached for layer in layers), default=0))
-    stream = batch * tokens * (2 * architecture.hidden + widest) * bits // 8
+    stream = batch * tokens * (2 * architecture.hidden + widest) * 2
     logits = batch * architecture.vocab * 4 if architecture.kind != "encoder" else 0
     return stream + logits
 

@@ -56,28 +56,24 @@ def optimizer_state_bytes(parameters: int, optimizer: str) -> int:
     return parameters * OPTIMIZER_STATE_BYTES[optimizer]
 
 
-def layer_activation_bytes(architecture: Architecture, tokens: int, batch: int, *, checkpointing: bool) -> int:
+def _activations(architecture: Architecture, training: Training) -> int:
     """Bytes of the activations that are kept for the backward pass, at 16 bits.
 
-    A layer keeps 34 bytes × tokens × batch × hidden. With full checkpointing it keeps only its input, which is 2 bytes
-    instead of 34, and the one layer that is computed again has all of its own. The formula was derived for a plain
+    A layer keeps its input, 2 bytes × tokens × batch × hidden, and its other activations are computed again (full
+    checkpointing): the one layer that is computed has all of its own, 34 bytes. The formula was derived for a plain
     feed-forward of four times the hidden size, so it is an estimate for gated feed-forwards and mixtures. Source:
     Korthikanti et al. 2022, "Reducing Activation Recomputation", eq. 1 without the scores that FlashAttention does not keep.
     """
-    per_value = 2 * architecture.layers + 34 if checkpointing else 34 * architecture.layers
-    return per_value * tokens * batch * architecture.hidden
+    return (2 * architecture.layers + 34) * training.tokens * training.batch * architecture.hidden
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """How a model is trained: `batch` sequences of `tokens` tokens in a step."""
+    """How a model is trained, in mixed precision of 16 bits: `batch` sequences of `tokens` tokens in a step."""
 
     optimizer: str
     tokens: int
     batch: int = 1
-    mixed_precision: bool = True
-    #: Keeps only the input of each layer for the backward pass, and computes the other activations again.
-    checkpointing: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +88,15 @@ class Adapter:
 def training_memory(architecture: Architecture, training: Training) -> TrainingMemory:
     """The full account of the memory to train every weight.
 
-    With mixed precision each parameter takes 2 bytes for the weight, 2 for the gradient, 4 for the fp32 master copy, and the
-    optimizer's state. With AdamW that makes 16 bytes (Rajbhandari et al. 2020, ZeRO, section 3.1). Without mixed precision
-    it takes 4 bytes for the weight, 4 for the gradient, and the state. Raises ContextTooLong, SizingError.
+    Each parameter takes 2 bytes for the weight, 2 for the gradient, 4 for the fp32 master copy, and the optimizer's state.
+    With AdamW that makes 16 bytes (Rajbhandari et al. 2020, ZeRO, section 3.1). Raises ContextTooLong, SizingError.
     """
     check_context(architecture, training.tokens)
     parameters = sum(tensor.parameters for tensor in architecture.tensors)
     return TrainingMemory(
-        weights=(2 if training.mixed_precision else 4) * parameters,
-        gradients=(2 if training.mixed_precision else 4) * parameters,
-        master=4 * parameters if training.mixed_precision else 0,
+        weights=2 * parameters,
+        gradients=2 * parameters,
+        master=4 * parameters,
         optimizer=optimizer_state_bytes(parameters, training.optimizer),
         activations=_activations(architecture, training),
     )
@@ -122,10 +117,6 @@ def lora_parameters(architecture: Architecture, rank: int, targets: tuple[str, .
             "this model has no {unknown}; its matrices are {known}", unknown=tuple(unknown), known=tuple(known)
         )
     return sum(rank * (tensor.rows + tensor.cols) * tensor.experts for tensor in matrices if tensor.role in targets)
-
-
-def _activations(architecture: Architecture, training: Training) -> int:
-    return layer_activation_bytes(architecture, training.tokens, training.batch, checkpointing=training.checkpointing)
 
 
 def lora_memory(architecture: Architecture, adapter: Adapter, training: Training) -> TrainingMemory:

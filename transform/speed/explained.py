@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gpuledger.message import Message
-from gpuledger.transform.figures import Step, assumed, both, number
+from gpuledger.transform.figures import Step, assumed, both, explaining, fields_of, number, shown
 from gpuledger.transform.speed import memory
 from gpuledger.transform.speed.calibration import EIGHTY_PERCENT
 from gpuledger.transform.speed.predict import Prediction, cache_copies
-from gpuledger.transform.speed.rules import Rate, Writing
+from gpuledger.transform.speed.rules import Question, Rate, Writing
 
 
 def steps(prediction: Prediction) -> Iterator[Step]:
@@ -136,10 +137,10 @@ def _cache(prediction: Prediction) -> Iterator[Step]:
 
 def writing_steps(prediction: Prediction) -> Iterator[Step]:
     """The speed of writing, in tokens a second of all users together."""
-    timed, job, plan, rate = prediction.question.writing(), prediction.job, prediction.plan, prediction.decode
+    timed, job, rate = prediction.question.writing(), prediction.job, prediction.decode
     if timed is None or rate.bound is None:
         return
-    users, bandwidth = job.load.users, plan.gpu.memory_bandwidth_gb_s or 0.0
+    users = job.load.users
     weights = job.size.read_bytes(users)
     read = Message("weights, and the cache that is held on average")
     if job.size.experts > 1:
@@ -153,7 +154,8 @@ def writing_steps(prediction: Prediction) -> Iterator[Step]:
         f"{number(weights / 1e9)} + {users} × {number(job.cache_written / 1e9)}{away}", timed.card_bytes / 1e9, "GB",
         both(read, assumed(job.assumptions, "context_read")),
     )  # fmt: skip
-    yield from _bound(timed, rate.bound, bandwidth)
+    made = dict(_seconds(prediction))
+    yield made.pop("bound")
     if rate.expected is None:
         return
     if rate.basis == "measured":
@@ -162,11 +164,8 @@ def writing_steps(prediction: Prediction) -> Iterator[Step]:
         )
         yield from _range(rate, timed.deviation)
         return
-    yield from _seconds(prediction, timed, bandwidth)
-    expected = users / timed.seconds
-    what = Message("for several users together") if users > 1 else Message("for one user")
-    yield Step("written", f"{users} ÷ {number(timed.seconds)}", expected, "tokens/s", what)
-    if not math.isclose(expected, rate.expected, rel_tol=1e-9):
+    yield from made.values()
+    if not math.isclose(made["written"].value, rate.expected, rel_tol=1e-9):
         yield Step(
             "written, as answered", number(rate.expected), rate.expected, "tokens/s",
             Message("never above its bound, nor above what a card of more bandwidth was measured at"),
@@ -174,95 +173,63 @@ def writing_steps(prediction: Prediction) -> Iterator[Step]:
     yield from _range(rate, timed.deviation)
 
 
-def _bound(timed: Writing, bound: float, bandwidth: float) -> Iterator[Step]:
-    slower = max(timed.bound_reading_s, timed.bound_computing_s)
-    parts = f"({number(slower)} + {number(timed.bound_host_s)})" if timed.bound_host_s else number(slower)
-    yield Step(
-        "bound", f"{timed.at_work} ÷ {parts}", bound, "tokens/s",
-        Message(
+def _seconds(prediction: Prediction) -> Iterator[tuple[str, Step]]:
+    """The bound, the time of a step on one card and then on several together, and what is written, by figure."""
+    job, plan, asked, users = prediction.job, prediction.plan, prediction.question, prediction.job.load.users
+    traced_question = replace(asked, job=replace(job, assumptions=fields_of(job.assumptions)))
+    traced_question.__dict__["card"] = asked.card and fields_of(asked.card)  # it is a cached property
+    with explaining() as made:
+        timed = traced_question.writing()
+        assert timed is not None, "a rate has a bound"
+        timed = fields_of(timed)
+        several = "for several users together" if users > 1 else "for one user"
+        shown("bound", timed.bound, "tokens/s")
+        shown("written", users / timed.seconds, "tokens/s", several)
+    sources = {
+        "bound": Message(
             "seconds of a step at {bandwidth:g} GB/s and at the matrix rate of the data sheet, the longer of them",
-            bandwidth=bandwidth,
+            bandwidth=plan.gpu.memory_bandwidth_gb_s,
         ),
-    )  # fmt: skip
+        "time of a step": both(*_of_a_step(asked, timed)),
+        "times faster together": both(
+            Message("Amdahl 1967 with exchanges in every layer"), assumed(job.assumptions, "parallel_fraction"),
+            assumed(job.assumptions, "link_gb_s", "slot_share", "link_latency_us"),
+        ),
+        "time of a step, divided": Message("the cards work on parts of every layer"),
+        "time of a step with its experts": Message(
+            "layers of a mixture: {assumed}", assumed=assumed(job.assumptions, "mixture_layer_us"),
+        ),
+        "time of a step, as measured here": Message(
+            "what the measurements of this warehouse say of the program beside that (core.calibration)"
+        ),
+    }  # fmt: skip
+    for figure, step in made.items():
+        yield figure, replace(step, source=sources.get(figure, step.source))
 
 
-def _seconds(prediction: Prediction, timed: Writing, bandwidth: float) -> Iterator[Step]:
-    """The time of a step on one card, and then on several cards together."""
-    job, plan, times, users = prediction.job, prediction.plan, timed.step.times, prediction.job.load.users
-    asked = prediction.question
-    if times is not None and asked.calibration is not None:
-        fitted = asked.calibration
-        layers, handovers = job.shape.layers, plan.count - 1
-        parts = [
-            f"{number(timed.card_bytes - users * job.cache_written)} × {times.a_byte * bandwidth * 1e9:.7g} "
-            f"÷ ({bandwidth:g} × 10^9)",
-            f"{number(users * job.cache_written)} × {times.a_cached_byte * 1e9:.7g} ÷ 10^9",
-            f"{layers} × {times.a_layer:.7g}", f"{handovers} × {times.a_handover:.7g}",
-        ]  # fmt: skip
-        sources: list[Message | str] = [
-            Message(
-                "bytes × how much longer than the data sheet says + bytes of the cache × seconds a byte + layers × "
-                "seconds a layer + handovers between cards, fitted to {measurements} measurements of {cards} cards: "
-                "{source} (transform/speed/calibration.toml)",
-                measurements=fitted.measurements,
-                cards=fitted.cards,
-                source=fitted.source,
-            )
-        ]
-    elif timed.step.parts and asked.served is not None:
-        fitted = asked.served
-        parts = [number(seconds) for seconds in timed.step.parts.values()]
-        sources = [Message(
+def _of_a_step(asked: Question, timed: Writing) -> Iterator[Message | str]:
+    """Where the time of a step on one card comes from."""
+    assumptions, host = asked.job.assumptions, asked.plan.host
+    if (fitted := asked.calibration) is not None:
+        yield Message(
+            "bytes × how much longer than the data sheet says + bytes of the cache × seconds a byte + layers × seconds a "
+            "layer + handovers between cards, fitted to {measurements} measurements of {cards} cards: {source} "
+            "(transform/speed/calibration.toml)",
+            measurements=fitted.measurements, cards=fitted.cards, source=fitted.source,
+        )  # fmt: skip
+    elif (fitted := asked.served) is not None:
+        yield Message(
             "of each card: weights + cache + operations + exchange + layers + what every step takes, fitted to "
             "{measurements} measurements of {cards} cards: {source} (transform/speed/served.py)",
             measurements=fitted.measurements, cards=fitted.cards, source=fitted.source,
-        )]  # fmt: skip
+        )  # fmt: skip
     else:
-        share = job.assumptions.expected_utilisation
-        parts = [f"{number(timed.card_bytes)} ÷ ({bandwidth:g} × 10^9 × {share:g})"]
-        sources = [Message("nobody measured this: {assumed}", assumed=assumed(job.assumptions, "expected_utilisation"))]
+        yield Message("nobody measured this: {assumed}", assumed=assumed(assumptions, "expected_utilisation"))
     if timed.step.computing_s:
-        parts.append(number(timed.step.computing_s))
-        sources.append(Message("computing for several users at half of the 16-bit rate"))
-    if timed.host_bytes and plan.host is not None:
-        share = job.assumptions.host_memory_utilisation
-        parts.append(f"{number(timed.host_bytes)} ÷ ({plan.host.gb_s:g} × 10^9 × {share:g})")
-        reads_at = Message("the processor reads at {words}", words=assumed(job.assumptions, "host_memory_utilisation"))
-        sources += [reads_at, plan.host.source]
-    yield Step("time of a step", " + ".join(parts), timed.alone_s, "s", both(*sources))
-    if timed.speedup != 1:
-        p, count = job.assumptions.parallel_fraction, plan.count
-        yield Step(
-            "times faster together",
-            f"1 ÷ ((1 − {p:g}) + {p:g} ÷ {count} + {number(timed.exchange_s / timed.alone_s)})",
-            timed.speedup,
-            "times",
-            both(
-                Message("Amdahl 1967 with exchanges in every layer"),
-                assumed(job.assumptions, "parallel_fraction"),
-                assumed(job.assumptions, "link_gb_s", "slot_share", "link_latency_us"),
-            ),
-        )
-        divided = timed.alone_s / timed.speedup
-        yield Step(
-            "time of a step, divided", f"{number(timed.alone_s)} ÷ {number(timed.speedup)}", divided, "s",
-            Message("the cards work on parts of every layer"),
-        )  # fmt: skip
-    together = timed.alone_s / timed.speedup
-    if timed.step.layers_s:
-        each = job.assumptions.mixture_layer_us
-        layers = round(timed.step.layers_s / each * 1e6)
-        yield Step(
-            "time of a step with its experts", f"{number(together)} + {layers} × {each:g} ÷ 10^6",
-            together + timed.step.layers_s, "s",
-            Message("layers of a mixture: {assumed}", assumed=assumed(job.assumptions, "mixture_layer_us")),
-        )  # fmt: skip
-    if timed.shift is not None:
-        yield Step(
-            "time of a step, as measured here",
-            f"{number(together + timed.step.layers_s)} ÷ {number(timed.shift.factor)}", timed.seconds, "s",
-            Message("what the measurements of this warehouse say of the program beside that (core.calibration)"),
-        )  # fmt: skip
+        yield Message("computing for several users at half of the 16-bit rate")
+    if timed.host_bytes and host is not None:
+        yield Message("the processor reads at {words}", words=assumed(assumptions, "host_memory_utilisation"))
+        yield host.source
 
 
 def _range(rate: Rate, deviation: float) -> Iterator[Step]:

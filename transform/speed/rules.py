@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.figures import shown
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.running import activation_bytes, kv_cache_bytes
 from gpuledger.transform.sizing.tensors import Architecture
@@ -17,7 +18,6 @@ from gpuledger.transform.speed.calibration import (
     EIGHTY_PERCENT,
     Calibration,
     Case,
-    DecodeTimes,
     basis,
     calibrations,
     pipeline_speedup,
@@ -161,17 +161,14 @@ class Job:
 class Step(NamedTuple):
     """The time of a step on one card, before the cards share it and the processor adds its part.
 
-    `times` come from the calibration, None without one, and `parts` are those of a server's step, by name. `layers_s` is
-    what the layers of a mixture take on any number of cards. A measured time includes it, and the exchange of data between
-    cards. Then `is_fitted` is true.
+    `layers_s` is what the layers of a mixture take on any number of cards. A measured time includes it, and the exchange of
+    data between cards. Then `is_fitted` is true.
     """
 
     seconds: float
     computing_s: float
     deviation: float
     is_fitted: bool = True
-    times: DecodeTimes | None = None
-    parts: Mapping[str, float] = {}
     layers_s: float = 0.0
 
 
@@ -205,7 +202,12 @@ class Writing:
     @property
     def seconds(self) -> float:
         """The time of the whole step."""
-        return (self.alone_s / self.speedup + self.step.layers_s) / (self.shift.factor if self.shift else 1.0)
+        whole = self.alone_s
+        if self.speedup != 1:
+            whole = shown("time of a step, divided", whole / self.speedup, "s")
+        if self.step.layers_s:
+            whole = shown("time of a step with its experts", whole + self.step.layers_s, "s")
+        return shown("time of a step, as measured here", whole / self.shift.factor, "s") if self.shift else whole
 
     @property
     def bound_of_held_cache(self) -> float | None:
@@ -215,7 +217,8 @@ class Writing:
     @property
     def bound(self) -> float:
         """The largest possible number of tokens a second of all users together."""
-        return self.at_work / (max(self.bound_reading_s, self.bound_computing_s) + self.bound_host_s)
+        step_s = max(self.bound_reading_s, self.bound_computing_s) + self.bound_host_s
+        return shown("bound", self.at_work / step_s, "tokens/s")
 
 
 NOTHING = Rate.only(None)
@@ -358,7 +361,7 @@ class Question:
         group = users / (1 if split == "tensor" else min(count, users))
         step = _answer(STEPS, self, card)
         host_s = moved / (host.gb_s * 1e9 * job.assumptions.host_memory_utilisation) if host and moved else 0.0
-        alone_s = step.seconds + host_s
+        alone_s = shown("time of a step", step.seconds + host_s, "s")
         is_shared = split == "tensor" and not step.is_fitted
         exchange_s, speedup = self.divided(alone_s, users) if is_shared else (0.0, 1.0)
         # A bound may count only the cache that is always held, and the cache of one user is empty at first. Of a mixture all
@@ -419,7 +422,8 @@ class Question:
         They divide all of the work except the part that Amdahl's law leaves, and exchange data in every layer.
         """
         count, exchange = self.plan.count, exchange_seconds(self.job.shape, tokens, self.plan.count, self.link)
-        return exchange, amdahl_speedup(self.job.assumptions.parallel_fraction, count, exchange / seconds)
+        faster = amdahl_speedup(self.job.assumptions.parallel_fraction, count, exchange / seconds)
+        return exchange, shown("times faster together", faster, "times")
 
     def flops_reached(self, share: float) -> float:
         """Operations a second of one card at a share of its 16-bit rate, since programs unpack weights to 16 bits.
@@ -452,15 +456,15 @@ def _calibrated_step(asked: Question, card: CardTraits) -> Step | None:
     reading_s += times.a_handover * (asked.plan.count - 1)
     measured = fitted.deviation(asked.case(card), job.work, job.written_at, cache_s / reading_s)
     deviation = math.hypot(measured, _SEVERAL_AT_ONCE * (job.load.users > 1))
-    return Step(reading_s + asked.computing_s, asked.computing_s, deviation, times=times)
+    return Step(reading_s + asked.computing_s, asked.computing_s, deviation)
 
 
 def _served_step(asked: Question, card: CardTraits) -> Step | None:
     if asked.served is None:
         return None
-    parts = step_parts(asked.served, asked.plan.engine.name, card, asked.served_work)
+    seconds = sum(step_parts(asked.served, asked.plan.engine.name, card, asked.served_work).values())
     deviation = served_deviation(asked.served, asked.case(card), asked.served_work, is_covered=asked.is_covered)
-    return Step(sum(parts.values()), 0.0, deviation, parts=parts)
+    return Step(seconds, 0.0, deviation)
 
 
 def _usual_step(asked: Question, card: CardTraits) -> Step:

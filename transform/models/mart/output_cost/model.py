@@ -49,7 +49,7 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     hours = costs.hours_of(base)
     for row in measured.merge(rentals.dropna(), on="gpu_id").to_dict("records"):
         hour = Decimal(str(row["instance_hour_usd"]))
-        total = costs.rent_per_used_hour(hour, row["pricing_model"], base) * hours
+        total = costs.rent_usd(hour, row["pricing_model"], base)
         rows.append(_row(row, row["pricing_model"], row["offer_id"], total, hours * base.utilisation))
     frame = pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
     return frame.sort_values(["workload_id", "total_usd", "gpu_id", "way"], ignore_index=True)

@@ -53,12 +53,20 @@ SELECT
     t.days,
     t.hint,
     CASE
-        WHEN t.days_ago > 7 THEN 'no judgement on whether it is low: no price was seen for ' || t.days_ago || ' days'
-        WHEN t.days < 30
-            THEN 'no judgement on whether it is low: its price is known on ' || t.days || ' of the 30 days that takes'
-        WHEN t.change_30d <= -0.1 THEN 'it fell by ' || round(-100 * t.change_30d)::INTEGER || '% in 30 days and may go on'
+        -- People are told a sentence with a gap in their language by what stands here (flows/words/say.py).
+        WHEN t.days_ago > 7
+            THEN replace('no judgement on whether it is low: no price was seen for {days} days', '{days}', t.days_ago::VARCHAR)
+        WHEN t.days < 30 THEN replace(
+            'no judgement on whether it is low: its price is known on {days} of the 30 days that takes', '{days}', t.days::VARCHAR
+        )
+        WHEN t.change_30d <= -0.1 THEN replace(
+            'it fell by {share}% in 30 days and may go on', '{share}', round(-100 * t.change_30d)::INTEGER::VARCHAR
+        )
         WHEN t.hint = 'buy' THEN 'near its lowest of 30 days, and not falling'
-        ELSE 'neither near its lowest of 30 days nor falling fast: ' || round(100 * t.percentile)::INTEGER || '% of the days of a year were cheaper'
+        ELSE replace(
+            'neither near its lowest of 30 days nor falling fast: {share}% of the days of a year were cheaper',
+            '{share}', round(100 * t.percentile)::INTEGER::VARCHAR
+        )
     END AS reason,
     r.given AS hint_given,
     r.was_right AS hint_was_right,

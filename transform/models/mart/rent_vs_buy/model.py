@@ -7,8 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from gpuledger.transform.assumptions import Assumptions, from_table, with_value_kept
-from gpuledger.transform.buying import hosts
-from gpuledger.transform.buying.rent_or_buy import Pair, compare
+from gpuledger.transform.buying import costs, hosts
 from gpuledger.transform.identity.gpu import Gpu
 
 if TYPE_CHECKING:
@@ -39,11 +38,16 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     observed = observed_value_kept(inputs["mart.resale"])
     rows: list[dict[str, Any]] = []
     for row in inputs["core.comparable_rental"].sort_values(["gpu_id", "offer_id"]).to_dict("records"):
-        pair = pair_of(row, observed)
-        if pair is None:
-            continue
-        answer = compare(pair, base)
-        own = answer.own
+        host, is_machine = _host_of(row), row["comparability"] == "same node"
+        if host is None:
+            continue  # nobody buys so many cards
+        machine, cards = host.around(base), int(row["cards"])
+        if is_machine:  # its price includes it, and its watts are those of all cards in it
+            machine, cards = machine._replace(usd=Decimal(0)), 1
+        kept = with_value_kept(base, observed.get(row["gpu_id"]))
+        own = costs.Bought(Decimal(str(row["price_usd"])), round(row["tdp_w"]), cards, machine, kept).ownership()
+        hour = costs.rent_per_used_hour(Decimal(str(row["instance_hour_usd"])), row["pricing_model"], kept)
+        answer = costs.rent_vs_buy(own, hour)
         rows.append(
             {name: row[name] for name in _NAMES}
             | {
@@ -58,10 +62,10 @@ def build(inputs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
                 if answer.break_even_hours is None
                 else float(round(answer.break_even_hours, 1)),
                 "cheaper": answer.cheaper,
-                "value_kept_per_year": float(with_value_kept(base, pair.value_kept).value_kept_per_year),
-                "value_kept_is_observed": pair.value_kept is not None,
+                "value_kept_per_year": float(kept.value_kept_per_year),
+                "value_kept_is_observed": row["gpu_id"] in observed,
                 "other_usd": float(round(own.other, 2)),
-                "machine": "the machine itself" if pair.is_machine else pair.host and pair.host.name,
+                "machine": "the machine itself" if is_machine else host.name,
             }
         )
     columns = _NAMES | _COMPUTED
@@ -82,26 +86,14 @@ def observed_value_kept(resale: pd.DataFrame) -> dict[str, Decimal]:
     }
 
 
-def pair_of(row: Mapping[Any, Any], observed: Mapping[str, Decimal]) -> Pair | None:
-    """The pair of a row of core.comparable_rental; None if no machine holds so many cards, so that nobody buys them."""
+def _host_of(row: Mapping[Any, Any]) -> hosts.Host | None:
+    """The machine for the cards of a row of core.comparable_rental; None if no machine holds so many."""
     gpu = Gpu(
         gpu_id=row["gpu_id"], vendor="", name=row["gpu"], segment=_text(row["segment"]) or "consumer",  # type: ignore[arg-type]
         form_factor=_text(row["form_factor"]), memory_type=_text(row["memory_type"]),
     )  # fmt: skip
     cards, is_machine = int(row["cards"]), row["comparability"] == "same node"
-    host = hosts.host_for(gpu, cards, round(row["tdp_w"] / cards if is_machine else row["tdp_w"]))
-    if host is None:
-        return None
-    return Pair(
-        price_usd=Decimal(str(row["price_usd"])),
-        tdp_w=round(row["tdp_w"]),
-        cards=1 if is_machine else cards,
-        is_machine=is_machine,
-        hour_usd=Decimal(str(row["instance_hour_usd"])),
-        pricing_model=row["pricing_model"],
-        value_kept=observed.get(row["gpu_id"]),
-        host=host,
-    )
+    return hosts.host_for(gpu, cards, round(row["tdp_w"] / cards if is_machine else row["tdp_w"]))
 
 
 def _text(value: object) -> str | None:
