@@ -74,7 +74,8 @@ def offer_and_issues(page: Page, country: str | None, language: str | None, usua
         decision = decide.Decision(issues=(Issue(code="other_variant", message=message, url=here.url),))
     yield from decision.issues
     if decision.price is None and not decision.issues:
-        yield Issue(code="no_price", message="the page shows no price", severity="info", url=here.url)
+        message = "the page shows no price: drop one that is given on request or after a login as a quote into inbox/"
+        yield Issue(code="no_price", message=message, severity="info", url=here.url)
     if len({offer.price for product in products for variant in product.variants for offer in variant.offers}) > 1:
         names = "; ".join(variant.name or "?" for product in products for variant in product.variants[:5])
         message = f"the page sells variants at several prices, and nothing on it names one of them: {names}"
