@@ -68,6 +68,11 @@ def empty_folder() -> Packaged:
 
 def test_every_card_and_machine_with_a_price_is_an_option_or_left_out_with_the_reason() -> None:
     wanted = need("qwen2.5-0.5b", "int4")
+    offered = options(wanted, empty_folder().offered(wanted, OfferFilter(CONDITIONS["any"])))
+    priced = {(option.gpu_id, option.condition) for option in offered if option.price_usd is not None}
+    assert priced >= {
+        (row["gpu_id"], row["condition"]) for row in rows_of("street_prices.csv") if row["market"] == "us"
+    }
     offered = options(wanted, empty_folder().offered(wanted, OfferFilter()))
     found = {option.gpu_id: option for option in reversed(offered)}
     for gpu in (gpu for gpu in by_id().values() if gpu.msrp_usd):
@@ -78,6 +83,19 @@ def test_every_card_and_machine_with_a_price_is_an_option_or_left_out_with_the_r
         reason = makers.left_out()[gpu.gpu_id] if option is None else option.notes[0]
         assert reason.template.startswith("no longer sold since {day}"), gpu.gpu_id
         assert option is not None or not gpu.memory_bandwidth_gb_s or gpu.released_on.year < 2021, gpu.gpu_id
+
+
+def test_a_laptop_is_a_machine_that_takes_no_card(tmp_path: Path) -> None:
+    mine = ("nvidia-geforce-rtx-4060-mobile",)
+    small, large = (
+        ask(Question(model=model, owned=mine), empty_folder(), tmp_path) for model in ("qwen3-4b", "qwen3-32b")
+    )
+    assert small.picks is not None and large.picks is not None  # noqa: PT018
+    assert (small.picks.first.condition, small.picks.first.host.name) == ("owned", "the machine itself")
+    assert large.picks.first.outlay_usd - large.picks.first.price_usd >= 600, (
+        "a card goes into a machine that is bought"
+    )
+    assert {option.gpu_count for option in large.options if option.gpu_id == mine[0]} == {1}
 
 
 def test_what_is_no_longer_made_is_never_offered_at_its_launch_price() -> None:

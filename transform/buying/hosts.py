@@ -89,8 +89,8 @@ class Host:
         return Slot(self.pcie, self.lanes) if self.lanes else None
 
 
-#: The host of a chip that shares its memory with the processor: the machine is bought complete, and draws only what the chip
-#: draws.
+#: The host of a chip that shares its memory with the processor, or of a laptop's: the machine is bought complete, and draws
+#: only what the chip draws.
 _ITSELF = Host(
     name="the machine itself", form_factors=("machine",), cards=1, gpu_power_w=10_000, lanes=0,
     source="nothing is needed around it", whole=True, idle_w=0, price_usd=Decimal(0),
@@ -176,9 +176,9 @@ def hosts_for(gpu: Gpu, boards: int, tdp_w: int | None) -> Iterator[Host]:
     """The machines with slots and power for `boards` boards of a card, the smallest first.
 
     Modules come only in whole nodes. No machine here takes a card with a socket of its own. A chip that shares its memory
-    with the processor is a machine already, so it has a host only if it is alone.
+    with the processor, or that is in a laptop, is a machine already, so it has a host only if it is alone.
     """
-    if memory_kind(gpu) == "shared":
+    if memory_kind(gpu) == "shared" or gpu.segment == "mobile":
         if boards == 1:
             yield _ITSELF
         return

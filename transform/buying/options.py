@@ -416,7 +416,8 @@ class _Question:
             gpu = self.market.chips[gpu_id]
             numbers = (boards for boards in NODES if boards > count and boards * gpu.gpus_on_board <= MOST_CARDS)
             needed = (b for b in numbers if self.need.needed_bytes(b) <= self.need.usable_bytes(gpu, b))
-            if gpu_id not in sold and gpu.memory_gb and (boards := next(needed, None)) is not None:
+            boards = next(needed, None) if gpu_id not in sold and gpu.memory_gb else None
+            if boards is not None and host_for(gpu, boards, gpu.tdp_w and round(gpu.tdp_w)):
                 yield gpu, boards
 
     def rented(self) -> Iterator[Option]:
