@@ -43,6 +43,13 @@ _MORE_BITS = ("Q8_0", "Q6_K", "Q5_K_M")
 #: What a model is used for where nobody says it, by what it makes.
 _USUAL = {"text": "chat", "vectors": "embedding", "speech": "speech", "pictures": "pictures", "clips": "clips"}
 _NOT_COMFORTABLE = "At {asked} nothing here is comfortable. At {precision}:"
+_IN_MEMORY = (
+    "No cards within what you ask hold {model} comfortably. With its experts in the machine's memory ({options}):"
+)
+_NO_MACHINE = "The budget does not reach a whole machine. With one that is there (--host own):"
+_NEITHER = (
+    "Nothing within what you ask runs {model} at {asked}. At {precision}, with a machine that is there (--host own):"
+)
 _AS_ASKED = "Nothing within what you ask runs {model} at {asked}. At {precision}:"
 
 
@@ -344,42 +351,27 @@ def _looser(asker: _Asker, answer: Answer) -> Iterator[Answer]:
 
 def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
     """Answers to the nearest questions, the nearest first: for who has a machine, at smaller precisions, and both."""
-    at_home = replace(limits, has_host=True)
     has_machine = limits.has_host or limits.for_cards or limits.budget is None
-    if not has_machine:
-        yield replace(
-            asker.answer(need, at_home),
-            instead=Message("The budget does not reach a whole machine. With one that is there (--host own):"),
-        )
-    model, asked = need.model_id, need.precision
-    for other in asker.smaller(need):
-        at_precision = Message(_AS_ASKED, model=model, asked=asked, precision=other.precision)
-        yield replace(asker.answer(other, limits), instead=at_precision)
-        if not has_machine:
-            both = Message(
-                "Nothing within what you ask runs {model} at {asked}. At {precision}, with a machine that is there "
-                "(--host own):",
-                model=model, asked=asked, precision=other.precision,
-            )  # fmt: skip
-            yield replace(asker.answer(other, at_home), instead=both)
-    yield from _in_memory(asker, need, limits)
-    if not has_machine:
-        yield from _in_memory(asker, need, at_home)
+    places = (limits,) if has_machine else (limits, replace(limits, has_host=True))
+    for other in (need, *asker.smaller(need)):
+        for place in places:
+            if other is need and place is limits:
+                continue
+            template = _AS_ASKED if place is limits else _NO_MACHINE if other is need else _NEITHER
+            instead = Message(template, model=need.model_id, asked=need.precision, precision=other.precision)
+            yield replace(asker.answer(other, place), instead=instead)
+    for place in places:
+        yield from _in_memory(asker, need, place)
 
 
 def _in_memory(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
     """The answer with the experts of the model in the machine's memory, if it has any and its program can do that."""
-    if need.job is None or asker.usage.offload != "none":
+    if need.job is None or need.offload != "none":
         return
     with suppress(SizingError):
         other = asker.need(need.precision, replace(asker.usage, offload="experts"))
-        instead = Message(
-            "No cards within what you ask hold {model} comfortably. With its experts in the machine's memory "
-            "({options}):",
-            model=need.model_id,
-            options="--offload experts" if limits.has_host <= asker.limits().has_host else "--offload experts --host own",
-        )  # fmt: skip
-        yield replace(asker.answer(other, limits), instead=instead)
+        options = "--offload experts" + " --host own" * (limits.has_host and asker.question.host is None)
+        yield replace(asker.answer(other, limits), instead=Message(_IN_MEMORY, model=need.model_id, options=options))
 
 
 #: More digits are a slip of the finger, or no number that a float holds.

@@ -26,7 +26,6 @@ SLOW = "{low:.3g} tokens/s at the low end, under {least:g}"
 SLOW_PICTURE = "{slow:,.0f} s for each at the slow end, where {most:,.0f} are comfortable"
 SLOW_READER = "{seconds:.2g} s for a text of {tokens:,} tokens, over {most:.3g}"
 LATE = "{seconds:.0f} s until the first token, over {most:.3g}"
-READING_UNKNOWN = "how fast it reads a prompt is not known"
 NO_FAN = "it has no fan of its own, only a server's cool it"
 OLD_PRICE = "nobody confirmed its price of late"
 ONE_CARD_DOES = "{what} alone does it"
@@ -44,7 +43,7 @@ _SUPPORT = {
 #: training software comes before the size of a card: guides name NVIDIA alone.
 GRAVITY = (
     LITTLE_ROOM, _SUPPORT["of_pictures"], _SUPPORT["of_training"], SMALL_CARD, SMALL_CARDS, MANY_CARDS, SPEED_UNKNOWN, SLOW,
-    SLOW_PICTURE, SLOW_READER, LATE, READING_UNKNOWN, _SUPPORT["ended"], _SUPPORT["not_listed"], _SUPPORT["of_intel"],
+    SLOW_PICTURE, SLOW_READER, LATE, _SUPPORT["ended"], _SUPPORT["not_listed"], _SUPPORT["of_intel"],
     NO_FAN, OLD_PRICE, ONE_CARD_DOES,
 )  # fmt: skip
 
@@ -144,12 +143,10 @@ def gravity(option: Option) -> tuple[bool, int, int, int]:
 
 
 def _place(reason: Message) -> int:
-    """Its place in GRAVITY. With half of the memory free that should be, it runs well, and weighs less than what is slow.
-    What is not known of reading beside a processor may be as bad as what is.
-    """
+    """Its place in GRAVITY. With half of the memory free that should be, it runs well, and weighs less than what is slow."""
     said = reason.values
     nearly = reason.template == LITTLE_ROOM and float(said["free"]) >= float(said["least"]) / 2
-    return GRAVITY.index(LATE if nearly or reason.template == READING_UNKNOWN else reason.template)
+    return GRAVITY.index(LATE if nearly else reason.template)
 
 
 def _times_too_slow(reason: Message) -> float:
@@ -220,9 +217,7 @@ class _Rules(NamedTuple):
             if longest and (seconds := prompt / (low or speed.each)) > longest:
                 yield Message(SLOW_READER, seconds=seconds, tokens=prompt, most=longest)
             return
-        if longest and speed.serving is None and self.need.offload != "none":
-            yield Message(READING_UNKNOWN)
-        elif longest and speed.serving is not None and speed.serving.first_token_s > longest:
+        if longest and speed.serving is not None and speed.serving.first_token_s > longest:
             yield Message(LATE, seconds=speed.serving.first_token_s, most=longest)
 
     def _pictures(self, option: Option, *, is_clip: bool) -> Iterator[Message]:
