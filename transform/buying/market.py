@@ -11,7 +11,6 @@ from typing import NamedTuple
 import duckdb
 
 from gpuledger.extract.source import seller
-from gpuledger.transform import exchange_rates
 from gpuledger.transform.assumptions import Assumptions, from_table
 from gpuledger.transform.buying.makers import FRESH_DAYS
 from gpuledger.transform.identity.gpu import Gpu
@@ -455,26 +454,6 @@ def pictures(con: duckdb.DuckDBPyConnection, model_id: str, precision: str) -> d
     return {row[0]: Pictures(*row) for row in rows}
 
 
-def country_of(con: duckdb.DuckDBPyConnection, market: str) -> str | None:
-    """The country of a market if its electricity price and the rate of its currency are known, else None."""
-    row = con.execute("SELECT country FROM core.electricity_price WHERE country = upper(?)", [market]).fetchone()
-    return row[0] if row else None
-
-
-def electricity_usd(con: duckdb.DuckDBPyConnection, country: str) -> Decimal:
-    """Dollars for a kilowatt-hour in a country.
-
-    Without a rate of the warehouse, that of the program counts. Raises LookupError, with the known countries, for an unknown
-    country.
-    """
-    prices = {
-        row[0]: row[1:]
-        for row in con.execute(
-            """SELECT e.country, e.price, e.currency, fx.usd_rate FROM core.electricity_price e
-               LEFT JOIN core.fx_usd fx ON fx.currency = e.currency ORDER BY e.country"""
-        ).fetchall()
-    }
-    if country.upper() not in prices:
-        raise LookupError(f"no electricity price is known for {country!r}; known are {', '.join(prices)}")
-    price, currency, rate = prices[country.upper()]
-    return round(Decimal(price) * Decimal(str(rate or exchange_rates.rates()[1][currency])), 6)
+def rates(con: duckdb.DuckDBPyConnection) -> dict[str, float]:
+    """Dollars for one unit of each currency that has a rate in the warehouse."""
+    return dict(con.execute("SELECT currency, usd_rate FROM core.fx_usd WHERE usd_rate IS NOT NULL").fetchall())

@@ -202,18 +202,16 @@ def warehouse(
 
     Raises LookupError for a `country` without an electricity price.
     """
-    asked = country
-    if asked is None and assumptions.electricity_usd_per_kwh == Assumptions().electricity_usd_per_kwh:
-        country = market.country_of(con, place.market)
-    if country is not None:
-        assumptions = replace(assumptions, electricity_usd_per_kwh=market.electricity_usd(con, country))
+    is_usual = assumptions.electricity_usd_per_kwh == Assumptions().electricity_usd_per_kwh
+    if at := country or (place.market if is_usual and place.market.upper() in electricity_prices() else None):
+        assumptions = replace(assumptions, electricity_usd_per_kwh=electricity_usd(at, market.rates(con)))
     last = last_in(con)
     prices_as_of = last.prices_as_of if last else clock
     # The nights of the sample are long past.
     now = prices_as_of if last and prices_as_of == last.sample_as_of else clock
     return Warehouse(
         con=con, assumptions=assumptions, learned=market.learned(con), now=now, prices_as_of=prices_as_of, place=place,
-        country=asked or place.market, silent=market.silent(con, now),
+        country=country or place.market, silent=market.silent(con, now),
     )  # fmt: skip
 
 
@@ -230,15 +228,19 @@ def currency(code: str) -> Currency:
     return Currency(code, rates[code], day)
 
 
-def electricity_usd(country: str) -> Decimal:
-    """Dollars for a kilowatt-hour. Raises LookupError, with the known countries, for an unknown country."""
+def electricity_usd(country: str, rates: Mapping[str, float]) -> Decimal:
+    """Dollars for a kilowatt-hour, at the `rates` of a warehouse, else of the program.
+
+    Raises LookupError, with the known countries, for an unknown country.
+    """
     prices = electricity_prices()
     if country.upper() not in prices:
         raise LookupError(Message(
-            "no electricity price is known for {country}; known are {known:, }", country=country, known=tuple(prices),
+            "no electricity price is known for {country!r}; known are {known:, }", country=country,
+            known=tuple(sorted(prices)),
         ))  # fmt: skip
     price = prices[country.upper()]
-    return round(price.price * Decimal(str(currency(price.currency).usd)), 6)
+    return round(price.price * Decimal(str(rates.get(price.currency) or currency(price.currency).usd)), 6)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -271,7 +273,7 @@ def packaged(assumptions: Assumptions, place: Place, country: str | None, clock:
     if asked is None and place.market.upper() in electricity_prices():
         country = place.market
     if country is not None and assumptions.electricity_usd_per_kwh == Assumptions().electricity_usd_per_kwh:
-        assumptions = replace(assumptions, electricity_usd_per_kwh=electricity_usd(country))
+        assumptions = replace(assumptions, electricity_usd_per_kwh=electricity_usd(country, {}))
     prices = makers.known(place.market, clock.date())
     newest = max(price.day for price in [one for one in prices if one.kind == makers.STREET_PRICE] or prices)
     return Packaged(
