@@ -105,7 +105,9 @@ def answer() -> None:
     data, sql, limits = pickle.load(sys.stdin.buffer)
     try:
         with reader(data) as con:
-            allowed = bytes_of(con, limits.memory) + _BESIDE + _data_bytes()
+            # The third is what this process has now.
+            held = int(Path("/proc/self/statm").read_text().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+            allowed = bytes_of(con, limits.memory) + _BESIDE + held
         resource.setrlimit(resource.RLIMIT_DATA, (allowed, allowed))
         pickled_answer = pickle.dumps(user_query(data, sql, limits))
     except WarehouseError as error:
@@ -115,11 +117,6 @@ def answer() -> None:
     sys.stdout.buffer.write(pickled_answer)
     sys.stdout.buffer.flush()
     os._exit(0)  # a thread of DuckDB may still be at work on the interrupted query
-
-
-def _data_bytes() -> int:
-    """Bytes of data that this process has now."""
-    return int(Path("/proc/self/statm").read_text().split()[5]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def bytes_of(con: duckdb.DuckDBPyConnection, size: str) -> int:

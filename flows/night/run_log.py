@@ -231,9 +231,12 @@ def _records_and_damage(data: DataDir) -> tuple[list[RunRecord], list[tuple[int,
 
 def record_of(context: Context, collected: Sequence[Collected]) -> RunRecord:
     """The record of a run."""
+    gate = {
+        f.name: getattr(context.settings, f.name) for f in dataclasses.fields(Settings) if f.name.startswith("gate_")
+    }
     return RunRecord(
         run_id=context.run_id, as_of=context.as_of, started_at=context.started_at, engine=context.engine,
-        sample_night=context.sample_night, settings=_gate(context.settings),
+        sample_night=context.sample_night, settings=gate,
         sources=tuple(_source(context, batch) for batch in collected),
     )  # fmt: skip
 
@@ -246,11 +249,6 @@ def _source(context: Context, batch: Collected) -> SourceRecord:
         starts=tuple(addresses.redact(url) for url in batch.starts), fetched=batch.fetched, missed=dict(batch.missed),
         failure=batch.failure if requested_nothing else None, nights=batch.nights,
     )  # fmt: skip
-
-
-def _gate(settings: Settings) -> dict[str, Any]:
-    names = (f.name for f in dataclasses.fields(settings) if f.name.startswith("gate_"))
-    return {name: getattr(settings, name) for name in names}
 
 
 def _append(data: DataDir, event: Event, fields: Mapping[str, Any]) -> None:

@@ -32,12 +32,7 @@ def hold(
 
     The held rates are written to core.held_price, with the id of the offer as `listing_id`. The caller loads the others.
     """
-    _compare(con, night, bounds)
-    return judge(con, night, bounds, released, _MARKET)
-
-
-def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None:
-    """Stage `compared`: each rate with the newest believed rate of the same offer within the reference time."""
+    # Each rate with the newest believed rate of the same offer within the reference time.
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE compared AS
             WITH known AS (
@@ -57,6 +52,7 @@ def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> No
             FROM incoming_cloud i LEFT JOIN known k USING (offer_id)""",
         times(night, bounds),
     )
+    return judge(con, night, bounds, released, _MARKET)
 
 
 _MARKET = Market(

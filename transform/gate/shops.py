@@ -26,19 +26,8 @@ def hold(
     Moves them from `incoming_offer` to `held_offer` and updates core.held_price. `released` are listings with the price that
     a person let pass.
     """
-    _compare(con, night, bounds)
-    verdict = judge(con, night, bounds, released, _MARKET)
-    if verdict.held:
-        ids = {"ids": [held.compared.listing_id for held in verdict.held]}
-        columns, are_held = ", ".join(COLUMNS), "listing_id IN (SELECT unnest($ids))"
-        con.execute(f"INSERT INTO held_offer ({columns}) SELECT {columns} FROM incoming_offer WHERE {are_held}", ids)
-        con.execute(f"DELETE FROM incoming_offer WHERE {are_held}", ids)
-    return verdict
-
-
-def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> None:
-    """Stage `compared`: each incoming price with the newest believed price of its listing within the reference time."""
-    # A price that comes back after a listing had none is compared with the newest price that the listing had.
+    # Each price with the newest believed price of its listing within the reference time. One that comes back after a listing
+    # had none is compared with the newest price that the listing had.
     con.execute(
         f"""CREATE OR REPLACE TEMP TABLE compared AS
             WITH shown AS (
@@ -65,6 +54,13 @@ def _compare(con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds) -> No
             FROM incoming_offer i LEFT JOIN shown s USING (listing_id) LEFT JOIN past p USING (listing_id)""",
         {name: value for name, value in times(night, bounds).items() if name != "source"},
     )
+    verdict = judge(con, night, bounds, released, _MARKET)
+    if verdict.held:
+        ids = {"ids": [held.compared.listing_id for held in verdict.held]}
+        columns, are_held = ", ".join(COLUMNS), "listing_id IN (SELECT unnest($ids))"
+        con.execute(f"INSERT INTO held_offer ({columns}) SELECT {columns} FROM incoming_offer WHERE {are_held}", ids)
+        con.execute(f"DELETE FROM incoming_offer WHERE {are_held}", ids)
+    return verdict
 
 
 _MARKET = Market(

@@ -305,7 +305,10 @@ def without_its_machine(title: str, reading: Reading) -> Cut | None:
     """
     if reading.vocabulary.machines.isdisjoint(reading.words):
         return None
-    before, behind, owner = _phrases(reading.vocabulary)
+    words = reading.vocabulary
+    before, behind, owner = _patterns(
+        words.machines, words.purpose_before | words.taken_from | {"für"}, words.purpose_behind
+    )
     if _data().card.search(text.normalise(title)) and (match := owner.search(title)):  # whose spare part it is
         shortened = f"{title[: match.start()]} {title[match.end() :]}"
         return Cut(shortened, shortened)
@@ -336,10 +339,4 @@ def _patterns(machines: frozenset[str], before: frozenset[str], behind: frozense
             rf"(?:(?:dell|델|hpe?|lenovo)\s+)?\b{machine}{models}\s*(?:서버)?(?:{follows})(?!\w)", re.IGNORECASE
         ),
         re.compile(rf"\b{machine}\s+(?=(?:nvidia|amd)\s)", re.IGNORECASE),
-    )
-
-
-def _phrases(vocabulary: Vocabulary) -> tuple[re.Pattern[str], ...]:
-    return _patterns(
-        vocabulary.machines, vocabulary.purpose_before | vocabulary.taken_from | {"für"}, vocabulary.purpose_behind
     )

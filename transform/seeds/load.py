@@ -103,7 +103,9 @@ def load(
         "core.workload": list(_workloads(every_workload)),
         "core.setting": [(name, *columns) for name, columns in sorted(user.settings.items())],
         "core.assumption": list(assumption_rows(user.assumptions)),
-        "core.electricity_price": list(_electricity()),
+        "core.electricity_price": [
+            (name, one.price, one.currency, one.period, one.source) for name, one in electricity_prices().items()
+        ],
         "core.tax_rate": markets.tax_rates(),
         "core.market": markets.markets(day),
     }
@@ -187,11 +189,6 @@ def assumption_rows(assumptions: Assumptions) -> Iterator[Sequence[Value]]:
             about.meaning,
             about.source,
         )
-
-
-def _electricity() -> Iterator[Sequence[Value]]:
-    for country, price in electricity_prices().items():
-        yield country, price.price, price.currency, price.period, price.source
 
 
 def _supercomputers() -> Iterator[Sequence[Value]]:

@@ -27,9 +27,9 @@ from gpuledger.transform.sizing.running import (
     state_bytes,
 )
 from gpuledger.transform.sizing.tensors import Architecture
-from gpuledger.transform.sizing.weights import Weights, weights
+from gpuledger.transform.sizing.weights import weights
 from gpuledger.transform.speed import memory
-from gpuledger.transform.speed.engines import NOT_KNOWN_TO_RUN, Engine, Split, accelerator_of
+from gpuledger.transform.speed.engines import NOT_KNOWN_TO_RUN, Split, accelerator_of
 from gpuledger.transform.speed.memory import OFFLOADING_PROGRAMS, Held, Moved, layers_to_move
 from gpuledger.transform.speed.rules import Job, Load, Plan, Question, Rate, share_layers
 from gpuledger.transform.speed.work import work
@@ -318,7 +318,7 @@ def notes(asked: Question) -> Iterator[Message]:
     yield from _of_program(asked)
     yield from _of_memory(asked)
     yield from _of_measurements(asked)
-    if _may_draft(asked):
+    if asked.plan.engine.name in _DRAFTING and asked.job.load.users == 1 and asked.job.decode_flops is not None:
         yield Message(WITHOUT_DRAFT, low=_DRAFTED[0], high=_DRAFTED[1])
     if asked.split == "tensor" and asked.plan.count > 1 and not asked.is_accelerator:
         link = asked.link
@@ -328,11 +328,6 @@ def notes(asked: Question) -> Iterator[Message]:
         )  # fmt: skip
     if asked.tflops is None:
         yield Message("the matrix rate of this card at this precision is not known, so reading has no bound")
-
-
-def _may_draft(asked: Question) -> bool:
-    """Whether a draft would make the writing for one user faster."""
-    return asked.plan.engine.name in _DRAFTING and asked.job.load.users == 1 and asked.job.decode_flops is not None
 
 
 def _of_program(asked: Question) -> Iterator[Message]:
@@ -392,7 +387,9 @@ def _of_memory(asked: Question) -> Iterator[Message]:
             "no GPU: nobody here measured one of its kind, so of its speed only the bound is said, and its program "
             "is taken to leave as much of its memory as on GPUs ({source})", source=accelerator.source,
         )  # fmt: skip
-    embedding = _embedding(job.size, plan.engine)
+    embedding, on_host = Message("all weights on the cards"), (job.size.total - job.size.on_cards) / 1e9
+    if plan.engine.embedding_on_host and on_host > 0:
+        embedding = Message("the token embedding ({on_host:.2f} GB) stays with the processor", on_host=on_host)
     yield Message(
         "key-value cache at {kv_cache_bits:g} bits; {embedding}", kv_cache_bits=assumed.kv_cache_bits,
         embedding=embedding,
@@ -437,10 +434,3 @@ def _of_measurements(asked: Question) -> Iterator[Message]:
             "that (core.calibration)", measurements=shift.nearest.measurements, engine=plan.engine.name,
             levels=_LEVELS[shift.nearest.level], factor=shift.factor,
         )  # fmt: skip
-
-
-def _embedding(size: Weights, engine: Engine) -> Message:
-    on_host = (size.total - size.on_cards) / 1e9
-    if engine.embedding_on_host and on_host > 0:
-        return Message("the token embedding ({on_host:.2f} GB) stays with the processor", on_host=on_host)
-    return Message("all weights on the cards")

@@ -112,13 +112,9 @@ def _point(row: Mapping[str, Any], gpu: Gpu, assumed: Assumptions) -> Iterator[l
 
 def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a frame, with None for missing values."""
-    return [
-        {str(name): None if _is_missing(value) else value for name, value in row.items()}
-        for row in frame.to_dict("records")
-    ]
-
-
-def _is_missing(value: object) -> bool:
     import pandas as pd
 
-    return value is None or bool(pd.isna(value))  # type: ignore[call-overload]
+    return [
+        {str(name): None if value is None or pd.isna(value) else value for name, value in row.items()}
+        for row in frame.to_dict("records")
+    ]
