@@ -376,11 +376,6 @@ OF_NOTHING_PAYABLE: tuple[Rule, ...] = (
 )
 
 
-def _gross_aside(q: Question) -> Decision | None:
-    gross = _with_tax_aside(q.page, q.main, q.seen) if q.main.amount in q.seen.net else None
-    return q.as_seen(gross) if gross is not None else None
-
-
 def _clear(q: Question) -> Decision | None:
     return None if _doubt(q) else q.as_seen()
 
@@ -430,7 +425,6 @@ def _several_prices(q: Question) -> Decision:
 
 
 OF_SIGHT: tuple[Rule, ...] = (
-    Rule("the price before tax stands beside the asked one", "39,00 zł netto, 47,97 zł brutto", _gross_aside),
     Rule("one price is clearly that of the goods", "$549 beside the title and the button", _clear),
     Rule("a percentage proves which of two is the old price", "₹29,799 ₹52,000 42% off", _discount),
     Rule("words say which of two is with tax", "12,800円 税込14,080円", _taxed),
@@ -549,26 +543,6 @@ def _with_tax(page: Context, payable: list[VisiblePrice]) -> VisiblePrice | None
     if not vat.is_before_tax(low.amount, high.amount, page.country):
         return None
     return high if vat.included(visible_text(high.element, MAX_TEXT), high.amount) else None
-
-
-def _with_tax_aside(page: Context, net: VisiblePrice, seen: Visible) -> VisiblePrice | None:
-    """The price with tax that belongs to `net`, from among the amounts that did not count as prices of the goods.
-
-    `39,00 zł netto` and, in a part named after delivery, `47,97 zł brutto`; `16,80 € netto` and `19,99 €` in a part that is
-    named after a unit. None if there is no such price, or several.
-    """
-    candidates = {
-        amount: (element, text, token)
-        for element in seen.set_aside
-        if len(text := visible_text(element, MAX_TEXT + 1)) <= MAX_TEXT
-        for token in money.tokens(text)
-        if vat.is_before_tax(net.amount, amount := vat.value_of(token), page.country)
-        and (vat.included(text, amount) or not any(map(str.isalpha, text)))
-    }
-    if len(candidates) != 1:
-        return None
-    ((amount, (element, text, token)),) = candidates.items()
-    return replace(net, element=element, money=replace(net.money, amount=amount, text=text, number=token), net=False)
 
 
 #: A longer text holds more than a price, an old one and the percentage between them.

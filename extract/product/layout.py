@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 
 from lxml.html import HtmlElement
 
@@ -242,34 +242,7 @@ def _is_page_header(element: HtmlElement) -> bool:
 
 def layout_of(page: Context) -> Layout:
     """The layout of a page."""
-    title = main_heading(page)
-    if title is not None:
-        _copy_test_names(page.tree, title)
-    return Layout(page.tree, page.url, title)
-
-
-#: The attributes, beside `data-testid`, by which a shop's own tests find its elements.
-_TEST_NAMES = frozenset(
-    ("data-hook", "data-qa", "data-qaid", "data-test", "data-test-id", "data-cy", "data-e2e", "data-auto",
-     "data-automation", "data-automation-id", "data-selenium")
-)  # fmt: skip
-_MOST_AROUND = 30
-
-
-def _copy_test_names(tree: HtmlElement, title: HtmlElement) -> None:
-    """Copy the name by which the shop's tests know an element into its `data-testid`.
-
-    The attribute that holds these names is taken from the title, or from a part right around it or in it: to look for all
-    such attributes takes long on every page.
-    """
-    around = chain([title], islice(title.iterdescendants(), _MOST_AROUND), islice(title.iterancestors(), 4))
-    kind = next((name for element in around for name in element.attrib if name in _TEST_NAMES), None)
-    if kind is None:
-        return
-    for element in tree.iter(*scan.HOLD_TEXT, *scan.BUTTONS):
-        name = element.get(kind)
-        if name and element.get("data-testid") is None:
-            element.set("data-testid", name)
+    return Layout(page.tree, page.url, main_heading(page))
 
 
 def main_heading(page: Context) -> HtmlElement | None:

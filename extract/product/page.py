@@ -98,8 +98,6 @@ def _stock(
     if answer.contradiction is not None and page_layout.button is None and not seen.prices:
         # Nothing on the page sells: what it tells machines is of yesterday.
         return answer._replace(availability="out_of_stock")
-    if answer == stock.Answer("unknown") and not seen.prices:
-        return stock.Answer(stock.status_in_sentences(page_layout))
     return answer
 
 

@@ -4,7 +4,7 @@ Nobody reads this on the page, and a script may speak of other goods, of the pri
 are read only if the page's words to machines and to people do not settle the price. They may decide between amounts that
 those words name. Alone they count only if all of them agree. What is read: the product view of Google's and Facebook's
 analytics (`view_item`, `ecommerce.detail`, `ViewContent`), names that only a product page uses (`product_price`), fields of
-the form that orders, and the objects of an application's state (`__NEXT_DATA__`, Nuxt, Apollo, `__INITIAL_STATE__`) that
+the form that orders, and the objects of an application's state (`__NEXT_DATA__`, Apollo, `__INITIAL_STATE__`) that
 carry the page's own name or number.
 """
 
@@ -199,8 +199,7 @@ def _roots(page: Context) -> Iterator[Any]:
         if not 40 < len(text) < _MAX_STATE or "rice" not in text or "ld+json" in (script.get("type") or ""):
             continue
         if "json" in (script.get("type") or ""):
-            root = _decoded(text.strip())
-            yield _unflattened(root) if script.get("id") == "__NUXT_DATA__" else root
+            yield _decoded(text.strip())
         else:
             for match in _STATE.finditer(text):
                 yield _decoded(text[match.end() :])
@@ -212,28 +211,6 @@ def _decoded(text: str) -> Any:
         return json.JSONDecoder().raw_decode(text)[0]
     except (ValueError, RecursionError):
         return None
-
-
-def _unflattened(flat: Any) -> Any:
-    """Nuxt's state with each object's own values put in: it is a list whose objects refer to their values by place."""
-    if not isinstance(flat, list):
-        return None
-
-    def at(place: Any, deep: int = 3) -> Any:
-        value = (
-            flat[place] if isinstance(place, int) and not isinstance(place, bool) and 0 <= place < len(flat) else None
-        )
-        if isinstance(value, dict) and deep:
-            return {name: at(inner, deep - 1) for name, inner in value.items()}
-        if isinstance(value, list) and deep and len(value) < 50:
-            return [at(inner, deep - 1) for inner in value]
-        return None if isinstance(value, dict | list) else value
-
-    return [
-        at(place)
-        for place, value in enumerate(flat[:_MAX_NODES])
-        if isinstance(value, dict) and "price" in str([*value]).lower()
-    ]
 
 
 def _is_own(page: Context, node: dict[str, Any]) -> bool:

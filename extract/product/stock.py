@@ -206,18 +206,6 @@ def status_in(text: str) -> Availability | None:
     return words.availability(text) if text else None
 
 
-def status_in_sentences(layout: Layout) -> Availability:
-    """What a page without a price or a way to order says: in a sentence that its goods are gone, or behind a label."""
-    for element in layout.part.iter(*scan.HOLD_TEXT):
-        if not 3 < len((element.text or "").strip()) <= _MAX_STATUS or layout.is_elsewhere(element):
-            continue
-        text = visible_text(element, _MAX_STATUS + 30).strip()
-        status = status_in(text)
-        if status == "out_of_stock" or (status is not None and words.is_of_stock_label(text)):
-            return status
-    return "unknown"
-
-
 def _is_disabled(button: HtmlElement) -> bool:
     """Whether a means of ordering cannot be used: the button itself, or every button of a form."""
     if button.tag == "form":

@@ -554,16 +554,6 @@ def test_goods_without_a_heading_are_found_by_the_title(body: str) -> None:
     assert offer.availability == "in_stock"
 
 
-@pytest.mark.parametrize("name", ["data-hook", "data-qa", "data-test", "data-test-id", "data-cy"])
-def test_names_that_only_the_shop_s_tests_use_say_which_price_is_old(name: str) -> None:
-    prices = (
-        f'<p><b {name}="price-old" class="x1">649,00 €</b> <b {name}="price-now" class="x2">549,00 €</b></p>'
-        '<button class="x3">In den Warenkorb</button>'
-    )
-    offer = offer_named(f'<div class="shell"><h1 {name}="product-title">{TITLE}</h1>{prices}</div>{OTHERS}')
-    assert (offer.price, offer.list_price) == (Decimal("549.00"), Decimal("649.00"))
-
-
 def test_a_heading_of_its_own_is_believed_before_the_title() -> None:
     body = f'<p>Kartenhaus Grafikkarten</p><div class="shell"><h1>Veltor 4070</h1>{SOLD}</div>{OTHERS}'
     offer = offer_named(body, "Kartenhaus Grafikkarten Veltor")
