@@ -11,8 +11,9 @@ from typing import Any
 
 from gpuledger import local_files
 from gpuledger.extract.archive import files
-from gpuledger.flows.telling.notify import Message
-from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.telling import notify
+from gpuledger.flows.words.say import say
+from gpuledger.message import Message
 from gpuledger.transform.report.answers import first_rows
 from gpuledger.transform.report.questions import QUESTIONS
 from gpuledger.warehouse.paths import DataDir
@@ -30,10 +31,11 @@ def now(data: DataDir) -> Answers:
     if not questions:
         return {}
     with reader(data) as con:
-        return {name: answer for name, answer in first_rows(con).items() if name in questions}
+        return {name: {**answer, "sentence": say(answer["sentence"])}
+                for name, answer in first_rows(con).items() if name in questions}  # fmt: skip
 
 
-def news(before: Answers, after: Answers) -> dict[str, Message]:
+def news(before: Answers, after: Answers) -> dict[str, notify.Message]:
     """The messages about the questions whose answer is another one than when it was last told; none at first sight."""
     found = {}
     for name, answer in after.items():
@@ -43,19 +45,19 @@ def news(before: Answers, after: Answers) -> dict[str, Message]:
         paid, asked = was["day_one_usd"], answer["day_one_usd"]
         share = asked / paid - 1 if paid and asked else 0.0
         if answer["pick"] != was["pick"]:
-            what = f"now {answer['pick']}" if answer["pick"] else "nothing runs it now"
+            what = Message("now {pick}", pick=answer["pick"]) if answer["pick"] else Message("nothing runs it now")
         elif abs(share) >= MOVED:
-            what = f"{share:+.1%} on day one"
+            what = Message("{share:+.1%} on day one", share=share)
         else:
             continue
-        found[name] = Message(f"gpuledger: {name}: {what}", both(was, answer), "success")
+        found[name] = notify.Message(f"gpuledger: {name}: {say(what)}", both(was, answer), "success")
     return found
 
 
 def both(was: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
     """The answer of before and that of now, in words."""
-    before = gettext("before ({day}): {sentence}").format(day=was["day"], sentence=was["sentence"])
-    return f"{before}\n{gettext('now')}: {answer['sentence']}"
+    before = say(Message("before ({day}): {sentence}", day=was["day"], sentence=was["sentence"]))
+    return f"{before}\n{say(Message('now: {sentence}', sentence=answer['sentence']))}"
 
 
 def file(data: DataDir) -> Path:
@@ -72,7 +74,7 @@ def last_told(path: Path) -> Answers:
     return stored if isinstance(stored, dict) else {}
 
 
-def tell(data: DataDir, answers: Answers, *, is_heard: bool) -> list[Message]:
+def tell(data: DataDir, answers: Answers, *, is_heard: bool) -> list[notify.Message]:
     """The messages that are due. If somebody hears them (`is_heard`), the answers they are about count as told."""
     before = last_told(file(data))
     found = news(before, answers)

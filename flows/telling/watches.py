@@ -12,12 +12,11 @@ from decimal import Decimal
 from typing import Literal
 
 from gpuledger import records
+from gpuledger.extract.source import seller
 from gpuledger.flows.settings.settings import SettingsError
-from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.say import say, spoken
-from gpuledger.message import Message
+from gpuledger.flows.words.say import say
+from gpuledger.message import Label, Message, Sum
 from gpuledger.transform.answers import markets, watched
-from gpuledger.transform.answers.watched import Row
 from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import together
@@ -57,17 +56,15 @@ class Watch:
         if getattr(self, needed) is None:
             raise ValueError(f"the rule {self.rule} needs {needed}")
 
-    def amount(self, money: Decimal | None) -> str:
-        """An amount in the currency of this watch, as people write it."""
-        if money is None:
-            return ""
-        return f"${money:,}" if self.currency == "USD" else f"{money:,f} {self.currency}"
+    def sum(self, money: Decimal) -> Sum:
+        """An amount in the currency of this watch."""
+        return Currency(self.currency, 1, None).as_paid(money)
 
     @property
     def waits_for(self) -> Message:
         """The condition in words."""
-        if self.rule == "below":
-            return Message("{gpu} below {amount}", gpu=self.gpu, amount=self.amount(self.below))
+        if self.below is not None and self.rule == "below":
+            return Message("{gpu} below {amount}", gpu=self.gpu, amount=self.sum(self.below))
         return Message("{gpu} at its lowest price of {days} days", gpu=self.gpu, days=self.days)
 
 
@@ -100,17 +97,16 @@ def remove(data: DataDir, number: int) -> Watch:
 
 @dataclass(frozen=True, slots=True)
 class WatchResult:
-    """What one watch found. `is_met` is None if the answer is unknown, as when the card has no price that counts tonight."""
+    """What one watch found, in words. `is_met` is None if it cannot be told, as when the card has no price that counts."""
 
     watch: Watch
     is_met: bool | None
-    headline: str
-    evidence: tuple[str, ...] = ()
+    told: tuple[Message | str, ...]
 
     @property
     def body(self) -> str:
         """The headline and the evidence below it."""
-        return "\n".join([self.headline, *self.evidence])
+        return "\n".join(map(say, self.told))
 
 
 def look(data: DataDir, watches: list[Watch], now: datetime) -> list[WatchResult]:
@@ -120,47 +116,44 @@ def look(data: DataDir, watches: list[Watch], now: datetime) -> list[WatchResult
 
 
 def _look(data: DataDir, watch: Watch, now: datetime) -> WatchResult:
+    def unknown(why: Message) -> WatchResult:
+        return WatchResult(
+            watch, None, (Message("{watch}: it cannot be told, as {why}", watch=watch.waits_for, why=why),)
+        )
+
     rate = markets.rate(data, watch.currency, None)
     if rate is None:
-        return _unknown(watch, gettext("there is no exchange rate for {currency}").format(currency=watch.currency))
+        return unknown(Message("there is no exchange rate for {currency}", currency=watch.currency))
     price = watched.street_price(data, watch.gpu_id)
     if price is None:
-        return _unknown(watch)
+        return unknown(Message("no price counts now"))
     amount = Currency(watch.currency, rate.usd, rate.day).of(price["price_usd"])
-    mark = f" ({spoken(price['price_mark'])})" if price["price_mark"] else ""
-    costs = gettext("{gpu} costs {amount}").format(gpu=watch.gpu, amount=f"{_money(amount, watch)}{mark}")
-    evidence = _offer(price, watch, amount, now)
+    costs = Message(
+        "{gpu} costs {amount} at {shop}", gpu=watch.gpu, amount=watch.sum(amount),
+        shop=seller(price["source"], price["url"], price["vendor"]),
+    )  # fmt: skip
+    if price["price_mark"]:
+        costs = Message("{costs} ({mark})", costs=costs, mark=tuple(map(Label, price["price_mark"].split(", "))))
+    evidence = (
+        f"{price['price'].normalize():,f} {price['currency']}: {price['title']}",
+        str(price["url"]),
+        Message(
+            "seen {hours:.0f} h ago, at this price since {day}; page {page}",
+            hours=max(0.0, (now - price["last_seen_at"]).total_seconds() / 3600),
+            day=f"{price['price_since']:%Y-%m-%d}", page=price["snapshot_sha256"][:16],
+        ),
+    )  # fmt: skip
     if watch.rule == "below" and watch.below is not None:
-        asked = gettext("you asked for below {amount}").format(amount=_money(watch.below, watch))
-        return WatchResult(watch, amount < watch.below, f"{costs}; {asked}", evidence)
+        asked = Message("{costs}; you asked for below {amount}", costs=costs, amount=watch.sum(watch.below))
+        return WatchResult(watch, amount < watch.below, (asked, *evidence))
     row = watched.lowest_before(data, watch.gpu_id, now, watch.days or 0, watch.currency)
     # The first price ever seen is no news: without an earlier day there is no price to be lower than.
     if not row["days"]:
-        return _unknown(watch, gettext("no price of the {days} days before today is known").format(days=watch.days))
-    lowest = gettext("the lowest of the {days} days before was {amount} on {day}").format(
-        days=watch.days, amount=_money(row["low"], watch), day=row["low_on"]
-    )
-    known = gettext("prices are known for {days} of those days, since {day}").format(days=row["days"], day=row["since"])
-    return WatchResult(watch, amount < row["low"], f"{costs}; {lowest}", (known, *evidence))
-
-
-def _offer(price: Row, watch: Watch, amount: Decimal, now: datetime) -> tuple[str, ...]:
-    """The evidence for a price, as a buyer would check it: shop, title, address and age."""
-    printed = f" ({price['price'].normalize():,f} {price['currency']})" if price["currency"] != watch.currency else ""
-    hours = max(0.0, (now - price["last_seen_at"]).total_seconds() / 3600)
-    return (
-        f"{_money(amount, watch)}{printed} {gettext('at {shop}').format(shop=price['source'])}: {price['title']}",
-        str(price["url"]),
-        gettext("seen {hours:.0f} h ago, at this price since {day:%Y-%m-%d}; page {page}").format(
-            hours=hours, day=price["price_since"], page=price["snapshot_sha256"][:16]
-        ),
-    )
-
-
-def _unknown(watch: Watch, why: str = "") -> WatchResult:
-    told = gettext("it cannot be told, as {why}").format(why=why or gettext("no price counts now"))
-    return WatchResult(watch, None, f"{say(watch.waits_for)}: {told}")
-
-
-def _money(amount: Decimal, watch: Watch) -> str:
-    return watch.amount(round(amount, 2) if watch.currency == "USD" else amount)
+        return unknown(Message("no price of the {days} days before today is known", days=watch.days))
+    lowest = Message(
+        "{costs}; the lowest of the {days} days before was {amount} on {day} (prices are known for {known} of them, since "
+        "{since})",
+        costs=costs, days=watch.days, amount=watch.sum(row["low"]), day=row["low_on"], known=row["days"],
+        since=row["since"],
+    )  # fmt: skip
+    return WatchResult(watch, amount < row["low"], (lowest, *evidence))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,13 @@ def test_each_vendor_has_a_row_with_what_an_order_needs_and_a_held_price_is_name
     ]  # fmt: skip
     assert nordwind["advice"] == "quote"
     assert "held: 99" in nordwind["look at first"]
+    for kept in QUESTIONS.all(data):
+        QUESTIONS.put(data, replace(kept, currency="EUR"))
+    for words, code in (((), "EUR"), (("--currency", "USD"), "USD")):
+        export(data, tmp_path / code, *words)
+        assert f"price, {code}" in table(tmp_path / code / "procurement.csv")[0], (
+            "the questions' own, unless one is asked for"
+        )
 
 
 # ── the files ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -158,7 +159,7 @@ def test_a_kept_question_is_told_when_its_price_moved_by_a_twentieth_with_the_se
     nights: dict[int, Night], site: Path, tmp_path: Path
 ) -> None:
     data = DataDir(nights[1].copy(tmp_path / "data"))
-    QUESTIONS.put(data.root, Kept(name="pictures", asked={"model": "flux.1-dev", "shop": ["newegg"]}))
+    QUESTIONS.put(data.root, Kept(name="pictures", asked={"model": "flux.1-dev", "shop": ["newegg"]}, currency="EUR"))
     page = site / "newegg" / "sample" / "night2" / "gpus" / "index.html"
     text = page.read_text(encoding="utf-8")
 
@@ -173,9 +174,9 @@ def test_a_kept_question_is_told_when_its_price_moved_by_a_twentieth_with_the_se
         refresh(data.root, 2, only=["newegg"])
         told = look(is_heard=False)
         assert [one.title for one in told] == titles
-    assert told[0].body.startswith(
-        f"before (2023-11-16): {first['sentence']}\nnow: Buy NVIDIA GeForce RTX 4090 at Newegg for "
-    )
+    at = "NVIDIA GeForce RTX 4090 at Newegg for"
+    assert re.fullmatch(rf"{at} [\d,.]+ EUR on day one", first["sentence"]), "short, and in the money of the question"
+    assert told[0].body.startswith(f"before (2023-11-16): {first['sentence']}\nnow: {at} ")
     assert look() == told, "as long as nobody heard it, it is not told"
     assert look() == []
     another = {"pictures": {**first, "pick": "another"}, "lost": {**first, "pick": None, "day_one_usd": None}}

@@ -38,18 +38,29 @@ def test_an_amount_in_another_currency_is_held_against_the_price_in_that_currenc
     assert found(nights[1], rule="below", below=euros, currency="EUR").is_met is False
     one = found(nights[1], rule="below", below=euros + Decimal("0.01"), currency="EUR")
     assert one.is_met is True
-    assert f"costs {euros:,} EUR (invented); you asked for below" in one.body
-    assert f"({price(nights[1]).normalize():,f} USD)" in one.body, "what the shop prints stands beside it"
+    printed = f"{price(nights[1]).normalize():,f} USD: "
+    assert one.body.startswith(
+        f"NVIDIA GeForce RTX 4090 costs {euros:,} EUR at Newegg (invented); you asked for below "
+    )
+    assert printed in one.body, "what the shop prints stands beside it"
     assert found(nights[1], rule="below", below=Decimal(1), currency="XAU").is_met is None
 
 
 def test_the_evidence_is_what_a_buyer_would_check(nights: dict[int, Night]) -> None:
     body = found(nights[2], rule="below", below=Decimal(9000)).body
-    ((shop, url, title, sha256),) = rows(
+    ((url, title, sha256),) = rows(
         nights[2].data,
-        f"SELECT source, url, title, snapshot_sha256 FROM mart.gpu_price WHERE gpu_id = '{CARD['gpu_id']}'",
+        f"SELECT url, title, snapshot_sha256 FROM mart.gpu_price WHERE gpu_id = '{CARD['gpu_id']}'",
     )
-    for word in (shop, url, title, sha256[:16], f"${price(nights[2]):,.2f}", "seen 0 h ago", "since 2023-11-17"):
+    for word in (
+        "at Newegg",
+        url,
+        title,
+        sha256[:16],
+        f"{price(nights[2]):,.2f} USD",
+        "seen 0 h ago",
+        "since 2023-11-17",
+    ):
         assert word in body
 
 
@@ -59,7 +70,7 @@ def test_a_price_in_won_shows_both_amounts(nights: dict[int, Night], tmp_path: P
     ((gpu_id, gpu, printed),) = rows(
         korea.data, "SELECT gpu_id, gpu, price FROM mart.gpu_price WHERE currency = 'KRW' ORDER BY gpu_id LIMIT 1"
     )
-    assert f"({printed:,.0f} KRW)" in found(korea, rule="below", below=Decimal(9000), gpu_id=gpu_id, gpu=gpu).body
+    assert f"\n{printed:,.0f} KRW: " in found(korea, rule="below", below=Decimal(9000), gpu_id=gpu_id, gpu=gpu).body
 
 
 def test_a_first_price_is_no_new_low_and_a_lower_one_is(nights: dict[int, Night]) -> None:
@@ -67,8 +78,8 @@ def test_a_first_price_is_no_new_low_and_a_lower_one_is(nights: dict[int, Night]
     assert price(nights[2]) < price(nights[1])
     second = found(nights[2], rule="new_low", days=90)
     assert second.is_met is True
-    assert f"${price(nights[1]):,.2f}" in second.headline
-    assert "known for 1 of those days" in second.body
+    assert f"before was {price(nights[1]):,.2f} USD" in second.body
+    assert "known for 1 of them" in second.body
     assert found(nights[3], rule="new_low", days=90).is_met is False
 
 
@@ -113,12 +124,12 @@ def test_a_file_that_was_edited_badly_says_where(tmp_path: Path, text: str, word
 def test_the_command_from_add_to_remove(nights: dict[int, Night], tmp_path: Path) -> None:
     data = nights[1].copy(tmp_path / "data")
     added = gpuledger("watch", "add", "rtx 4090", "--below", "1500", data=data)
-    assert (added.status, "watch 1: NVIDIA GeForce RTX 4090 below $1,500" in added.out) == (0, True)
+    assert (added.status, "watch 1: NVIDIA GeForce RTX 4090 below 1,500.00 USD" in added.out) == (0, True)
     assert "not met" in added.out
     again = gpuledger("watch", "add", "RTX4090", "--below", "1500.0", data=data)
     assert (again.status, "watch 1 is the same" in again.err) == (2, True)
     euros = gpuledger("watch", "add", "rtx 4090", "--below", "1400", "--currency", "EUR", data=data)
-    assert (euros.status, "NVIDIA GeForce RTX 4090 below 1,400 EUR" in euros.out) == (0, True), euros.err
+    assert (euros.status, "NVIDIA GeForce RTX 4090 below 1,400.00 EUR" in euros.out) == (0, True), euros.err
     assert "nvidia-geforce-rtx-4090" in gpuledger("watch", "list", "--format", "csv", data=data).out
     assert gpuledger("watch", "test", data=data).status == 0
     assert gpuledger("watch", "remove", 1, data=data).status == 0

@@ -17,8 +17,9 @@ def street_price(data: DataDir, gpu_id: str) -> Row | None:
     """The street price of a card, with the page of the offer. None if no offer counts."""
     columns, rows = query(
         data,
-        """SELECT p.price_usd, p.price, p.currency, p.source, p.title, p.url, p.price_since, p.snapshot_sha256,
-               core.price_mark(p.source) AS price_mark,
+        """SELECT p.price_usd, p.price, p.currency, p.source, p.title, p.url,
+               CASE WHEN o.seller_kind IN ('quote', 'marketplace') THEN o.seller END AS vendor,
+               p.price_since, p.snapshot_sha256, core.price_mark(p.source) AS price_mark,
                core.last_seen_at(o.confirmed_until, s.last_success_at, p.price_since) AS last_seen_at
            FROM mart.gpu_price p JOIN ops.source_state s USING (source) JOIN core.price_open o USING (listing_id)
            WHERE p.gpu_id = $gpu_id AND p.price_usd IS NOT NULL""",

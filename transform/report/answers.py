@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 
+from gpuledger.extract.source import seller
 from gpuledger.message import Message, Words, said
 from gpuledger.transform.build.graph import Model
 from gpuledger.transform.buying.headline import sentences
@@ -18,6 +19,7 @@ from gpuledger.transform.buying.rows import Shown, row_of
 from gpuledger.transform.report.questions import Answered, Asker
 from gpuledger.warehouse.load.stage import insert
 from gpuledger.warehouse.outputs.answer import plain
+from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.schema import hash_text
 
@@ -43,29 +45,39 @@ def filled(
 
 
 def first_rows(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Any]]:
-    """By the name of a question: the pick (None if there is none), its price on day one in US dollars, the sentence, and the
-    day of the night.
+    """By the name of a question: the pick (None if there is none), its price on day one in US dollars, in a sentence that
+    pick with its seller and its price in the currency of the question, or why there is none, and the day of the night.
     """
     rows = con.execute(
-        """SELECT question, sentence, outlay_usd::DOUBLE, (SELECT max(as_of)::DATE::VARCHAR FROM ops.run),
-               CASE WHEN pick = 'first' THEN
-                   concat(what, ' (' || replace(nullif(nullif(condition, 'new'), $owned), '_', ' ') || ')') END
+        """SELECT question, pick, concat(what, ' (' || replace(nullif(nullif(condition, 'new'), $owned), '_', ' ') || ')'),
+               outlay_usd::DOUBLE, source, url, seller, way, outlay, currency, sentence,
+               (SELECT max(as_of)::DATE::VARCHAR FROM ops.run)
            FROM mart.answer WHERE rank <= 1""",
         {"owned": OWNED},
     ).fetchall()
-    return {
-        name: {"pick": pick, "day_one_usd": pick and paid, "sentence": sentence, "day": day}
-        for name, sentence, paid, day, pick in rows
-    }
+    found = {}
+    for name, pick, what, usd, source, url, vendor, way, paid, code, sentence, day in rows:
+        if pick == "first":
+            sentence = Message(
+                "{what} {where} for {paid}", what=what,
+                where=Message("at {shop}", shop=seller(source, url, vendor)) if source else Message("that you have,"),
+                paid=Message("{outlay} on day one" if way == "buy" else "{outlay} of rent",
+                             outlay=Currency(code, 1, None).as_paid(paid)),
+            )  # fmt: skip
+            found[name] = {"pick": what, "day_one_usd": usd, "sentence": sentence, "day": day}
+        else:
+            found[name] = {"pick": None, "day_one_usd": None, "sentence": sentence, "day": day}
+    return found
 
 
 def _rows(answered: Answered) -> Iterator[dict[str, Any]]:
     kept, answer = answered.kept, answered.answer
     asked = {
         "question": kept.name, "asked": json.dumps(plain(kept.asked), ensure_ascii=False),
-        "asked_in": kept.market if answer is None else answer.stock.place.market,
+        "asked_in": kept.market if answer is None else answer.stock.place.market, "currency": kept.currency,
     }  # fmt: skip
-    english = Words() if answer is None else Words(answer.stock.place.currency.sum)
+    money = DOLLARS if answer is None else answer.stock.place.currency
+    english = Words(money.sum)
     if answer is None or not answer.ranking:
         yield asked | {"rank": 0, "sentence": "; ".join(said(line, english) for line in answered.why_nothing())}
         return
@@ -73,4 +85,5 @@ def _rows(answered: Answered) -> Iterator[dict[str, Any]]:
         row = row_of(Shown(rank=rank, option=option, ruled_out=why, answer=answer, origin=lambda sha256: None))
         sentence = " ".join(said(line, english) for line in sentences(answer)) if rank == 1 else None
         values = {name: said(value, english) if isinstance(value, Message) else value for name, value in row.items()}
-        yield values | asked | {"sentence": sentence}
+        shown = {name: row[f"{name}_usd"] and money.of(row[f"{name}_usd"]) for name in ("price", "outlay", "total")}
+        yield values | asked | shown | {"sentence": sentence}

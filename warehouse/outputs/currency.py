@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -78,7 +78,11 @@ class Currency:
         """A sum of dollars in a sentence, in this currency."""
         if self.rate_day is None:
             return amount
-        return Sum(Decimal(self.of(amount.amount)), self.code, amount.exact and self.has_hundredths)
+        return replace(self.as_paid(self.of(amount.amount)), exact=amount.exact and self.has_hundredths)
+
+    def as_paid(self, amount: Decimal) -> Sum:
+        """An amount of this currency in a sentence, with its hundredths if it has any."""
+        return Sum(Decimal(amount), self.code, self.has_hundredths)
 
     def text(self, amount: Decimal | float) -> str:
         """An amount in this currency as people write it, with two decimals or none."""

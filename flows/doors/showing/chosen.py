@@ -51,6 +51,11 @@ def currency() -> str | None:
     return code if code != "USD" else None
 
 
+def names_currency() -> bool:
+    """Whether the command line names a currency, dollars too."""
+    return _named(_CURRENCY) is not None
+
+
 def _named(key: str) -> str | None:
     context = click.get_current_context(silent=True)
     return context.meta.get(key) if context else None

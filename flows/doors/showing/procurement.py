@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.doors.showing import chosen
-from gpuledger.flows.doors.showing.money import Money, prices_heading, tax_heading
+from gpuledger.flows.doors.showing.money import Money, money_in, prices_heading, tax_heading
 from gpuledger.flows.doors.showing.show import human
 from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import texts
@@ -49,7 +49,8 @@ def _advice(name: str) -> str:
 def sheet(data: DataDir, money: Money, clock: datetime, answered: Sequence[Answered] = ()) -> Sheet:
     """The list: the kept questions in the markets in which they were asked, others in the market in use.
 
-    `answered` are those that are answered already, of the version that is published.
+    `answered` are those that are answered already, of the version that is published. Where the command line names no
+    currency, that of the questions rules if all have the same.
     Raises NoWarehouse, and BadQuery for an unknown market.
     """
     home = market(data, chosen.market()).market
@@ -60,6 +61,8 @@ def sheet(data: DataDir, money: Money, clock: datetime, answered: Sequence[Answe
             (one.kept.name, one.answer.stock.place.market): one for one in answered if one.answer
         }
         asked = [replace(one, market=one.market or home) for one in kept(con, data)]
+        if not chosen.names_currency() and len(codes := {one.currency for one in asked}) == 1:
+            money = money_in(data, codes.pop())
         rows = [
             row
             for one in asked

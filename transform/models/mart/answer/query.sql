@@ -45,5 +45,9 @@ SELECT
     NULL::VARCHAR AS host,
     NULL::VARCHAR AS behind,
     NULL::VARCHAR AS note,
+    NULL::VARCHAR AS currency,
+    NULL::DECIMAL(18, 2) AS price,
+    NULL::DECIMAL(18, 2) AS outlay,
+    NULL::DECIMAL(18, 2) AS total,
     NULL::VARCHAR AS sentence
 WHERE false
