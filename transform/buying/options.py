@@ -236,13 +236,12 @@ class _Question:
         in front of its own.
         """
         written_usd, read_usd = per_million(option.total_usd, self.busy_hours, speed, self.need)
-        cards_usd = option.price_usd if option.way == "buy" else None
         return option._replace(
             needed_gb=size[0], available_gb=size[1], speed=speed, usd_per_million_tokens=written_usd,
             usd_per_million_read=read_usd,
             against=(
-                *self.tight(option, *size), *self.against(*size, option.outlay_usd, cards_usd),
-                *self.too_slow(speed), *self.too_much(option._replace(speed=speed)), *option.against,
+                *self.against(option, *size), *self.too_slow(speed), *self.too_much(option._replace(speed=speed)),
+                *option.against,
             ),
         )  # fmt: skip
 
@@ -475,22 +474,19 @@ class _Question:
             each = served.each_tokens_per_s
         return Speed(rate=rate, each=each, verdict=verdict, measured=own, serving=served)
 
-    def tight(self, option: Option, needed: float, available: float) -> tuple[Message, ...]:
-        """The reason against what holds a model of text so tightly that the next driver or a longer prompt may not fit."""
-        if self.need.job is None or self.need.offload != "none" or option.condition == OWNED:
-            return ()
-        if memory.verdict(needed, available) != "tight" or not self.assumptions.free_memory_share:
-            return ()
-        return (Message(TIGHT, needed=needed, available=available, least=memory.TIGHT_SHARE),)
-
-    def against(
-        self, needed: float, available: float, outlay: Decimal | None, cards: Decimal | None = None
-    ) -> tuple[Message, ...]:
-        """The reasons against the memory and the price. `cards` is the price of the cards alone."""
-        limits, reasons = self.limits, []
+    def against(self, option: Option, needed: float, available: float) -> tuple[Message, ...]:
+        """The reasons against the memory and the price. What holds a model of text only just is no answer either: the next
+        driver or a longer prompt may not fit.
+        """
+        limits, reasons = self.limits, list[Message]()
+        is_of_text = self.need.job is not None and self.need.offload == "none" and option.condition != OWNED
+        is_tight = self.assumptions.free_memory_share and memory.verdict(needed, available) == "tight"
         if needed > available:
             reasons.append(Message("needs {needed:.1f} GB and has {available:.1f}", needed=needed, available=available))
-        paid = cards if limits.for_cards and cards is not None else outlay
+        elif is_of_text and is_tight:
+            reasons.append(Message(TIGHT, needed=needed, available=available, least=memory.TIGHT_SHARE))
+        cards = option.price_usd if option.way == "buy" else None
+        paid = cards if limits.for_cards and cards is not None else option.outlay_usd
         if limits.budget is not None and paid is None:
             reasons.append(Message("its price is not known, so whether the budget buys it is not"))
         elif limits.budget is not None and paid is not None and limits.currency.of(paid) > limits.budget:
