@@ -124,8 +124,6 @@ def test_verdicts() -> None:
     assert need.verdict_on(39.9, 100, assumptions) == "limited by software or CPU, not by the card"
     strict = dataclasses.replace(assumptions, low_utilisation=0.8)
     assert need.verdict_on(70, 100, strict) == "limited by software or CPU, not by the card"
-    with pytest.raises(ValueError, match="bound must be above zero"):
-        need.verdict_on(10, 0, assumptions)
 
 
 def test_cache_slows_decoding() -> None:

@@ -12,7 +12,6 @@ from gpuledger.transform.claims import ai_computing, audit, recompute
 from gpuledger.transform.claims.published_methods import (
     difference,
     park_memory_gb,
-    park_optimizer_gb,
     park_transformer_flops,
 )
 from gpuledger.transform.sizing import catalogue
@@ -141,4 +140,3 @@ def test_the_published_total_is_three_times_the_exact_one() -> None:
 def test_the_memory_rules() -> None:
     assert [park_memory_gb(7, bits) for bits in (32, 16, 4)] == [28, 14, 3.5]
     assert [park_memory_gb(7, bits, experts=8) for bits in (32, 16)] == [224, 112]
-    assert [park_optimizer_gb(7, name) for name in ("AdamW", "Adafactor", "8-bit AdamW")] == [56, 28, 14]

@@ -82,8 +82,6 @@ def test_a_rate_that_nobody_published_is_not_made_up() -> None:
     assert cards.matrix_tflops(card, 16) is None
     published = dataclasses.replace(card, tensor_fp16_tflops=116.5)
     assert cards.matrix_tflops(published, 16) == 116.5
-    with pytest.raises(ValueError, match="32, 16, 8, 4 bits, not 3"):
-        cards.matrix_tflops(card, 3)
 
 
 def test_an_unknown_tensor_core_has_no_peak() -> None:
@@ -138,12 +136,6 @@ def test_amdahl_bounds(p: float, n: int, communication: float) -> None:
     assert speedup * (1 + 1e-12) >= 1
     assert speedup <= n * (1 + 1e-12)
     assert amdahl_speedup(p, n, communication) <= speedup
-
-
-@pytest.mark.parametrize(("p", "n", "c"), [(1.1, 2, 0), (-0.1, 2, 0), (0.5, 0, 0), (0.5, 2, -1)])
-def test_impossible_parts_are_refused(p: float, n: int, c: float) -> None:
-    with pytest.raises(ValueError, match="must be"):
-        amdahl_speedup(p, n, c)
 
 
 def test_exchange_of_a_token() -> None:

@@ -13,9 +13,6 @@ from fractions import Fraction
 from gpuledger.transform.sizing.running import prefill_flops
 from gpuledger.transform.sizing.tensors import Architecture
 
-#: Bytes that the optimizer keeps for each parameter, as published.
-OPTIMIZER_BYTES = {"AdamW": 8, "Adafactor": 4, "8-bit AdamW": 2}
-
 
 @dataclass(frozen=True, slots=True)
 class TransformerFlops:
@@ -104,8 +101,3 @@ def difference(architecture: Architecture, tokens: int, *, inner: int, heads: in
 def park_memory_gb(parameters_billion: int, bits: int, experts: int = 1) -> Fraction:
     """The published rule: billions of parameters × bytes of a parameter = GB, multiplied by the number of experts."""
     return Fraction(parameters_billion * experts * bits, 8)
-
-
-def park_optimizer_gb(parameters_billion: int, optimizer: str) -> int:
-    """The published rule for training: billions of parameters × bytes of the optimizer = GB (no weights, no gradients)."""
-    return parameters_billion * OPTIMIZER_BYTES[optimizer]

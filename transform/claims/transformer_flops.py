@@ -9,7 +9,6 @@ from typing import Any
 from gpuledger.transform.claims.published_methods import (
     park_conclusion_as_printed,
     park_memory_gb,
-    park_optimizer_gb,
     park_simplified_as_printed,
     park_simplified_flops,
     park_simplified_per_token_as_printed,
@@ -18,6 +17,7 @@ from gpuledger.transform.claims.published_methods import (
 )
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.running import prefill_flops
+from gpuledger.transform.sizing.tuning import OPTIMIZER_STATE_BYTES
 
 
 def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:
@@ -64,8 +64,8 @@ def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:
         "bytes-written": billions * 10**9 * 4,
         "experts-32-bit": park_memory_gb(billions, 32, experts=8),
         "experts-16-bit": park_memory_gb(billions, 16, experts=8),
-        "adamw": park_optimizer_gb(billions, "AdamW"),
-        "adafactor": park_optimizer_gb(billions, "Adafactor"),
-        "adamw-8-bit": park_optimizer_gb(billions, "8-bit AdamW"),
+        "adamw": billions * OPTIMIZER_STATE_BYTES["adamw"],
+        "adafactor": billions * OPTIMIZER_STATE_BYTES["adafactor"],
+        "adamw-8-bit": billions * OPTIMIZER_STATE_BYTES["adamw-8bit"],
     }
     return {claim: Fraction(value) for claim, value in values.items()}

@@ -14,12 +14,13 @@ from typing import Literal
 
 from gpuledger.message import Message
 from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.sizing.errors import SizingError, UnknownPrecision
+from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.running import check_context, prefill_flops
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import weights
 
-#: Bytes that each optimizer keeps for each parameter, as the second document publishes (without weights and gradients).
+#: Bytes that each optimizer keeps for each parameter, without weights and gradients. Source: the second source document,
+#: after Hugging Face's "Anatomy of model's memory".
 OPTIMIZER_STATE_BYTES = {"adamw": 8, "adafactor": 4, "adamw-8bit": 2}
 
 #: Matrices that LoRA adapts by default: query and value, as in Hu et al. 2021, section 4.2.
@@ -40,20 +41,6 @@ class TrainingMemory:
     def total(self) -> int:
         """Bytes needed in all."""
         return self.weights + self.gradients + self.master + self.optimizer + self.activations
-
-
-def optimizer_state_bytes(parameters: int, optimizer: str) -> int:
-    """The state of the optimizer alone, at the published bytes for each parameter: AdamW 8, Adafactor 4, 8-bit AdamW 2.
-
-    Source: the second source document, after Hugging Face's "Anatomy of model's memory". Raises SizingError for an unknown
-    optimizer.
-    """
-    if optimizer not in OPTIMIZER_STATE_BYTES:
-        raise SizingError(
-            "optimizer {optimizer!r} is not known; known are {optimizer_state_bytes}", optimizer=optimizer,
-            optimizer_state_bytes=tuple(OPTIMIZER_STATE_BYTES),
-        )  # fmt: skip
-    return parameters * OPTIMIZER_STATE_BYTES[optimizer]
 
 
 def _activations(architecture: Architecture, training: Training) -> int:
@@ -89,7 +76,7 @@ def training_memory(architecture: Architecture, training: Training) -> TrainingM
     """The full account of the memory to train every weight.
 
     Each parameter takes 2 bytes for the weight, 2 for the gradient, 4 for the fp32 master copy, and the optimizer's state.
-    With AdamW that makes 16 bytes (Rajbhandari et al. 2020, ZeRO, section 3.1). Raises ContextTooLong, SizingError.
+    With AdamW that makes 16 bytes (Rajbhandari et al. 2020, ZeRO, section 3.1). Raises ContextTooLong.
     """
     check_context(architecture, training.tokens)
     parameters = sum(tensor.parameters for tensor in architecture.tensors)
@@ -97,7 +84,7 @@ def training_memory(architecture: Architecture, training: Training) -> TrainingM
         weights=2 * parameters,
         gradients=2 * parameters,
         master=4 * parameters,
-        optimizer=optimizer_state_bytes(parameters, training.optimizer),
+        optimizer=OPTIMIZER_STATE_BYTES[training.optimizer] * parameters,
         activations=_activations(architecture, training),
     )
 
@@ -105,29 +92,17 @@ def training_memory(architecture: Architecture, training: Training) -> TrainingM
 def lora_parameters(architecture: Architecture, rank: int, targets: tuple[str, ...] = LORA_DEFAULT_TARGETS) -> int:
     """Trainable weights of a LoRA adapter: rank × (rows + cols) for every adapted matrix, and for each of its experts.
 
-    Source: Hu et al. 2021, section 4.1. Raises SizingError if this model has no matrix that a target names.
+    Source: Hu et al. 2021, section 4.1.
     """
-    if rank < 1:
-        raise SizingError("a LoRA rank must be at least 1, not {rank}", rank=rank)
     matrices = [tensor for tensor in architecture.tensors if tensor.kind == "matrix" and tensor.layer is not None]
-    known = sorted({tensor.role for tensor in matrices})
-    unknown = [target for target in targets if target not in known]
-    if unknown:
-        raise SizingError(
-            "this model has no {unknown}; its matrices are {known}", unknown=tuple(unknown), known=tuple(known)
-        )
     return sum(rank * (tensor.rows + tensor.cols) * tensor.experts for tensor in matrices if tensor.role in targets)
 
 
 def lora_memory(architecture: Architecture, adapter: Adapter, training: Training) -> TrainingMemory:
     """The account of the memory to train an adapter, in mixed precision whatever the precision of the frozen weights.
 
-    Raises ContextTooLong, SizingError, UnknownPrecision.
+    Raises ContextTooLong.
     """
-    if adapter.base_bits <= 0:
-        raise UnknownPrecision(
-            "frozen weights need a positive number of bits, not {base_bits}", base_bits=adapter.base_bits
-        )
     check_context(architecture, training.tokens)
     frozen = sum(tensor.parameters for tensor in architecture.tensors)
     trainable = lora_parameters(architecture, adapter.rank, adapter.targets)
@@ -135,7 +110,7 @@ def lora_memory(architecture: Architecture, adapter: Adapter, training: Training
         weights=round(frozen * adapter.base_bits / 8) + 2 * trainable,
         gradients=2 * trainable,
         master=4 * trainable,
-        optimizer=optimizer_state_bytes(trainable, training.optimizer),
+        optimizer=OPTIMIZER_STATE_BYTES[training.optimizer] * trainable,
         activations=_activations(architecture, training),
     )
 

@@ -57,8 +57,6 @@ def matrix_tflops(gpu: Gpu, bits: int) -> float | None:
         8: _highest(gpu.tensor_int8_tops, gpu.tensor_fp8_tflops),
         4: _highest(gpu.tensor_fp4_tflops, gpu.tensor_int4_tops),
     }
-    if bits not in published:
-        raise ValueError(f"matrix rates are known for {', '.join(map(str, published))} bits, not {bits}")
     if published[bits] is not None:
         return published[bits]
     if gpu.tensor_cores and gpu.boost_clock_mhz and gpu.architecture:
