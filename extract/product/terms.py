@@ -115,9 +115,7 @@ def is_of_a_person(layout: Layout) -> bool:
     person, sale = words.pattern("order", "of_a_person"), words.pattern("order", "i_sell")
     if any(sale.match(text) or (3 < len(text) <= _LONGEST_LINE and person.search(text)) for text in texts):
         return True
-    around = (
-        visible_text(link, _LONGEST_LINE + 1) for link in layout.tree.iter("a", "button", "h2", "h3", "h4", "footer")
-    )
+    around = ((one.text or "").strip() for one in layout.tree.iter("a", "button", "h2", "h3", "h4", "footer"))
     advertisement = words.pattern("order", "advertisement")
     return any(3 < len(text) <= _LONGEST_LINE and advertisement.search(text) for text in around)
 
