@@ -1,19 +1,17 @@
-"""The reader of product pages on real ones, whole and damaged: the bounds that are promised, by no rule for a shop."""
+"""The reader of product pages on real ones: the bounds that are promised, by no rule for a shop. Damaged ones are what the
+fuzzer tries (see tests/walls/test_limits.py).
+"""
 
 from __future__ import annotations
 
-import random
 import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from gpuledger.extract import product, source
-from gpuledger.extract.source import Page
-from tests.extract.pages import page
-from tests.support import mutated_pages, product_pages
-from tests.support.mutated_pages import MUTATIONS
+from gpuledger.extract import product
+from tests.support import product_pages
 from tests.support.product_pages import Count
 
 
@@ -74,55 +72,3 @@ def test_no_rule_names_a_page_or_a_host(shared_data: Path) -> None:
     hosts = {urlsplit(page.url).hostname or "" for page, _ in product_pages.pages(shared_data / "product_pages")}
     names = {part for host in hosts for part in host.split(".")[:-1] if len(part) > 4} - {"books", "mobile"}
     assert {name for name in names if re.search(rf"\b{re.escape(name)}\b", code)} == set()
-
-
-#: Damaged pages here; `benchmarks.bench_product` takes thousands.
-OF_FIXTURES, OF_REAL_PAGES = 400, 40
-
-
-@pytest.fixture(scope="module")
-def invented() -> list[Page]:
-    files = sorted((source.folder("generic_shop") / "cases").glob("*.html"))
-    return [page(file.read_bytes(), f"https://shop.example.com/p/{file.stem}", "") for file in files]
-
-
-def test_damaged_fixtures(invented: list[Page]) -> None:
-    read = [mutated_pages.check(one) for one in mutated_pages.mutated(invented, OF_FIXTURES)]
-    assert sum(offer is not None and offer.price is not None for offer in read) > OF_FIXTURES / 10
-
-
-def test_damaged_real_pages(shared_data: Path) -> None:
-    real = [one for one, _ in product_pages.pages(shared_data / "product_pages") if len(one.content) < 300_000]
-    for damaged in mutated_pages.mutated(real, OF_REAL_PAGES):
-        mutated_pages.check(damaged)
-
-
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__.strip("_"))
-def test_each_kind_of_damage_changes_the_page(mutation: mutated_pages.Mutation, invented: list[Page]) -> None:
-    chance = random.Random(1)
-    assert any(mutation(one.content, chance) != one.content for one in invented for _ in range(3))
-
-
-def test_a_price_that_turns_monthly_is_no_price_of_the_goods(invented: list[Page]) -> None:
-    stated = next(one for one in invented if b"$1,199.99" in one.content)
-    monthly = stated.content.replace(b"$1,199.99", b"$1,199.99/mo.").replace(b'999.99"', b'1199.99"')
-    offer = mutated_pages.check(page(monthly, stated.url, ""))
-    assert (offer.price_kind, offer.price) in (("monthly", offer.price), (None, None))
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"<div class='price'>" * 3000 + b"$5.00",
-        b"<script type='application/ld+json'>" + b"[" * 100_000,
-        b"<p class=price>" + b"9" * 5000,
-        b"\xff\xfe<\x00p\x00",
-        b"<h1>x</h1>" * 5000,
-        b"<a class=btn>" * 3000,
-        b"<p itemprop=price itemscope>" * 2000,
-        b"<html><h1>T</h1>" + b"<span class=price>$1.00</span>" * 5000,
-    ],
-    ids=["deep", "brackets", "digits", "utf-16", "headings", "links", "items", "prices"],
-)  # fmt: skip
-def test_hostile_pages_end(content: bytes) -> None:
-    mutated_pages.check(page(content, "https://shop.example.com/p/1", ""))
