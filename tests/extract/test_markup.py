@@ -31,6 +31,7 @@ def script(text: str) -> str:
         '{"@type": "Product", /* a comment */ "name": "Card", "offers": {"price": "5",},}',
         '<!--{"@type": "Product", "name": "Card", "offers": {"price": "5"}}-->',
         '[{"@type": "Product", "name": "Card", "offers": {"@id": "#o"}}, {"@type": "Offer", "@id": "#o", "price": "5"}]',
+        '{"@type": "Product", "name": "Card", "offers": ["$5", 5, null, {"price": "5"}]}',
     ],
 )
 def test_json_ld_however_it_is_written(text: str) -> None:
