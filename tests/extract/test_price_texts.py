@@ -280,10 +280,8 @@ def test_what_the_words_before_and_behind_an_amount_call_it(before: str, after: 
 EXAMPLES = 2_000
 
 #: text, language and country of the page, amount, currency, kind
-PLAIN = [
-    [word or None for word in line]
-    for line in tomllib.loads(Path(__file__).with_name("price_texts.toml").read_text(encoding="utf-8"))["plain"]
-]
+_TABLES = tomllib.loads(Path(__file__).with_name("price_texts.toml").read_text(encoding="utf-8"))
+PLAIN = [[word or None for word in line] for line in _TABLES["plain"]]
 
 
 @pytest.mark.parametrize(("text", "language", "country", "amount", "currency", "kind"), PLAIN)
@@ -308,29 +306,7 @@ def test_no_price(text: str) -> None:
 
 
 #: text, language, country, readings that must be named
-OPEN = [
-    ("1.299", None, None, {"1299", "1.299"}),
-    ("1,299 €", None, None, {"1299", "1.299"}),
-    ("1.299 €", "en", "DE", {"1299", "1.299"}),
-    ("$1.299", "en", "US", {"1299", "1.299"}),
-    ("1,299 €", "de", "DE", {"1299", "1.299"}),
-    ("$1,29999", "en", "US", {"1299.99", "1.29999"}),
-    ("£6.95 - £9.95", "en", "GB", {"6.95", "9.95"}),
-    ("$399.99 $449.99", "en", "US", {"399.99", "449.99"}),
-    ("11,000円 10,000円（税込）", "ja", "JP", {"11000", "10000"}),
-    ("15,000円（税込11,000円）", "ja", "JP", {"15000", "11000"}),
-    ("AED 8000 (USD 2179)", None, None, {"8000", "2179"}),
-    ("From 26 to 50 €", "fr", "FR", set()),
-    ("$229 99", "en", "US", set()),
-    ("1250€ 600", "fr", "FR", set()),
-    ("RX 580 599,00 zł", "pl", "PL", set()),
-    ("$.75,333", "en", "US", set()),
-    ("11번가_24,790|쿠팡_26,950", "ko", "KR", set()),
-    ("일시품절 1,234,000원", "ko", "KR", set()),
-    ("1,99 €/100 g", "de", "DE", {"1.99"}),
-    ("12.5円", "ja", "JP", set()),
-    ("x" * 300 + " $5.00", "en", "US", set()),
-]
+OPEN = [(text, language or None, country or None, set(found)) for text, language, country, found in _TABLES["open"]]
 
 
 @pytest.mark.parametrize(("text", "language", "country", "readings"), OPEN)

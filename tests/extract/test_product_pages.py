@@ -1,6 +1,4 @@
-"""The reader of product pages on real ones: the bounds that are promised, by no rule for a shop. Damaged ones are what the
-fuzzer tries (see tests/walls/test_limits.py).
-"""
+"""The reader of product pages on real ones, whole and damaged: the bounds that are promised, by no rule for a shop."""
 
 from __future__ import annotations
 
@@ -10,8 +8,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from gpuledger.extract import product
-from tests.support import product_pages
+from gpuledger.extract import product, source
+from gpuledger.extract.source import Page
+from tests.extract.pages import page
+from tests.support import mutated_pages, product_pages
 from tests.support.product_pages import Count
 
 
@@ -72,3 +72,18 @@ def test_no_rule_names_a_page_or_a_host(shared_data: Path) -> None:
     hosts = {urlsplit(page.url).hostname or "" for page, _ in product_pages.pages(shared_data / "product_pages")}
     names = {part for host in hosts for part in host.split(".")[:-1] if len(part) > 4} - {"books", "mobile"}
     assert {name for name in names if re.search(rf"\b{re.escape(name)}\b", code)} == set()
+
+
+#: Damaged pages here; `benchmarks.bench_product` takes thousands, of real ones.
+DAMAGED = 400
+
+
+@pytest.fixture(scope="module")
+def invented() -> list[Page]:
+    files = sorted((source.folder("generic_shop") / "cases").glob("*.html"))
+    return [page(file.read_bytes(), f"https://shop.example.com/p/{file.stem}", "") for file in files]
+
+
+def test_damaged_fixtures(invented: list[Page]) -> None:
+    read = [mutated_pages.check(one) for one in mutated_pages.mutated(invented, DAMAGED)]
+    assert sum(offer is not None and offer.price is not None for offer in read) > DAMAGED / 10
