@@ -16,7 +16,7 @@ from typing import Literal
 
 from gpuledger.transform.identity import text
 from gpuledger.transform.identity.index import OPEN_WORDS
-from gpuledger.transform.identity.reader import FORM_WORDS, Reading
+from gpuledger.transform.identity.reader import FORM_WORDS, SOCKETS, Reading
 from gpuledger.transform.identity.vocabulary import Vocabulary
 from gpuledger.transform.identity.words import UNITS, Token
 
@@ -53,9 +53,9 @@ _MAINBOARD = re.compile(
 _RAM = re.compile(r"\b(?:ddr[45]\b(?=.*\d{4})|\d{1,3}\s?gb\s(?:of\s)?ddr[45]\b)")
 #: A code of letters and digits that may be a product's; no watts, sizes or clocks.
 _CODE = re.compile(r"\b(?=[a-z\d-]*\d)(?=[a-z\d-]*[a-z])(?!\d+(?:w|mm|mhz|bit|hz|p)\b|gddr|ddr)[a-z\d][a-z\d-]{4,}\b")
-#: More than one, behind a word for a quantity: `(Qty 4)`.
+#: More than one, behind a word for a quantity or in brackets: `(Qty 4)`, `(2)`.
 _QUANTITY = re.compile(
-    r"\b(?:qty|quantity|anzahl|menge|cantidad|quantite|quantita|ilosc|aantal|수량)[\s:.]{0,2}([2-9]|\d\d)\b"
+    r"(?:\b(?:qty|quantity|anzahl|menge|cantidad|quantite|quantita|ilosc|aantal|수량)[\s:.]{0,2}|\s\((?=\d\)))([2-9]|\d\d)\b"
 )
 _BESIDE = re.compile(r"[\s\])】][+＋]\s")
 #: The watts of a power supply, the inches of a screen.
@@ -278,9 +278,11 @@ def _parts_sold(product: Product) -> frozenset[str]:
     beside = words.of_parts | words.of_goods | words.plain | words.board_maker | words.card_lines
     if not reading.sizes and product.marks.isdisjoint(words.board_maker):
         return before | frozenset(behind)
-    last = _last(behind, beside)
-    # Behind a memory size these are features: `RTX 2060 D6 6GB 백플레이트`.
-    return before if reading.sizes and last in words.features_behind_size else before | {last}
+    named = [word for word in behind if word not in beside and not word.isdigit()]
+    # An unknown word in the last place says which part: `fan left`. Behind a memory size some parts are features: `RTX 2060
+    # D6 6GB 백플레이트`.
+    last = named[-2:] if _first_thing([Token(named[-1] if named else "")], words) else named[-1:]
+    return before.union(last) - (words.features_behind_size if reading.sizes else frozenset())
 
 
 def _case(product: Product) -> Set[str]:
@@ -665,24 +667,30 @@ def shows_a_card(reading: Reading) -> bool:
 _ENDS_THE_NAME = re.compile(r"[,;!?|*(\[]|[.:]\s|\s[-–—~]+\s(?=(?:\S+\s+){2}\S)")
 
 
+#: Chinese, Japanese and Korean letters. Where they speak, a word of other letters is a name: `KEDA 지포스 GT1030 2GB`.
+_EAST_ASIAN = re.compile("[\u3040-\u9fff\uac00-\ud7a3]")
+
+
 def unknown_head(reading: Reading, title: str) -> str | None:
     """The word that stands where titles name what they sell, if it is none that is said of cards; None otherwise.
 
-    The name of a shop or a line stands there too: in Chinese and Korean before the maker, elsewhere behind the memory size,
-    so that such words say nothing.
+    The name of a shop or a line stands there too, in Chinese and Korean before the maker, elsewhere behind the memory size:
+    there words say nothing. Before the name they may be a wish in any language (`Hľadám RTX 3060 12GB`).
     """
     words = reading.vocabulary
     if not reading.mentions:
         return None
+    if title.endswith("?"):
+        return "?"  # it asks, and sells nothing
     before = _before_the_name(reading)
     # Behind `carte graphique`, which these languages name first, stands what kind it is: `carte graphique professionnelle`.
     pairs = enumerate(pairwise(before))
     before = before[
         : next((at for at, (a, b) in pairs if a.text in words.before_names and b.text in words.graphics), None)
     ]
-    by_maker = not words.board_maker.isdisjoint(one.text for one in reading.tokens[: reading.mentions[0].start])
-    if before and (by_maker or not reading.sizes) and (unknown := _first_thing(before, words)):
-        return None if words.sellers.find(reading.words, reading.marks) else unknown
+    if unknown := _first_thing(before, words):
+        is_name = words.sellers.find(reading.words, reading.marks) or (reading.sizes and _EAST_ASIAN.search(title))
+        return None if is_name else unknown
     shown = reading.sizes or reading.memory_types or any(one.text in words.selling for one in before)
     if shown and reading.tokens[-1].text != "only":
         return None
@@ -745,7 +753,15 @@ def _says_how(words: Vocabulary) -> frozenset[str]:
 
 @cache
 def _said_of_cards(words: Vocabulary) -> frozenset[str]:
-    names = words.board_maker | words.maker.keys() | words.card_lines | words.own_cards | FORM_WORDS.keys() | OPEN_WORDS
+    names = (
+        words.board_maker
+        | words.maker.keys()
+        | words.card_lines
+        | words.own_cards
+        | FORM_WORDS.keys()
+        | OPEN_WORDS
+        | SOCKETS
+    )
     beside = words.liquid | words.mobile | words.machine_lines | words.taken_out | words.fans | words.fan_counts
     said = words.selling | words.graphics | words.plain | words.of_goods | words.along | words.before_names
     return names | beside | said | words.for_whom

@@ -89,7 +89,7 @@ _MORE_THAN_FANS = 4
 #: Words before a number of lanes or a bus rate: `AGP 8x GeForce 6200`.
 _SLOTS = frozenset(("agp", "pci", "pcie", "express", "e", "gen", "speed"))
 #: Video sockets: a number before one of them counts sockets, not cards.
-_SOCKETS = frozenset(("displayport", "dp", "mdp", "mini", "minidp", "hdmi", "dvi", "usb"))
+SOCKETS = frozenset(("displayport", "dp", "mdp", "mini", "minidp", "hdmi", "dvi", "usb"))
 _SETS = frozenset(("set", "lot", "pack", "bundle", "box", "case"))
 
 
@@ -98,12 +98,13 @@ def count_of_token(reading: Reading, position: int) -> int:
     token = reading.tokens[position]
     if _of_fans(reading, position, position + 1):
         return 1
-    counts = _behind_a_name(reading, position) if token.count_behind else _begins(reading, position)
+    behind = token.count_behind and position  # `x4 RTX 3080` counts as `4x RTX 3080` does
+    counts = _behind_a_name(reading, position) if behind else _begins(reading, position)
     lanes = token.count_behind and (
         token.count == MOST_CARDS or _behind_a_slot(reading, position)
     )  # PCIe x16, PCIe 4.0 x8
     after = reading.tokens[position + 1].text if position + 1 < len(reading.tokens) else ""
-    if after in _SOCKETS:
+    if after in SOCKETS:
         return 1
     return token.count if counts and token.count > 1 and not lanes else 1
 
@@ -204,7 +205,7 @@ def _behind_a_name(reading: Reading, position: int) -> bool:
         return False
     between = reading.tokens[last_mention.end : position]
     if reading.tokens[position].count >= _MORE_THAN_FANS:
-        return all(token.text not in _SOCKETS and token.text not in _SLOTS for token in between)
+        return all(token.text not in SOCKETS and token.text not in _SLOTS for token in between)
     return all(token.memory or token.memory_type or token.text in FORM_WORDS or token.text in "()" for token in between)
 
 
