@@ -281,7 +281,7 @@ def _parts_sold(product: Product) -> frozenset[str]:
     named = [word for word in behind if word not in beside and not word.isdigit()]
     # An unknown word in the last place says which part: `fan left`. Behind a memory size some parts are features: `RTX 2060
     # D6 6GB 백플레이트`.
-    last = named[-2:] if _first_thing([Token(named[-1] if named else "")], words) else named[-1:]
+    last = named[-2:] if _things([Token(named[-1] if named else "")], words) else named[-1:]
     return before.union(last) - (words.features_behind_size if reading.sizes else frozenset())
 
 
@@ -675,7 +675,7 @@ def unknown_head(reading: Reading, title: str) -> str | None:
     """The word that stands where titles name what they sell, if it is none that is said of cards; None otherwise.
 
     The name of a shop or a line stands there too, in Chinese and Korean before the maker, elsewhere behind the memory size:
-    there words say nothing. Before the name they may be a wish in any language (`Hľadám RTX 3060 12GB`).
+    there a word says nothing. Several before the name may be a wish in any language (`Mēs pērkam RTX 3060 12GB`).
     """
     words = reading.vocabulary
     if not reading.mentions:
@@ -688,15 +688,19 @@ def unknown_head(reading: Reading, title: str) -> str | None:
     before = before[
         : next((at for at, (a, b) in pairs if a.text in words.before_names and b.text in words.graphics), None)
     ]
-    if unknown := _first_thing(before, words):
-        is_name = words.sellers.find(reading.words, reading.marks) or (reading.sizes and _EAST_ASIAN.search(title))
-        return None if is_name else unknown
+    if unknown := _things(before, words):
+        # One word, and no maker whom we know: a maker whom we do not know, if no machine is named (`Komplett-PC`).
+        beside = words.board_maker | words.for_whom | words.computer_after
+        named = (one.text for one in reading.tokens[: reading.mentions[0].start])
+        is_maker = len(unknown) == 1 and beside.isdisjoint(named)
+        is_name = reading.sizes and (is_maker or _EAST_ASIAN.search(title))
+        return None if is_name or words.sellers.find(reading.words, reading.marks) else unknown[0]
     shown = reading.sizes or reading.memory_types or any(one.text in words.selling for one in before)
     if shown and reading.tokens[-1].text != "only":
         return None
     behind = _behind_the_name(reading, text.normalise(title))
     last = _last(behind, CARDS | {"only"})  # a `warranty card`, the `screen only`
-    if (len(last) == 3 and last not in words.of_parts) or not _first_thing([Token(last)], words):
+    if (len(last) == 3 and last not in words.of_parts) or not _things([Token(last)], words):
         return None
     of_graphics = behind[behind.index(last) - 1] in words.graphics or reading.marks.isdisjoint(words.graphics)
     return last if of_graphics else None
@@ -730,15 +734,16 @@ def _last(behind: Sequence[str], beside: Set[str]) -> str:
     return next((word for word in reversed(behind) if word not in beside and not word.isdigit()), "")
 
 
-def _first_thing(tokens: Sequence[Token], words: Vocabulary) -> str | None:
-    """The first word, in a script with spaces, that is no piece of a code and not said of cards."""
+def _things(tokens: Sequence[Token], words: Vocabulary) -> list[str]:
+    """The words, in a script with spaces, that are no piece of a code and not said of cards."""
     behind = (*tokens[1:], Token(""))
-    unknown = (
+    said = _said_of_cards(words)
+    return [
         one.text
         for one, after in zip(tokens, behind, strict=False)
-        if not (one.glued or after.glued or one.text in _said_of_cards(words))
-    )
-    return next((word for word in unknown if len(word) > 2 and word.isalpha() and word[0] < "\u1100"), None)
+        if not (one.glued or after.glued or one.text in said)
+        and (len(one.text) > 2 and one.text.isalpha() and one.text[0] < "\u1100")
+    ]
 
 
 @cache
