@@ -99,10 +99,6 @@ def test_cost_of_tokens_and_images() -> None:
     # 100 tokens/s for 1,000 busy hours are 360 million tokens.
     assert costs.cost_per_million_tokens(Decimal(720), Decimal(1000), 100.0) == 2
     assert costs.cost_per_thousand_images(Decimal(720), Decimal(1000), 2.0) == Decimal("0.1")
-    with pytest.raises(costs.ImpossibleCost, match="nothing is produced"):
-        costs.cost_per_million_tokens(Decimal(720), Decimal(0), 100.0)
-    with pytest.raises(costs.ImpossibleCost, match="nothing is produced"):
-        costs.cost_per_million_tokens(Decimal(720), Decimal(10), 0.0)
 
 
 def test_a_card_loses_a_part_at_once_and_then_the_same_share_every_year() -> None:
@@ -111,21 +107,6 @@ def test_a_card_loses_a_part_at_once_and_then_the_same_share_every_year() -> Non
     assert costs.resale_usd(Decimal(1600), Decimal(0), SIMPLE) == Decimal(1600) * Decimal("0.8") * Decimal("0.9")
     used = with_value_kept(SIMPLE, None, is_new=False)
     assert costs.resale_usd(Decimal(1600), Decimal(0), used) == 1440, "a used one was that before"
-
-
-@pytest.mark.parametrize("price", [Decimal(0), Decimal(-5), Decimal("NaN"), Decimal("Infinity")])
-def test_impossible_prices_are_refused(price: Decimal) -> None:
-    with pytest.raises(costs.ImpossibleCost, match="a price must be above zero"):
-        costs.ownership(price, 300, SIMPLE)
-    with pytest.raises(costs.ImpossibleCost, match="a rent must be above zero"):
-        costs.rent_vs_buy(costs.ownership(Decimal(1600), 300, SIMPLE), price)
-
-
-def test_impossible_machines_are_refused() -> None:
-    with pytest.raises(costs.ImpossibleCost, match="-1 W × 1"):
-        costs.ownership(Decimal(1600), -1, SIMPLE)
-    with pytest.raises(costs.ImpossibleCost, match="× 0"):
-        costs.ownership(Decimal(1600), 300, SIMPLE, count=0)
 
 
 @pytest.mark.parametrize(
@@ -203,13 +184,6 @@ def test_a_reservation_is_paid_around_the_clock_and_for_whole_terms(
     paid = used if paid_years is None else Decimal(24 * 365 * paid_years)
     rate = costs.rent_per_used_hour(Decimal("0.5"), model, assumptions)
     assert rate * used == pytest.approx(Decimal("0.5") * paid)
-
-
-def test_an_unknown_pricing_model_or_a_free_hour_is_refused() -> None:
-    with pytest.raises(costs.ImpossibleCost, match="'lease' is not known; known are on_demand, spot, reserved_1y"):
-        costs.rent_per_used_hour(Decimal(1), "lease", Assumptions())
-    with pytest.raises(costs.ImpossibleCost, match="a rent must be above zero, not 0"):
-        costs.rent_per_used_hour(Decimal(0), "spot", Assumptions())
 
 
 def test_what_a_card_kept_goes_before_the_assumption() -> None:

@@ -1,6 +1,6 @@
 """What it costs to own or to rent a card, as plain arithmetic on prices, watts and named assumptions.
 
-Money is Decimal. No price here is None: callers without a price must not call these functions.
+Money is Decimal. Every price and speed here is above zero: callers without one must not call these functions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from gpuledger.message import Message, Mistake
+from gpuledger.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.figures import assumed, both, shown
 from gpuledger.transform.identity.gpu import Gpu
@@ -26,10 +26,6 @@ SECONDS_AN_HOUR = 3600
 TERM_YEARS: Mapping[str, int | None] = MappingProxyType(
     {"on_demand": None, "spot": None, "reserved_1y": 1, "reserved_3y": 3}
 )
-
-
-class ImpossibleCost(Mistake):
-    """An impossible price, power or speed. The message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +160,6 @@ def resale_usd(price_usd: Decimal, years: Decimal, assumptions: Assumptions) -> 
 
     What is kept is value_kept_per_year^years, at most 1 − first_drop_share: a card that was used for a day is a used one.
     """
-    _check(price_usd, "a price")
     kept = min(assumptions.value_kept_per_year**years, 1 - assumptions.first_drop_share)
     return price_usd * kept * (1 - assumptions.selling_cost_share)
 
@@ -174,17 +169,9 @@ def ownership(
 ) -> Ownership:
     """The cost over the horizon of `count` cards that each cost `price_usd` and draw `tdp_w` watts.
 
-    They are in `machine`, or in a desktop if that is None. Raises ImpossibleCost for a price that is not above zero, a
-    negative power, or less than one card.
+    They are in `machine`, or in a desktop if that is None.
     """
     bought = count - (machine.cards if machine else 0)
-    if bought:
-        _check(price_usd, "a price")
-    if tdp_w < 0 or count < 1:
-        raise ImpossibleCost(
-            "a card's power must not be negative and there must be one at least, not {tdp_w} W × {count}", tdp_w=tdp_w,
-            count=count,
-        )  # fmt: skip
     hours = hours_of(assumptions)
     busy_hours = hours * assumptions.utilisation
     machine = machine or Machine(assumptions.host_usd, assumptions.host_power_w, assumptions.host_share)
@@ -219,14 +206,7 @@ def rent_usd(hour_usd: Decimal, pricing_model: str, assumptions: Assumptions) ->
 
     On-demand and spot instances bill the hours of use. A reservation (`reserved_1y`, `reserved_3y`) bills all 24 hours of
     each day, for as many whole terms as the horizon needs. Storage and egress cost the same each month, whatever the use.
-    Raises ImpossibleCost for an unknown pricing model, or a rent that is not above zero.
     """
-    _check(hour_usd, "a rent")
-    if pricing_model not in TERM_YEARS:
-        raise ImpossibleCost(
-            "pricing model {pricing_model!r} is not known; known are {term_years}", pricing_model=pricing_model,
-            term_years=tuple(TERM_YEARS),
-        )  # fmt: skip
     years, horizon = TERM_YEARS[pricing_model], assumptions.horizon_years
     beside = (assumptions.storage_usd_per_month + assumptions.egress_usd_per_month) * 12 * horizon
     if years is None:
@@ -236,7 +216,7 @@ def rent_usd(hour_usd: Decimal, pricing_model: str, assumptions: Assumptions) ->
 
 
 def rent_per_used_hour(hour_usd: Decimal, pricing_model: str, assumptions: Assumptions) -> Decimal:
-    """The cost of an hour of use, in US dollars. Raises ImpossibleCost as `rent_usd` does."""
+    """The cost of an hour of use, in US dollars (see rent_usd)."""
     return rent_usd(hour_usd, pricing_model, assumptions) / hours_of(assumptions)
 
 
@@ -246,7 +226,6 @@ def break_even_hours(own: Ownership, rent_usd_per_hour: Decimal) -> Decimal | No
     They are (purchase + host + other − resale) / (rent − electricity of an hour). The resale is the one at the end of the
     horizon. So if the answer exceeds the hours of the horizon, owning does not pay within the horizon.
     """
-    _check(rent_usd_per_hour, "a rent")
     saved = rent_usd_per_hour - own.running_per_hour
     if saved <= 0:
         return None
@@ -265,15 +244,7 @@ def rent_vs_buy(own: Ownership, rent_usd_per_hour: Decimal) -> RentVsBuy:
 
 
 def cost_per_units(total_usd: Decimal, busy_hours: Decimal, units_per_s: float, units: int) -> Decimal:
-    """US dollars for `units` of output (tokens, images), if the machine makes `units_per_s` while it computes.
-
-    Raises ImpossibleCost if it makes nothing.
-    """
-    if units_per_s <= 0 or busy_hours <= 0:
-        raise ImpossibleCost(
-            "nothing is produced in {busy_hours} busy hours at {units_per_s} a second", busy_hours=busy_hours,
-            units_per_s=units_per_s,
-        )  # fmt: skip
+    """US dollars for `units` of output (tokens, images), if the machine makes `units_per_s` while it computes."""
     produced = SECONDS_AN_HOUR * busy_hours * Decimal(str(units_per_s))
     return total_usd / produced * units
 
@@ -286,8 +257,3 @@ def cost_per_million_tokens(total_usd: Decimal, busy_hours: Decimal, tokens_per_
 def cost_per_thousand_images(total_usd: Decimal, busy_hours: Decimal, images_per_s: float) -> Decimal:
     """US dollars for a thousand images."""
     return cost_per_units(total_usd, busy_hours, images_per_s, 1_000)
-
-
-def _check(amount: Decimal, what: str) -> None:
-    if not amount.is_finite() or amount <= 0:
-        raise ImpossibleCost("{what} must be above zero, not {amount}", what=what, amount=amount)
