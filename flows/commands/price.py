@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from gpuledger.extract.source import seller
 from gpuledger.flows.doors.asking.options import (
     as_of_option,
     currency_option,
@@ -43,6 +44,7 @@ def command(card: str | None, as_of: datetime | None, data_dir: str | None, form
     from gpuledger.flows.doors.showing.show import no_rows, show
     from gpuledger.transform.answers import markets
     from gpuledger.transform.answers.price import Cards, price
+    from gpuledger.transform.buying.headline import PRESUMED
     from gpuledger.transform.buying.market import ANY_SHOP
 
     data = read_from(data_dir)
@@ -59,12 +61,9 @@ def command(card: str | None, as_of: datetime | None, data_dir: str | None, form
         answer = answer.with_first("gpu", "price_usd", "source", "offered_in", "channel")
     title = f"{gettext('Street prices')} · {prices_heading(data, day)}"
     show(answer.under(currency.title(title), price_usd=price_heading(data, day)), form, currency=currency)
-    if form == "table" and ANY_SHOP in (row["source"] for row in answer.rows):
-        sentence = Message(
-            "What a page of {shop} does not call used counts as new, and a marketplace's offers count for nothing.",
-            shop=ANY_SHOP,
-        )
-        terminal.say(say(sentence))
+    shops = {seller(row["source"], row["url"]) for row in answer.rows if row["source"] == ANY_SHOP}
+    if shops and form == "table":
+        terminal.say(say(Message(PRESUMED, shop=tuple(sorted(shops)))))
     why = gettext("no shop in this warehouse lists it; `gpuledger show` has what is known of the card")
     if day:  # a shop may have listed it, at a price that was suspect, held, or too old by then
         why = gettext("no price of it counted at the end of that day; `gpuledger show` has what is known of the card")

@@ -12,6 +12,7 @@ from gpuledger.flows.doors.asking.options import data_dir_option, form_option, r
 from gpuledger.flows.doors.showing import terminal
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
+from gpuledger.message import Message
 
 if TYPE_CHECKING:
     from gpuledger.transform.answers.runs import RunHealth
@@ -37,6 +38,8 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
     """
     from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.flows.telling import health
+    from gpuledger.transform.answers.trust.sources import presumed
+    from gpuledger.transform.buying.headline import PRESUMED
     from gpuledger.warehouse.errors import NoWarehouse
 
     data = read_from(data_dir)
@@ -55,15 +58,20 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
         from gpuledger.flows.telling.prometheus import write
 
         write(prometheus, sources, runs, utc_now())
+    shops = presumed(data) if data.published.exists() else []
     if everything:
-        rows = {"exit_status": status, "sources": [_whole(s) for s in sources], "runs": [asdict(run) for run in runs]}
-        terminal.give(rows)
+        objects = [_whole(source) for source in sources]
+        terminal.give({
+            "exit_status": status, "sources": objects, "presumed_shops": shops, "runs": [asdict(run) for run in runs],
+        })  # fmt: skip
     elif form != "table":
         objects = [_whole(source) for source in sources]
         show_rows(list(objects[0]) if objects else [], [list(row.values()) for row in objects], form)
     else:
         show_rows(*_source_rows(sources), form, title=gettext("Sources"))
         show_rows(*_run_rows(runs), form, title=gettext("Last runs"))
+        if shops:
+            terminal.say(say(Message(PRESUMED, shop=tuple(shops))))
     return status
 
 

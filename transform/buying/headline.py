@@ -26,6 +26,7 @@ from gpuledger.transform.speed.rules import Rate
 _NO_SHOP = (
     "No shop of market {market} has a price that counts today, so nothing can be bought there: ask another --market."
 )
+PRESUMED = "What a page of {shop} does not call used counts as new, and a marketplace's offers count for nothing."
 #: Times the maker's price from which what another market asks is said.
 _FAR_MORE = Decimal("1.2")
 #: Seconds up to which a time is shown in seconds.
@@ -622,10 +623,7 @@ class _Said(NamedTuple):
         if "invented" in mark:
             yield Message("The price is invented: it is of the sample.")
         if evidence is not None and evidence.source == ANY_SHOP:
-            yield Message(
-                "What a page of {shop} does not call used counts as new, and a marketplace's offers count for nothing.",
-                shop=evidence.shop,
-            )
+            yield Message(PRESUMED, shop=evidence.shop)
         if not self.answer.stock.is_packaged and not _is_sold(self.answer.options):
             yield Message(_NO_SHOP, market=self.answer.stock.place.market)
         of_all = [one.evidence for one in self.answer.options if one.evidence and _is_of_street(one.evidence)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from gpuledger.extract.source import discover, seller
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -95,6 +96,13 @@ def records(data: DataDir) -> dict[str, Record]:
         [_FORBIDS],
     )
     return {source: Record(*record) for source, *record in rows}
+
+
+def presumed(data: DataDir) -> list[str]:
+    """The shops for whose pages there are no rules of their own, by their hosts. Raises NoWarehouse."""
+    many = [source.name for source in discover() if source.is_of_many_shops]
+    sql = "SELECT DISTINCT source, url FROM core.listing WHERE list_contains(?, source) AND ended_at IS NULL"
+    return sorted({seller(source, url) for source, url in query(data, sql, [many])[1]})
 
 
 def sources(data: DataDir, now: datetime) -> list[SourceHealth]:
