@@ -382,6 +382,13 @@ def test_the_cache_follows_from_the_kinds_of_layers(name: str, context: int, gig
     assert not shape.bound
 
 
+def test_a_key_that_counts_something_and_that_nobody_reads_makes_the_count_an_estimate() -> None:
+    config = catalogue.get("qwen3-8b").config
+    assert not read_config(config).estimated
+    for key in ("engram_vocab_size", "kv_compress_dim", "num_memory_slots"):
+        assert read_config({**config, key: 1024}).estimated == key
+
+
 def test_a_kind_of_layer_that_is_not_understood_gives_a_bound_that_names_it() -> None:
     config = dict(catalogue.get("gpt-oss-20b").config)
     plain = read_config(config | {"layer_types": ["full_attention"] * 24})

@@ -239,6 +239,7 @@ def read(config: Config) -> Architecture:
     meaning = Meaning(text or config, family or {})
     if family is None or (text is not None and config.model_type not in table()["parts"]["exact"]):
         meaning.weights_note = "model_type"
+    meaning.weights_note = meaning.weights_note or meaning.unread()
     if text is not None and "tie_word_embeddings" in config.values:  # what holds both parts decides
         meaning.config = Config({**text.values, "tie_word_embeddings": config.values["tie_word_embeddings"]}, own)
     architecture = decoder(meaning)

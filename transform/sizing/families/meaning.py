@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -33,6 +35,11 @@ def families() -> Mapping[str, Mapping[str, Any]]:
 @functools.cache
 def _kind_of_word() -> Mapping[str, str]:
     return {word: kind for kind, words in table()["words"].items() for word in words}
+
+
+@functools.cache
+def _read() -> frozenset[str]:
+    return frozenset((*itertools.chain.from_iterable(table()["keys"].values()), *table()["counting"]["harmless"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +110,15 @@ class Meaning:
         if isinstance(stated, str):
             return self.config.flag(stated.rstrip("+"), default=stated.endswith("+"))
         return bool(stated)
+
+    def unread(self) -> str:
+        """The first key that counts something of the model, and that no reader knows; empty if there is none."""
+        for key, value in self.config.values.items():
+            numbers = value if isinstance(value, list | tuple) and value else [value]
+            counts = all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
+            if counts and max(numbers) > 1 and key not in _read() and re.search(table()["counting"]["like"], key):
+                return key
+        return ""
 
     def kinds(self, layers: int) -> list[LayerKind]:
         """The kind of every layer."""
