@@ -204,18 +204,8 @@ def _named_currencies(page: Context, in_source: set[str]) -> Iterator[str]:
     """The currency that the page's `meta` names, the chosen one of several, and the only one that the source names."""
     meta_currency = page.first_meta("product:price:currency", "og:price:currency", "pricecurrency", "currency")
     active = _only({code.decode() for code in _ACTIVE.findall(page.content)})
-    codes = (meta_currency.strip().upper() if meta_currency else None, active, _only(_selected(page)), _only(in_source))
+    codes = (meta_currency.strip().upper() if meta_currency else None, active, _only(in_source))
     yield from (code for code in codes if code and currencies.is_code(code))
-
-
-def _selected(page: Context) -> set[str]:
-    """The currencies that are selected in the page's lists of currencies."""
-    lists = (
-        select for select in page.tree.iter("select") if "curr" in f"{select.get('name')} {select.get('id')}".lower()
-    )
-    return {
-        (option.get("value") or "").upper() for select in lists for option in select.iterfind(".//option[@selected]")
-    }
 
 
 def _only(codes: set[str]) -> str | None:

@@ -299,10 +299,6 @@ def test_other_prices_of_the_page_and_the_caller_say_what_a_point_means() -> Non
         ('<script>window.state = {"currencyCode": "NZD"}</script>', "NZD"),
         # Of several the chosen one counts, or the only dollar.
         ('<script>Shopify.currency = {"active":"AUD","rate":"1.0"}; x = {"currency": "USD"}</script>', "AUD"),
-        (
-            '<select name="currency"><option value="EUR">€</option><option value="CAD" selected>$</option></select>',
-            "CAD",
-        ),
         ('<script>x = [{"currency": "EUR"}, {"currency": "USD"}]</script>', "USD"),
         ('<script>x = [{"currency": "CAD"}, {"currency": "USD"}]</script>', None),
     ],

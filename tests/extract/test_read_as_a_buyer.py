@@ -34,12 +34,9 @@ PRICE = '<p class="price">$999.00</p>'
     [
         '<div class="nav-row"><div class="nav-item-box"><span class="btn">Sold out</span></div></div>',
         '<p class="box"><i class="icon icon-x"></i> Out of stock</p>',
-        "<p>Currently sold out</p>",
         '<p class="store"><span>0 new in stock</span> at our shop</p>',
         "<button disabled>Sold out</button>",
-        "<button>Join waitlist</button>",
         "<button>Auto notify</button>",
-        "<p>Temporarily unavailable</p>",
         '<form id="add-to-cart"><button disabled>Sold out</button></form>',
         "<p>Out of stock</p><p>Image not available</p>",
     ],
