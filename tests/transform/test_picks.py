@@ -276,8 +276,9 @@ def test_a_use_sets_what_the_question_leaves_open(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model", ["qwen3-embedding-8b", "xlm-roberta-large"])
 def test_what_reads_only_is_judged_by_how_fast_it_reads(model: str, tmp_path: Path) -> None:
-    answer = from_the_program(model, tmp_path)
+    answer = from_the_program(model, tmp_path, usage=Usage(users=20))
     assert answer.picks is not None
+    assert answer.picks.first.gpu_count == 1, "texts are read one after another, and no cache is kept of any"
     speed, read = answer.picks.first.speed, answer.picks.first.prediction
     assert speed is not None and read is not None  # noqa: PT018
     assert (speed.expected, read.decode.expected) == (read.prefill.expected, None)

@@ -184,14 +184,15 @@ def need_of(
     if name.isdigit():  # `4` means `int4`, which is its name in the tables
         name = next(alias for alias, bits in UNIFORM_BITS.items() if not alias.isdigit() and bits == int(name))
     context = _context(shape, usage)
-    engine = default_engine(name, usage.users)
-    load = load_of(shape, context, usage.users, usage.prompt, assumptions)
+    users = 1 if shape.kind == "encoder" else usage.users  # what only reads takes one text after another
+    engine = default_engine(name, users)
+    load = load_of(shape, context, users, usage.prompt, assumptions)
     job = job_of(shape, loaded_as(engine, name), load, assumptions)
     return Need(
         model_id=catalogue.canonical(model_id) or model_id,
         precision=name,
         context_tokens=context,
-        users=usage.users,
+        users=users,
         answer_tokens=usage.answer or max(1, context - job.load.prompt),
         engine=embedding_of(engine, usage.embedding),
         assumptions=assumptions,

@@ -223,7 +223,7 @@ def _title(answer: Answer, data: DataDir) -> str:
             users=need.users, read=need.job.load.prompt, written=need.answer_tokens
         )
     elif need.job is not None:
-        question += ", " + gettext("one user")
+        question += ", " + (gettext("one text after another") if need.reads_only else gettext("one user"))
     if need.tuning is not None:
         question = gettext("{model}, trained ({way})").format(model=need.model_id, way=need.tuning.way)
     use = _presumed(answer)

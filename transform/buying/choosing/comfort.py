@@ -36,15 +36,16 @@ _SUPPORT = {
     "ended": "NVIDIA ended its support in CUDA 13",
     "not_listed": "ROCm 7 does not list it",
     "of_intel": "Intel archived its own software for language models, and few programs know oneAPI",
+    "of_others": "guides for pictures, clips and training name NVIDIA alone, and not Intel",
     "of_pictures": "programs for pictures call their support of Radeon experimental",
     "of_training": "programs for training call their support of Radeon experimental",
 }
 #: The reasons, the gravest first: experts let memory decide, then speed, then software, then price. For pictures, clips and
 #: training software comes before the size of a card: guides name NVIDIA alone.
 GRAVITY = (
-    LITTLE_ROOM, _SUPPORT["of_pictures"], _SUPPORT["of_training"], SMALL_CARD, SMALL_CARDS, MANY_CARDS, SPEED_UNKNOWN, SLOW,
-    SLOW_PICTURE, SLOW_READER, LATE, _SUPPORT["ended"], _SUPPORT["not_listed"], _SUPPORT["of_intel"],
-    NO_FAN, OLD_PRICE, ONE_CARD_DOES,
+    LITTLE_ROOM, _SUPPORT["of_others"], _SUPPORT["of_pictures"], _SUPPORT["of_training"], SMALL_CARD, SMALL_CARDS,
+    MANY_CARDS, SPEED_UNKNOWN, SLOW, SLOW_PICTURE, SLOW_READER, LATE, _SUPPORT["ended"], _SUPPORT["not_listed"],
+    _SUPPORT["of_intel"], NO_FAN, OLD_PRICE, ONE_CARD_DOES,
 )  # fmt: skip
 
 
