@@ -699,7 +699,8 @@ def unknown_head(reading: Reading, title: str) -> str | None:
     if shown and reading.tokens[-1].text != "only":
         return None
     behind = _behind_the_name(reading, text.normalise(title))
-    last = _last(behind, CARDS | {"only"})  # a `warranty card`, the `screen only`
+    # A `warranty card`, the `screen only`.
+    last = next((word for word in reversed(behind) if word not in CARDS | {"only"} and not word.isdigit()), "")
     if (len(last) == 3 and last not in words.of_parts) or not _things([Token(last)], words):
         return None
     of_graphics = behind[behind.index(last) - 1] in words.graphics or reading.marks.isdisjoint(words.graphics)
@@ -727,11 +728,6 @@ def _behind_the_name(reading: Reading, plain: str) -> list[str]:
     says_how = _says_how(reading.vocabulary)
     stop = next((at for at in range(begin, len(named)) if named[at] in says_how), len(named))
     return [word for word in named[begin:stop] if word not in spelled]
-
-
-def _last(behind: Sequence[str], beside: Set[str]) -> str:
-    """The last word that is none of `beside`; empty if there is none."""
-    return next((word for word in reversed(behind) if word not in beside and not word.isdigit()), "")
 
 
 def _things(tokens: Sequence[Token], words: Vocabulary) -> list[str]:

@@ -15,32 +15,10 @@ _TYPE_AND_SIZE = re.compile(r"([a-z]*)d([2-6])(\d{1,2})g[a-z]*")
 MOST_CARDS = 16
 _COUNT = re.compile(r"(\d{1,2})x|x(\d{1,2})")
 #: Units: a number with one of these behind it is no model number (`450W`, `192-bit`, `2520MHz`, `850mm`).
-UNITS = frozenset(
-    (
-        "w",
-        "watt",
-        "watts",
-        "mhz",
-        "ghz",
-        "bit",
-        "bits",
-        "mm",
-        "cm",
-        "hz",
-        "rpm",
-        "gbps",
-        "va",
-        "v",
-        "mah",
-        "tb",
-        "fps",
-        "p",
-        "k",
-        "dpi",
-        "원",
-        "만원",
-    )
-)
+UNITS = frozenset((
+    "w", "watt", "watts", "mhz", "ghz", "bit", "bits", "mm", "cm", "hz", "rpm", "gbps", "va", "v", "mah", "tb", "fps", "p",
+    "k", "dpi", "원", "만원",
+))  # fmt: skip
 #: Words for graphics, card and both, as languages inflect them: `grafickou kartu`, `kartę graficzną`, `videokarti`.
 _CASE = r"(?:a|e|i|u|y|o|ou|om|am|ami|ach|ich|em|en|er|et|es|ej|ego|ico|ica|ice|ya|yat|yak)?"
 _INFLECTED = re.compile(rf"(?:(grafi(?:c|ck|cn|czn|sk)|vaizdo)|(kart(?:ic)?|plokst)|(videokart)){_CASE}")
