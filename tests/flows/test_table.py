@@ -65,6 +65,8 @@ def test_a_wide_screen_leaves_nothing_out() -> None:
 def test_a_sentence_is_wrapped_at_its_words() -> None:
     words = {word for line in drawn(110) for word in line.split()}
     assert set(REASON.split()) <= words
+    mark = Drawn("mark", ("stale, street price",), False, KNOWN["mark"].shown_as)
+    assert lay_out([mark], 14).columns[0].cells == mark.cells, "a mark that is cut is no mark"
 
 
 def test_a_name_is_shortened_in_its_middle() -> None:
