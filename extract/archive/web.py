@@ -66,6 +66,9 @@ class _Web:
         self.address = address
         self._patience_s = patience_s
         self._opener = urllib.request.build_opener(_SecureRedirects)
+        parts = urlsplit(address)
+        is_direct = parts.scheme not in urllib.request.getproxies() or urllib.request.proxy_bypass(parts.netloc)
+        self._through = "" if is_direct else f" through the proxy of the environment ({parts.scheme}_proxy)"
 
     def get(self, key: str, most: int = 1 << 40) -> bytes | None:
         request = urllib.request.Request(
@@ -76,6 +79,8 @@ class _Web:
             try:
                 with self._opener.open(request, timeout=_TIMEOUT_S) as answer:
                     content: bytes = answer.read(most + 1)
+                    if answer.length and len(content) <= most:
+                        raise http.client.IncompleteRead(content, answer.length)
                     return content
             except urllib.error.HTTPError as error:
                 if error.code in (404, 410):
@@ -86,6 +91,6 @@ class _Web:
                 reason = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
                 passes = not isinstance(cause, ConnectionRefusedError)
             if not passes or time.monotonic() + pause > until:
-                raise StoreError(f"{self.address}/{key} could not be read: {reason}")
+                raise StoreError(f"{self.address}/{key} could not be read{self._through}: {reason}")
             time.sleep(pause)
             pause = min(pause * 2, 3.0)

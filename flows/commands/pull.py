@@ -28,8 +28,11 @@ def command(address: str | None, keys: tuple[str, ...], keep_sample: bool, data_
         raise click.UsageError(
             gettext("name the address, as in `gpuledger pull https://host/path`, or in the setting warehouse")
         )
-    from gpuledger.flows.history.pulling import pull
+    from gpuledger.flows.history import pulling
 
-    for sentence in pull(settings, settings.data(), keep_sample=keep_sample):
-        click.echo(sentence)
+    is_whole = False
+    while not is_whole:
+        for sentence in pulling.pull(settings, settings.data(), keep_sample=keep_sample):
+            click.echo(sentence)
+        is_whole = pulling.is_whole(settings.data())
     return 0

@@ -17,10 +17,11 @@ from gpuledger.flows.night.start import Request, refuse_a_mixture
 from gpuledger.flows.settings.settings import Settings, SettingsError
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say
-from gpuledger.warehouse.errors import Locked, NoWarehouse, WarehouseError
+from gpuledger.warehouse.errors import Locked, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.published import bring, rows
 from gpuledger.warehouse.published.bring import Note
+from gpuledger.warehouse.published.manifest import POINTER
 
 #: How long the publisher is asked again before somebody who waits is told that it does not answer [s].
 _PATIENCE_S = 5.0
@@ -30,32 +31,40 @@ _EVERY, _AGAIN = timedelta(hours=24), timedelta(hours=1)
 
 def pull(settings: Settings, data: DataDir, *, keep_sample: bool = False) -> tuple[str, ...]:
     """Bring a folder to the newest day of the publication `warehouse`. Returns sentences about it, of which the first says
-    what came.
+    what came. Into a folder without one comes first the month of that day; with the next pull those before.
 
-    Raises Untrusted, StoreError, SettingsError for a folder of the sample that is not of this publication, NoWarehouse for
-    a place without a publication, and Locked while a run writes.
+    Raises Untrusted, StoreError, SettingsError for a folder of the sample that is not of this publication, WarehouseError
+    for a place without a publication, and Locked while a run writes.
     """
     place = readable(settings.warehouse, _PATIENCE_S)
     before = bring.note_of(data)
     if before.address != place.address:
         refuse_a_mixture(data, Request(keep_sample=keep_sample))
-    found = bring.bring(data, place, settings.warehouse_keys)
+    is_there = before.address == place.address and before.newest is not None and data.published.exists()
+    found = bring.bring(data, place, settings.warehouse_keys, is_whole=is_there)
     if found is None:
-        raise NoWarehouse(settings.warehouse)
-    now = datetime.now(UTC)
-    note = msgspec.structs.replace(found.note, asked_at=now)
-    if before.newest == note.newest and data.published.exists() and not rows.has_aged(data, now):
+        raise WarehouseError(f"{place.address} is no publication: there is no {place.address}/{POINTER}")
+    now, older = datetime.now(UTC), len(found.manifest.files) - len(found.note.files)
+    note = msgspec.structs.replace(found.note, asked_at=None if older else now)
+    if is_there and (before.newest, before.files) == (note.newest, note.files) and not rows.has_aged(data, now):
         bring.keep(data, note)
         return (gettext("{day} is here already").format(day=found.manifest.day),)
     left = take_in(settings, data, note, now)
     bring.keep(data, note)
     silent = [source.source for source in found.manifest.sources if source.is_silent]
-    said = [gettext("{day}: {files} files, checked").format(day=found.manifest.day, files=len(found.manifest.files))]
+    said = [gettext("{day}: {files} files, checked").format(day=found.manifest.day, files=len(note.files))]
+    if older:
+        said.append(gettext("files of older months, which come next: {files}").format(files=older))
     if silent:
         said.append(gettext("silent for longer than usual: {sources}").format(sources=", ".join(silent)))
     if left:
         said.append(gettext("read by this folder itself: {sources}").format(sources=", ".join(left)))
     return (*said, *found.said)
+
+
+def is_whole(data: DataDir) -> bool:
+    """Whether the months before are there too."""
+    return bring.note_of(data).asked_at is not None
 
 
 def take_in(settings: Settings, data: DataDir, note: Note, now: datetime) -> list[str]:

@@ -313,7 +313,10 @@ class Settings:
             try:
                 (web.check if address.startswith("http") and name == "warehouse" else objects.check)(address)
             except objects.BadAddress as error:
-                raise SettingsError(f"{name}: {error}") from None
+                of_web = ", or of a publication: https://host/path" * (
+                    name == "warehouse" and "https:" not in str(error)
+                )
+                raise SettingsError(f"{name}: {error}{of_web}") from None
         if len(self.warehouse_keys) > 2:
             raise SettingsError("warehouse_keys: at most two keys are pinned, so that one can be changed")
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuledger.extract.archive import objects
+from gpuledger.extract.archive import objects, web
+from tests.extract.faulty_server import Exchange, FaultyServer
 from tests.support.store_promises import PROMISES, Promise
 
 
@@ -104,3 +105,28 @@ def test_an_address_names_bucket_or_container_then_the_prefix(address: str, path
     assert store.get("head") is None
     store.write("head", b"mine")
     assert empty == [("GET", path), ("PUT", path)]
+
+
+def test_a_file_of_the_web_that_breaks_off_is_asked_for_again_and_a_proxy_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken_off_once(exchange: Exchange) -> None:
+        if exchange.number > 1:
+            return exchange.reply(200, b"nine byte")
+        exchange.head(200, {"Content-Length": "9"})
+        exchange.send(b"nine")
+        raise ConnectionAbortedError
+
+    with FaultyServer({"/file": broken_off_once}) as server:
+        address = f"http://127.0.0.1:{server.port}"
+        assert web.readable(address, 5).get("file", 9) == b"nine byte"
+        assert server.paths() == ["/file", "/file"]
+        server.asked.clear()
+        with pytest.raises(objects.StoreError, match="could not be read: IncompleteRead"):
+            web.readable(address, 0).get("file", 9)
+        monkeypatch.setenv("http_proxy", "http://user:secret@127.0.0.1:1")
+        with pytest.raises(
+            objects.StoreError, match=r"through the proxy of the environment \(http_proxy\): Conn"
+        ) as said:
+            web.readable(address, 0).get("file")
+        assert "secret" not in str(said.value)

@@ -144,6 +144,45 @@ def test_what_becomes_known_later_on_a_day_reaches_who_already_has_the_day(
     assert "do not lead to it" in pull(reader, address).err
 
 
+def test_a_month_answers_for_its_days_alone_and_the_months_before_follow(
+    tmp_path: Path, place: tuple[Path, str], days: Path
+) -> None:
+    """A question in an empty folder brings the files of the open month, the next one those that are closed for ever."""
+    folder, address = place
+    show(days, 2, folder)
+    data, whole = tmp_path / "data", tmp_path / "whole"
+    shutil.copytree(days / "night2", data, symlinks=True)
+    assert pull(whole, address, "--key", key_of()).status == 0
+    closed: dict[str, bytes] = {}
+    for day, change in enumerate((
+        "UPDATE core.price_span SET price = price - 1 WHERE valid_to IS NOT NULL",
+        "UPDATE core.price_span SET price = price - 1 WHERE valid_from < DATE '2023-11-17'",
+        "DELETE FROM core.price_span WHERE valid_to IS NOT NULL",
+    )):  # fmt: skip
+        with duckdb.connect(str(DataDir(data).published.resolve())) as con:
+            con.execute(change)
+            con.execute(
+                f"UPDATE ops.run SET as_of = as_of + INTERVAL {1 if day else 14} DAY WHERE as_of > DATE '2023-11-17'"
+            )
+        succeeds("publish", folder, data=data, env={"GPULEDGER_PUBLISH_KEY": bytes(_KEYS[0].secret_key).decode()})
+        now = {path.name: path.read_bytes() for path in folder.glob("*-2023-11.parquet")}
+        assert (closed or now) == now != {}, "a closed month stays as it is, whatever is corrected later"
+        closed = now
+        assert pull(whole, address).status == 0
+    env = {"GPULEDGER_WAREHOUSE": address, "GPULEDGER_WAREHOUSE_KEYS": key_of(), "XDG_CACHE_HOME": str(tmp_path)}
+    buy = ("buy", "--model", "llama-3.1-8b", "--condition", "new", "--format", "json")
+    expected = json.loads(gpuledger(*buy, data=whole).out)
+    reader = tmp_path / "gpuledger"
+    for is_first in (True, False):
+        outcome = succeeds(*buy, env={**env, "GPULEDGER_DATA_DIR": str(tmp_path / "none")})
+        (at,) = reader.iterdir()
+        months = {path.name.partition("-")[2][:7] for path in DataDir(at).parquet.iterdir()}
+        assert months == ({"2023-12"} if is_first else {"2023-11", "2023-12"})
+        assert json.loads(outcome.out) == expected
+        assert ("files of older months, which come next" in outcome.err) == is_first
+    assert comparable(at) == comparable(whole)
+
+
 #: What the steps of the workflow call of the host: a release that keeps one file, in the folder RELEASE.
 _GH = """#!/bin/sh
 case "$1 $2" in

@@ -16,6 +16,7 @@ from gpuledger.extract.archive.objects import Readable
 from gpuledger.warehouse import integrity
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.published import manifest as manifests
+from gpuledger.warehouse.published import rows
 from gpuledger.warehouse.published.manifest import POINTER, Day, File, Manifest, Untrusted
 
 _AT_ONCE = 8
@@ -63,8 +64,11 @@ def keep(data: DataDir, note: Note) -> None:
             left.unlink()
 
 
-def bring(data: DataDir, place: Readable, keys: Sequence[str], *, must_sign: bool = True) -> Brought | None:
-    """Bring the newest day of a publication into the folder; None if the place has none.
+def bring(
+    data: DataDir, place: Readable, keys: Sequence[str], *, must_sign: bool = True, is_whole: bool = True
+) -> Brought | None:
+    """Bring the newest day of a publication into the folder; None if the place has none. Without `is_whole` only the files
+    of its month.
 
     `keys` are those that a person gave; without one the pinned ones count. Raises Untrusted, which names what is wrong, and
     then nothing is taken in, and StoreError if the place does not answer.
@@ -75,20 +79,24 @@ def bring(data: DataDir, place: Readable, keys: Sequence[str], *, must_sign: boo
     content = place.get(POINTER, _SMALL)
     if content is None:
         if note.newest is not None:
-            raise Untrusted(f"{place.address}/{POINTER} is gone, and {note.newest.day} was there")
+            raise Untrusted(f"{place.address}/{POINTER} is gone, and {note.newest.day} was there: {_anew(data)}")
         return None
     pointer = manifests.pointer(content, f"{place.address}/{POINTER}")
     if note.newest is not None and pointer.newest.day < note.newest.day:
         raise Untrusted(
-            f"{place.address}/{POINTER} is older than what was pulled: {pointer.newest.day}, and {note.newest.day} was there"
+            f"{place.address}/{POINTER} is older than what was pulled: {pointer.newest.day}, and {note.newest.day} was "
+            f"there: {_anew(data)}"
         )
     newest = _manifest(place, pointer.newest)
     pinned, said = _signed(place, pointer, newest[1], tuple(keys) or note.keys) if must_sign else ((), ())
-    _check_chain(place, pointer.newest, newest[0], note.newest)
-    _fetch(data, place, newest[0])
+    _check_chain(place, pointer.newest, newest[0], note.newest, _anew(data))
+    wanted = [file for file in newest[0].files if is_whole or rows.of_month((file.name,), newest[0].day)]
+    files.make_folder(data.parquet)
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        list(threads.map(lambda file: _fetch(data, place, file), wanted))
     found = Note(
         address=place.address, newest=pointer.newest, keys=pinned, as_of=newest[0].as_of, asked_at=note.asked_at,
-        cadence_hours=newest[0].cadence_hours, files=tuple(file.name for file in newest[0].files),
+        cadence_hours=newest[0].cadence_hours, files=tuple(file.name for file in wanted),
     )  # fmt: skip
     return Brought(newest[0], found, said)
 
@@ -133,8 +141,13 @@ def _signed(
     )
 
 
-def _check_chain(place: Readable, newest: Day, found: Manifest, known: Day | None) -> None:
-    """Go back from the newest edition to the one that is known, or else to the first day of its month.
+def _anew(data: DataDir) -> str:
+    return f"ask its publisher; remove {data.pulled} to begin anew with what is there"
+
+
+def _check_chain(place: Readable, newest: Day, found: Manifest, known: Day | None, anew: str) -> None:
+    """Go back from the newest edition to the one that is known, or else to the first day of its month. `anew` is said where
+    that is not reached.
 
     Raises Untrusted if a day between is missing, if the days do not lead to what is known, or if a file has another content
     than it had on one of them.
@@ -152,17 +165,11 @@ def _check_chain(place: Readable, newest: Day, found: Manifest, known: Day | Non
                 raise Untrusted(f"{place.address}/{name} was closed on {at.day} and is another file now")
     if known is not None and at.sha256 != known.sha256:
         raise Untrusted(
-            f"{place.address} has another {known.day} than the one that was pulled: its days do not lead to it"
+            f"{place.address} has another {known.day} than the one that was pulled: its days do not lead to it; {anew}"
         )
 
 
-def _fetch(data: DataDir, place: Readable, manifest: Manifest) -> None:
-    files.make_folder(data.parquet)
-    with ThreadPoolExecutor(_AT_ONCE) as threads:
-        list(threads.map(lambda file: _fetch_file(data, place, file), manifest.files))
-
-
-def _fetch_file(data: DataDir, place: Readable, file: File) -> None:
+def _fetch(data: DataDir, place: Readable, file: File) -> None:
     target = data.parquet / file.name
     if target.exists() and integrity.digest(target) == file.sha256:
         return

@@ -206,5 +206,8 @@ def check(content: bytes, signature: bytes | None, keys: tuple[str, ...], place:
         else:
             return
     if reasons == {"incompatible key identifiers"}:
-        raise Untrusted(f"{place} is signed with another key than {' or '.join(keys)}, which is pinned")
+        raise Untrusted(
+            f"{place} is signed with another key than {' or '.join(keys)}, which is pinned: if its publisher says elsewhere "
+            "that it changed, give the new one with --key"
+        )
     raise Untrusted(f"{place}: the signature is not of these bytes")

@@ -2,7 +2,7 @@
 
 A file holds what became known on its day: rows that are new, rows that go on (their times moved), rows that were corrected,
 and the keys of rows that were withdrawn. The newest row of a key counts. So a closed month stays byte for byte as it was,
-whatever is corrected later.
+whatever is corrected later. The first files of a month carry what holds still, so that a month answers for its days alone.
 """
 
 from __future__ import annotations
@@ -56,15 +56,16 @@ def changes(
     written = []
     day, today = edition[0], manifests.period(*edition)
     con.execute(MACRO)
+    is_new_month = not of_month(names, day)
     for table in TABLES:
         before = files_of(table, names)
         used = {name: value for name, value in parameters.items() if f"${name}" in table.rows}
         con.execute(f"CREATE OR REPLACE TEMP TABLE said AS FROM ({table.rows})", used)
         con.execute(f"CREATE OR REPLACE TEMP TABLE was AS {_state(table, folder, before) or 'FROM said LIMIT 0'}")
-        con.execute(f"CREATE OR REPLACE TEMP TABLE news AS {_news(con, table, edition)}")
+        con.execute(f"CREATE OR REPLACE TEMP TABLE news AS {_news(con, table, edition, is_new_month)}")
         month = "NULL" if before or table.dated is None else (
-            f"CASE WHEN {table.dated} < date_trunc('month', DATE '{day}') THEN strftime(greatest({table.dated}::TIMESTAMP, "
-            f"date_trunc('month', DATE '{day}') - INTERVAL {_MONTHS} MONTH), '%Y-%m') END"
+            f"CASE WHEN {table.dated} < date_trunc('month', DATE '{day}') AND NOT ({_now(table, day)}) THEN strftime("
+            f"greatest({table.dated}::TIMESTAMP, date_trunc('month', DATE '{day}') - INTERVAL {_MONTHS} MONTH), '%Y-%m') END"
         )  # fmt: skip
         for (period,) in con.execute(f"SELECT DISTINCT coalesce({month}, '{today}') FROM news ORDER BY 1").fetchall():
             rows = f"FROM news WHERE coalesce({month}, '{today}') = '{period}'"
@@ -72,6 +73,15 @@ def changes(
         for period, closed in _over(table, before, day).items():
             written.append(_write(con, folder, table, period, f"FROM {_read(folder, closed)}"))
     return written
+
+
+def of_month(names: Iterable[str], day: date) -> list[str]:
+    """The files among `names` that are of the month of `day`."""
+    return [name for name in names if name.partition("-")[2].startswith(f"{day:%Y-%m}")]
+
+
+def _now(table: Table, day: date) -> str:
+    return table.now.replace("{day}", str(day))
 
 
 def _over(table: Table, names: Iterable[str], day: date) -> dict[str, list[str]]:
@@ -99,13 +109,16 @@ def _state(table: Table, folder: Path, names: Sequence[str]) -> str:
             AND ledger_entry <> 'withdrawn'"""
 
 
-def _news(con: duckdb.DuckDBPyConnection, table: Table, edition: tuple[date, int]) -> str:
-    """The SELECT of the rows in which `said` differs from `was`, each with what changed, when and why."""
+def _news(con: duckdb.DuckDBPyConnection, table: Table, edition: tuple[date, int], is_new_month: bool) -> str:
+    """The SELECT of the rows in which `said` differs from `was`, and in a new month of those that hold still, each with what
+    changed, when and why.
+    """
     when = "DATE '{}' AS ledger_day, {} AS ledger_edition".format(*edition)
     now, old = columns(con, "said"), {name for name, _ in columns(con, "was")}
     same = " AND ".join(f"n.{column} IS NOT DISTINCT FROM w.{column}" for column in table.key)
     others = [column for column, _ in now if column not in table.key]
     differs = {c: f"n.{c} IS DISTINCT FROM {f'w.{c}' if c in old else 'NULL'}" for c in others}
+    any_differs = " OR ".join(differs.values()) or "false"
     lasting = " OR ".join(sql for c, sql in differs.items() if c not in _TIMES) or "false"
     beyond = " OR ".join(sql for c, sql in differs.items() if c not in _TIMES | _CARD) or "false"
     told = ", ".join(
@@ -121,16 +134,18 @@ def _news(con: duckdb.DuckDBPyConnection, table: Table, edition: tuple[date, int
         left = "CASE WHEN w.source NOT IN (FROM publishable) THEN 'its source may not be published any more' END"
     kept = ", ".join(f"w.{c} AS {c}" for c in table.key)
     return f"""
-        SELECT n.*, {when},
-            CASE WHEN w.was_there IS NULL THEN 'new' WHEN {lasting} THEN 'corrected' ELSE 'updated' END AS ledger_entry,
-            CASE WHEN w.was_there THEN concat_ws('; ', {told or "NULL"}) END AS ledger_changed,
-            CASE WHEN w.was_there IS NULL THEN NULL
+        SELECT n.* EXCLUDE (holds), {when},
+            CASE WHEN w.was_there IS NULL THEN 'new' WHEN {lasting} THEN 'corrected' WHEN {any_differs} THEN 'updated'
+                ELSE 'carried' END AS ledger_entry,
+            CASE WHEN w.was_there AND ({any_differs}) THEN concat_ws('; ', {told or "NULL"}) END AS ledger_changed,
+            CASE WHEN w.was_there IS NULL THEN NULL WHEN NOT ({any_differs}) THEN 'it holds in this month too'
                 WHEN NOT ({lasting}) THEN 'it was seen again, or it ended'
                 WHEN NOT ({beyond}) THEN 'its title is read as another product'
                 WHEN {by_hand} THEN 'a person corrected what its source says'
                 ELSE 'its source says otherwise now, or was read wrongly before' END AS ledger_why
-        FROM said n LEFT JOIN (SELECT *, true AS was_there FROM was) w ON {same}
-        WHERE w.was_there IS NULL OR {" OR ".join(differs.values()) or "false"}
+        FROM (SELECT *, {is_new_month} AND ({_now(table, edition[0])}) AS holds FROM said) n
+        LEFT JOIN (SELECT *, true AS was_there FROM was) w ON {same}
+        WHERE w.was_there IS NULL OR n.holds OR {any_differs}
         UNION ALL BY NAME
         SELECT {kept}, {when}, 'withdrawn' AS ledger_entry, NULL AS ledger_changed,
             coalesce({left}, 'it is not in the ledger any more') AS ledger_why

@@ -16,20 +16,24 @@ MACRO = """CREATE OR REPLACE TEMP MACRO has_own_card(id, ids) AS EXISTS (
 @dataclass(frozen=True, slots=True)
 class Table:
     """One kind of published fact: the name of its files, the SELECT that gives its rows in a warehouse, the key of a row,
-    and the column that dates a row, by whose month the first publication puts it into files. `into` are the statements that
-    put the rows of the relation `published` into a warehouse.
+    and the column that dates a row, by whose month the first publication puts it into files. `now` says which rows stand in
+    the files of each month anew, as answers of its days need them. `into` are the statements that put the rows of the
+    relation `published` into a warehouse.
     """
 
     name: str
     rows: str
     key: tuple[str, ...]
     dated: str | None
+    now: str
     into: tuple[str, ...]
 
 
 def _table(entry: Mapping[str, Any]) -> Table:
     rows, *into = (_filled(sql) for sql in (entry["rows"], *entry["into"]))
-    return Table(entry["name"], rows, tuple(entry["key"].split()), entry.get("dated"), tuple(into))
+    return Table(
+        entry["name"], rows, tuple(entry["key"].split()), entry.get("dated"), entry.get("now", "false"), tuple(into)
+    )
 
 
 def _filled(sql: str) -> str:

@@ -31,7 +31,7 @@ _TYPES = (
 _ABOUT_MEANS = {
     "ledger_day": "Day on which the row was published; of the rows of one key the newest counts",
     "ledger_edition": "Which publication of that day it was; of one key and day the highest counts",
-    "ledger_entry": "new, updated (seen again, or ended), corrected, or withdrawn (only the key is left)",
+    "ledger_entry": "new, updated (seen again, or ended), corrected, carried (into a month) or withdrawn (the key is left)",
     "ledger_changed": "What changed, with the old and the new value",
     "ledger_why": "Why it changed",
 }  # fmt: skip
