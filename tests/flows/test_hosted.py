@@ -18,6 +18,7 @@ from gpuledger.transform.buying.market import assumptions
 from gpuledger.transform.buying.question import Question
 from gpuledger.transform.buying.stock import Place, warehouse
 from gpuledger.transform.queries import select_of
+from gpuledger.transform.sizing.catalogue import served_as, served_names
 from gpuledger.warehouse.paths import DataDir
 from tests.extract.faulty_server import page
 from tests.extract.test_http_sources import read
@@ -155,6 +156,7 @@ def test_a_provider_is_found_by_the_weights_that_it_names_and_a_batch_by_its_own
         ("llama-3.3-70b", None): (f"{SEVENTY['id']} at openrouter", Decimal(1)),
         ("llama-3.3-70b", "batch"): ("llama-3.3-70b at host in a batch (says genai-prices)", Decimal("0.5")),
     }  # fmt: skip
+    assert served_names("deepseek-v3.1")[0] == {served_as("deepseek-ai/DeepSeek-V3.1")} != {served_as("deepseek-v3")}
     asked = [Question(model=model, use=use) for model, use in expected]  # type: ignore[arg-type]
     for answer in answers_from(nights, tmp_path, lists, *asked):
         found, said = headline(answer), " ".join(map(str, sentences(answer)))

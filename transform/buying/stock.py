@@ -188,7 +188,10 @@ class Warehouse(Stock):
         """See Stock."""
         if self._hosted is None:
             self._hosted = market.hosted(self.con)
-        return [one for weights in sorted(served_names(model)) for one in self._hosted.get(weights, ())]
+        named, tagged = (
+            [one for weights in sorted(names) for one in self._hosted.get(weights, ())] for names in served_names(model)
+        )
+        return named or tagged
 
     def known(self) -> Sequence[Gpu]:
         """See Stock."""

@@ -125,12 +125,14 @@ def served_as(name: str) -> str | None:
     return None if is_moving else _weights(name)
 
 
-def served_names(name: str) -> frozenset[str]:
-    """What `served_as` gives for the weights that `name` means, which may be an id, a repository or an Ollama tag."""
+def served_names(name: str) -> tuple[Set[str], Set[str]]:
+    """What `served_as` gives for the weights that `name` means, and for those of which it is an Ollama tag: these count
+    where nobody serves the first, as a tag may be of a later model of the same shape.
+    """
     model = models().get(canonical(name) or "")
     known = {_weights(one) for one in (model.model_id, model.repository)} if model else set()
     is_tag = model is not None and untuned(name) in map(untuned, model.ollama)
-    return frozenset({_weights(name)} | (known if is_tag or _weights(name) in known else set()))
+    return (known, set()) if _weights(name) in known else ({_weights(name)}, known if is_tag else set())
 
 
 def _weights(name: str) -> str:
