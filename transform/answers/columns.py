@@ -25,7 +25,7 @@ _COLUMNS = (
     Column("score_per_usd", "score per 1000 USD", "per_thousand"),
     Column("on_pareto_frontier", "frontier", seen=lambda row: "●" if row["on_pareto_frontier"] else ""),
     Column("price_mark", "mark", "reasons"),
-    Column("mark", "mark", "reasons"),
+    Column("mark", "mark", "prose"),
     Column("change", "change", "words"),
     Column("currency", "currency"),
     Column("relative_to_baseline", "× baseline", "ratio"),
