@@ -27,7 +27,7 @@ from gpuledger.transform.speed.engines import NOT_KNOWN_TO_RUN, Engine, default_
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Learned
 from gpuledger.transform.speed.links import is_module
 from gpuledger.transform.speed.memory import HostMemory, Offload, check_offload
-from gpuledger.transform.speed.predict import Prediction, job_of, load_of, predict
+from gpuledger.transform.speed.predict import Prediction, job_of, load_of, needed_bytes, predict
 from gpuledger.transform.speed.rules import Job, Plan, Rate
 
 #: Why a model does not run on a card that its program runs on.
@@ -124,8 +124,7 @@ class Need:
             return self.tuning.shared + count * self.tuning.each
         if self.job is None:
             return self.image_bytes
-        resident = self.job.size.on_cards if self.engine.embedding_on_host else self.job.size.total
-        return resident + self.job.cache_in(self.engine) + count * self.job.temporary_in(self.engine)
+        return needed_bytes(self.job, self.engine, self.engine.split, count)
 
     def usable_bytes(self, gpu: Gpu, count: int) -> int:
         """Bytes that `count` GPUs have for the model."""

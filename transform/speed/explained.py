@@ -41,7 +41,7 @@ def memory_steps(prediction: Prediction) -> Iterator[Step]:
         )  # fmt: skip
     yield from _cache(prediction)
     yield _activations(prediction)
-    copies, cache = cache_copies(job, plan), number(job.cache_in(plan.engine) / 1e9)
+    copies, cache = cache_copies(job, plan.split, plan.count), number(job.cache_in(plan.engine) / 1e9)
     caches = f"{copies:.9g} × {cache}" if copies > 1 else cache
     pictures, activations = job.tower_in(plan.engine), number(job.activations_in(plan.engine) / 1e9)
     each = f"({activations} + {number(pictures / 1e9)})" if pictures else activations

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from gpuledger.message import Message
@@ -29,7 +28,7 @@ from gpuledger.transform.sizing.running import (
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import weights
 from gpuledger.transform.speed import memory
-from gpuledger.transform.speed.engines import NOT_KNOWN_TO_RUN, Split, accelerator_of
+from gpuledger.transform.speed.engines import NOT_KNOWN_TO_RUN, Engine, Split, accelerator_of
 from gpuledger.transform.speed.memory import OFFLOADING_PROGRAMS, Held, Moved, layers_to_move
 from gpuledger.transform.speed.rules import Job, Load, Plan, Question, Rate, share_layers
 from gpuledger.transform.speed.work import work
@@ -95,7 +94,7 @@ class Prediction(NamedTuple):
             return users
         # The cache grows with every user by the same bytes, and so do activations where their room is that of the users.
         engine = self.plan.engine
-        of_users = math.ceil(self.job.cache_in(engine) * cache_copies(self.job, self.plan))
+        of_users = math.ceil(self.job.cache_in(engine) * cache_copies(self.job, self.plan.split, self.plan.count))
         of_users += 0 if engine.tried_tokens else self.plan.count * self.job.activations
         room = self.usable - self.needed + of_users
         return max(0, int(room * users // of_users)) if self.moved is None else 0
@@ -169,7 +168,7 @@ def predict(job: Job, plan: Plan) -> Prediction:
             count=plan.count,
         )  # fmt: skip
     driver = memory.driver_memory(plan.gpu)
-    needed = needed_bytes(job, plan)
+    needed = needed_bytes(job, plan.engine, plan.split, plan.count)
     usable = memory.usable_bytes(driver.size, plan.count, plan.engine, job.assumptions) if driver else 0
     moved_part = None
     if needed > usable and plan.engine.name in OFFLOADING_PROGRAMS:
@@ -194,24 +193,24 @@ def predict(job: Job, plan: Plan) -> Prediction:
 
 def holds(job: Job, plan: Plan, count: int) -> bool:
     """Whether `count` cards of the plan's kind hold the whole model."""
-    driver, of_count = memory.driver_memory(plan.gpu), replace(plan, count=count)
+    driver = memory.driver_memory(plan.gpu)
     usable = memory.usable_bytes(driver.size, count, plan.engine, job.assumptions) if driver else 0
-    return memory.verdict(needed_bytes(job, of_count), usable) != "no"
+    return memory.verdict(needed_bytes(job, plan.engine, plan.split, count), usable) != "no"
 
 
-def needed_bytes(job: Job, plan: Plan) -> int:
-    """Bytes on all cards together: weights, the cache of every user, and the activations of each card."""
-    resident = job.size.on_cards if plan.engine.embedding_on_host else job.size.total
-    cache = math.ceil(job.cache_in(plan.engine) * cache_copies(job, plan))
-    return resident + cache + plan.count * job.temporary_in(plan.engine)
+def needed_bytes(job: Job, engine: Engine, split: Split, count: int) -> int:
+    """Bytes on `count` cards together: weights, the cache of every user, and the activations of each card."""
+    resident = job.size.on_cards if engine.embedding_on_host else job.size.total
+    cache = math.ceil(job.cache_in(engine) * cache_copies(job, split, count))
+    return resident + cache + count * job.temporary_in(engine)
 
 
-def cache_copies(job: Job, plan: Plan) -> float:
+def cache_copies(job: Job, split: Split, count: int) -> float:
     """How often the cards hold the cache: once, but more often if they share every layer and are more than its heads."""
     layers = [layer for layer in job.shape.attention_kinds if layer.cached]
-    if plan.split != "tensor" or not layers or not share_layers(job.shape, plan.count):
+    if split != "tensor" or not layers or not share_layers(job.shape, count):
         return 1.0
-    return max(1.0, plan.count / min(layer.kv_heads for layer in layers))
+    return max(1.0, count / min(layer.kv_heads for layer in layers))
 
 
 def least_of_alike(predictions: Sequence[Prediction]) -> Prediction | None:
