@@ -12,7 +12,7 @@ from gpuledger.message import Label, Message, Sum
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.advice import in_condition, named, without_prices
 from gpuledger.transform.buying.answer import Answer
-from gpuledger.transform.buying.choosing.comfort import OLD_PRICE
+from gpuledger.transform.buying.choosing.comfort import OLD_PRICE, gravity
 from gpuledger.transform.buying.choosing.picks import Picks
 from gpuledger.transform.buying.hosts import estimated_on
 from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE, STREET_PRICE, newest_street_price
@@ -29,6 +29,8 @@ _NO_SHOP = (
 PRESUMED = "What a page of {shop} does not call used counts as new, and a marketplace's offers count for nothing."
 #: Times the maker's price from which what another market asks is said.
 _FAR_MORE = Decimal("1.2")
+#: Doublings of what is comfortable at which something cheaper is not named (see comfort.gravity): own choice.
+_VAIN = 2
 #: Seconds up to which a time is shown in seconds.
 _SHORT = 900
 
@@ -69,14 +71,17 @@ def headline(answer: Answer) -> Headline | None:
 
 
 def cheapest_below(picks: Picks, answers: Sequence[Option]) -> Option | None:
-    """The cheapest of the answers that is bought for less than all picks, None if there is none."""
+    """What is bought for less than all picks and runs: that against which least speaks, and of equals the cheapest. None if
+    all such take more than four times as long as is comfortable: nobody buys that.
+    """
     least = min(pick.outlay_usd or Decimal(0) for pick in picks.all())
     bought = (
         one
         for one in answers
         if one.way == "buy" and one.condition != OWNED and one.outlay_usd is not None and one.outlay_usd < least
-    )
-    return min(bought, key=lambda one: one.outlay_usd or 0, default=None)
+        and gravity(one)[1] < _VAIN
+    )  # fmt: skip
+    return min(bought, key=lambda one: (*gravity(one)[:3], one.outlay_usd or 0), default=None)
 
 
 class RentCurve(NamedTuple):
