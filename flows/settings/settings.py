@@ -305,6 +305,8 @@ class Settings:
 
     def _check_stores(self) -> None:
         addresses = {name: address for name in ("store", "warehouse") if (address := getattr(self, name))}
+        if "://" in self.publish:  # anything else is a folder
+            addresses["publish"] = self.publish
         if not addresses:
             return
         from gpuledger.extract.archive import objects, web  # few machines have one

@@ -80,5 +80,8 @@ def usual_precision(shape: Architecture | DiffusionModel, name: str, *, is_serve
     if isinstance(shape, DiffusionModel):
         return "fp16"
     named = None if is_path(name) else catalogue.precision_in(name)
-    usual = SERVED_FILE if is_served and shape.kind == "decoder" else USUAL_FILE
+    if shape.model_type == "whisper" or shape.kind == "encoder":
+        usual = "fp16"  # what faster-whisper and sentence-transformers load on a card
+    else:
+        usual = SERVED_FILE if is_served and shape.kind == "decoder" else USUAL_FILE
     return named or shape.stored_as or usual

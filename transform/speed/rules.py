@@ -542,6 +542,8 @@ def _calibrated_reading(asked: Question, card: CardTraits) -> Rate | None:
     if asked.is_uncovered:
         return Rate.around(asked.with_transfers(reached), math.hypot(deviation, _UNMEASURED), asked.read_bound, "bound")
     is_covered = fitted.covers(case, job.load.prompt) and fitted.keeps(case)
+    if job.shape.kind == "encoder":  # only models that write were measured
+        is_covered, deviation = False, math.hypot(deviation, _UNMEASURED)
     return Rate.around(reached, deviation, asked.read_bound, basis(deviation, is_covered=is_covered))
 
 
