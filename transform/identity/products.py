@@ -693,7 +693,9 @@ def unknown_head(reading: Reading, title: str) -> str | None:
         beside = words.board_maker | words.for_whom | words.computer_after
         named = (one.text for one in reading.tokens[: reading.mentions[0].start])
         is_maker = len(unknown) == 1 and beside.isdisjoint(named)
-        is_name = reading.sizes and (is_maker or _EAST_ASIAN.search(title))
+        # A shop's own form says what it is: `… 12GB GDDR6X Graphics Card`.
+        is_called = reading.memory_types and not reading.marks.isdisjoint(words.graphics)
+        is_name = reading.sizes and (is_maker or is_called or _EAST_ASIAN.search(title))
         return None if is_name or words.sellers.find(reading.words, reading.marks) else unknown[0]
     shown = reading.sizes or reading.memory_types or any(one.text in words.selling for one in before)
     if shown and reading.tokens[-1].text != "only":

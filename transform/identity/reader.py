@@ -121,11 +121,15 @@ def count_of_number(reading: Reading, position: int) -> int:
     times = after.text == "x" and not after.glued and _begins(reading, position)  # not `4X61C56103`
     before = [token.text for token in reading.tokens[max(0, position - 2) : position]]
     of_a_set = before[-1:] == ["of"] and before[0] in _SETS  # `Set of 2 RTX 3090`
-    return (
-        int(number.text)
-        if times or of_a_set or after.text in ("gpu", "gpus") or after.text in reading.vocabulary.units
-        else 1
-    )
+    is_said = times or of_a_set or after.text in ("gpu", "gpus") or is_of_units(reading, position)
+    return int(number.text) if is_said else 1
+
+
+def is_of_units(reading: Reading, position: int) -> bool:
+    """Whether a number has a unit of sale behind it: `4 pcs`, `6st`; not the memory in a product's code, `16GB … NV4080-16ST`."""
+    number, after = reading.tokens[position : position + 2]
+    is_size = after.glued and number.text.isdigit() and float(number.text) in reading.sizes
+    return after.text in reading.vocabulary.units and not is_size
 
 
 def cards_before(reading: Reading, mention: Mention) -> int:

@@ -19,7 +19,7 @@ from gpuledger.transform.identity.choosing import Choice
 from gpuledger.transform.identity.gpu import MACHINE, Gpu
 from gpuledger.transform.identity.index import Member
 from gpuledger.transform.identity.products import NotACard
-from gpuledger.transform.identity.reader import HOW_MANY, Reading, before_name
+from gpuledger.transform.identity.reader import HOW_MANY, Reading, before_name, is_of_units
 from gpuledger.transform.identity.resolution import ProductKind
 from gpuledger.transform.identity.vocabulary import Vocabulary
 from gpuledger.transform.identity.words import MOST_CARDS
@@ -187,7 +187,7 @@ def card_count(reading: Reading) -> int | None:
     first = min((mention.start for mention in reading.mentions), default=len(tokens))
     for number, token in enumerate(tokens[:-1]):
         unit = tokens[number + 1].text
-        counts = unit in ("gpu", "gpus", "way") or (unit in reading.vocabulary.units and number > first)
+        counts = unit in ("gpu", "gpus", "way") or (is_of_units(reading, number) and number > first)
         if counts and token.text.isdigit() and 0 < int(token.text) <= MOST_CARDS:
             most = max(most, int(token.text))
     return most or None
