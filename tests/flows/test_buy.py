@@ -223,7 +223,7 @@ def test_a_shop_has_its_name_and_what_is_presumed_of_one_that_the_user_named_is_
     sentences = told(data, "--model", "llama-2-7b", "--shop", "generic_shop")["sentences"]
     assert "at generic-shop.sample.test for" in sentences[0]
     assert said.format("generic-shop.sample.test") in sentences
-    assert said.format("generic_shop") in succeeds("price", "3060 ti", data=data).out
+    assert said.format("generic-shop.sample.test") in succeeds("price", "3060 ti", data=data).out
     assert "does not call used" not in succeeds("price", "4090", data=data).out
 
 

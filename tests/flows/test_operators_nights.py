@@ -247,7 +247,7 @@ def test_what_no_shop_has_has_the_price_of_its_maker_behind_them_and_a_currency_
     assert {"newegg", "list price"} <= set(newest.values())
     listed = json.loads(succeeds(*asked[:-2], data=data).out)["options"]
     assert {row["source"] for row in listed if row["condition"] == "new"} == {"newegg"}, "the shop's come first"
-    of_one = gpuledger("buy", "--model", "deepseek-r1", "--precision", "Q4_K_M", "--shop", "newegg", data=data)
+    of_one = gpuledger("buy", "--model", "llama-3.1-405b", "--shop", "newegg", data=data)
     assert "without --shop there are " in of_one.err
     assert re.search(r"1 USD = 1,\d{3} KRW, 2026-10-30", succeeds("price", "4090", "--currency", "KRW", data=data).err)
     assert night(live(data, 2, 1), 1, lambda name: name in ("newegg", "ecb_fx")).published

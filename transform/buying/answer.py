@@ -357,8 +357,10 @@ def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
         for place in places:
             if other is need and place is limits:
                 continue
-            template = _AS_ASKED if place is limits else _NO_MACHINE if other is need else _NEITHER
-            instead = Message(template, model=need.model_id, asked=need.precision, precision=other.precision)
+            instead = Message(
+                _AS_ASKED if place is limits else _NO_MACHINE if other is need else _NEITHER,
+                model=need.model_id, asked=need.precision, precision=other.precision,
+            )  # fmt: skip
             yield replace(asker.answer(other, place), instead=instead)
     for place in places:
         yield from _in_memory(asker, need, place)

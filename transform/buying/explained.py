@@ -144,8 +144,9 @@ def _owning(option: Option, bought: costs.Bought) -> Decimal:
     ).ownership()  # fmt: skip
     offered = Message("the price as it is offered")
     if evidence is not None:
-        template = "the price as it is offered: {source}, {day:%Y-%m-%d}"
-        offered = Message(template, source=evidence.shop, day=evidence.price_since)
+        offered = Message(
+            "the price as it is offered: {source}, {day:%Y-%m-%d}", source=evidence.shop, day=evidence.price_since
+        )
     around: Message | str = "it is in the price"
     if host is not None:
         around = f"{host.name}: {host.source} (transform/buying/hosts.toml)"

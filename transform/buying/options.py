@@ -531,16 +531,16 @@ def per_million(
     if total is None or not busy_hours or speed is None or speed.expected <= 0:
         return None, None
     served, share, rate, read_usd = speed.serving, Decimal(1), speed.expected, None
-    why = "all of it is put on what is written, for one user"
+    why = Message("all of it is put on what is written, for one user")
     if need.users > 1 and served is not None and need.job is not None:
         share = 1 - Decimal(str(served.read_share))
-        why = "the part of the time in which is written ({read_share:.1%})"
+        why = Message("the part of the time in which is written ({read_share:.1%})", read_share=share)
         rate = served.all_tokens_per_s
         read_rate = rate * need.job.load.prompt / need.answer_tokens
         read_usd = costs.cost_per_million_tokens(total * (1 - share), busy_hours, read_rate)
     written_usd = costs.cost_per_million_tokens(total * share, busy_hours, rate)
     return shown("a million tokens written", written_usd, "USD", lambda: both(
-        Message(why, read_share=share), assumed(need.assumptions, "utilisation"),
+        why, assumed(need.assumptions, "utilisation"),
     )), read_usd  # fmt: skip
 
 

@@ -126,7 +126,7 @@ def count_of_number(reading: Reading, position: int) -> int:
 
 
 def is_of_units(reading: Reading, position: int) -> bool:
-    """Whether a number has a unit of sale behind it: `4 pcs`, `6st`; not the memory in a product's code, `16GB … NV4080-16ST`."""
+    """Whether a number has a unit of sale behind it: `4 pcs`, `6st`; not the memory in a code, `16GB … NV4080-16ST`."""
     number, after = reading.tokens[position : position + 2]
     is_size = after.glued and number.text.isdigit() and float(number.text) in reading.sizes
     return after.text in reading.vocabulary.units and not is_size
