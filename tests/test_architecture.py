@@ -33,6 +33,7 @@ MAY_USE = {
         "extract.archive.sealed",
         "extract.hub.weight_types",
         "extract.source",
+        "extract.words",
     },
     "extract": set(),
     "gpuledger": {"flows.cli"},  # the start of `python -m gpuledger`

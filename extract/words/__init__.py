@@ -286,6 +286,18 @@ def condition(text: str) -> Condition | None:
     return next((kind for kind in _CONDITIONS if pattern("condition", kind).search(text)), None)
 
 
+def conditions_named(text: str) -> list[str]:
+    """The words of a title that name a condition, as they stand there: `Open Box`."""
+    ends = (
+        (match.start(), _REST_OF_WORD.match(text, match.end()))
+        for match in pattern("condition", *_CONDITIONS).finditer(text)
+    )
+    return [text[start : end.end()] for start, end in ends if end]
+
+
+_REST_OF_WORD = re.compile(r"\w*")
+
+
 def stated_condition(text: str) -> Condition | None:
     """The condition that stands where one is stated, behind a label or in a column: `new` counts there too, and a grade
     (`very good`, `like new`) is one of used goods.

@@ -36,13 +36,13 @@ def test_a_changed_layout_and_a_watch_are_told_once(data: Path) -> None:
     with webhook() as hook:
         assert refresh(data, 2, GPULEDGER_NOTIFY_URLS=hook.url) == 3
         assert sorted(post["title"] for post in hook.posts) == [
-            "gpuledger: NVIDIA GeForce RTX 4090 below $1,720",
+            "gpuledger: NVIDIA GeForce RTX 4090 below 1,720.00 USD",
             "gpuledger: a watch cannot be looked at",
             "gpuledger: bhphoto has changed its layout",
         ]
         told = {post["title"].removeprefix("gpuledger: "): post["message"] for post in hook.posts}
         assert "Invalid enum value 'fits'" in told["a watch cannot be looked at"]
-        assert "http://newegg.sample.test/" in told["NVIDIA GeForce RTX 4090 below $1,720"]
+        assert "http://newegg.sample.test/" in told["NVIDIA GeForce RTX 4090 below 1,720.00 USD"]
         hook.posts.clear()
         assert refresh(data, 3, GPULEDGER_NOTIFY_URLS=hook.url) == 3
         assert hook.posts == []

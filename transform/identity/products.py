@@ -14,6 +14,7 @@ from functools import cache, partial
 from itertools import pairwise
 from typing import Literal
 
+from gpuledger.extract.words import conditions_named
 from gpuledger.transform.identity import text
 from gpuledger.transform.identity.index import OPEN_WORDS
 from gpuledger.transform.identity.reader import FORM_WORDS, SOCKETS, Reading
@@ -688,7 +689,8 @@ def unknown_head(reading: Reading, title: str) -> str | None:
     before = before[
         : next((at for at, (a, b) in pairs if a.text in words.before_names and b.text in words.graphics), None)
     ]
-    if unknown := _things(before, words):
+    how = {word for said in conditions_named(title) for word in text.split_words(text.normalise(said))}
+    if unknown := [word for word in _things(before, words) if word not in how]:
         # One word, and no maker whom we know: a maker whom we do not know, if no machine is named (`Komplett-PC`).
         beside = words.board_maker | words.for_whom | words.computer_after
         named = (one.text for one in reading.tokens[: reading.mentions[0].start])
