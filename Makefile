@@ -56,8 +56,9 @@ demo: $(NIGHT)
 	@echo "warehouse: $(DEMO)/gpuledger.duckdb    CSV files: $(DEMO)/exports"
 
 # In our order, slow files first: by itself xdist puts first those with most tests, and one worker ends minutes after the other.
-# Five on two cores, as tests of nights wait for servers and processes much of their time: three were slower by a sixth than four.
-PYTEST := $(BIN)/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder
+# Four on two cores, as tests of nights wait for servers and processes much of their time: with three it was a sixth slower, with
+# five no faster.
+PYTEST := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 TOOLS := $(VENV)/.compiled $(OTHER_DUCKDB)/.ready $(STORE)/.ready
 
 # What tests import, compiled once: workers that begin together would each do it for themselves. What is wrong they say later.
