@@ -36,7 +36,7 @@ from gpuledger.transform.sizing.named import (
     usual_precision,
 )
 from gpuledger.transform.sizing.tensors import Architecture
-from gpuledger.transform.speed.pieces import HEARD, is_of_speech
+from gpuledger.transform.speed.pieces import HEARD
 
 #: The files with more bits than the usual one that people run, the most first.
 _MORE_BITS = ("Q8_0", "Q6_K", "Q5_K_M")
@@ -335,7 +335,7 @@ def pieces_of(shape: Architecture | DiffusionModel) -> str:
         return "pictures" if shape.clip is None else "clips"
     if shape.kind == "encoder":
         return "vectors"
-    return "speech" if is_of_speech(shape) else "text"
+    return "speech" if shape.is_of_speech else "text"
 
 
 def _looser(asker: _Asker, answer: Answer) -> Iterator[Answer]:

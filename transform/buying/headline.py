@@ -376,8 +376,7 @@ class _Said(NamedTuple):
         """What is cheaper and runs."""
         option = self.found.cheaper
         if option is not None:
-            is_stale = option.evidence is not None and option.evidence.may_have_risen
-            why = option.behind or (Message(OLD_PRICE if is_stale else "more memory than this needs"),)
+            why = option.behind or (Message(OLD_PRICE if option.may_have_risen else "more memory than this needs"),)
             yield Message(
                 "Cheaper, and it runs: {what}; {pace}, but {why:; }.", what=self._beside(option),
                 pace=self._pace(option), why=why,

@@ -98,7 +98,7 @@ class Need:
     @property
     def is_by_rate(self) -> bool:
         """Whether its speed follows from the matrix rate alone: pictures, clips, training, speech."""
-        is_speech = self.job is not None and pieces.is_of_speech(self.job.shape)
+        is_speech = self.job is not None and self.job.shape.is_of_speech
         return self.diffusion is not None or self.tuning is not None or is_speech
 
     def on(self, gpu: Gpu, count: int, host: HostMemory | None = None) -> Prediction | None:

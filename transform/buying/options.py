@@ -176,6 +176,11 @@ class Option(NamedTuple):
         return bool(self.pictures or self.speed) or any(note.template == pieces.HEARD for note in self.notes)
 
     @property
+    def may_have_risen(self) -> bool:
+        """Whether its price is a stale one of the street."""
+        return self.evidence is not None and self.evidence.may_have_risen
+
+    @property
     def each_a_second(self) -> float:
         """The tokens a second that each user sees, or the pictures a second of all cards, 0 if not known."""
         if self.pictures is not None:

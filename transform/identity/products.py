@@ -689,8 +689,11 @@ def unknown_head(reading: Reading, title: str) -> str | None:
     before = before[
         : next((at for at, (a, b) in pairs if a.text in words.before_names and b.text in words.graphics), None)
     ]
-    how = {word for said in conditions_named(title) for word in text.split_words(text.normalise(said))}
-    if unknown := [word for word in _things(before, words) if word not in how]:
+    unknown = _things(before, words)
+    if unknown:  # few titles have such a word
+        how = {word for said in conditions_named(title) for word in text.split_words(text.normalise(said))}
+        unknown = [word for word in unknown if word not in how]
+    if unknown:
         # One word, and no maker whom we know: a maker whom we do not know, if no machine is named (`Komplett-PC`).
         beside = words.board_maker | words.for_whom | words.computer_after
         named = (one.text for one in reading.tokens[: reading.mentions[0].start])

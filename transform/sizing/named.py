@@ -80,7 +80,7 @@ def usual_precision(shape: Architecture | DiffusionModel, name: str, *, is_serve
     if isinstance(shape, DiffusionModel):
         return "fp16"
     named = None if is_path(name) else catalogue.precision_in(name)
-    if shape.model_type == "whisper" or shape.kind == "encoder":
+    if shape.is_of_speech or shape.kind == "encoder":
         usual = "fp16"  # what faster-whisper and sentence-transformers load on a card
     else:
         usual = SERVED_FILE if is_served and shape.kind == "decoder" else USUAL_FILE

@@ -138,6 +138,11 @@ class Architecture:
     def __hash__(self) -> int:
         return self._hash
 
+    @property
+    def is_of_speech(self) -> bool:
+        """Whether the model writes speech down."""
+        return self.model_type == "whisper"
+
     @cached_property
     def attention_kinds(self) -> Mapping[AttentionLayer, int]:
         """The different attention layers, each with how many there are of it. Most models have one or two kinds."""

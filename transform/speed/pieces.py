@@ -98,15 +98,10 @@ def pace(gpu: Gpu, model: DiffusionModel, without: str = "") -> Rate | None:
     return _around(tflops * reached / (model.steps * model.passes * model.pass_tflop), deviation, is_known=is_known)
 
 
-def is_of_speech(shape: Architecture) -> bool:
-    """Whether a model writes speech down."""
-    return shape.model_type == "whisper"
-
-
 def times_real_time(gpu: Gpu, shape: Architecture) -> Rate | None:
     """How many seconds of speech a model writes down in a second, one piece after another. None for other models."""
     tflops = matrix_tflops(gpu, 16)
-    if not tflops or not is_of_speech(shape):
+    if not tflops or not shape.is_of_speech:
         return None
     weights = sum(tensor.parameters for tensor in shape.tensors)
     expected = _MEASURED_WEIGHTS / weights / (1 / (_SPEECH_A_TFLOPS * tflops) + 1 / _SPEECH_AT_MOST)

@@ -127,8 +127,8 @@ def paid(option: Option, assumptions: Assumptions) -> Decimal:
     """What is paid on day one, or as rent, in US dollars; 0 if it is not known. A stale street price may have risen since
     (`stale_price_rise`).
     """
-    outlay, evidence = option.outlay_usd or Decimal(0), option.evidence
-    if evidence is None or not evidence.may_have_risen:
+    outlay = option.outlay_usd or Decimal(0)
+    if not option.may_have_risen:
         return outlay
     return outlay + (option.price_usd or 0) * Decimal(str(assumptions.stale_price_rise - 1))
 

@@ -171,7 +171,7 @@ class Choice(NamedTuple):
             return False
         part = min(1.0, (times - 1) / (known.step_cost - 1))
         gain = 1 + (known.step_gain - 1) * part * step.gpu_count
-        if _may_have_risen(step) and not _may_have_risen(first):
+        if step.may_have_risen and not first.may_have_risen:
             gain = max(gain, known.stale_price_rise)
         if step.gpu_count > first.gpu_count:
             return part >= known.step_part and noticed_speed(first, known) * gain > noticed_speed(step, known)
@@ -190,10 +190,6 @@ class Choice(NamedTuple):
     def _worth(self, option: Option) -> float:
         """The GB of an option, at most as many as are enough for this need."""
         return min(option.available_gb, option.needed_gb * self.assumptions.enough_memory or option.available_gb)
-
-
-def _may_have_risen(option: Option) -> bool:
-    return option.evidence is not None and option.evidence.may_have_risen
 
 
 @functools.cache
