@@ -26,7 +26,7 @@ from gpuledger.transform.buying.choosing.comfort import (
     with_reasons,
 )  # fmt: skip
 from gpuledger.transform.buying.choosing.picks import Choice, Picks
-from gpuledger.transform.buying.headline import sentences
+from gpuledger.transform.buying.headline import headline, sentences
 from gpuledger.transform.buying.options import Limits, options_of
 from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.stock import Place, packaged
@@ -243,6 +243,21 @@ def test_what_a_maker_asks_is_held_against_the_street_of_another_market(tmp_path
         "On the street of market us one cost 5,258.00 USD in 2026-10 (GPU Poet): expect to pay more than its maker asks."
         in map(said, sentences(answer))
     )
+
+
+def test_what_is_cheaper_is_that_against_which_least_speaks(tmp_path: Path) -> None:
+    """Not the cheapest of all, which writes a token a second for 25 people."""
+    answer = from_the_program("llama-3.3-70b", tmp_path, usage=Usage(users=25))
+    found = headline(answer)
+    assert found is not None
+    assert found.cheaper is not None
+    assert answer.picks is not None
+    least = min(pick.outlay_usd or 0 for pick in answer.picks.all())
+    below = [one for one in answer.ranking if one.way == "buy" and one.outlay_usd and one.outlay_usd < least]
+    assert found.cheaper in below
+    assert len(found.cheaper.behind) == min(len(one.behind) for one in below)
+    cheapest = min(below, key=lambda one: one.outlay_usd or 0)
+    assert len(cheapest.behind) > len(found.cheaper.behind), "else this shows nothing"
 
 
 def test_more_speech_than_one_machine_writes_down_says_how_much_it_does(tmp_path: Path) -> None:
