@@ -254,7 +254,12 @@ def main() -> None:
         # Not imported here: with too little memory left, the import would fail in this callback.
         if logging := sys.modules.get("logging"):
             logging.shutdown()
-        _flush()
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except BrokenPipeError:
+                # A reader such as `head` has closed the pipe. Python would try to flush again at its end, and complain.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         os._exit(status)
 
     # The function that is registered first is called last: by then Prefect has stopped its server and sent its events.
@@ -264,15 +269,6 @@ def main() -> None:
     except SystemExit as leaving:
         status = leaving.code if isinstance(leaving.code, int) else 1
         raise
-
-
-def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BrokenPipeError:
-            # A reader such as `head` has closed the pipe. Python would try to flush again at its end, and complain.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def call() -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 
 import duckdb
 
+from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -70,9 +72,11 @@ class LastRun:
 
 
 def last(data: DataDir) -> LastRun | None:
-    """The newest published run, None if every run failed. Raises NoWarehouse if there is no published file."""
-    rows = query(data, _last())[1]
-    return LastRun(*rows[0]) if rows else None
+    """The newest published run, None if every run failed or there is no published file."""
+    with suppress(NoWarehouse):
+        rows = query(data, _last())[1]
+        return LastRun(*rows[0]) if rows else None
+    return None
 
 
 def last_in(con: duckdb.DuckDBPyConnection) -> LastRun | None:

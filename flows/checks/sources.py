@@ -38,7 +38,10 @@ def check(context: Context) -> list[Checked]:
     """Check one page of every source of this run, several at a time. The results are sorted by the name of the source."""
     readings = gather.readings(context)
     names = context.only or context.settings.sources or sources.names()
-    idle = [_idle(name, context) for name in sorted({*names} - {reading.source.name for reading in readings})]
+    idle = [
+        Checked(source=name, status="idle", reason=gather.nothing_to_read(name, context))
+        for name in {*names} - {reading.source.name for reading in readings}
+    ]
 
     def check_one(reading: Reading) -> Checked:
         try:
@@ -50,10 +53,6 @@ def check(context: Context) -> list[Checked]:
     with gather.reader(context) as reader, ThreadPoolExecutor(context.settings.parallel_sources) as threads:
         results = list(threads.map(check_one, readings))
     return sorted([*results, *idle], key=lambda checked: checked.source)
-
-
-def _idle(name: str, context: Context) -> Checked:
-    return Checked(source=name, status="idle", reason=gather.nothing_to_read(name, context))
 
 
 def _check(reading: Reading, reader: Reader) -> Checked:

@@ -27,9 +27,11 @@ def command() -> None:
 @data_dir_option
 def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str | None) -> None:
     """Let TITLE mean GPU_ID, as in core.gpu, or `not_a_gpu`."""
+    from difflib import get_close_matches
+
     from gpuledger.extract import source as sources
     from gpuledger.flows.night.context import utc_now
-    from gpuledger.transform.identity import pins
+    from gpuledger.transform.identity import catalogue, pins
 
     if source is not None and source not in sources.names():
         raise click.UsageError(wrong_use.no_source([source], sources.names()))
@@ -37,7 +39,8 @@ def add(title: str, gpu_id: str, reason: str, source: str | None, data_dir: str 
     try:
         pin = pins.Pin(title=title, gpu_id=gpu_id, pinned_on=utc_now().date(), reason=reason, source=source)
     except pins.PinError as error:
-        raise click.UsageError(f"{say(error)}{_near(gpu_id)}") from None
+        near = get_close_matches(gpu_id, catalogue.by_id(), n=3)
+        raise click.UsageError(say(error) + (f"; near it are {', '.join(near)}" if near else "")) from None
     if replaced := pins.PINS.put(data.root, pin):
         sentence = gettext("replaced the pin to {gpu_id} of {day} ({reason})")
         click.echo(sentence.format(gpu_id=replaced.gpu_id, day=replaced.pinned_on, reason=replaced.reason))
@@ -80,13 +83,3 @@ def remove(title: str, source: str | None, data_dir: str | None) -> None:
     click.echo(
         f"{pin.title!r} no longer means {pin.gpu_id} from the next `gpuledger refresh` or `gpuledger rebuild` on"
     )
-
-
-def _near(gpu_id: str) -> str:
-    """The ids of the catalogue that are spelt most like `gpu_id`, as the end of a sentence."""
-    from difflib import get_close_matches
-
-    from gpuledger.transform.identity import catalogue
-
-    near = get_close_matches(gpu_id, catalogue.by_id(), n=3)
-    return f"; near it are {', '.join(near)}" if near else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +12,7 @@ from gpuledger.flows.doors.asking.options import data_dir_option, read_from
 from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
-    from gpuledger.extract.archive.snapshot import Snapshot
+    pass
 
 
 @click.command()
@@ -36,8 +35,12 @@ def command(hash_: str, whole: bool, data_dir: str | None) -> None:
         sys.stdout.buffer.write(content)
         return
     origin = archive.origin(sha256)
-    for line in _page_lines(sha256, origin, len(content)):
-        click.echo(line)
+    click.echo(f"sha256   {sha256}")
+    if origin is not None:
+        click.echo(f"{gettext('page'):<8} {origin.url}")
+        click.echo(f"{gettext('source'):<8} {origin.source}")
+        click.echo(f"{gettext('fetched'):<8} {origin.fetched_at:%Y-%m-%d %H:%M:%S} UTC, HTTP {origin.status}")
+    click.echo(f"{gettext('size'):<8} {len(content):,} bytes")
     try:
         columns, rows = figures(data, sha256)
     except NoWarehouse:
@@ -54,12 +57,3 @@ def command(hash_: str, whole: bool, data_dir: str | None) -> None:
         click.echo(f"  {place.format(text=figure['printed']) if is_picture else place}")
     if not rows:
         click.echo(gettext("no figure of the published file rests on this page"))
-
-
-def _page_lines(sha256: str, origin: Snapshot | None, size: int) -> Iterator[str]:
-    yield f"sha256   {sha256}"
-    if origin is not None:
-        yield f"{gettext('page'):<8} {origin.url}"
-        yield f"{gettext('source'):<8} {origin.source}"
-        yield f"{gettext('fetched'):<8} {origin.fetched_at:%Y-%m-%d %H:%M:%S} UTC, HTTP {origin.status}"
-    yield f"{gettext('size'):<8} {size:,} bytes"

@@ -23,7 +23,6 @@ from gpuledger.message import Message
 from gpuledger.transform.buying.question import CardQuestion
 
 if TYPE_CHECKING:
-    from gpuledger.transform.buying.need import Need
     from gpuledger.transform.identity.gpu import Gpu
     from gpuledger.warehouse.paths import DataDir
 
@@ -47,7 +46,7 @@ def command(question: CardQuestion, explain: bool, data_dir: str | None, form: s
     from gpuledger.transform.sizing.errors import SizingError
     from gpuledger.transform.sizing.named import shape_of, usual_precision
     from gpuledger.transform.speed import explained
-    from gpuledger.transform.speed.engines import default_engine, engine_of
+    from gpuledger.transform.speed.engines import check_node, default_engine, engine_of
     from gpuledger.transform.speed.predict import DRAFTED_BY_TEXT, WITHOUT_DRAFT, with_draft
 
     data = read_from(data_dir)
@@ -67,7 +66,12 @@ def command(question: CardQuestion, explain: bool, data_dir: str | None, form: s
             if len(cards) > 1:
                 raise ambiguous_name(card_name, cards)
             need = need_of(model_id, shape, precision, load, assumptions)
-            _show_whole(data, need, cards[0], count, load.train_tokens, form)
+            check_node(cards[0], count, need.engine.name, need.precision)
+            whole = predicting.whole(need, cards[0], count, data, load.train_tokens)
+            if form == "json":
+                terminal.give(prediction_shown.whole_object(whole, need, cards[0], count))
+            else:
+                prediction_shown.show_whole(whole, need, cards[0], count)
             return
         program = program or default_engine(precision, load.users)
         asked = predicting.Asked(shape, precision, program, question.split or program.split, load, assumptions)
@@ -145,17 +149,3 @@ def _show_what_runs(data: DataDir, question: CardQuestion, cards: Sequence[Gpu],
     with stock(data, Where(None, None, None), clock=datetime.now(UTC), packaged=is_packaged) as known:
         answers = [*what_runs(asked, one_card(cards[0], known), data.root)]
     prediction_shown.show_what_runs(answers, cards[0], form)
-
-
-def _show_whole(data: DataDir, need: Need, gpu: Gpu, count: int, tokens: int | None, form: str) -> None:
-    """Show the answer about a training, pictures or clips. Raises SizingError for another node."""
-    from gpuledger.flows.doors.asking import predicting
-    from gpuledger.flows.doors.showing import prediction as prediction_shown
-    from gpuledger.transform.speed.engines import check_node
-
-    check_node(gpu, count, need.engine.name, need.precision)
-    whole = predicting.whole(need, gpu, count, data, tokens)
-    if form == "json":
-        terminal.give(prediction_shown.whole_object(whole, need, gpu, count))
-    else:
-        prediction_shown.show_whole(whole, need, gpu, count)

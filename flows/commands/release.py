@@ -6,7 +6,7 @@ import click
 
 from gpuledger.flows.doors.asking.options import data_dir_option, data_of
 from gpuledger.flows.words.lang import gettext
-from gpuledger.transform.answers.trust.held import DegradedSource, HeldPrice
+from gpuledger.transform.answers.trust.held import HeldPrice
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -29,7 +29,9 @@ def command(
     listings that the source no longer shows end with the next run, and that many rows are usual from then on. Decisions are
     kept with date and reason in decisions/releases.toml.
     """
+    from gpuledger.flows.decisions.releases import RELEASES, Release
     from gpuledger.flows.doors.showing.show import show_rows
+    from gpuledger.flows.night.context import utc_now
     from gpuledger.transform.answers.trust.held import degraded, held
 
     data = data_of(data_dir)
@@ -56,8 +58,14 @@ def command(
     for listing in sorted(prices) if every else dict.fromkeys((*listings, *of_sources)):
         _release(data, prices[listing], reason)
     for source in dict.fromkeys(sources):
-        if source in degraded_by_name:
-            _accept(data, degraded_by_name[source], reason)
+        if found := degraded_by_name.get(source):
+            RELEASES.put(data.root, Release(
+                source=source, rows=found.rows, last_night=found.last_night, reason=reason, decided_at=utc_now(),
+            ))  # fmt: skip
+            sentence = gettext(
+                "{source}: {rows} rows are all that it has; what it no longer shows ends with the next run"
+            )
+            click.echo(sentence.format(source=source, rows=found.rows))
 
 
 def _release(data: DataDir, held_price: HeldPrice, reason: str) -> None:
@@ -79,15 +87,3 @@ def _release(data: DataDir, held_price: HeldPrice, reason: str) -> None:
             listing=held_price.listing_id, title=held_price.title, price=held_price.price, currency=held_price.currency
         )
     )
-
-
-def _accept(data: DataDir, source: DegradedSource, reason: str) -> None:
-    from gpuledger.flows.decisions.releases import RELEASES, Release
-    from gpuledger.flows.night.context import utc_now
-
-    release = Release(
-        source=source.source, rows=source.rows, last_night=source.last_night, reason=reason, decided_at=utc_now()
-    )
-    RELEASES.put(data.root, release)
-    sentence = gettext("{source}: {rows} rows are all that it has; what it no longer shows ends with the next run")
-    click.echo(sentence.format(source=source.source, rows=source.rows))

@@ -135,18 +135,16 @@ def _publish(run: Context, crawls: Sequence[Crawl], archived_by: str, before: in
     def load_part(con: duckdb.DuckDBPyConnection) -> tuple[store.Night, run_log.RunRecord]:
         seeded = store.seed(con, run)
         night = load(con, run, crawls, before)
-        record = run_log.record_of(run, [_collected(crawls, archived_by)])
+        # What a replay needs of these nights: their times, and the run that put their files into the archive.
+        files = {sha256 for _, rows in crawls for _, sha256 in rows}
+        times = (crawls[0][0], crawls[-1][0])
+        taken_in = Collected(SOURCE, fetched=len(files), nights=times, fetched_by=archived_by)
+        record = run_log.record_of(run, [taken_in])
         return replace(night, tables=night.tables | seeded), record
 
     summary = refresh.publish_loaded(run, load_part)
     run_log.finish(run, summary.status, summary.reason)
     return summary
-
-
-def _collected(crawls: Sequence[Crawl], archived_by: str) -> Collected:
-    """The record that a replay needs of these nights: their times, and the run that put their files into the archive."""
-    files = {sha256 for _, rows in crawls for _, sha256 in rows}
-    return Collected(SOURCE, fetched=len(files), nights=(crawls[0][0], crawls[-1][0]), fetched_by=archived_by)
 
 
 def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Crawl], before: int = 0) -> store.Night:

@@ -24,13 +24,13 @@ from gpuledger.extract import shops
 from gpuledger.extract import source as sources
 from gpuledger.extract.archive.snapshot import Snapshot
 from gpuledger.extract.archive.snapshots import Archive
-from gpuledger.extract.collect import Collected, Parser, Reading
+from gpuledger.extract.collect import Collected, Parser, Reading, collect
 from gpuledger.extract.pages import LocalFile, OfRun
 from gpuledger.extract.processes.parse_pool import ParsePool
 from gpuledger.extract.source import Page
 from gpuledger.extract.sources.danawa_daily.nights import nights
 from gpuledger.flows.history import backfill
-from gpuledger.flows.night import exporting, gather, refresh, run_log, store
+from gpuledger.flows.night import charts, exporting, refresh, run_log, store
 from gpuledger.flows.night.context import SILENT, Context
 from gpuledger.flows.night.run_log import RunRecord, SourceRecord
 from gpuledger.flows.night.sharing import writing
@@ -120,7 +120,11 @@ def replay(
                 "runs in it are left out by --skip-damaged. Nothing was changed"
             )
         if damaged and not skip_damaged:
-            raise _refusal(damaged)
+            more = f"; and {len(damaged) - NAMED} more" if len(damaged) > NAMED else ""
+            raise ReplayRefused(
+                f"{'; '.join(damaged[:NAMED])}{more}: restore from a backup, or give --skip-damaged, and each counts as a "
+                "page that could not be read on its night. Nothing was changed"
+            )
         damaged += _no_longer_read(runs)
         publish.heal(context.data)
         # What people decided and added belongs to the history, as the pages do.
@@ -201,7 +205,7 @@ class _Replay:
         of_run = OfRun(self._archive, pages(self._archive, record), record.missed)
         files = [LocalFile(Path(name), kind) for name, kind, _ in record.files]
         reading = Reading(sources.get(record.source), record.starts, files, record.shop)
-        return gather.read_source_again(reading, of_run, self._archive, self._parser)
+        return charts.watched(collect(reading, of_run, None, parser=self._parser), self._archive)
 
     def _nights(self, record: SourceRecord) -> list[backfill.Crawl]:
         if self._crawls[0] != record.fetched_by:
@@ -223,21 +227,7 @@ class _Replay:
 def pages(archive: Archive, record: SourceRecord) -> list[Snapshot]:
     """The pages that the run fetched. If an attempt was given up and tried again, only those of the last attempt."""
     fetched = shops.of_shop(archive.of_run(record.source, record.fetched_by), record.shop)
-    return (
-        fetched
-        if record.nights
-        else fetched[len(fetched) - record.fetched :]
-        if len(fetched) > record.fetched
-        else fetched
-    )
-
-
-def _refusal(damaged: Sequence[str]) -> ReplayRefused:
-    files = "; ".join(damaged[:NAMED]) + (f"; and {len(damaged) - NAMED} more" if len(damaged) > NAMED else "")
-    return ReplayRefused(
-        f"{files}: restore from a backup, or give --skip-damaged, and each counts as a page that could not be read on its "
-        "night. Nothing was changed"
-    )
+    return fetched if record.nights else fetched[max(0, len(fetched) - record.fetched) :]
 
 
 def _lost_runs(data: DataDir) -> Iterator[str]:

@@ -16,6 +16,7 @@ import duckdb
 from gpuledger.expectations.check import MartVerdict, check_mart, plain
 from gpuledger.expectations.contract import mart_contract
 from gpuledger.expectations.errors import AuditFailed
+from gpuledger.expectations.suite import Columns
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.settings.settings import texts
 from gpuledger.transform.build import graph, price_days
@@ -94,14 +95,19 @@ def answer(con: duckdb.DuckDBPyConnection, context: Context) -> tuple[Build, Seq
 
 def _refuse(con: duckdb.DuckDBPyConnection, run_id: str, model: Model) -> tuple[str, ...]:
     """Take out of a table that was just built the rows that its contract refuses, and record them; returns its problems."""
-    contract = mart_contract(model.name, folder_of(model.name))
-    if contract is None:
-        return ()
-    table = columns_where(con, model.name, contract.where)
-    verdict = check_mart(contract, {name: plain(values) for name, values in table.items()})
+    verdict, table = _verdict(con, model.name)
     if verdict.refused and not verdict.problems:
         take_out(con, model, table, verdict.refused, run_id)
     return verdict.problems
+
+
+def _verdict(con: duckdb.DuckDBPyConnection, model: str, more: str = "") -> tuple[MartVerdict, Columns]:
+    """The verdict of a model's contract, and the columns that it was asked of; `more` leaves out more rows of it."""
+    contract = mart_contract(model, folder_of(model))
+    if contract is None:
+        return MartVerdict((), {}), {}
+    table = columns_where(con, model, contract.where + more)
+    return check_mart(contract, {name: plain(values) for name, values in table.items()}), table
 
 
 def audit(con: duckdb.DuckDBPyConnection, context: Context, built: Built) -> list[Build]:
@@ -115,20 +121,10 @@ def audit(con: duckdb.DuckDBPyConnection, context: Context, built: Built) -> lis
     problems = [*built.problems]
     if any(build.action == "rebuilt" for build in built.models):
         for view in (build.model for build in built.models if build.rows < 0):
-            verdict = _view(con, view, built.first_day)
+            newer = f" AND day >= DATE '{built.first_day or date.max}'" if view == DAILY else ""
+            verdict, _ = _verdict(con, view, newer)
             broken = [f"{view}: {why}" for why in dict.fromkeys(verdict.refused.values())]
             problems += [*verdict.problems, *broken]
     if problems:
         raise AuditFailed(f"audit failed, nothing is published: {'; '.join(problems)}")
     return built.models
-
-
-def _view(con: duckdb.DuckDBPyConnection, model: str, first_day: date | None) -> MartVerdict:
-    contract = mart_contract(model, folder_of(model))
-    if contract is None:
-        return MartVerdict((), {})
-    where = contract.where
-    if model == DAILY:
-        where += f" AND day >= DATE '{first_day or date.max}'"
-    table = columns_where(con, model, where)
-    return check_mart(contract, {name: plain(values) for name, values in table.items()})

@@ -20,7 +20,7 @@ from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.fetch.keyed import Keyed
 from gpuledger.extract.fetch.site import site_of
 from gpuledger.extract.hub.named import own_machines
-from gpuledger.extract.pages import Fetching, LocalFile, OfRun
+from gpuledger.extract.pages import Fetching, LocalFile
 from gpuledger.extract.processes.parse_pool import ParsePool
 from gpuledger.extract.sample import server
 from gpuledger.extract.source import Source
@@ -123,11 +123,6 @@ def is_any_read(context: Context, collected: Sequence[Collected]) -> bool:
     return is_emptied or any(batch.pages for batch in collected if batch.failure is None)
 
 
-def read_source_again(reading: Reading, pages: OfRun, archive: Archive, parser: Parser) -> Collected:
-    """Read one source once more from archived bytes alone, and parse them anew."""
-    return charts.watched(collect(reading, pages, None, parser=parser), archive)
-
-
 def readings(context: Context, out: Collection[LeftOut] | None = None) -> list[Reading]:
     """The sources of this run without those in `out`, by default those that `left_out` names.
 
@@ -188,7 +183,8 @@ def keys_missing(source: Source, settings: Settings) -> list[str]:
 
 def clean_up(context: Context) -> None:
     """Delete what a killed run left half written."""
-    if run_log.has_ended_badly(context.data):
+    last = run_log.entries(context.data)[-1:]
+    if last and not last[0].status.startswith("published"):
         # Only after a kill or a full disk: an archive of many years has very many files to look through.
         archive_files.remove_leftovers(context.data.snapshots, younger_too=True)
         archive_files.remove_leftovers(context.data.exports, younger_too=True)

@@ -153,12 +153,6 @@ def named(runs: Sequence[Entry]) -> str:
     return first + (f" (+{len(runs) - _NAMED})" if len(runs) > _NAMED else "")
 
 
-def has_ended_badly(data: DataDir) -> bool:
-    """Whether the last recorded run was interrupted or failed."""
-    last = entries(data)[-1:]
-    return bool(last) and not last[0].status.startswith("published")
-
-
 def has_published(data: DataDir) -> bool:
     """Whether any run was published, and so can be replayed."""
     return any(_event(line)[0] == "published" for _, line in _lines(data))

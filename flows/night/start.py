@@ -12,7 +12,6 @@ from gpuledger.flows.settings.settings import Settings, SettingsError
 from gpuledger.flows.words import wrong_use
 from gpuledger.transform import queries
 from gpuledger.transform.identity.pins import PINS
-from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -42,10 +41,7 @@ def refuse_a_mixture(data: DataDir, request: Request) -> None:
     asks = not chosen or any((one.start or one.setting) and not OF_PRICES.isdisjoint(one.kinds) for one in chosen)
     if request.sample or request.keep_sample or not asks:
         return
-    try:
-        last = queries.last(data)
-    except NoWarehouse:
-        return
+    last = queries.last(data)
     if last is not None and last.is_sample:
         raise SettingsError(
             f"{data.root} holds the sample, whose prices are invented, and real ones would stand beside them: name another "
@@ -84,11 +80,7 @@ def context_for(settings: Settings, data: DataDir, engine: Engine, request: Requ
 
 def rebuild_context_for(settings: Settings, data: DataDir, engine: Engine) -> Context:
     """The context of a rebuild that starts now. It changes no day's prices, so its `as_of` is that of the newest run."""
-    context = context_now(settings, data, engine)
-    try:
-        last = queries.last(data)
-    except NoWarehouse:
-        return context
+    context, last = context_now(settings, data, engine), queries.last(data)
     return replace(context, as_of=last.as_of) if last else context
 
 
@@ -106,8 +98,5 @@ def time_of(option: str, text: str) -> datetime:
 
 def _next_night(data: DataDir, nights: tuple[int, ...], step: int) -> int:
     """The sample night `step` after the last that was published here; the first if none was."""
-    try:
-        last = queries.last(data)
-    except NoWarehouse:
-        return nights[0]
+    last = queries.last(data)
     return nights[0] if last is None or last.sample_night is None else min(last.sample_night + step, nights[-1])

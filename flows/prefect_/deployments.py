@@ -178,11 +178,6 @@ def set_retries(run: FlowRun | None, retries: int, delay_s: float = 0) -> None:
             client.update_flow_run(run.id, empirical_policy=policy)
 
 
-def in_state(*kinds: StateType) -> FlowRunFilter:
-    """Prefect's filter for the runs in one of these states."""
-    return FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[*kinds])))
-
-
 def flow_run() -> FlowRun | None:
     """The flow run that this code is part of; None outside of one."""
     context = FlowRunContext.get()
@@ -212,7 +207,9 @@ def _cover_waiting(run: FlowRun | None) -> None:
     with get_client(sync_client=True) as client:
         waiting = client.read_flow_runs(
             deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[run.deployment_id])),
-            flow_run_filter=in_state(StateType.SCHEDULED),
+            flow_run_filter=FlowRunFilter(
+                state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED]))
+            ),
         )
         for queued in waiting:
             is_due = queued.expected_start_time is not None and queued.expected_start_time <= utc_now()

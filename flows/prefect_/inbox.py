@@ -90,13 +90,10 @@ class Watcher:
         """Emit the events of what changed since the last look; returns their names."""
         clock = time.monotonic()
         changed = list(dict.fromkeys(folder.event for folder in self._folders if folder.has_changed(clock)))
+        if changed:
+            from prefect.events import emit_event
+        resource = {"prefect.resource.id": "gpuledger.warehouse", "prefect.resource.name": self._name}
         for name in changed:
-            _emit(name, self._name)
+            _log.info("%s", name)
+            emit_event(name, resource=resource)
         return changed
-
-
-def _emit(event: str, name: str) -> None:
-    from prefect.events import emit_event
-
-    _log.info("%s", event)
-    emit_event(event, resource={"prefect.resource.id": "gpuledger.warehouse", "prefect.resource.name": name})

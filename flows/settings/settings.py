@@ -497,7 +497,11 @@ def _set_values(
         for name, value in table.items():
             if name == ASSUMPTIONS or _is_gone(name, file):
                 continue
-            _refuse_secret(name, str(file))
+            # A file ends up in a backup or a repository.
+            if any(f.name == name and f.metadata["secret"] for f in dataclasses.fields(Settings)):
+                raise SettingsError(
+                    f"{file}: {name} is a secret; set it as GPULEDGER_{name.upper()} in the environment"
+                )
             values[name] = (_converted(name, value, str(file)), str(file))
     for variable, text in environment.items():
         if variable == FILE_VARIABLE or variable.startswith(ASSUMPTION_PREFIX):
@@ -519,12 +523,6 @@ def _is_gone(name: str, place: object) -> bool:
     if instead := dropped.SETTINGS.get(name):
         GONE[name] = f"{place}: the setting {name} is gone and does nothing: {instead}"
     return name in dropped.SETTINGS
-
-
-def _refuse_secret(name: str, place: str) -> None:
-    """Raise SettingsError for a secret in a file, as a file ends up in a backup or a repository."""
-    if any(f.name == name and f.metadata["secret"] for f in dataclasses.fields(Settings)):
-        raise SettingsError(f"{place}: {name} is a secret; set it as GPULEDGER_{name.upper()} in the environment")
 
 
 def _converted(name: str, value: Any, place: str) -> Any:

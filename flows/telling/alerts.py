@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from gpuledger.flows.doors.showing.terminal import clean
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.telling import health, kept_answers, logs, notify, watches
-from gpuledger.flows.telling.notify import Kind, Message
+from gpuledger.flows.telling.notify import Message
 from gpuledger.flows.telling.redact import Redactor
 from gpuledger.flows.words.say import say
 from gpuledger.message import Failure
@@ -78,9 +77,7 @@ def after_run(context: Context, summary: Summary) -> None:
     """
     logs.summary(summary)
     try:
-        started_at = time.monotonic()
         urls = notify.targets(context.settings)
-        remaining_s = max(0.0, context.settings.notify_deadline_s - (time.monotonic() - started_at))
         if not urls and not _log.isEnabledFor(logging.INFO):
             return  # nobody would hear the answer, and finding it out reads the warehouse three times
         redact = Redactor((*context.settings.notify_urls, *urls))
@@ -88,7 +85,7 @@ def after_run(context: Context, summary: Summary) -> None:
         messages = [
             replace(m, title=clean(redact(m.title)), body=clean(redact(m.body), keep_lines=True)) for m in messages
         ]
-        notify.send(context.data.state / "outbox", messages, urls, remaining_s)
+        notify.send(context.data.state / "outbox", messages, urls, context.settings.notify_deadline_s)
     except Exception as error:  # noqa: BLE001
         logs.event(_log, logging.ERROR, "nobody could be told", error=f"{type(error).__name__}: {error}")
 
@@ -123,8 +120,10 @@ def due(context: Context, summary: Summary, *, is_heard: bool) -> list[Message]:
         pass  # nothing was ever published, so the only news is that the run failed
     truth = {key: state.is_so for key, state in states.items()} | dict.fromkeys(prices, True)
     new_keys = newly_true(context.data.state / "told.json" if is_heard else None, truth, groups)
-    messages = [states[key].message for key in new_keys if key in states]
-    return messages + answers + _degraded(summary) + _held_message([prices[key] for key in new_keys if key in prices])
+    messages = [states[key].message for key in new_keys if key in states] + answers
+    for source in summary.degraded_sources:
+        messages.append(Message(f"gpuledger: {source.source} is degraded", source.reason or "", "warning"))
+    return messages + _held_message([prices[key] for key in new_keys if key in prices])
 
 
 def _failed(context: Context, summary: Summary) -> _State:
@@ -144,13 +143,6 @@ def _layout(summary: Summary) -> dict[str, _State]:
         message = Message(f"gpuledger: {source.source} has changed its layout", "\n".join(lines), "warning")
         states[f"layout:{source.source}"] = _State(is_unread or bool(source.emptied), message)
     return states
-
-
-def _degraded(summary: Summary) -> list[Message]:
-    return [
-        Message(f"gpuledger: {source.source} is degraded", source.reason or "", "warning")
-        for source in summary.degraded_sources
-    ]
 
 
 def _stale(context: Context) -> dict[str, _State]:
@@ -195,9 +187,8 @@ def _held_message(lines: list[str]) -> list[Message]:
     if not lines:
         return []
     count_line = [f"and {len(lines) - MOST_HELD} more in core.held_price"] if len(lines) > MOST_HELD else []
-    kind: Kind = "warning"
     title = f"gpuledger: {len(lines)} price{'s are' if len(lines) > 1 else ' is'} held until seen again"
-    return [Message(title, "\n\n".join([*lines[:MOST_HELD], *count_line]), kind)]
+    return [Message(title, "\n\n".join([*lines[:MOST_HELD], *count_line]), "warning")]
 
 
 def newly_true(path: Path | None, now: Mapping[str, bool | None], groups: Collection[str] = ()) -> list[str]:
@@ -209,7 +200,7 @@ def newly_true(path: Path | None, now: Mapping[str, bool | None], groups: Collec
     `groups` names the groups of keys (the part of a key before its colon) for which `now` is complete. A recorded key of
     such a group that is not in `now` is dropped.
     """
-    before = _before(path) if path is not None else {}
+    before = kept_answers.last_told(path) if path is not None else {}
     after = {key: value for key, value in before.items() if key.partition(":")[0] not in groups or key in now}
     new_keys = []
     for key, is_true in now.items():

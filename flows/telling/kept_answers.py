@@ -65,8 +65,8 @@ def file(data: DataDir) -> Path:
     return data.state / "answers.json"
 
 
-def last_told(path: Path) -> Answers:
-    """What was last told; nothing if nothing was, or if it cannot be read."""
+def last_told(path: Path) -> Mapping[str, Any]:
+    """What was last told, by its key; nothing if nothing was, or if it cannot be read."""
     try:
         stored = local_files.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

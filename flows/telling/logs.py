@@ -140,7 +140,7 @@ class _Json(logging.Formatter):
         if record.exc_info:
             fields["exception"] = self.formatException(record.exc_info)
         # Each value is redacted before it becomes JSON. Redacting the finished JSON could remove a quotation mark too.
-        return json_text({name: self._clean(value) for name, value in fields.items()})
-
-    def _clean(self, value: Any) -> Any:
-        return value if isinstance(value, int | float) else clean(self._redact(str(value)), keep_lines=True)
+        return json_text({
+            name: value if isinstance(value, int | float) else clean(self._redact(str(value)), keep_lines=True)
+            for name, value in fields.items()
+        })  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import click
@@ -25,7 +24,6 @@ from gpuledger.transform import queries
 from gpuledger.transform.answers import card as cards
 from gpuledger.transform.queries import Rows
 from gpuledger.warehouse.bounded_query import QueryLimits, ask
-from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.outputs.answer import plain
 from gpuledger.warehouse.paths import DataDir
 
@@ -207,13 +205,12 @@ class Tools:
         answer: Answer = {
             "rows": rows, "rows_in_all": len(objects), "evidence": [*dict.fromkeys(filter(None, hashes))]
         }  # fmt: skip
-        with suppress(NoWarehouse):
-            if (last := queries.last(self._data)) is not None:
-                age_hours = round((utc_now() - last.prices_as_of).total_seconds() / 3600, 1)
-                answer |= {"as_of": plain(last.prices_as_of), "age_hours": age_hours, "is_sample": last.is_sample}
-                if last.is_sample:
-                    invented = "prices of shops and clouds are invented here: they are of the sample"
-                    note = f"{note}; {invented}" if note else invented
+        if (last := queries.last(self._data)) is not None:
+            age_hours = round((utc_now() - last.prices_as_of).total_seconds() / 3600, 1)
+            answer |= {"as_of": plain(last.prices_as_of), "age_hours": age_hours, "is_sample": last.is_sample}
+            if last.is_sample:
+                invented = "prices of shops and clouds are invented here: they are of the sample"
+                note = f"{note}; {invented}" if note else invented
         return answer | ({"note": note} if note else {})
 
     def _shape(self, model: str) -> Architecture | DiffusionModel:
