@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
@@ -59,7 +59,7 @@ def headline(answer: Answer) -> Headline | None:
     if picks is None or (answer.need.is_by_rate and not picks.first.is_known):
         return None
     first = picks.first
-    cheaper = cheapest_below(picks, answer.ranking)
+    cheaper = cheapest_below(picks, ((gravity(one), one) for one in answer.ranking))
     # Of rented cards nothing is known about speech.
     rental = None if first.own is None or _heard(first) is not None else _like_with_like(first, answer)
     rent_below = None
@@ -70,18 +70,19 @@ def headline(answer: Answer) -> Headline | None:
     return Headline(first, cheaper, rental, rent_below, *_interface(first, answer))
 
 
-def cheapest_below(picks: Picks, answers: Sequence[Option]) -> Option | None:
-    """What is bought for less than all picks and runs: that against which least speaks, and of equals the cheapest. None if
-    all such take more than four times as long as is comfortable: nobody buys that.
+def cheapest_below(picks: Picks, answers: Iterable[tuple[tuple[bool, int, int, int], Option]]) -> Option | None:
+    """What is bought for less than all picks and runs: that against which least speaks (its `gravity` comes with it), and of
+    equals the cheapest. None if all such take more than four times as long as is comfortable: nobody buys that.
     """
     least = min(pick.outlay_usd or Decimal(0) for pick in picks.all())
     bought = (
-        one
-        for one in answers
+        (gravity[:3], one.outlay_usd, one)
+        for gravity, one in answers
         if one.way == "buy" and one.condition != OWNED and one.outlay_usd is not None and one.outlay_usd < least
-        and gravity(one)[1] < _VAIN
+        and gravity[1] < _VAIN
     )  # fmt: skip
-    return min(bought, key=lambda one: (*gravity(one)[:3], one.outlay_usd or 0), default=None)
+    cheapest = min(bought, key=lambda one: one[:2], default=None)
+    return cheapest and cheapest[2]
 
 
 class RentCurve(NamedTuple):

@@ -21,7 +21,7 @@ from gpuledger.transform.answers.markets import Market
 from gpuledger.transform.buying import market
 from gpuledger.transform.buying.answer import Answer, ask, at_each_precision
 from gpuledger.transform.buying.choosing.comfort import gravity, with_reasons
-from gpuledger.transform.buying.choosing.picks import Choice
+from gpuledger.transform.buying.choosing.picks import Choice, Ranked
 from gpuledger.transform.buying.headline import cheapest_below, rent_curve, sentences, why_nothing
 from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.question import Question, Usage
@@ -171,6 +171,10 @@ def steps(answers: Sequence[Answer]) -> list[Step]:
     return found
 
 
+#: How much speaks against the first pick, and the picks as in Step.
+_Weighed = tuple[tuple[bool, int, int, int], tuple[Option | None, ...]]
+
+
 class _Judged:
     """The options of an answer from a least speed on, ranked once for all budgets."""
 
@@ -191,18 +195,24 @@ class _Judged:
             for choice, judged in ((self._free, beside), (self._bound, beside), (self._bound, alone))
         )
         self.outlays = {one.option.outlay_usd or Decimal(0) for one in self._unbound}
+        self._last: tuple[Sequence[Ranked], Sequence[Ranked], _Weighed] | None = None
 
-    def within(self, budget: Decimal | None) -> tuple[tuple[bool, int, int, int], tuple[Option | None, ...]] | None:
-        """How much speaks against the first pick within a budget, and the picks as in Step; None if there are none."""
-        choice, within = self._free, self._unbound
+    def within(self, budget: Decimal | None) -> _Weighed | None:
+        """The picks within a budget, None if there are none. Called with no budget first, then with rising ones."""
+        choice, judged, within = self._free, self._unbound, self._unbound
         if budget is not None:
-            judged = self._several if budget >= self._least else self._single
-            choice, within = self._bound, [one for one in judged if (one.option.outlay_usd or 0) <= budget]
-        picks = choice.of_ranked(within)
-        if picks is None:
+            choice, judged = self._bound, self._several if budget >= self._least else self._single
+            within = [one for one in judged if (one.option.outlay_usd or 0) <= budget]
+        if not within:
             return None
-        all_ = (*picks, cheapest_below(picks, [one.option for one in within]))
-        return gravity(picks.first), tuple(one and self._as_asked[id(one)] for one in all_)
+        # What a higher budget adds is dearer than the picks before. They change only if it is as good as those.
+        alike = choice.alike(within)
+        if self._last is None or self._last[0] is not judged or self._last[1] != alike:
+            picks = choice.of_alike(alike)
+            all_ = (*picks, cheapest_below(picks, ((one.gravity, one.option) for one in within)))
+            weighed = gravity(picks.first), tuple(one and self._as_asked[id(one)] for one in all_)
+            self._last = judged, alike, weighed
+        return self._last[2]
 
 
 def kept(asked: Asked) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -41,6 +41,12 @@ class Ranked(NamedTuple):
     rank: tuple[Any, ...]
     option: Option
 
+    @property
+    def gravity(self) -> tuple[bool, int, int, int]:
+        """How much speaks against it, as comfort.gravity says."""
+        gravity: tuple[bool, int, int, int] = self.rank[1]
+        return gravity
+
 
 class Choice(NamedTuple):
     """How is chosen: by the rules of the assumptions, within a budget or without one."""
@@ -50,20 +56,25 @@ class Choice(NamedTuple):
 
     def picks(self, answers: Sequence[Option]) -> Picks | None:
         """The picks, None if no answer has a price. Only what is comfortable is picked, if anything is."""
-        return self.of_ranked(self.ranked(answers))
+        ranked = self.ranked(answers)
+        return self.of_alike(self.alike(ranked)) if ranked else None
 
     def ranked(self, answers: Sequence[Option]) -> list[Ranked]:
         """The answers that have a price, the best first, each with its rank."""
         ranks = (Ranked(self._by_comfort(option), option) for option in answers if option.outlay_usd is not None)
         return sorted(ranks, key=lambda one: one.rank)
 
-    def of_ranked(self, ranked: Sequence[Ranked]) -> Picks | None:
-        """The picks of some of the answers that `ranked` gave, in its order."""
-        if not ranked:
-            return None
-        # As little speaks against them as against the best, and they are bought or rented as that is.
+    @staticmethod
+    def alike(ranked: Sequence[Ranked]) -> list[Ranked]:
+        """Of some of the answers that `ranked` gave, in its order, those among which is picked: as little speaks against
+        them as against the best, and they are bought or rented as that is.
+        """
         best = ranked[0].rank
-        alike = [one.option for one in ranked if one.rank[:3] == best[:3] and one.rank[4] <= best[4]]
+        return [one for one in ranked if one.rank[:3] == best[:3] and one.rank[4] <= best[4]]
+
+    def of_alike(self, ranked: Sequence[Ranked]) -> Picks:
+        """The picks of what `alike` gave."""
+        alike = [one.option for one in ranked]
         is_there = alike[0].condition == OWNED
         first = alike[0] if is_there else self._preferred(self._stepped(alike) if self.has_budget else alike[0], alike)
         cheaper = [one for one in alike if self._saves(one, first)]
