@@ -323,6 +323,11 @@ def test_rentals_stand_beside_cards_and_win_where_little_is_asked(data: Path) ->
             assert row["total_usd"] == pytest.approx(row["price_usd"] * 24 * 365, abs=0.01), "the whole term is paid"
     long = ask(data, "--model", "llama-2-7b", "--hours-per-day", 12, "--horizon-years", 3, "--limit", 5)
     assert {row["way"] for row in long} == {"buy"}
+    for model, said in (
+        ("gpt-oss-120b", r"of \d+ rental prices is of cards"),
+        ("whisper-large-v3", r"To rent there is .*not known"),
+    ):
+        assert re.search(said, " ".join(told(data, "--model", model)["sentences"])), model
 
 
 def test_a_speed_says_whether_it_was_measured(data: Path) -> None:

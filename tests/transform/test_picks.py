@@ -26,7 +26,7 @@ from gpuledger.transform.buying.choosing.comfort import (
     with_reasons,
 )  # fmt: skip
 from gpuledger.transform.buying.choosing.picks import Choice, Picks
-from gpuledger.transform.buying.headline import headline, sentences
+from gpuledger.transform.buying.headline import headline, sentences, why_nothing
 from gpuledger.transform.buying.options import Limits, options_of
 from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.stock import Place, packaged
@@ -262,11 +262,15 @@ def test_what_is_cheaper_is_that_against_which_least_speaks(tmp_path: Path) -> N
 
 def test_more_speech_than_one_machine_writes_down_says_how_much_it_does(tmp_path: Path) -> None:
     answer = from_the_program("whisper-large-v3", tmp_path, speech_hours_per_day=200.0, budget=Decimal(3000))
+    # Where no rental and no interface is named, it is said, in a refusal too.
+    silent = ["No rental price is known here.", "No price of a hosted API is known."]
+    assert [said(line) for line in why_nothing(answer)][-2:] == silent
     told = next(line for line in answer.remedies if "hours" in line.values)
     less = from_the_program(
         "whisper-large-v3", tmp_path, speech_hours_per_day=told.values["hours"], budget=Decimal(3000)
     )
     assert less.ranking
+    assert set(silent) < set(map(said, sentences(less)))
 
 
 def test_a_budget_without_comfort_says_from_where_on_there_is(tmp_path: Path) -> None:

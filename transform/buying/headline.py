@@ -531,7 +531,7 @@ class _Said(NamedTuple):
         )  # fmt: skip
 
     def rented(self) -> Iterator[Message]:
-        """Below what use it is cheaper to rent, or to ask an interface."""
+        """Below what use it is cheaper to rent, or to ask an interface; where none is named, why."""
         found, rental = self.found, self.found.rental
         if rental is not None:
             what = Message("{what}, {price} an hour", what=rental.what, price=_paid(rental.price_usd))
@@ -542,12 +542,17 @@ class _Said(NamedTuple):
                     "Renting is cheaper below {hours} hours a month ({rental}).", hours=f"{found.rent_below:,.0f}",
                     rental=what,
                 )  # fmt: skip
+            else:
+                yield Message("Renting is cheaper at no number of hours ({rental}).", rental=what)
+        elif found.option.way == "buy":
+            yield from to_rent(self.answer)
         yield from self._interface()
 
     def _interface(self) -> Iterator[Message]:
         """Below how many tokens somebody else's machine is cheaper, for those whose data may leave the house."""
         api, below, need = self.found.api, self.found.api_below, self.answer.need
-        if api is None or need.job is None or (below is not None and below <= 0):
+        if api is None or need.job is None:
+            yield from hosted_by(self.answer)
             return
         asked = Requested(*need.request)
         prompt = asked.read + asked.again
@@ -570,9 +575,12 @@ class _Said(NamedTuple):
                 "If your data may leave the house, an API asks {usd} a month for as many tokens ({api}).",
                 usd=_paid(asked.usd(api) * tokens / asked.tokens), api=what,
             )  # fmt: skip
-        elif below is None:
+        elif below is None or below <= 0:
             yield Message(
-                "If your data may leave the house, an API is cheaper than all that this can write ({api}).", api=what
+                "If your data may leave the house, an API is cheaper than all that this can write ({api})."
+                if below is None
+                else "An API is cheaper at no number of tokens ({api}).",
+                api=what,
             )
         else:
             share = f"{prompt / asked.tokens:.0%}"
@@ -658,6 +666,35 @@ def _is_sold(options: Sequence[Option]) -> bool:
     return any(option.price_usd is not None and option.way == "buy" for option in options)
 
 
+def to_rent(answer: Answer) -> Iterator[Message]:
+    """Why no rental stands beside what is bought, or is an answer. Nothing if only some shops were asked."""
+    holding = [one for one in answer.rentals if one.price_usd is not None]
+    known = sum(option.way != "buy" for option in answer.options)
+    if holding:
+        least = min(holding, key=lambda one: one.price_usd or 0)
+        why = least.against or (Message("slower than this, or not a price by the hour of today"),)
+        yield Message(
+            "To rent there is {what} ({way}) for {price} an hour: {why:; }.", what=least.what,
+            way=Label(least.way.replace("_", " ")), price=_paid(least.price_usd),
+            why=why if least.each_a_second else (Message("its speed is not known"),),
+        )  # fmt: skip
+    elif known:
+        yield Message(
+            "Nothing to rent here runs it: none of {count} rental prices is of cards that hold it.", count=known
+        )
+    elif not answer.question.shops:
+        yield Message("No rental price is known here.")
+
+
+def hosted_by(answer: Answer) -> Iterator[Message]:
+    """Which interfaces host the model where their price is not compared with anything, or that none is known."""
+    if answer.hosted and answer.need.job is not None:
+        names = dict.fromkeys(one.provider for one in answer.hosted)
+        yield Message("It is hosted too, by {names:, }.", names=tuple(names))
+    else:
+        yield Message("No price of a hosted API is known.")
+
+
 def why_nothing(answer: Answer) -> list[Message]:
     """Why no option is an answer, the argument that rules out most, and what would give an answer."""
     model, precision = answer.need.model_id, answer.need.precision
@@ -673,4 +710,4 @@ def why_nothing(answer: Answer) -> list[Message]:
                 count=len(without.ranking), what=without.first_named,
                 price=_paid(without.picks and without.picks.first.outlay_usd),
             ))  # fmt: skip
-    return [*why, *answer.remedies]
+    return [*why, *answer.remedies, *to_rent(answer), *hosted_by(answer)]
