@@ -16,7 +16,7 @@ from gpuledger.flows.night.gather import Reader, read_plain
 from gpuledger.flows.night.refresh import run
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
-from tests.command import ROOT
+from tests.command import ROOT, succeeds
 from tests.extract.faulty_server import Exchange, FaultyServer
 from tests.flows.inprocess import context
 
@@ -64,6 +64,7 @@ TILE = """<article class="product-miniature"><a href="/karta-{at}.html"><img alt
 PAGES = {
     "/product/rtx-5070-ti/": woocommerce("MSI GeForce RTX 4070 Ti 12G VENTUS 3X OC", "849.00"),
     "/graphics-cards/": "<h1>Graphics cards</h1><a href='/product/rtx-4080/'>Zotac GeForce RTX 4080 Trinity</a>",
+    "/product/rtx-4080/": woocommerce("Zotac GeForce RTX 4080 Trinity 16GB", "1049.00"),
     "/karty-graficzne": '<html lang="pl"><h1>Karty graficzne</h1><a href="/procesory">Procesory</a>'
     + "".join(TILE.format(at=at, name=name, price=price) for at, (name, price) in enumerate(POLISH.items())),
     **{f"/karta-{at}.html": prestashop(name, price) for at, (name, price) in enumerate(POLISH.items())},
@@ -110,3 +111,29 @@ def test_the_prices_of_shops_that_a_user_adds_count_the_same_night(tmp_path: Pat
     assert (url, why.rpartition("such as ")[2]) == (
         "http://cardshop.example/graphics-cards/", "http://cardshop.example/product/rtx-4080/",
     )  # fmt: skip
+
+
+def test_an_address_is_tried_before_it_is_set(tmp_path: Path) -> None:
+    with FaultyServer(dict.fromkeys(PAGES, page)) as server:
+        shop = f"http://127.0.0.1:{server.port}"
+
+        def told(path: str) -> tuple[str, list[str]]:
+            # Of all that settings name, only a hub may be on this machine.
+            env = {"GPULEDGER_HUB": shop, "GPULEDGER_DELAY_S": "0"}
+            out = succeeds("new-source", shop + path, data=tmp_path, env=env).out
+            read, begins, settings = out.partition("product_urls")
+            return read, tomllib.loads(begins + settings)["product_urls"]
+
+        for path, said, urls in (
+            (
+                "/products/rtx-3090#condition=used",
+                " · 849.00 USD · used · in_stock\n",
+                ["/products/rtx-3090#condition=used"],
+            ),
+            ("/karty-graficzne", "a list of 3 products; the first of them:\nKarta", ["/karty-graficzne"]),
+            ("/graphics-cards/#country=gb", " 1 links that name cards", ["/product/rtx-4080/#country=gb"]),
+        ):
+            read, addresses = told(path)
+            assert said in read
+            assert addresses == [shop + url for url in urls]
+    assert list(tmp_path.iterdir()) == []
