@@ -291,7 +291,8 @@ def test_the_models_of_these_two_years_are_known_as_people_type_them() -> None:
     lfm2-1.2b, lfm2-2.6b, lfm2-8b-a1b, lfm2-24b-a2b, lfm2.5-1.2b, exaone-4.0-32b, exaone-4.0-1.2b, exaone-4.5-33b,
     k-exaone-236b, step-3.7-flash, longcat-flash, solar-open-100b, a.x-4.0-light, a.x-k1, kanana-1.5-8b,
     mimo-v2-flash, apriel-1.6-15b, apertus-8b, apertus-70b, hyperclovax-seed-think-14b, afm-4.5b, hermes-4-70b,
-    qwen3-embedding-8b, granite-3.3-8b, glm-4-32b, qwen2.5:7b, qwen2-57b
+    qwen3-embedding-8b, granite-3.3-8b, glm-4-32b, qwen2.5:7b, qwen2-57b, llama3.3, nemotron-3-nano, qwq, qwen2.5vl,
+    granite4:small-h, smollm3, k-exaone, jan-v1, intellect-3, gpt-oss-safeguard-20b, deepcoder, falcon3
     """
     asked = [" ".join(name.split()) for name in names.split(",")]
     assert [name for name in asked if catalogue.canonical(name) is None] == []
@@ -306,8 +307,11 @@ def test_the_models_of_these_two_years_are_known_as_people_type_them() -> None:
         ("hugging-quants/Meta-Llama-3.1-70B-Instruct-AWQ-INT4", "llama-3.1-70b", "awq-int4-g128"),
         ("Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4", "qwen2.5-72b", "gptq-int4-g128"),
         ("unsloth/Qwen3-32B-unsloth-bnb-4bit", "qwen3-32b", "nf4"),
-        ("Intel/Qwen3-235B-A22B-Instruct-2507-int4-AutoRound", "qwen3-235b-a22b", "gptq-int4-g128"),
-        ("Qwen/Qwen3-235B-A22B-Thinking-2507", "qwen3-235b-a22b", None),
+        ("Intel/Qwen3-235B-A22B-Instruct-2507-int4-AutoRound", "qwen3-235b-a22b-2507", "gptq-int4-g128"),
+        ("Qwen/Qwen3-235B-A22B-Thinking-2507", "qwen3-235b-a22b-2507", None),
+        ("unsloth/Kimi-K2-Thinking-GGUF", "kimi-k2-thinking", None),
+        ("moonshotai/Kimi-K2-Instruct-0905", "kimi-k2", None),
+        ("phi4-reasoning", "phi-4-reasoning-plus", None),
         ("mlx-community/Qwen3-8B-MLX-8bit", "qwen3-8b", "mlx-8bit"),
         ("google/gemma-3-27b-it-qat-q4_0-gguf", "gemma-3-27b", "Q4_0"),
         ("amd/Llama-3.3-70B-Instruct-FP8-KV", "llama-3.3-70b", "fp8"),

@@ -85,6 +85,10 @@ def test_a_context_beyond_the_models_is_refused_with_the_reason() -> None:
         kv_cache_bytes(architecture, 4097)
     with pytest.raises(SizingError, match="at least 1 token"):
         kv_cache_bytes(architecture, 0)
+    with pytest.raises(
+        ContextTooLong, match=r"take qwen3-30b-a3b-2507 \(262,144 tokens\) or .* with 131072 .* by YaRN"
+    ):
+        kv_cache_bytes(catalogue.architecture("qwen3-30b-a3b"), 65536)
 
 
 @given(context=st.integers(1, 32_767), batch=st.integers(1, 64))

@@ -11,7 +11,7 @@ import functools
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -51,7 +51,7 @@ class Model:
 
     `published_parameters` is an exact count that somebody else published, and `published_source` says where. Both are None
     if we found no such count. `shape_source` names the publication that the config was compared with, None if we compared it
-    with none. `licence` is as the hub names it.
+    with none. `licence` is as the hub names it. `yarn` is the context to which its makers document that YaRN extends it.
     """
 
     model_id: str
@@ -64,6 +64,7 @@ class Model:
     published_source: str | None = None
     shape_source: str | None = None
     licence: str | None = None
+    yarn: int | None = None
 
 
 @functools.cache
@@ -85,6 +86,7 @@ def models() -> Mapping[str, Model]:
                 published_source=entry.get("parameters_source"),
                 shape_source=entry.get("shape_source"),
                 licence=entry.get("licence"),
+                yarn=entry.get("yarn"),
             )
             if model.model_id in by_id:
                 raise ValueError(f"{path.name}: the id {model.model_id!r} stands twice")
@@ -110,10 +112,14 @@ def canonical(name: str) -> str | None:
 
 
 def meant(name: str, known: Mapping[str, str]) -> str | None:
-    """Which of `known`, by the names of `untuned`, a name means: with or without how it is packed, and its day."""
+    """Which of `known`, by the names of `untuned`, a name means: with or without how it is packed, how it was tuned, and
+    its day, whatever of these says most.
+    """
     bare = without_address(name)
-    named = known.get(untuned(bare)) or known.get(untuned(_unpacked(bare)))
-    return named or known.get(untuned(_DAY.sub("", _unpacked(bare))))
+    packed = _unpacked(bare)
+    forms = (untuned(form, tuned) for same in ((bare, packed), (_DAY.sub("", packed),))
+             for tuned in (frozenset[str](), _TUNED) for form in same)  # fmt: skip
+    return next((known[form] for form in forms if form in known), None)
 
 
 def served_as(name: str) -> str | None:
@@ -176,14 +182,18 @@ def _unpacked(name: str) -> str:
 
 @functools.cache
 def _by_written_name() -> Mapping[str, str]:
-    """Model ids by the names under which people know them, without the names that two models share."""
-    ids_by_name: dict[str, set[str]] = {}
+    """Model ids by the names under which people know them: as written, else without how a model was tuned, else without
+    its active size; without the names that two models share.
+    """
+    written: dict[str, set[str]] = {}
+    base: dict[str, set[str]] = {}
     shorter: dict[str, set[str]] = {}
     for model in models().values():
         for name in (model.model_id, model.repository, *model.ollama, *model.also):
-            ids_by_name.setdefault(untuned(name), set()).add(model.model_id)
+            written.setdefault(untuned(name, frozenset()), set()).add(model.model_id)
+            base.setdefault(untuned(name), set()).add(model.model_id)
             shorter.setdefault(untuned(_ACTIVE.sub("", name)), set()).add(model.model_id)
-    ids_by_name = shorter | ids_by_name
+    ids_by_name = shorter | base | written
     return MappingProxyType({name: ids.pop() for name, ids in ids_by_name.items() if len(ids) == 1})
 
 
@@ -257,5 +267,18 @@ def plain(name: str) -> str:
 
 @functools.cache
 def architecture(model_id: str) -> Architecture:
-    """The model called `model_id` as weight tensors. Raises UnknownModel."""
-    return read_config(get(model_id).config)
+    """The model called `model_id` as weight tensors, with what takes a longer context. Raises UnknownModel."""
+    model = get(model_id)
+    shape, same = read_config(model.config), {**model.config, "max_position_embeddings": None}
+    longer = [
+        Message("{model} ({tokens:,} tokens)", model=other.model_id, tokens=tokens)
+        for other in models().values()
+        if {**other.config, "max_position_embeddings": None} == same
+        and isinstance(tokens := other.config.get("max_position_embeddings"), int) and tokens > shape.context
+    ]  # fmt: skip
+    if model.yarn:
+        longer.append(Message(
+            "its config.json with {tokens} as max_position_embeddings, to which its makers extend it by YaRN",
+            tokens=model.yarn,
+        ))  # fmt: skip
+    return replace(shape, longer=tuple(longer))

@@ -14,6 +14,7 @@ import functools
 from dataclasses import dataclass
 from typing import Literal
 
+from gpuledger.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing.errors import ContextTooLong, SizingError
 from gpuledger.transform.sizing.tensors import Architecture, AttentionLayer, count_parameters
@@ -41,8 +42,8 @@ def check_context(architecture: Architecture, context: int) -> None:
     if context > architecture.context:
         raise ContextTooLong(
             "a context of {context} tokens is beyond the {context2} that this {model_type} model was trained for; "
-            "ask for {context2} or fewer, or take a model with a longer context", context=context,
-            context2=architecture.context, model_type=architecture.model_type,
+            "ask for {context2} or fewer, or take {longer: or }", context=context, context2=architecture.context,
+            model_type=architecture.model_type, longer=architecture.longer or (Message("a model with a longer context"),),
         )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from gpuledger.message import Message
 from gpuledger.transform.sizing.config import Config
 from gpuledger.transform.sizing.errors import BadConfig
 
@@ -112,7 +113,7 @@ class Architecture:
     `estimated` names the key without which the weights are an estimate, and `bound` what of the layers was not understood,
     so that the cache is at most as counted. Both are empty where everything is exact. `drafting` are the weights of a layer
     beside these that only guesses a token ahead. `stored_as` is the precision of the
-    model's own files, at which every tensor has its `stored_bits`.
+    model's own files, at which every tensor has its `stored_bits`. `longer` says what takes a longer context than it.
     """
 
     model_type: str
@@ -130,6 +131,7 @@ class Architecture:
     bound: str = ""
     drafting: int = 0
     stored_as: str = ""
+    longer: tuple[Message, ...] = ()
 
     @cached_property
     def _hash(self) -> int:
