@@ -67,6 +67,7 @@ class Assumptions:
 
     # Memory
     device_overhead_gb: float = _assumed("device_overhead_gb", float)
+    server_memory_share: float = _assumed("server_memory_share", float)
     kv_cache_bits: float = _assumed("kv_cache_bits", float)
     prefill_chunk_tokens: int = _assumed("prefill_chunk_tokens", int)
     context_read: float = _assumed("context_read", float)

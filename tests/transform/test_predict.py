@@ -216,6 +216,9 @@ def test_what_does_not_fit_says_how_many_cards_and_how_many_users_would_do() -> 
         for users in (held, held + 1)
     )
     assert (one.verdict != "no", more.verdict) == (True, "no")
+    assert "--assume server_memory_share=0.91)" in str(more.notes[0])
+    larger = replace(more.job, assumptions=replace(A, server_memory_share=0.91))
+    assert predict(larger, more.plan).verdict == "tight"
 
 
 def test_prompts_of_several_users_follow_one_another_through_cards_that_share_the_layers() -> None:

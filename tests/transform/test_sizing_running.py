@@ -119,10 +119,6 @@ def test_each_assumption_on_memory_changes_the_answer() -> None:
     total = inference_memory(architecture, "fp16", 4096, 1, base).total
     for change in ({"kv_cache_bits": 8}, {"prefill_chunk_tokens": 2048}):
         assert inference_memory(architecture, "fp16", 4096, 1, dataclasses.replace(base, **change)).total != total
-    more, less = (
-        usable_bytes(24e9, 1, LLAMA_CPP, dataclasses.replace(base, device_overhead_gb=gb)) for gb in (0.5, 2.0)
-    )
-    assert less < more
 
 
 def test_what_fits_where() -> None:

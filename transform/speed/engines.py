@@ -110,7 +110,6 @@ class Engine:
 
     name: str
     split: Split
-    memory_share: float
     overhead_gb: float
     shared_overhead_gb: float
     embedding_on_host: bool

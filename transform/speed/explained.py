@@ -63,10 +63,10 @@ def memory_steps(prediction: Prediction) -> Iterator[Step]:
     driver = memory.driver_memory(plan.gpu)
     if driver is None:
         return
-    overhead = memory.overhead_gb(plan.engine, count, assumptions)
+    overhead, share = memory.overhead_gb(plan.engine, count, assumptions), memory.share_of(plan.engine, assumptions)
     yield Step(
         "usable",
-        f"({number(driver.size / 1e9)} × {plan.engine.memory_share:g} − {overhead:g}) × {count}",
+        f"({number(driver.size / 1e9)} × {share:g} − {overhead:g}) × {count}",
         prediction.usable / 1e9,
         "GB",
         both(
@@ -74,7 +74,7 @@ def memory_steps(prediction: Prediction) -> Iterator[Step]:
             Message(
                 "{engine} takes {share:.0%} of it and {own:g} GB of that for itself ({source})",
                 engine=plan.engine.name,
-                share=plan.engine.memory_share,
+                share=share,
                 own=overhead,
                 source=plan.engine.source,
             ),

@@ -100,7 +100,12 @@ def usable_bytes(per_gpu: float, count: int, engine: Engine, assumptions: Assump
     if count < 1:
         raise ValueError(f"there must be at least 1 card, not {count}")
     overhead = overhead_gb(engine, count, assumptions)
-    return max(0, round((per_gpu * engine.memory_share - overhead * 1e9) * count))
+    return max(0, round((per_gpu * share_of(engine, assumptions) - overhead * 1e9) * count))
+
+
+def share_of(engine: Engine, assumptions: Assumptions) -> float:
+    """The part of a card's memory that the engine takes: of servers an assumption, of the others all."""
+    return assumptions.server_memory_share if engine.tried_tokens else 1.0
 
 
 def overhead_gb(engine: Engine, count: int, assumptions: Assumptions) -> float:

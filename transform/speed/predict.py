@@ -57,6 +57,9 @@ DRAFTED_BY_TEXT = Message(
 )  # fmt: skip
 #: The standard deviation of a measurement: that of two runs of one benchmark on one card.
 _REPEATED = 0.05
+#: The largest share of a card's memory that is proposed for a server. Own choice: public starts of 2026 go to 0.98, on cards
+#: without a display.
+_LARGEST_SHARE = 0.95
 
 
 class Prediction(NamedTuple):
@@ -100,9 +103,21 @@ class Prediction(NamedTuple):
         return max(0, int(room * users // of_users)) if self.moved is None else 0
 
     def _not_held(self) -> Iterator[Message]:
-        """If the model does not fit: how many of these cards would hold it."""
+        """If the model does not fit: with which share of the memory it would, and how many of these cards would hold it."""
         if self.verdict != "no":
             return
+        share = memory.share_of(self.plan.engine, self.job.assumptions)
+        lacking = (self.needed - self.usable) / self.plan.count
+        driver = memory.driver_memory(self.plan.gpu)
+        if (
+            driver
+            and share < 1
+            and (larger := math.ceil((share + lacking / driver.size) * 100) / 100) <= _LARGEST_SHARE
+        ):
+            yield Message(
+                "a server that takes {share:g} of the memory holds it (vLLM: --gpu-memory-utilization {share:g}; here: "
+                "--assume server_memory_share={share:g})", share=larger,
+            )  # fmt: skip
         enough = next((n for n in range(self.plan.count + 1, MOST_CARDS + 1) if holds(self.job, self.plan, n)), None)
         more = (
             Message("{most_cards} of these cards do not hold it either", most_cards=MOST_CARDS)
@@ -377,7 +392,7 @@ def _of_memory(asked: Question) -> Iterator[Message]:
             "for itself ({source2})",
             size=driver.size / 1e9,
             source=driver.source,
-            memory_share=plan.engine.memory_share,
+            memory_share=memory.share_of(plan.engine, assumed),
             each=memory.overhead_gb(plan.engine, plan.count, assumed),
             source2=plan.engine.source,
         )
