@@ -152,8 +152,12 @@ def write(path: Path, content: bytes) -> Path:
     """Write a file so that nobody ever reads half of it. Creates its folder if needed. Returns the path. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.write_bytes(content)
-    return part.replace(path)
+    try:
+        part.write_bytes(content)
+        return part.replace(path)
+    except OSError as error:  # of a full disk it names no file
+        part.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def write_text(path: Path, text: str) -> Path:

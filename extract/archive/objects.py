@@ -121,9 +121,12 @@ class _Folder:
             return None
 
     def write(self, key: str, content: bytes) -> None:
-        with self._part(key) as part:
-            part.write_bytes(content)
-            part.replace(self._path(key))
+        try:
+            with self._part(key) as part:
+                part.write_bytes(content)
+                part.replace(self._path(key))
+        except OSError as error:  # of a full disk it names no file
+            raise StoreError(error.errno, error.strerror, str(self._path(key))) from None
 
     def size(self, key: str) -> int | None:
         with suppress(FileNotFoundError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuledger import local_files
 from gpuledger.extract.archive import objects, web
 from tests.extract.faulty_server import Exchange, FaultyServer
 from tests.support.store_promises import PROMISES, Promise
@@ -40,8 +42,20 @@ def test_what_is_no_address_is_refused(address: str, reason: str) -> None:
     assert "secret@" not in str(refused.value)
 
 
-def test_no_store_is_none() -> None:
-    assert objects.store_at("") is None
+def test_what_does_not_fit_is_named_and_what_was_there_stays(tmp_path: Path) -> None:
+    """By the system's limit of a file's size, as of a full disk: neither names the file."""
+    place = objects.folder(tmp_path)
+    limit, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for name, write in (("a", place.write), ("b", lambda key, content: local_files.write(tmp_path / key, content))):
+        write(name, b"old")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, most))
+        try:
+            with pytest.raises(OSError, match=str(tmp_path / name)):
+                write(name, bytes(2000))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
+        assert (tmp_path / name).read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 
 
 #: A request: method and path.
