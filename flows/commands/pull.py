@@ -30,9 +30,6 @@ def command(address: str | None, keys: tuple[str, ...], keep_sample: bool, data_
         )
     from gpuledger.flows.history import pulling
 
-    is_whole = False
-    while not is_whole:
-        for sentence in pulling.pull(settings, settings.data(), keep_sample=keep_sample):
-            click.echo(sentence)
-        is_whole = pulling.is_whole(settings.data())
+    for sentence in pulling.pull(settings, settings.data(), keep_sample=keep_sample):
+        click.echo(sentence)
     return 0

@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import duckdb
 import msgspec
 
-from gpuledger.extract.archive.objects import StoreError
 from gpuledger.extract.archive.web import readable
 from gpuledger.flows.night.start import Request, refuse_a_mixture
 from gpuledger.flows.settings.settings import Settings, SettingsError
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.say import say
+from gpuledger.flows.words.say import failure
 from gpuledger.warehouse.errors import Locked, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.published import bring, rows
@@ -29,9 +30,11 @@ _PATIENCE_S = 5.0
 _EVERY, _AGAIN = timedelta(hours=24), timedelta(hours=1)
 
 
-def pull(settings: Settings, data: DataDir, *, keep_sample: bool = False) -> tuple[str, ...]:
+def pull(
+    settings: Settings, data: DataDir, *, keep_sample: bool = False, month_will_do: bool = False
+) -> tuple[str, ...]:
     """Bring a folder to the newest day of the publication `warehouse`. Returns sentences about it, of which the first says
-    what came. Into a folder without one comes first the month of that day; with the next pull those before.
+    what came. If `month_will_do`, into a folder without one comes only the month of that day; those before follow.
 
     Raises Untrusted, StoreError, SettingsError for a folder of the sample that is not of this publication, WarehouseError
     for a place without a publication, and Locked while a run writes.
@@ -41,7 +44,7 @@ def pull(settings: Settings, data: DataDir, *, keep_sample: bool = False) -> tup
     if before.address != place.address:
         refuse_a_mixture(data, Request(keep_sample=keep_sample))
     is_there = before.address == place.address and before.newest is not None and data.published.exists()
-    found = bring.bring(data, place, settings.warehouse_keys, is_whole=is_there)
+    found = bring.bring(data, place, settings.warehouse_keys, is_whole=is_there or not month_will_do)
     if found is None:
         raise WarehouseError(f"{place.address} is no publication: there is no {place.address}/{POINTER}")
     now, older = datetime.now(UTC), len(found.manifest.files) - len(found.note.files)
@@ -60,11 +63,6 @@ def pull(settings: Settings, data: DataDir, *, keep_sample: bool = False) -> tup
     if left:
         said.append(gettext("read by this folder itself: {sources}").format(sources=", ".join(left)))
     return (*said, *found.said)
-
-
-def is_whole(data: DataDir) -> bool:
-    """Whether the months before are there too."""
-    return bring.note_of(data).asked_at is not None
 
 
 def take_in(settings: Settings, data: DataDir, note: Note, now: datetime) -> list[str]:
@@ -99,9 +97,9 @@ def take_in(settings: Settings, data: DataDir, note: Note, now: datetime) -> lis
     return left
 
 
-def answering(settings: Settings) -> DataDir:
+def answering(settings: Settings, *, month_will_do: bool) -> DataDir:
     """The folder from which reading commands answer if `warehouse` names a publication: the data directory if it has a
-    warehouse, or else a copy that belongs to the user. It is brought to the newest day once a day.
+    warehouse, or else a copy that belongs to the user. It is brought to the newest day once a day, by `pull`.
 
     If that is not possible and there is something to answer from, a note on standard error says so with its age.
     """
@@ -116,30 +114,38 @@ def answering(settings: Settings) -> DataDir:
     if not is_due and note.address == settings.warehouse.rstrip("/") and data.published.exists():
         return data
     try:
-        for sentence in pull(settings, data)[1:]:
+        for sentence in pull(settings, data, month_will_do=month_will_do)[1:]:
             _say(sentence)
-    except (StoreError, WarehouseError, SettingsError) as error:
+    except (OSError, duckdb.Error, WarehouseError, SettingsError) as error:
         if not data.published.exists():
             raise
         note = bring.note_of(data)
-        if note.newest is not None and not isinstance(error, Locked):
-            bring.keep(data, msgspec.structs.replace(note, asked_at=now - _EVERY + _AGAIN))
-            if rows.has_aged(data, now):
-                take_in(settings, data, note, now)
-        _say(gettext("answered from what is here, as nothing newer came: {error}").format(error=say(error)))
+        with suppress(OSError, duckdb.Error):  # a full disk, or one that cannot be written
+            if note.newest is not None and not isinstance(error, Locked):
+                bring.keep(data, msgspec.structs.replace(note, asked_at=now - _EVERY + _AGAIN))
+                if rows.has_aged(data, now):
+                    take_in(settings, data, note, now)
+        _say(gettext("answered from what is here, as nothing newer came: {error}").format(error=failure(error)))
     return data
 
 
 def silence(data: DataDir, now: datetime) -> str | None:
-    """A sentence about a publication that says nothing new for longer than its cadence; None if there is none."""
+    """A sentence about a publication that says nothing new for longer than its cadence, or that is of a later time than it
+    is here; None if there is none.
+    """
     note = bring.note_of(data)
     if note.as_of is None or note.newest is None:
         return None
     hours = (now - note.as_of).total_seconds() / 3600
     # It is published after the night that it is of, and fetched once a day.
-    if hours <= 2 * note.cadence_hours:
+    if hours > 2 * note.cadence_hours:
+        sentence = gettext("the newest published prices are of {day}, {days} days ago: {address} is silent")
+    elif hours < -1:
+        sentence = gettext(
+            "the newest published prices are of {day}, later than now: the clock of {address} or of this machine is wrong"
+        )
+    else:
         return None
-    sentence = gettext("the newest published prices are of {day}, {days} days ago: {address} is silent")
     return sentence.format(day=note.newest.day, days=round(hours / 24), address=note.address)
 
 

@@ -147,15 +147,21 @@ def test_what_becomes_known_later_on_a_day_reaches_who_already_has_the_day(
 def test_a_month_answers_for_its_days_alone_and_the_months_before_follow(
     tmp_path: Path, place: tuple[Path, str], days: Path
 ) -> None:
-    """A question in an empty folder brings the files of the open month, the next one those that are closed for ever."""
+    """A question of today in an empty folder brings the files of the open month, the next one the closed ones.
+
+    The month before has a price that makes one of today suspect, and the last exchange rates are older than both.
+    """
     folder, address = place
     show(days, 2, folder)
     data, whole = tmp_path / "data", tmp_path / "whole"
     shutil.copytree(days / "night2", data, symlinks=True)
     assert pull(whole, address, "--key", key_of()).status == 0
+    (folder / "not_ours.parquet").touch()
     closed: dict[str, bytes] = {}
     for day, change in enumerate((
-        "UPDATE core.price_span SET price = price - 1 WHERE valid_to IS NOT NULL",
+        """UPDATE core.price_span SET price = price - 1 WHERE valid_to IS NOT NULL;
+        UPDATE core.price_span SET price = 300 WHERE price = 769.99; -- suspect after that of the day before
+        UPDATE core.fx_rate SET day = day - 60""",
         "UPDATE core.price_span SET price = price - 1 WHERE valid_from < DATE '2023-11-17'",
         "DELETE FROM core.price_span WHERE valid_to IS NOT NULL",
     )):  # fmt: skip
@@ -169,8 +175,10 @@ def test_a_month_answers_for_its_days_alone_and_the_months_before_follow(
         assert (closed or now) == now != {}, "a closed month stays as it is, whatever is corrected later"
         closed = now
         assert pull(whole, address).status == 0
+    assert (folder / "not_ours.parquet").exists()
     env = {"GPULEDGER_WAREHOUSE": address, "GPULEDGER_WAREHOUSE_KEYS": key_of(), "XDG_CACHE_HOME": str(tmp_path)}
-    buy = ("buy", "--model", "llama-3.1-8b", "--condition", "new", "--format", "json")
+    assert rows(whole, "SELECT gpu_id FROM core.suspect_price") == [("nvidia-geforce-rtx-4070-ti",)]
+    buy = ("buy", "--model", "llama-3.1-8b", "--condition", "new", "--currency", "KRW", "--format", "json")
     expected = json.loads(gpuledger(*buy, data=whole).out)
     reader = tmp_path / "gpuledger"
     for is_first in (True, False):
@@ -181,6 +189,10 @@ def test_a_month_answers_for_its_days_alone_and_the_months_before_follow(
         assert json.loads(outcome.out) == expected
         assert ("files of older months, which come next" in outcome.err) == is_first
     assert comparable(at) == comparable(whole)
+    shutil.rmtree(reader)
+    past = ("price", "rtx 4090", "--as-of", "2023-11-17", "--format", "csv")
+    asked = succeeds(*past, env={**env, "GPULEDGER_DATA_DIR": str(tmp_path / "none")})
+    assert asked.out == succeeds(*past, data=whole).out, "a question about the past brings every month first"
 
 
 #: What the steps of the workflow call of the host: a release that keeps one file, in the folder RELEASE.
@@ -443,5 +455,9 @@ def test_a_source_that_went_silent_in_a_fresh_night_is_named_at_the_reader(
     answer = json.loads(succeeds("buy", "--model", "llama-3.1-8b", "--format", "json", data=reader).out)
     assert [*answer["silent"]] == ["newegg"]
     assert "The price is stale: Newegg could not be read last time." in answer["sentences"]
-    status = json.loads(gpuledger("status", "--json", data=reader).out)["sources"]
+    note = DataDir(reader).pulled
+    note.write_text(note.read_text().replace('"as_of":"2023', '"as_of":"2093'))
+    told = gpuledger("status", "--json", data=reader)
+    assert "the newest published prices are of 2023-11-17, later than now" in told.err
+    status = json.loads(told.out)["sources"]
     assert {one["source"]: len(one["gaps"]) for one in status if one["gaps"]} == {"danawa": 1}

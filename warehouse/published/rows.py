@@ -2,7 +2,8 @@
 
 A file holds what became known on its day: rows that are new, rows that go on (their times moved), rows that were corrected,
 and the keys of rows that were withdrawn. The newest row of a key counts. So a closed month stays byte for byte as it was,
-whatever is corrected later. The first files of a month carry what holds still, so that a month answers for its days alone.
+whatever is corrected later. The first files of a month carry what its answers need: what holds still, and the
+four weeks before. So a month answers for its days alone.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def _news(con: duckdb.DuckDBPyConnection, table: Table, edition: tuple[date, int
             CASE WHEN w.was_there IS NULL THEN 'new' WHEN {lasting} THEN 'corrected' WHEN {any_differs} THEN 'updated'
                 ELSE 'carried' END AS ledger_entry,
             CASE WHEN w.was_there AND ({any_differs}) THEN concat_ws('; ', {told or "NULL"}) END AS ledger_changed,
-            CASE WHEN w.was_there IS NULL THEN NULL WHEN NOT ({any_differs}) THEN 'it holds in this month too'
+            CASE WHEN w.was_there IS NULL THEN NULL WHEN NOT ({any_differs}) THEN 'answers of this month need it too'
                 WHEN NOT ({lasting}) THEN 'it was seen again, or it ended'
                 WHEN NOT ({beyond}) THEN 'its title is read as another product'
                 WHEN {by_hand} THEN 'a person corrected what its source says'

@@ -32,7 +32,12 @@ class Table:
 def _table(entry: Mapping[str, Any]) -> Table:
     rows, *into = (_filled(sql) for sql in (entry["rows"], *entry["into"]))
     return Table(
-        entry["name"], rows, tuple(entry["key"].split()), entry.get("dated"), entry.get("now", "false"), tuple(into)
+        entry["name"],
+        rows,
+        tuple(entry["key"].split()),
+        entry.get("dated"),
+        _filled(entry.get("now", "false")),
+        tuple(into),
     )
 
 

@@ -17,7 +17,9 @@ from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.outputs.answer import plain
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.published import manifest as manifests
+from gpuledger.warehouse.published import rows
 from gpuledger.warehouse.published.manifest import POINTER, Day, File, Manifest, SourceState, Withheld
+from gpuledger.warehouse.published.tables import TABLES
 from gpuledger.warehouse.read import reader
 from gpuledger.warehouse.schema import columns, quote
 
@@ -91,9 +93,10 @@ def put(
     place.write(name, content)
     newest = Day(manifest.day, name, manifests.digest(content))
     place.write(POINTER, manifests.dumps(manifests.Pointer(format=manifests.FORMAT, newest=newest, key=key)))
-    # Readers that began with the edition before still find its files.
+    # Readers that began with the edition before still find its files. What else lies there is not ours.
     named = {file.name for day in (manifest, before) if day is not None for file in day.files}
-    place.delete([one.key for one in place.listed("") if one.key.endswith(".parquet") and one.key not in named])
+    lie = [one.key for one in place.listed("") if one.key.endswith(".parquet") and one.key not in named]
+    place.delete([name for table in TABLES for name in rows.files_of(table, lie)])
     return newest
 
 

@@ -163,11 +163,12 @@ def may_be_packaged(data: DataDir, data_dir: str | None) -> bool:
     return not data.published.exists() and (data_dir is None or data.root.is_dir())
 
 
-def read_from(data_dir: str | None) -> DataDir:
+def read_from(data_dir: str | None, *, month_will_do: bool = False) -> DataDir:
     """The data directory in which a reading command finds the published warehouse.
 
-    If the setting `warehouse` names a publication, it is brought up to date first, once a day. The option --data-dir
-    overrides that setting. A publication that has been silent is named on standard error.
+    If the setting `warehouse` names a publication, it is brought up to date first, once a day; at first only its open month
+    for a question that it answers alone. The option --data-dir overrides that setting. A publication that has been silent is
+    named on standard error.
     """
     settings = settings_module.load({"data_dir": data_dir})
     data = settings.data()
@@ -176,7 +177,7 @@ def read_from(data_dir: str | None) -> DataDir:
     from gpuledger.flows.history import pulling
 
     if settings.warehouse and data_dir is None:
-        data = pulling.answering(settings)
+        data = pulling.answering(settings, month_will_do=month_will_do)
     if said := pulling.silence(data, datetime.now(UTC)):
         click.echo(said, err=True)
     return data
