@@ -74,6 +74,10 @@ def by_words(choice: Choice, reading: Reading) -> None:
         choice.narrow(remaining, f"architecture {', '.join(sorted(stated))}")
     if "vega" in said and not any("Vega" in m.name for m in choice.members):
         choice.conflict = choice.conflict or "vega is not its name"  # Radeon Pro Vega II Duo is no Radeon Pro Duo
+    texts = reading.words
+    along = next((place for place, word in enumerate(texts) if word in reading.vocabulary.along), len(texts))
+    # An adapter that comes along has another form: `V100 SXM2 16GB with SXM2 to PCIe adapter`.
+    said = said.intersection(texts[:along]) or said
     forms = {FORM_WORDS[mark] for mark in said & FORM_WORDS.keys()}
     if {"sxm", "pcie"} <= forms and all(any(form in m.open_words for m in choice.members) for form in ("sxm", "pcie")):
         choice.conflict = (
@@ -176,7 +180,7 @@ def _is_compared(mention: Mention, reading: Reading) -> bool:
     """
     texts, words = reading.words, reading.vocabulary
     start = mention.start
-    while start and texts[start - 1] in words.maker:
+    while start and (texts[start - 1] in words.maker or texts[start - 1] in ("a", "the")):
         start -= 1
     first = mention is reading.mentions[0]
     return texts[mention.end : mention.end + 1] == ["bios"] or (not first and texts[start - 1] in words.comparing)
@@ -264,7 +268,8 @@ def _of_line(mention: Mention, lines: list[str]) -> bool:
 def _in_context(mention: Mention, reading: Reading) -> bool:
     """Whether the title is about graphics. Only names that other products share need the check (P1000 is also a printer)."""
     vocabulary = reading.vocabulary
-    if not mention.weak and not mention.family.joined and mention.family.core != ("titan",):
+    is_titan = mention.family.core == ("titan",) and "xp" not in mention.suffixes
+    if not (mention.weak or mention.family.joined or is_titan):
         return True
     if reading.makers:
         return any(member.maker in reading.makers for member in mention.family.members)
@@ -276,7 +281,8 @@ def _in_context(mention: Mention, reading: Reading) -> bool:
     if reading.marks & vocabulary.graphics:
         return True
     fits = reading.sizes & mention.family.sizes
-    sold_by_a_maker = bool(fits and reading.marks & vocabulary.board_maker)
+    of_cards = fits or reading.marks & vocabulary.own_cards
+    sold_by_a_maker = bool(of_cards and reading.marks & vocabulary.board_maker)
     if mention.weak and not mention.family.joined:
         # "3060ti", "ASUS 3070 8GB" and "Gainward Phantom 3090 24GB" are cards, but "Samsung 980 Pro", "HP 980" and "Dell
         # 3080 8GB" are other products.
@@ -323,7 +329,10 @@ def _choice_of_mention(mention: Mention, reading: Reading) -> Choice:
             token.text for token, after in pairwise(reading.tokens) if token.text in strays and after.text == "sp"
         }
     not_it = words.denying | words.comparing
-    strays -= {after.text for before, after in pairwise(reading.tokens) if strays and before.text in not_it}
+    if strays:
+        pairs = [(before.text, after.text) for before, after in pairwise(reading.tokens)]
+        strays -= {after for before, after in pairs if before in not_it}
+        strays -= {word for word, after in pairs if after in words.lines_behind.get(word, ())}
     strays -= suffixes
     suffixes |= strays & _ANYWHERE
     strays -= suffixes

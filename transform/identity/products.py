@@ -459,7 +459,9 @@ def _joined_by_and(product: Product) -> frozenset[str]:
 def _several(product: Product) -> Set[str]:
     if not product.reading.mentions:
         return frozenset()
-    counted = _counted_before(product) or product.marks & product.words.several
+    # What is in stock is sold one by one: `3 pcs available, price each`.
+    units = product.words.units if product.marks & product.words.each else frozenset()
+    counted = _counted_before(product) or product.marks & product.words.several - units
     return counted or set(_QUANTITY.findall(product.plain)) or _counted_behind(product)
 
 

@@ -104,7 +104,8 @@ def count_of_token(reading: Reading, position: int) -> int:
         token.count == MOST_CARDS or _behind_a_slot(reading, position)
     )  # PCIe x16, PCIe 4.0 x8
     after = reading.tokens[position + 1].text if position + 1 < len(reading.tokens) else ""
-    if after in SOCKETS:
+    on_board = (one.gpu.gpus_on_board for mention in reading.mentions for one in mention.family.members)
+    if after in SOCKETS or (text.glued_memory(after) and token.count in on_board):  # `A16 64GB (4x 16GB)`
         return 1
     return token.count if counts and token.count > 1 and not lanes else 1
 
@@ -126,10 +127,15 @@ def count_of_number(reading: Reading, position: int) -> int:
 
 
 def is_of_units(reading: Reading, position: int) -> bool:
-    """Whether a number has a unit of sale behind it: `4 pcs`, `6st`; not the memory in a code, `16GB … NV4080-16ST`."""
+    """Whether a number has a unit of sale behind it (`4 pcs`, `6st`), and not the end of a code (`NV4080-16ST`) or what is
+    in stock (`3 pcs available, price each`).
+    """
     number, after = reading.tokens[position : position + 2]
-    is_size = after.glued and number.text.isdigit() and float(number.text) in reading.sizes
-    return after.text in reading.vocabulary.units and not is_size
+    if after.text not in reading.vocabulary.units or not reading.vocabulary.each.isdisjoint(reading.words):
+        return False
+    named = any(mention.start < position <= mention.end for mention in reading.mentions)
+    before = reading.tokens[position - 1] if position else Token("")
+    return named or not (number.glued or (after.glued and before.glued and before.text.isdigit()))
 
 
 def cards_before(reading: Reading, mention: Mention) -> int:
@@ -294,6 +300,8 @@ def _take(tokens: list[Token], run: Suffixes, family: Family, vocabulary: Vocabu
                 return False
             if not token.glued and token.text not in _APART:
                 return False
+        if word == "dual":  # a line of coolers too: the memory size tells `B60 Dual 48GB`
+            return False
         run.suffixes.add(token.text)
         return True
     elif word in ALWAYS:
@@ -404,6 +412,10 @@ class Reader:
             position = self._read_mark(reading, position, depth > 0)
         if reading.memory and "/" in reading.words:
             _note_choice(reading)
+        words = self._vocabulary
+        if not words.denying.isdisjoint(texts := reading.words):  # `not a laptop part`
+            denied = {word for at, no in enumerate(texts) if no in words.denying for word in texts[at + 1 : at + 3]}
+            marks -= denied & (words.mobile | words.laptop)
         return reading
 
     def _read_mark(self, reading: Reading, position: int, inside: bool) -> int:

@@ -73,6 +73,7 @@ def normalise(title: str) -> str:
     """Put a title in lower case, fold full-width forms and accents, drop trademark signs, and translate known words of
     other scripts into English.
     """
+    title = title.replace("dB", "decibel")  # `db` counts pieces in Hungarian
     if title.isascii():
         text = title.lower()
     else:

@@ -105,6 +105,7 @@ class Vocabulary:
     numerals: frozenset[str]
     plurals: frozenset[str]
     units: frozenset[str]
+    each: frozenset[str]
     versions: frozenset[str]
     fans_behind_name: frozenset[str]
     fans: frozenset[str]
