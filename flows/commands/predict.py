@@ -44,7 +44,7 @@ def command(question: CardQuestion, explain: bool, data_dir: str | None, form: s
     from gpuledger.transform.buying.need import need_of
     from gpuledger.transform.sizing.diffusion import DiffusionModel
     from gpuledger.transform.sizing.errors import SizingError
-    from gpuledger.transform.sizing.named import shape_of, usual_precision
+    from gpuledger.transform.sizing.named import FEW_USERS, shape_of, usual_precision
     from gpuledger.transform.speed import explained
     from gpuledger.transform.speed.engines import check_node, default_engine, engine_of
     from gpuledger.transform.speed.predict import DRAFTED_BY_TEXT, WITHOUT_DRAFT, with_draft
@@ -60,7 +60,7 @@ def command(question: CardQuestion, explain: bool, data_dir: str | None, form: s
     with as_wrong_use(SizingError):
         shape = shape_of(model_id, data.root)
         program = engine_of(engine) if engine else None
-        is_served = load.users > 1 if program is None else "gguf" not in program.loads
+        is_served = load.users > FEW_USERS if program is None else "gguf" not in program.loads
         precision = question.precision or usual_precision(shape, model_id, is_served=is_served)
         if load.train is not None or load.is_of_a_picture or isinstance(shape, DiffusionModel):
             if len(cards) > 1:

@@ -75,7 +75,7 @@ def test_who_has_a_machine_pays_for_cards_alone(data: Path) -> None:
     row = ask(data, "--model", "llama-3.1-8b", "--host", "own")[0]
     assert (row["outlay_usd"], row["machine_usd"]) == (row["price_usd"], None)
     out = run("--model", "llama-3.1-8b", "--host", "own", "--data-dir", data).stdout
-    assert re.search(r"Your machine needs 1 × double-width slot, a supply of [\d,]+ W\.", out)
+    assert re.search(r"Your machine needs 1 × slot as wide as the card, a supply of [\d,]+ W\.", out)
 
 
 def test_a_market_without_a_price_knows_what_makers_ask(data: Path) -> None:

@@ -88,3 +88,8 @@ def test_a_clip_is_answered_at_the_bits_at_which_it_is_nearest_to_comfort(
     assert first["instead"] == "At fp16 nothing here is comfortable. At int8:"
     assert (first["precision"], as_asked["precision"], as_asked["instead"]) == ("int8", "fp16", "")
     assert first["images_per_s"] > 4 * as_asked["images_per_s"]
+    for words, less in (
+        (["--model", "wan 2.2"], "At int8, for less: NVIDIA GeForce RTX 3090 (used) "),
+        (["--model", "qwen3-14b", "--train", "lora"], "Trained with qlora, for less: "),
+    ):
+        assert any(line.startswith(less) for line in typed(words)["sentences"])

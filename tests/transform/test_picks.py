@@ -205,14 +205,19 @@ def test_a_stale_street_price_counts_as_one_that_rose_and_the_precision_that_is_
         ("gpt-oss-20b", {}, "NVIDIA GeForce RTX 4060 Ti 16GB"),
         ("qwen3-8b", {"owned": ("nvidia-geforce-rtx-4060",)}, "NVIDIA GeForce RTX 4060"),
         ("gpt-oss-120b", {"usage": Usage(users=25), "budget": 45000}, "2 × NVIDIA RTX PRO 6000 Blackwell"),
-        ("llama-3.3-70b", {"usage": Usage(users=50)}, "4 × NVIDIA RTX PRO 6000 Blackwell"),
+        ("llama-3.3-70b", {"usage": Usage(users=50)}, "4 × NVIDIA RTX PRO 6000 Blackwell (2 × 2)"),
+        ("deepseek-v3", {"usage": Usage(users=50)}, "8 × NVIDIA H200 NVL (2 × 4)"),
+        ("llama-3.3-70b", {"precision": "int8", "usage": Usage(users=16), "min_tokens_per_s": 20},
+         "4 × NVIDIA RTX PRO 6000 Blackwell"),
+        ("mistral-small-3.2-24b", {"usage": Usage(users=2), "budget": 1900}, "NVIDIA GeForce RTX 3090"),
         ("qwen3-32b", {"budget": 3000}, "NVIDIA GeForce RTX 3090"),
         ("qwen3-32b", {"use": "training"}, "NVIDIA GeForce RTX 3090"),
     ],
 )  # fmt: skip
 def test_an_expert_would_sign_it(model: str, asked: dict[str, Any], first: str, tmp_path: Path) -> None:
     """Not four or eight cards where one or two do it, 24 GB for clips, what most programs run on, and what is there; no
-    H200 for three times the price, eight gaming cards, step to a price of long ago, or two cards for training.
+    H200 for three times the price, eight gaming cards, step to a price of long ago, or two cards for training. Of one price
+    the fastest; no server for two people.
     """
     picks = from_the_program(model, tmp_path, **asked).picks
     assert picks is not None

@@ -11,6 +11,7 @@ from gpuledger.transform.buying.options import HEADS_NOT_DIVIDED, NODES, OWNED, 
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.named import SERVED_FILE
 from gpuledger.transform.speed.engines import NOT_KNOWN_TO_RUN
+from gpuledger.transform.speed.predict import serving
 
 #: Precisions that may be suggested instead, as files of them are published, the one with most bits first: for programs that
 #: load GGUF, for pictures and training, and for servers.
@@ -118,7 +119,7 @@ def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], N
         yield from without_prices(options)
         return
     yield Message(
-        "it needs {needed:.1f} GB on one card; the most that has a price here is {what} with {available:.1f} GB for it",
+        "it needs {needed:.1f} GB; the most that has a price here is {what} with {available:.1f} GB for it",
         needed=needed_gb, what=largest.what, available=largest.available_gb,
     )  # fmt: skip
     for precision in smaller(need):
@@ -160,6 +161,14 @@ def _what_would_hold(need: Need, known: Sequence[Gpu]) -> Iterator[Message]:
         card = next(holds, None)
         if card is not None:
             node = card.display_name if count == 1 else f"{count} × {card.display_name}"
-            yield Message("{what} would hold it as asked, and has no price here", what=node)
+            prediction = need.on(card, count)
+            served = prediction and need.users > 1 and serving(prediction, need.answer_tokens)
+            if served:
+                yield Message(
+                    "{what} would hold it, about {speed:.3g} tokens/s for each of {users}, and has no price here", what=node,
+                    speed=served.each_tokens_per_s, users=need.users,
+                )  # fmt: skip
+            else:
+                yield Message("{what} would hold it as asked, and has no price here", what=node)
             return
     yield Message("no node of up to 8 cards of one kind would hold it as asked")

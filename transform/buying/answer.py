@@ -16,7 +16,7 @@ from gpuledger.extract.source import discover
 from gpuledger.message import Label, Message, Mistake
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import CANNOT_RUN, cheaper_ruled_out, is_against, named, smaller, what_would
-from gpuledger.transform.buying.choosing.comfort import gravity, least_speed, uses, with_reasons
+from gpuledger.transform.buying.choosing.comfort import gravity, least_speed, paid, uses, with_reasons
 from gpuledger.transform.buying.choosing.picks import Choice, Picks
 from gpuledger.transform.buying.hosts import OWN_SLOTS, around
 from gpuledger.transform.buying.market import CONDITIONS, Hosted, OfferFilter
@@ -28,6 +28,7 @@ from gpuledger.transform.identity import catalogue
 from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.named import (
+    FEW_USERS,
     SERVED_FILE,
     USUAL_FILE,
     names,
@@ -71,9 +72,9 @@ class Answer:
     `picks` are what is recommended, None if no answer has a price, and `ranking` all answers as they are listed. `hosted` is
     what interfaces ask that host the model. `instead` says what the answer presumes beside the question, where there is none
     as it was asked. `more_bits` is a precision of more bits that the first pick holds comfortably too, with its tokens a
-    second, and `comfortable` what is cheapest of what is comfortable, where nothing within the budget is. If no option is an
-    answer, `blocked` has the arguments without any one of which there are answers, the one that
-    rules out most first, and `remedies` has what else would help.
+    second, `fewer_bits` what is comfortable for less at a precision of fewer bits, and `comfortable` what is cheapest of
+    what is comfortable, where nothing within the budget is. If no option is an answer, `blocked` has the arguments without
+    any one of which there are answers, the one that rules out most first, and `remedies` has what else would help.
     """
 
     question: Question
@@ -87,6 +88,7 @@ class Answer:
     hosted: Sequence[Hosted] = ()
     instead: Message | None = None
     more_bits: tuple[str, float] | None = None
+    fewer_bits: tuple[Need, Option] | None = None
     comfortable: Option | None = None
     blocked: Sequence[Blocked] = ()
     remedies: Sequence[Message] = ()
@@ -159,7 +161,7 @@ class _Asker:
         them, the most bits first.
         """
         question, usage = self.question, self.usage
-        precision = question.precision or usual_precision(self.shape, question.model, is_served=usage.users > 1)
+        precision = question.precision or usual_precision(self.shape, question.model, is_served=usage.users > FEW_USERS)
         first = self.answer(self.need(precision, usage), self.limits())
         yield first
         if question.precision or first.need.diffusion is None:
@@ -270,7 +272,7 @@ def what_runs(question: Question, stock: OneCard, own_models: Path) -> Iterator[
     for name in sorted(shapes, key=lambda name: -parameters_of(shapes[name])):
         with suppress(SizingError, ImpossibleQuestion):
             asker = _Asker(replace(question, model=name), stock, own_models)
-            usual = question.precision or usual_precision(asker.shape, name, is_served=question.usage.users > 1)
+            usual = question.precision or usual_precision(asker.shape, name, is_served=question.usage.users > FEW_USERS)
             need = asker.need(usual, asker.usage)
             if not need.writes and need.diffusion is None:
                 continue
@@ -285,8 +287,10 @@ def what_runs(question: Question, stock: OneCard, own_models: Path) -> Iterator[
 
 def _completed(asker: _Asker, answer: Answer) -> Answer:
     """An answer with what its first pick can do beside, and what more money would buy if nothing is comfortable."""
+    if not asker.question.precision:
+        answer = replace(answer, more_bits=_more_bits(asker, answer), fewer_bits=_fewer_bits(asker, answer))
     if not answer.picks or not answer.picks.first.behind or answer.limits.budget is None:
-        return answer if asker.question.precision else replace(answer, more_bits=_more_bits(asker, answer))
+        return answer
     dearer = asker.answer(answer.need, replace(answer.limits, budget=None)).picks
     return answer if not dearer or dearer.first.behind else replace(answer, comfortable=dearer.first)
 
@@ -294,7 +298,7 @@ def _completed(asker: _Asker, answer: Answer) -> Answer:
 def _more_bits(asker: _Asker, answer: Answer) -> tuple[str, float] | None:
     """The most bits that the first pick holds comfortably beside those of the answer, for one person."""
     first = answer.picks and answer.picks.first
-    if not first or first.chip is None or not answer.need.writes or answer.need.precision != USUAL_FILE or first.behind:
+    if not first or first.chip is None or answer.need.users > 1 or answer.need.precision != USUAL_FILE or first.behind:
         return None
     least = least_speed(answer.need, answer.limits, answer.assumptions)
     for precision in _MORE_BITS:
@@ -304,6 +308,22 @@ def _more_bits(asker: _Asker, answer: Answer) -> tuple[str, float] | None:
             continue
         if made.decode.expected and (made.decode.low or 0) >= least:
             return precision, made.decode.expected
+    return None
+
+
+def _fewer_bits(asker: _Asker, answer: Answer) -> tuple[Need, Option] | None:
+    """What makes pictures or clips, or trains, comfortably at fewer bits for less than all picks, by `step_cost` if they are
+    comfortable.
+    """
+    known, need = answer.assumptions, answer.need
+    if not answer.picks or need.job is not None:
+        return None
+    times = 1.0 if answer.picks.first.behind else known.step_cost
+    least = min(paid(pick, known) for pick in answer.picks.all()) / Decimal(str(times))
+    for other in asker.smaller(need):
+        picks = asker.answer(other, replace(answer.limits, budget=None)).picks
+        if picks and not picks.first.behind and picks.first.way == "buy" and paid(picks.first, known) < least:
+            return other, picks.first
     return None
 
 

@@ -18,7 +18,7 @@ from gpuledger.transform.buying.hosts import estimated_on
 from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE, STREET_PRICE, newest_street_price
 from gpuledger.transform.buying.market import ANY_SHOP, Evidence, Hosted
 from gpuledger.transform.buying.options import OWNED, Option, busy_hours
-from gpuledger.transform.buying.rows import machine_usd, mark_of, supply_of
+from gpuledger.transform.buying.rows import machine_usd, mark_of, memory_gb, supply_of
 from gpuledger.transform.sizing.diffusion import DiffusionModel
 from gpuledger.transform.speed.pieces import HEARD
 from gpuledger.transform.speed.rules import Rate
@@ -360,6 +360,14 @@ class _Said(NamedTuple):
                 "For less: {what}, {saved} less; {pace}.", what=self._beside(option), saved=_paid(saved),
                 pace=self._pace(option),
             )  # fmt: skip
+        if self.answer.fewer_bits is not None:
+            need, option = self.answer.fewer_bits
+            yield Message(
+                "At {precision}, for less: {what}; {pace}." if need.tuning is None
+                else "Trained with {precision}, for less: {what}; {pace}.",
+                precision=need.tuning.way if need.tuning else need.precision, what=self._beside(option),
+                pace=self._pace(option),
+            )  # fmt: skip
 
     def other(self) -> Iterator[Message]:
         """The pick in the other condition."""
@@ -379,8 +387,10 @@ class _Said(NamedTuple):
         if option is not None:
             why = option.behind or (Message(OLD_PRICE if option.may_have_risen else "more memory than this needs"),)
             yield Message(
-                "Cheaper, and it runs: {what}; {pace}, but {why:; }.", what=self._beside(option),
-                pace=self._pace(option), why=why,
+                "Cheaper and faster, but {why:; }: {what}; {pace}."
+                if option.each_a_second > self.found.option.each_a_second
+                else "Cheaper, and it runs: {what}; {pace}, but {why:; }.",
+                what=self._beside(option), pace=self._pace(option), why=why,
             )  # fmt: skip
 
     def _beside(self, option: Option) -> Message:
@@ -525,10 +535,20 @@ class _Said(NamedTuple):
                 hours=hours,
             )  # fmt: skip
         own = option.own
+        said = "After {time} {total} in all: {running} more to run it, less {kept} that it is still worth."
+        share = None
+        if option.host is not None and machine_usd(option, self.answer):
+            share = 1 - option.host.around(self.answer.assumptions).share
+            said = (
+                "After {time} {total} in all: {running} more to run it, less {kept} (resale of the cards, {share:.0%} of "
+                "the machine)."
+                if share
+                else "After {time} {total} in all: {running} more to run it, less {kept} (resale of the cards, none of the "
+                "machine)."
+            )
         return Message(
-            "After {time} {total} in all: {running} more to run it, less {kept} that it is still worth.", time=time,
-            total=_paid(own.total), running=_paid(own.running), kept=_paid(own.kept),
-        )  # fmt: skip
+            said, time=time, total=_paid(own.total), running=_paid(own.running), kept=_paid(own.kept), share=share
+        )
 
     def rented(self) -> Iterator[Message]:
         """Below what use it is cheaper to rent, or to ask an interface; where none is named, why."""
@@ -595,20 +615,22 @@ class _Said(NamedTuple):
         host, supply = option.host, supply_of(option)
         if host is None or supply is None or option.bought is None:
             return
-        needs = Message(
-            "{boards} × double-width slot, a supply of {watts} W, fans for cards that have none" if host.airflow
-            else "{boards} × double-width slot, a supply of {watts} W",
-            boards=option.bought.boards, watts=f"{supply:,}",
-        )  # fmt: skip
-        machine = machine_usd(option, answer)
+        machine, needs = machine_usd(option, answer), list[Message]()
+        if memory := memory_gb(option, answer):
+            needs.append(Message("{memory:g} GB of memory", memory=memory))
+        if not host.whole:
+            needs.append(Message("{boards} × slot as wide as the card", boards=option.bought.boards))
+        needs.append(Message("a supply of {watts} W", watts=f"{supply:,}"))
+        if host.airflow:
+            needs.append(Message("fans for cards that have none"))
         if machine is None:
-            yield Message("Your machine needs {needs}.", needs=needs)
+            yield Message("Your machine needs {needs:, }.", needs=tuple(needs))
             return
         factor = 1 + answer.limits.machine_tax
         low, high = (_paid((usd or 0) * factor) for usd in (host.low_usd, host.high_usd))
         yield Message(
-            "Machine: {kind} with {needs}; {price} is our estimate of {day} ({low} to {high}).",
-            kind=Label(host.name), needs=needs, price=_paid(machine),
+            "Machine: {kind} with {needs:, }; {price} is our estimate of {day} ({low} to {high}).",
+            kind=Label(host.name), needs=tuple(needs), price=_paid(machine),
             low=low, high=high, day=f"{estimated_on():%Y-%m}",
         )  # fmt: skip
 

@@ -26,6 +26,10 @@ FILE = Path(__file__).with_name("hosts.toml")
 #: Cards of double width that a machine of the user takes if nobody says how many: most ATX boards have two such slots.
 OWN_SLOTS = 2
 
+#: Watts of a supply beside the boards: NVIDIA asks for 550 W around a card of 170, 750 around 350, 850 around 450 and 1,000
+#: around 575 (product pages of the RTX 3060, 3090, 4090 and 5090).
+_SUPPLY_BESIDE_W = 400
+
 #: Watts that an ordinary outlet gives all day, by country: volts × amperes. North America and Japan allow 80% of that.
 #: Source: national wiring rules (US NEC 210.20: 120 V, 15 A; Japan: 100 V, 15 A; UK: 13 A fuse; Korea and continental
 #: Europe: 16 A).
@@ -49,7 +53,6 @@ class Host:
     lanes: int
     source: str
     pcie: int = 5
-    supply_w: int = 0
     whole: bool = False
     airflow: bool = False
     idle_w: int | None = None
@@ -146,9 +149,11 @@ def has_no_fan(gpu: Gpu) -> bool:
 def supply_w(boards: int, tdp_w: int, host_w: Decimal) -> int:
     """Watts of a power supply for the boards and the rest of the machine, in steps of 50.
 
-    A quarter more than all of them may draw together, because cards draw more than their limit for moments.
+    A quarter more than all of them may draw together, because cards draw more than their limit for moments, and as much as
+    a card's maker asks for.
     """
-    return math.ceil((boards * tdp_w + float(host_w)) * 1.25 / 50) * 50
+    watts = boards * tdp_w
+    return math.ceil(max((watts + float(host_w)) * 1.25, watts + _SUPPLY_BESIDE_W) / 50) * 50
 
 
 def host_for(gpu: Gpu, boards: int, tdp_w: int | None) -> Host | None:

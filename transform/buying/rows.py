@@ -12,6 +12,10 @@ from gpuledger.message import Message, several
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.hosts import supply_w
 from gpuledger.transform.buying.options import Option
+from gpuledger.transform.sizing.diffusion import weights_bytes
+
+#: GB of memory that are sold together, and those of the system and its programs.
+_MEMORY_GB, _SYSTEM_GB = (16, 32, 64, 96, 128, 192, 256, 384, 512), 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +43,20 @@ def supply_of(option: Option) -> int | None:
     if bought is None or host is None or not host.lanes:
         return None
     return supply_w(bought.boards, bought.tdp_w, bought.machine.watts)
+
+
+def memory_gb(option: Option, answer: Answer) -> float | None:
+    """GB of memory of the machine: those of its estimate, and what networks need that wait for the card in it.
+
+    None if neither is known or asked.
+    """
+    known, host = answer.assumptions, option.host
+    machine = host.memory(known) if host is not None and machine_usd(option, answer) else None
+    waiting, need = 0.0, answer.need
+    if need.diffusion is not None:
+        waiting = weights_bytes(need.diffusion, need.precision) / 1e9 + _SYSTEM_GB
+    held = next((size for size in _MEMORY_GB if size >= waiting), waiting) if waiting else 0.0
+    return max(held, machine.gb if machine else 0.0) or None
 
 
 def mark_of(option: Option) -> str:

@@ -71,6 +71,8 @@ def names(own: Path) -> list[str]:
 
 #: The files that most people run where a model is published at 16 bits: of llama.cpp, and of servers for many users.
 USUAL_FILE, SERVED_FILE = "Q4_K_M", "awq-int4-g128"
+#: Users at once for whom a server of files is enough: own choice, two seldom ask in the same moment.
+FEW_USERS = 2
 
 
 def usual_precision(shape: Architecture | DiffusionModel, name: str, *, is_served: bool = False) -> str:

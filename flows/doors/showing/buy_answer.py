@@ -259,9 +259,9 @@ def _presumed(answer: Answer) -> Iterator[str]:
 
 #: The columns that a narrow screen keeps, the most important first.
 _WORTH = (
-    "#", "what", "way", "day one USD", "in all USD", "tokens/s", "seconds each", "mark", "each user", "range",
-    "machine", "USD (an hour, if rented)", "speed is", "USD per M tokens", "USD per 1000 pictures", "GB needed",
-    "price since",
+    "#", "what", "way", "day one USD", "in all USD", "tokens/s", "each user", "seconds each", "mark", "range",
+    "machine", "all tokens/s", "USD (an hour, if rented)", "speed is", "USD per M tokens", "USD per 1000 pictures",
+    "GB needed", "price since",
 )  # fmt: skip
 
 #: The most machines without a price that are named below the table.
@@ -305,8 +305,10 @@ def _day(time: datetime | None) -> str:
 def _of_text(row: dict[str, Any]) -> dict[str, Any]:
     """A row for people, by its headings, for a model that writes text."""
     return _offer(row) | {
-        "tokens/s": row["expected_tokens_per_s"], "range": _range(row), "speed is": spoken(row["speed_is"]),
-        **({} if row["users"] in (1, None) else {"each user": row["each_tokens_per_s"]}),
+        **(
+            {"tokens/s": row["expected_tokens_per_s"]} if row["users"] in (1, None)
+            else {"each user": row["each_tokens_per_s"], "all tokens/s": row["expected_tokens_per_s"]}
+        ), "range": _range(row), "speed is": spoken(row["speed_is"]),
         "reads tokens/s": row["prefill_tokens_per_s"],
         "first token s": row["first_token_s"],
         "USD per M tokens": row["usd_per_million_tokens"], "machine": spoken(row["host"] or ""),

@@ -105,9 +105,9 @@ class Choice(NamedTuple):
 
         With a budget then comes what has room to grow, and of that the fastest; of what is fast enough that with most
         memory, up to what is enough. Of equals, without a budget, and of what has more memory than makes sense, the
-        cheapest comes first.
+        cheapest comes first, and of equal prices the fastest.
         """
-        is_large = self._is_too_large(option)
+        is_large = self.has_budget and self._is_too_large(option)
         best = (
             (self._is_tight(option), -noticed_speed(option, self.assumptions), -round(self._worth(option)))
             if self.has_budget and not is_large
@@ -116,7 +116,7 @@ class Choice(NamedTuple):
         is_there = option.condition == OWNED
         return (
             option.outlay_usd is None, gravity(option), option.way != "buy", not is_there, is_large, *best,
-            paid(option, self.assumptions),
+            paid(option, self.assumptions), -option.each_a_second,
         )  # fmt: skip
 
     def _is_too_large(self, option: Option) -> bool:
@@ -127,7 +127,7 @@ class Choice(NamedTuple):
             option.chip is not None
             and (option.chip.memory_gb or 0) * option.gpu_count <= self.assumptions.least_card_gb
         )
-        return not is_least and option.available_gb > option.needed_gb * self.assumptions.most_memory
+        return not is_least and option.available_gb > option.needed_gb / option.copies * self.assumptions.most_memory
 
     def _stepped(self, best: Sequence[Option]) -> Option:
         """The fastest, unless a step up to it, or to room to grow (`room_cost`), is vain."""
