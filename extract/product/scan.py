@@ -125,6 +125,11 @@ class Parts:
 def walk(part: HtmlElement) -> Parts:
     """Look once at every element of a part of a page that may hold text."""
     priced, labels, names = [], [], defaultdict(list)
+    for raised in list(part.iter("sup")):  # `<sup>$</sup>829.99`: a raised sign begins the amount behind it
+        sign, amount, parent = raised.text or "", raised.tail or "", raised.getparent()
+        begins = parent is not None and raised.getprevious() is None and not (parent.text or "").strip()
+        if begins and 0 < len(sign) <= _MAX_SIGN and _DIGIT.search(amount) and _SIGN.search(sign + amount):
+            raised.tag, raised.text, raised.tail = "span", sign + amount, None
     # lxml makes an object for each element that Python sees, so the walk visits only tags that may hold text.
     own = set(part.iter(*OWN_TAGS))
     for order, element in enumerate(part.iter(*HOLD_TEXT)):

@@ -128,6 +128,8 @@ def _to_people(layout: Layout) -> Sign | None:
         return Sign(status, f"{_text(button)[:_SHORT]!r} on the page")
     lines = [*_lines(layout)]
     if button is not None and pressable:
+        if (gone := next(_gone_before(button, layout), None)) is not None:
+            return Sign("out_of_stock", f"{_text(gone)!r} on the page")
         ordered = next((line for line in lines if line.says == "preorder" or words.is_on_order(line.place)), None)
         if ordered is not None:
             return ordered._replace(says="preorder")
@@ -220,6 +222,15 @@ def _further_orders(layout: Layout) -> Iterator[HtmlElement]:
     """The buttons that can be pressed to order. The nearest one to the title may be a field for the number of pieces."""
     for one in layout.part.iter("button", "a", "input"):
         if scan.is_worded_order(one) and not _is_disabled(one) and not layout.is_elsewhere(one):
+            yield one
+
+
+def _gone_before(button: HtmlElement, layout: Layout) -> Iterator[HtmlElement]:
+    """The buttons that cannot be pressed and say nothing but that the goods are gone, before the one that orders."""
+    for one in layout.part.iter("button", "input"):
+        if one is button:
+            return
+        if _is_disabled(one) and words.status_of_line(_text(one)) == "out_of_stock" and not layout.is_elsewhere(one):
             yield one
 
 

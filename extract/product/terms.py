@@ -86,7 +86,8 @@ def _badges(layout: Layout) -> Iterator[Condition]:
         whole = next(element.iterancestors("tr"), around)
         priced = visible_text(whole, _LONGEST_AROUND)
         is_badge = len(text) <= _MAX_VALUE and element.tag not in _HEADINGS and not _AMOUNT.search(priced)
-        begin = _GOES_ON.split(text)[0]
+        # Before a colon stands what is asked, behind it the answer: `Used offers: none`.
+        begin = _GOES_ON.split(text.rstrip("".join(_COLONS)).rpartition(":")[2].strip())[0]
         kind = words.condition(begin) if is_badge and 0 < len(begin) <= _LONGEST_BADGE else None
         if kind and element.tag not in _CHOICES and not layout.is_elsewhere(element):
             yield kind

@@ -143,6 +143,10 @@ def _for_everybody(
         unchosen = [price for price in prices if price.kind != "list" and _is_unchosen(price.element, layout)]
         set_aside += [price.element for price in unchosen]
         prices = [price for price in prices if price not in unchosen]
+    own = [price for price in prices if not _is_of_another_offer(price, layout)]
+    if len(own) < len(prices) and any(price.kind == "now" for price in own):
+        set_aside += [price.element for price in prices if price not in own]
+        prices = own
     if any(price.money.signed for price in prices):
         # If prices carry their currency, a bare number in a part named after prices is something else. But in a part named
         # after the current price it counts against the other prices: `Rs. 1,299` and, under `final-price`, 449.
@@ -163,6 +167,15 @@ def _for_everybody(
     if all(price.kind in ("list", "monthly") for price in prices):
         prices = [replace(price, kind="now") if price.usual else price for price in prices]
     return prices, frozenset(net), set_aside
+
+
+def _is_of_another_offer(price: VisiblePrice, layout: Layout) -> bool:
+    """Whether the words before the price name a condition, and the goods' name none: `Open Box: from $746.99`."""
+    part = price.element.getparent()
+    text = "" if part is None or part in layout.above_title else visible_text(part, MAX_TEXT)
+    before = text.partition(price.money.text.strip())[0]
+    of_used = words.condition(before) is not None and not money.tokens(before)
+    return of_used and (layout.title is None or words.condition(visible_text(layout.title)) is None)
 
 
 def _take_off_title(element: HtmlElement, layout: Layout) -> None:

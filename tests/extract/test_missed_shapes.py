@@ -142,6 +142,10 @@ READ: dict[str, Shape] = {
         "ko", "biz.example.co.kr", """<ul><li>공급가 799,000원 (VAT 별도)</li><li>판매가 878,900원 (VAT 포함)</li></ul>
         <button>장바구니 담기</button>""", "878900", "KRW",
     ),
+    "a raised sign before the amount": Shape(
+        "en-US", "shop.example.com", f"""<span id="pricing"><sup>$</sup>829.99</span><p>Open Box: from <b>$746.99</b></p>{CART}""",
+        "829.99", "USD",
+    ),
     "euros and small cents in parts of no name": Shape(
         "fr", "brico.example.fr", """<div><span class="px-old">129<sup>€90</sup></span><span class="px-now">99<sup>€90</sup></span></div>
         <button>Ajouter au panier</button>""", "99.90", "EUR",
@@ -226,6 +230,14 @@ STOCK_AND_NUMBER: dict[str, Shape] = {
         "en-US", "glass.example.com", """<p>This piece is no longer available.</p><p>Code: GV-118</p></div><div><div
         class="product-card"><h4>Blue Vase</h4><p class="price">$65.00</p><form action="/cart/add"><button>Add to cart</button>
         </form></div>""", stock="out_of_stock", sku="GV-118",
+    ),
+    "goods that are gone, above what replaces them": Shape(
+        "cs", "obchod.example.cz", """<p>Kód: 4412-AT</p><p>Tento produkt nelze objednat</p><div><h2>Náhradní produkt</h2><a>Veltor
+        RTX 4080</a><strong class="price">9 490 Kč</strong><button>Do košíku</button></div>""", stock="out_of_stock", sku="4412-AT",
+    ),
+    "gone on a button, above another's": Shape(
+        "tr", "dukkan.example.com.tr", """<p>Ürün kodu: 4412-AT</p><p class="price">16.450,00 TL</p><button disabled>Stokta Yok</button>
+        <div>Palit RTX 4060 <button>Sepete Ekle</button></div>""", "16450.00", "TRY", stock="out_of_stock", sku="4412-AT",
     ),
     "none left, as a number": Shape(
         "en-US", "rails.example.com", """<p>Item: 4412-AT</p><p class="price">$31.98</p><p class="stock">Stock: 0</p>""", "31.98",

@@ -167,6 +167,7 @@ def test_a_button_that_cannot_be_pressed_is_a_veto(button: str, availability: st
         ("https://shop.example.com/p/1", '<span class="badge">Refurbished</span>', "refurbished"),
         ("https://shop.example.com/p/1", '<ol class="breadcrumb"><li>Home</li><li>Second hand</li></ol>', "used"),
         ("https://shop.example.com/p/1", "<p>Open box: from $299.99</p>", "new"),
+        ("https://shop.example.com/p/1", "<div>Occasion-Angebote: keine</div>", "new"),
         ("https://shop.example.com/p/1", '<a href="/used">Used from another shop</a>', "new"),
         ("https://shop.example.com/p/1", "<p><b>Outlet:</b> piece no. 4711</p>", "new"),
         ("https://shop.example.com/p/1", "<button>Contact the seller</button>", "unknown"),
