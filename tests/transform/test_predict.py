@@ -23,7 +23,7 @@ from gpuledger.transform.speed.calibration import EIGHTY_PERCENT, pipeline_speed
 from gpuledger.transform.speed.engines import check_loads, default_engine, engine_of, loaded_as
 from gpuledger.transform.speed.memory import HostMemory
 from gpuledger.transform.speed.predict import Prediction, job_of, least_of_alike, load_of, predict, with_measurement
-from gpuledger.transform.speed.rules import DECODING, READING, STEPS, Plan, Question, Rule
+from gpuledger.transform.speed.rules import Plan
 from tools import calibrate
 from tools.measured_table import TableRow, read_table
 from tools.speeds import points
@@ -53,51 +53,31 @@ def table(shared_data: Path) -> list[TableRow]:
     return [row for path in sorted(folder.glob("llama3_llama_cpp_*.csv")) for row in read_table(path, resolver)]
 
 
-#: A question by name: card, count, engine, how it is split, people at once, and whether parts may stay with the processor.
-QUESTIONS = {
-    "measured": ("nvidia-geforce-rtx-4090", 1, "llama.cpp", "layer", 1, "none"),
-    "server": ("nvidia-h100-sxm5", 1, "vllm", "tensor", 8, "none"),
-    "as no server was measured": ("nvidia-h100-sxm5", 3, "vllm", "pipeline", 8, "none"),
-    "accelerator": ("intel-gaudi-3", 1, "vllm", "tensor", 1, "none"),
-    "too little memory for several": ("nvidia-geforce-gtx-1050-2gb", 1, "llama.cpp", "layer", 4, "layers"),
-    "no matrix rate": ("3dfx-velocity-100", 1, "transformers", "layer", 1, "none"),
-}
-
-
-def answered_by(rules: tuple[Rule[Any, Any], ...], question: str) -> str:
-    gpu_id, count, engine, split, users, offload = QUESTIONS[question]
-    shape, host = catalogue.architecture("llama-3-8b"), HostMemory(gb=64, gb_s=60, source="a machine")
-    precision = "bf16" if question == "accelerator" else "int4"
-    job = job_of(shape, precision, load_of(shape, 2048, users, None, A), A)
-    plan = Plan(gpu=by_id()[gpu_id], count=count, engine=engine_of(engine), split=split, offload=offload, host=host)
-    asked = Question(job, plan, predict(job, plan).moved)
-    given = asked.writing() if rules is DECODING else asked.card
-    return next(rule.name for rule in rules if rule.ask(asked, given) is not None)
-
-
 @pytest.mark.parametrize(
-    ("rules", "question", "rule"),
+    ("cards", "split", "users", "offload", "written", "read"),
     [
-        (STEPS, "measured", "calibrated"),
-        (STEPS, "server", "served"),
-        (STEPS, "as no server was measured", "usual share"),
-        (DECODING, "accelerator", "no GPU"),
-        (DECODING, "too little memory for several", "processor"),
-        (DECODING, "measured", "step"),
-        (READING, "accelerator", "no GPU"),
-        (READING, "server", "served"),
-        (READING, "measured", "calibrated"),
-        (READING, "no matrix rate", "unknown rate"),
-        (READING, "as no server was measured", "usual share"),
+        (("nvidia-geforce-rtx-4090", 1, "llama.cpp"), "layer", 1, "none", "calibrated", "calibrated"),
+        (("nvidia-h100-sxm5", 1, "vllm"), "tensor", 8, "none", "estimated", "estimated"),
+        # No server was measured so divided: a usual share, and a wide range.
+        (("nvidia-h100-sxm5", 3, "vllm"), "pipeline", 8, "none", "bound", "bound"),
+        # Only what physics allows: no GPU, and a processor with a part of the model for several.
+        (("intel-gaudi-3", 1, "vllm"), "tensor", 1, "none", "unknown", "unknown"),
+        (("nvidia-geforce-gtx-1050-2gb", 1, "llama.cpp"), "layer", 4, "layers", "unknown", "bound"),
+        # No matrix rate, so that nothing is known of reading.
+        (("3dfx-velocity-100", 1, "transformers"), "layer", 1, "none", "bound", None),
     ],
 )
-def test_every_rule_answers_where_it_should(rules: tuple[Rule[Any, Any], ...], question: str, rule: str) -> None:
-    assert answered_by(rules, question) == rule
-
-
-def test_every_rule_says_why() -> None:
-    for rules in (STEPS, DECODING, READING):
-        assert all(len(rule.why.split()) > 5 for rule in rules)
+def test_what_was_measured_decides_what_a_speed_is_called(
+    cards: tuple[str, int, str], split: Any, users: int, offload: Any, written: str, read: str | None
+) -> None:
+    (gpu_id, count, engine), shape = cards, catalogue.architecture("llama-3-8b")
+    job = job_of(shape, "bf16" if "gaudi" in gpu_id else "int4", load_of(shape, 2048, users, None, A), A)
+    host = HostMemory(gb=64, gb_s=60, source="a machine")
+    plan = Plan(gpu=by_id()[gpu_id], count=count, engine=engine_of(engine), split=split, offload=offload, host=host)
+    found = predict(job, plan)
+    assert (found.decode.basis, found.decode.bound is not None) == (written, True)
+    assert (found.prefill.basis, found.prefill.bound is not None) == (read or "unknown", read is not None)
+    assert (found.decode.expected is None) == (written == "unknown")
 
 
 def answers(table: list[TableRow], measure: str) -> list[tuple[TableRow, Prediction]]:

@@ -53,7 +53,8 @@ def rows(gpus: Iterable[Gpu]) -> Iterator[Sequence[Value]]:
             gpu.gpu_id, None if driver is None else driver.size / 1e9, None if driver is None else str(driver.source),
             times.a_byte * 1e9, times.a_cached_byte * 1e9, times.a_layer, mixed.a_layer / times.a_layer, times.a_handover,
             *deviations,
-            calibration.spread["decode_cache"], calibration.other_models, "; ".join((*calibration.shapes, *measured)),
+            calibration.spread["decode_cache"], calibration.spread["decode_models"],
+            "; ".join((*calibration.shapes, *measured)),
             matrix_tflops(gpu, 16), *(fastest_matrix_tflops(gpu, bits) for bits in (32, 16, 8, 4)),
         )  # fmt: skip
 

@@ -150,11 +150,6 @@ class Calibration:
         ln += self._effect("prefill_architecture", card.architecture) + self._effect("prefill_vendor", card.vendor)
         return math.exp(ln) * pipeline_speedup(work.prompt_tokens, count, chunk_tokens) / seconds
 
-    @property
-    def reads_prompts(self) -> bool:
-        """Whether reading was measured as well as writing."""
-        return "prefill_rate" in self.values
-
     def covers(self, case: Case, tokens: int, users: int = 1) -> bool:
         """Whether such a model was measured on the architecture of the card, with as many `tokens` and `users` on cards of
         its maker.
@@ -205,11 +200,6 @@ class Calibration:
         if card.vendor != "NVIDIA" and card.vendor not in self.groups[f"{what}_vendor"]:
             parts.append(_OTHER_VENDOR)
         return max(math.hypot(*parts), self.doubt(case))
-
-    @property
-    def other_models(self) -> float:
-        """The standard deviation that is added for models that were not measured."""
-        return self.spread["decode_models"]
 
     def _effect(self, group: str, name: str) -> float:
         return self.groups.get(group, {}).get(name, 0.0)

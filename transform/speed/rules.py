@@ -1,12 +1,11 @@
-"""How fast a model runs on cards: what is asked, and the rules that answer, in their order and each with its reason."""
+"""How fast a model runs on cards: what is asked, and how it is answered."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
+from typing import ClassVar, Literal, NamedTuple
 
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.figures import shown
@@ -32,8 +31,6 @@ from gpuledger.transform.speed.served import deviation as served_deviation
 from gpuledger.transform.speed.work import Batch, ServedWork, Work, served_work
 
 Basis = Literal["measured", "calibrated", "estimated", "bound", "unknown"]
-_Given = TypeVar("_Given")
-_Answer = TypeVar("_Answer")
 #: Standard deviations (natural logarithm) that are added to the calibrated speed of one sequence: for several sequences at
 #: once, which the measurements behind the calibration do not cover, and for anything that nobody measured with the program
 #: at all. Own choice, wide on purpose.
@@ -275,8 +272,7 @@ class Question:
     @property
     def read_calibration(self) -> Calibration | None:
         """The measurements of reading prompts. For Ollama these are llama.cpp's, which is its library."""
-        calibration = self._fitted(self.plan.engine.reads_as)
-        return calibration if calibration is not None and calibration.reads_prompts else None
+        return self._fitted(self.plan.engine.reads_as)
 
     def _fitted(self, name: str | None) -> Calibration | None:
         is_same = self.plan.count == 1 or self.split in ("layer", "pipeline")
@@ -303,11 +299,6 @@ class Question:
         """The case of what is done on the `card`: of writing if `what` is not said."""
         written_as = "decode" if self.served is None else SERVED
         return Case(what or written_as, card, self.job.work.kind)
-
-    @property
-    def is_uncovered(self) -> bool:
-        """Whether no measurement covers this kind of work: weights that stay with the processor."""
-        return self.moved is not None
 
     @property
     def runs(self) -> bool:
@@ -359,7 +350,7 @@ class Question:
         rate, bandwidth, moved = self.tflops, card.bandwidth_gb_s * 1e9, self.moved_bytes
         # Cards that each hold some of the layers can work at the same time only on different sequences.
         group = users / (1 if split == "tensor" else min(count, users))
-        step = _answer(STEPS, self, card)
+        step = _calibrated_step(self, card) or _served_step(self, card) or _usual_step(self, card)
         host_s = moved / (host.gb_s * 1e9 * job.assumptions.host_memory_utilisation) if host and moved else 0.0
         alone_s = shown("time of a step", step.seconds + host_s, "s")
         is_shared = split == "tensor" and not step.is_fitted
@@ -386,7 +377,7 @@ class Question:
 
     def _deviation(self, step: Step) -> float:
         """The standard deviation of a step's time, with what the warehouse's measurements say."""
-        if self.is_uncovered:
+        if self.moved:
             return math.hypot(step.deviation, _UNMEASURED) if self.calibration is not None else step.deviation
         return step.deviation if self.shift is None else min(step.deviation, self.shift.nearest.deviation)
 
@@ -402,11 +393,22 @@ class Question:
     def decode(self) -> Rate:
         """The speed of writing."""
         timed = self.writing()
-        return NOTHING if timed is None else _answer(DECODING, self, timed)
+        if timed is None:
+            return NOTHING
+        # No such card was measured, and nobody measured how a processor with a part of the model serves several.
+        if self.is_accelerator or (timed.host_bytes and self.job.load.users > 1):
+            return Rate.only(timed.bound)
+        return _expected(self, timed)
 
     def prefill(self) -> Rate:
         """The speed of reading a prompt."""
-        return NOTHING if self.card is None or not self.job.prefill_flops else _answer(READING, self, self.card)
+        card, bound = self.card, self.read_bound
+        if card is None or not self.job.prefill_flops or (self.is_accelerator and not self.runs):
+            return NOTHING
+        if self.is_accelerator:
+            return Rate.only(bound)
+        measured = _served_reading(self, card) or _calibrated_reading(self, card)
+        return measured or (NOTHING if bound is None else _usual_reading(self))
 
     def with_transfers(self, tokens_per_s: float) -> float:
         """Prompt tokens a second, if weights that stay with the processor pass the slot once for each piece of it."""
@@ -434,19 +436,8 @@ class Question:
         return rate * 1e12 * share if rate else math.inf
 
 
-class Rule(NamedTuple, Generic[_Given, _Answer]):
-    """One way to an answer: its reason, and the function that gives the answer, None where the rule does not apply."""
-
-    name: str
-    why: str
-    ask: Callable[[Question, _Given], _Answer | None]
-
-
-def _answer(rules: Sequence[Rule[_Given, _Answer]], asked: Question, given: _Given) -> _Answer:
-    return next(answer for rule in rules if (answer := rule.ask(asked, given)) is not None)
-
-
 def _calibrated_step(asked: Question, card: CardTraits) -> Step | None:
+    """The program was measured on cards that divide a model as these do."""
     fitted, job = asked.calibration, asked.job
     if fitted is None:
         return None
@@ -460,6 +451,7 @@ def _calibrated_step(asked: Question, card: CardTraits) -> Step | None:
 
 
 def _served_step(asked: Question, card: CardTraits) -> Step | None:
+    """Servers were measured, by the parts of their steps."""
     if asked.served is None:
         return None
     seconds = sum(step_parts(asked.served, asked.plan.engine.name, card, asked.served_work).values())
@@ -468,6 +460,7 @@ def _served_step(asked: Question, card: CardTraits) -> Step | None:
 
 
 def _usual_step(asked: Question, card: CardTraits) -> Step:
+    """Nobody measured it: programs reach a usual share of a card's bandwidth."""
     job, is_mixture = asked.job, asked.job.shape.experts > 1
     reached = card.bandwidth_gb_s * 1e9 * job.assumptions.expected_utilisation
     return Step(
@@ -479,45 +472,17 @@ def _usual_step(asked: Question, card: CardTraits) -> Step:
     )
 
 
-#: How long a step takes.
-STEPS: tuple[Rule[CardTraits, Step], ...] = (
-    Rule("calibrated", "the program was measured on cards that divide a model as these do", _calibrated_step),
-    Rule("served", "servers were measured, by the parts of their steps", _served_step),
-    Rule("usual share", "nobody measured it: programs reach a usual share of a card's bandwidth", _usual_step),
-)
-
-
 def _expected(asked: Question, timed: Writing) -> Rate:
+    """Every user gets one token in each step."""
     is_near = timed.shift is not None and timed.shift.is_near
     is_known = timed.step.is_fitted or is_near
     called: Basis = basis(timed.deviation, is_covered=asked.is_kept or is_near)
-    called = called if is_known and not asked.is_uncovered else "bound"
+    called = called if is_known and not asked.moved else "bound"
     return Rate.around(asked.job.load.users / timed.seconds, timed.deviation, timed.bound, called)
 
 
-#: How fast it writes.
-DECODING: tuple[Rule[Writing, Rate], ...] = (
-    Rule(
-        "no GPU",
-        "no such card was measured, so only what physics allows is known",
-        lambda asked, timed: Rate.only(timed.bound) if asked.is_accelerator else None,
-    ),
-    Rule(
-        "processor",
-        "nobody measured how a processor with a part of the model serves several",
-        lambda asked, timed: Rate.only(timed.bound) if timed.host_bytes and asked.job.load.users > 1 else None,
-    ),
-    Rule("step", "every user gets one token in each step", _expected),
-)
-
-
-def _bound_of_reading(asked: Question, _: CardTraits) -> Rate | None:
-    if not asked.is_accelerator:
-        return None
-    return Rate.only(asked.read_bound) if asked.runs else NOTHING
-
-
 def _served_reading(asked: Question, card: CardTraits) -> Rate | None:
+    """Servers were measured reading, together with their writing."""
     if asked.served is None:
         return None
     each = prompt_seconds(asked.served, asked.plan.engine.name, card, asked.served_work)
@@ -530,6 +495,7 @@ def _served_reading(asked: Question, card: CardTraits) -> Rate | None:
 
 
 def _calibrated_reading(asked: Question, card: CardTraits) -> Rate | None:
+    """The program was measured reading on cards that divide a model as these do."""
     fitted, job, count = asked.read_calibration, asked.job, asked.plan.count
     if fitted is None or job.prefill_flops is None:
         return None
@@ -539,7 +505,7 @@ def _calibrated_reading(asked: Question, card: CardTraits) -> Rate | None:
     best = count * asked.flops_reached(_SHADERS_AT_BEST) * job.load.prompt / job.prefill_flops
     case = asked.case(card, "prefill")
     reached, deviation = min(expected, best), fitted.deviation(case, job.work, job.load.prompt)
-    if asked.is_uncovered:
+    if asked.moved:
         return Rate.around(asked.with_transfers(reached), math.hypot(deviation, _UNMEASURED), asked.read_bound, "bound")
     is_covered = fitted.covers(case, job.load.prompt) and fitted.keeps(case)
     if job.shape.kind == "encoder":  # only models that write were measured
@@ -547,7 +513,8 @@ def _calibrated_reading(asked: Question, card: CardTraits) -> Rate | None:
     return Rate.around(reached, deviation, asked.read_bound, basis(deviation, is_covered=is_covered))
 
 
-def _usual_reading(asked: Question, _: CardTraits) -> Rate:
+def _usual_reading(asked: Question) -> Rate:
+    """Nobody measured it: programs reach a usual share of the matrix rate."""
     job, tokens = asked.job, asked.job.load.prompt
     seconds = (job.prefill_flops or 0) / asked.flops_reached(asked.COMPUTE_SHARE)
     if asked.split == "tensor":
@@ -557,19 +524,3 @@ def _usual_reading(asked: Question, _: CardTraits) -> Rate:
         pieces = job.assumptions.prefill_chunk_tokens
         seconds /= pipeline_speedup(tokens * job.load.users, asked.plan.count, pieces)
     return Rate.around(asked.with_transfers(tokens / seconds), _UNMEASURED, asked.read_bound, "bound")
-
-
-#: How fast it reads a prompt.
-READING: tuple[Rule[CardTraits, Rate], ...] = (
-    Rule("no GPU", "no such card was measured, so only what physics allows is known", _bound_of_reading),
-    Rule("served", "servers were measured reading, together with their writing", _served_reading),
-    Rule(
-        "calibrated", "the program was measured reading on cards that divide a model as these do", _calibrated_reading
-    ),
-    Rule(
-        "unknown rate",
-        "nothing was measured, and the card's data sheet does not say its matrix rate",
-        lambda asked, _: NOTHING if asked.read_bound is None else None,
-    ),
-    Rule("usual share", "nobody measured it: programs reach a usual share of the matrix rate", _usual_reading),
-)
