@@ -81,18 +81,6 @@ READ: dict[str, Shape] = {
         "210.00", "EUR", "from",
     ),
     # The price in a script alone, or the script as the third word.
-    "Next": Shape(
-        "en-US", "shop.example.com", f'<div id="__next"></div>{CART}', "549.99", "USD",
-        head='<script id="__NEXT_DATA__" type="application/json">{"props": {"pageProps": {"product": {"name": "NAME", "sku":'
-        ' "VT4070", "price": {"amount": "549.99", "currencyCode": "USD"}}, "related": [{"name": "Fan", "price": {"amount":'
-        ' "19.90"}}]}}}</script>',
-    ),
-    "Apollo": Shape(
-        "en-GB", "shop.example.co.uk", CART, "549.99", "GBP",
-        head='<script>window.__APOLLO_STATE__ = {"Product:77": {"__typename": "Product", "name": "NAME", "price_range":'
-        ' {"minimum_price": {"final_price": {"value": 549.99, "currency": "GBP"}}}}, "Product:78": {"name": "Fan",'
-        ' "price_range": {"minimum_price": {"final_price": {"value": 19.9}}}}};</script>',
-    ),
     "the data layer": Shape(
         "fr", "magasin.example.fr", "<button>Ajouter au panier</button>", "549.99", "EUR",
         head="<script>dataLayer.push({event: 'view_item', ecommerce: {currency: 'EUR', value: 549.99, items: [{item_id: 'VT4070',"
@@ -164,11 +152,7 @@ OPEN: dict[str, Shape] = {
     "two prices with nothing to tell them apart, and a script of both": Shape(
         "en-US", "shop.example.com",
         f'<div class="a"><span class="price">$549.99</span></div><div class="b"><span class="price">$599.99</span></div>{CART}',
-        head='<script>var state = {"product": {"name": "NAME", "price": 549.99}}; var product_price = 599.99;</script>',
-    ),
-    "a script that may count in cents": Shape(
-        "en-US", "shop.example.com", CART,
-        head='<script type="application/json">{"name": "NAME", "price": 54999, "currency": "USD"}</script>',
+        head="<script>dataLayer.push({event: 'view_item', ecommerce: {value: 549.99}}); var product_price = 599.99;</script>",
     ),
     "a list of goods in the data layer": Shape(
         "fr", "magasin.example.fr", "<button>Ajouter au panier</button>",
