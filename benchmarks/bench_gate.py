@@ -22,7 +22,7 @@ from gpuledger.transform.identity import assign
 from gpuledger.transform.identity.resolver import Resolver
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.load import offers
-from gpuledger.warehouse.load.batch import Batch, Night, Row
+from gpuledger.warehouse.load.batch import Batch, Row
 from gpuledger.warehouse.paths import DataDir
 
 DANAWA = Path(__file__).parents[2] / "shared" / "data" / "danawa_daily"
@@ -43,15 +43,13 @@ def run(months: int = 35) -> list[tuple[str, str, str]]:
     with tempfile.TemporaryDirectory() as folder, publish.workspace(DataDir(Path(folder)), "bench") as (con, _):
         con.execute("SET threads = 1; BEGIN")
         for number, (seen_at, rows) in enumerate(nightly):
-            batch = Batch(SOURCE, seen_at, rows)
+            batch = Batch(SOURCE, seen_at, rows, is_one_of_many=True)
             cells += len(rows)
             if number >= 30:
                 share = -(-(INJECTED - sum(tried.values())) // (len(nightly) - number))
                 for _ in range(share):
                     _inject(con, batch, rng, caught, tried)
-            offers.stage_batch(con, batch)
-            past = good_nights.past(con, SOURCE, seen_at, Bounds())
-            loaded = loading.load_staged(con, batch.night, Bounds(), past, good_nights.Released())
+            loaded = loading.load_batch(con, batch, Bounds(), good_nights.Released(), ("offer",))
             good_nights.note(con, {SOURCE: good_nights.GoodNight(seen_at, len(rows), loaded.is_complete)})
             assign.assign(con, _resolver, "bench")
             if loaded.is_shuffled:
@@ -147,7 +145,7 @@ def _inject(
     rows[position[listing]] = Row(spoiled, "")
     offers.stage_batch(con, replace(batch, rows=rows))
     with _as_it_was(con):
-        shops.hold(con, batch.night, Bounds(), ())
+        shops.hold(con, batch, Bounds(), ())
         caught[kind] += bool(con.execute("SELECT 1 FROM core.held_price WHERE listing_id = ?", [listing]).fetchone())
 
 
@@ -160,7 +158,7 @@ def _is_broken_week_caught(con: duckdb.DuckDBPyConnection, batch: Batch, rng: ra
     rows = int(usual * rng.uniform(0.2, 0.75))
     for day in range(7):
         seen_at = batch.seen_at + timedelta(days=day)
-        night = Night(SOURCE, seen_at, rows, is_complete=True, is_whole=False)
+        night = Batch(SOURCE, seen_at, [batch.rows[0]] * rows)
         if good_nights.rows_missed(night, Bounds(), past, good_nights.Released()) is None:
             return False
         past = [good_nights.GoodNight(seen_at, rows, False), *past]
@@ -183,7 +181,7 @@ def _is_shuffle_caught(con: duckdb.DuckDBPyConnection, batch: Batch, rng: random
         for hours in (0, 3, 9):
             again = replace(batch, rows=rows, seen_at=batch.seen_at + timedelta(hours=hours))
             offers.stage_batch(con, again)
-            if not shops.hold(con, again.night, Bounds(), ()).is_shuffled:
+            if not shops.hold(con, again, Bounds(), ()).is_shuffled:
                 return False
     return True
 

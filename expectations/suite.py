@@ -46,9 +46,8 @@ def run(table: Columns, checks: Sequence[Check]) -> list[Finding]:
         return []
     batch = frames().get_batch(batch_parameters={"dataframe": frame})
     # Testing whether a check holds takes half as long as listing the rows that break it, and nearly all checks hold.
-    doubtful = [outcome.check for outcome in _validate(batch, checks, "BOOLEAN_ONLY") if not outcome.holds]
-    failed = _validate(batch, doubtful, "COMPLETE") if doubtful else []
-    return [Finding(outcome.check, outcome.rows) for outcome in failed if not outcome.holds]
+    doubtful = [finding.check for finding in _failed(batch, checks, "BOOLEAN_ONLY")]
+    return _failed(batch, doubtful, "COMPLETE") if doubtful else []
 
 
 def _columns_to_check(table: Columns, checks: Sequence[Check]) -> Columns:
@@ -64,15 +63,8 @@ def _columns_to_check(table: Columns, checks: Sequence[Check]) -> Columns:
     return {name: table[name] for name in (ROW, *names)}
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    check: Check
-    holds: bool
-    rows: tuple[int, ...]
-
-
-def _validate(batch: Any, checks: Sequence[Check], detail: Literal["BOOLEAN_ONLY", "COMPLETE"]) -> list[_Outcome]:
-    """The library's result of each check, in the order of the contract. Raises AuditBroken if a check could not run."""
+def _failed(batch: Any, checks: Sequence[Check], detail: Literal["BOOLEAN_ONLY", "COMPLETE"]) -> list[Finding]:
+    """The checks that fail, in the order of the contract. Raises AuditBroken if a check could not run."""
     import great_expectations as gx
 
     expectations = [_expectation(check) for check in checks]
@@ -86,11 +78,11 @@ def _validate(batch: Any, checks: Sequence[Check], detail: Literal["BOOLEAN_ONLY
     result = batch.validate(suite, result_format=result_format)
     # The library groups its results by column.
     outcomes = sorted(result.results, key=lambda outcome: outcome.expectation_config.meta["position"])
-    return [_outcome(outcome, checks) for outcome in outcomes]
+    findings = [_finding(checks[outcome.expectation_config.meta["position"]], outcome) for outcome in outcomes]
+    return [finding for finding, outcome in zip(findings, outcomes, strict=True) if not outcome.success]
 
 
-def _outcome(outcome: Any, checks: Sequence[Check]) -> _Outcome:
-    check = checks[outcome.expectation_config.meta["position"]]
+def _finding(check: Check, outcome: Any) -> Finding:
     details = outcome.exception_info or {}
     # Either one entry or one entry per metric. In both cases an exception means a broken audit and not bad data.
     entries = [details] if "raised_exception" in details else list(details.values())
@@ -98,8 +90,9 @@ def _outcome(outcome: Any, checks: Sequence[Check]) -> _Outcome:
     if raised:
         message = str(raised[0].get("exception_message")).splitlines()[0]
         raise AuditBroken(f"audit broken: the check of {check.column} ({check.rule}) could not run: {message}")
-    rows = sorted({int(entry[ROW]) for entry in outcome.result.get("unexpected_index_list") or []})
-    return _Outcome(check, bool(outcome.success), tuple(rows))
+    return Finding(
+        check, tuple(sorted({int(entry[ROW]) for entry in outcome.result.get("unexpected_index_list") or []}))
+    )
 
 
 def columns(check: Check) -> list[str]:

@@ -204,15 +204,11 @@ def _of(kind: type[_Declared], fields: Mapping[str, Any]) -> _Declared:
 
 
 @cache
-def _countries() -> dict[str, str]:
-    return {
-        (urlsplit(one.homepage).hostname or "").removeprefix("www."): one.country for one in discover() if one.country
-    }
-
-
 def country_of(host: str) -> str | None:
     """Return the country (ISO 3166) of the shop at a host, if it is a source of one country."""
-    return _countries().get(host.lower().removeprefix("www."))
+    hosts = ((urlsplit(one.homepage).hostname or "", one.country) for one in discover() if one.country)
+    bare = host.lower().removeprefix("www.")
+    return next((country for its_host, country in hosts if its_host.removeprefix("www.") == bare), None)
 
 
 def seller(name: str, url: str | None = None, vendor: str | None = None) -> str:

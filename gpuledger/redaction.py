@@ -158,7 +158,8 @@ def _is_harmless(value: str) -> bool:
         _HARMLESS.fullmatch(value) is not None
         and "//" not in value
         and not any(map(_is_key, _LONG_PIECE.findall(value)))
-        and not _holds_secret(value)
+        and _SHAPES.search(value) is None
+        and not any(is_secret_name(pair["name"]) for pair in _NAME.finditer(value) if pair["mark"] == "=")
     )
 
 
@@ -166,21 +167,11 @@ def _is_key(piece: str) -> bool:
     return not (piece.isalpha() or piece.isdigit())
 
 
-def _without_key(piece: re.Match[str]) -> str:
-    return HIDDEN if _is_key(piece[0]) else piece[0]
-
-
 def _without_random(piece: re.Match[str]) -> str:
     kinds = [letter.isdigit() + 2 * letter.isupper() for letter in piece[0]]
     changes = sum(before != after for before, after in itertools.pairwise(kinds))
     is_random = len(set(kinds)) == 3 and changes > _CHANGES * len(kinds)
     return HIDDEN if is_random and not (piece[0].startswith("RW") and len(piece[0]) == 56) else piece[0]
-
-
-def _holds_secret(value: str) -> bool:
-    return _SHAPES.search(value) is not None or any(
-        is_secret_name(pair["name"]) for pair in _NAME.finditer(value) if pair["mark"] == "="
-    )
 
 
 def _distinct(name: str, value: str) -> str:
@@ -207,7 +198,8 @@ def _url_in_text(match: re.Match[str]) -> str:
     if scheme != "file":
         head, slash, path = redacted.partition("://")[2].partition("/")
         path, mark, query = path.partition("?")
-        redacted = f"{parts.scheme}://{head}{slash}{_LONG_PIECE.sub(_without_key, path)}{mark}{query}"
+        path = _LONG_PIECE.sub(lambda piece: HIDDEN if _is_key(piece[0]) else piece[0], path)
+        redacted = f"{parts.scheme}://{head}{slash}{path}{mark}{query}"
     return redacted + after
 
 

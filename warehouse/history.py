@@ -10,6 +10,7 @@ import duckdb
 
 from gpuledger.warehouse.errors import NoWarehouse
 from gpuledger.warehouse.ledger import IS_PUBLISHED
+from gpuledger.warehouse.load.stage import count
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import file_query, query
 
@@ -44,21 +45,15 @@ def fetching_runs(data: DataDir) -> list[str]:
 
 def forget_accounts(con: duckdb.DuckDBPyConnection, cutoff: datetime) -> Mapping[str, int]:
     """Delete the accounts of runs before the cutoff. Returns the number of rows by table."""
-    return {table: _forget(con, table, cutoff) for table in ACCOUNTS}
-
-
-def _forget(con: duckdb.DuckDBPyConnection, table: str, cutoff: datetime) -> int:
     # The last good account of a source stays, as a night that brings the same bytes again copies its counts and rows.
     # Run ids begin with the time, so max() is the last run.
-    row = con.execute(
-        f"""DELETE FROM {table} WHERE run_id IN (
-                SELECT run_id FROM ops.run WHERE as_of < $cutoff
-                EXCEPT SELECT max(run_id) FROM ops.source_run
-                    WHERE status IN ('ok', 'unchanged', 'partial', 'degraded') GROUP BY source
-            )""",
-        {"cutoff": cutoff},
-    ).fetchone()
-    return int(row[0]) if row else 0
+    forgotten = """SELECT run_id FROM ops.run WHERE as_of < $cutoff
+        EXCEPT SELECT max(run_id) FROM ops.source_run
+            WHERE status IN ('ok', 'unchanged', 'partial', 'degraded') GROUP BY source"""
+    return {
+        table: count(con, f"DELETE FROM {table} WHERE run_id IN ({forgotten})", {"cutoff": cutoff})
+        for table in ACCOUNTS
+    }
 
 
 def pages_of_rows(path: Path) -> set[str]:

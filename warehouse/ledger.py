@@ -186,32 +186,26 @@ def repeat_quarantined(con: duckdb.DuckDBPyConnection, run_id: str, earlier: Map
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """An attempt to read a source: how it went, when, and how long its rows count as fresh [h]."""
+def set_states(
+    con: duckdb.DuckDBPyConnection, attempted_at: datetime, attempts: Sequence[tuple[SourceOutcome, int]]
+) -> None:
+    """Write the sources' rows of ops.source_state: a failed attempt leaves the last success and its rows where they are.
 
-    outcome: SourceOutcome
-    attempted_at: datetime
-    freshness_hours: int
-
-
-def set_states(con: duckdb.DuckDBPyConnection, attempts: Sequence[Attempt]) -> None:
-    """Write the sources' rows of ops.source_state: a failed attempt leaves the last success and its rows where they are."""
+    Beside each outcome stands for how many hours its rows count as fresh.
+    """
     before: dict[str, tuple[datetime | None, int]] = {}
-    if any(attempt.outcome.is_failure for attempt in attempts):
+    if any(outcome.is_failure for outcome, _ in attempts):
         rows = con.execute("SELECT source, last_success_at, rows FROM ops.source_state").fetchall()
         before = {source: (succeeded_at, count) for source, succeeded_at, count in rows}
     states = []
-    for attempt in attempts:
-        outcome = attempt.outcome
+    for outcome, freshness_hours in attempts:
         succeeded_at, loaded = (
-            before.get(outcome.source, (None, 0)) if outcome.is_failure else (attempt.attempted_at, outcome.loaded)
+            before.get(outcome.source, (None, 0)) if outcome.is_failure else (attempted_at, outcome.loaded)
         )
-        states.append((
-            outcome.source, outcome.status, outcome.reason, attempt.attempted_at, succeeded_at, attempt.freshness_hours,
-            loaded,
-        ))  # fmt: skip
-    sources = [attempt.outcome.source for attempt in attempts]
+        states.append(
+            (outcome.source, outcome.status, outcome.reason, attempted_at, succeeded_at, freshness_hours, loaded)
+        )
+    sources = [outcome.source for outcome, _ in attempts]
     con.execute("DELETE FROM ops.source_state WHERE list_contains(?, source)", [sources])
     append(con, "ops.source_state", states)
 

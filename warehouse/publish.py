@@ -138,7 +138,8 @@ def publish(
     """
     con.execute(f"CHECKPOINT {CATALOG}; USE memory; DETACH {CATALOG}")
     version = version_of(data, run_id)
-    part = part_of(version)
+    part = _half(version.parent) / version.name
+    part.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(work, part)
     part.chmod(0o444)
     sync(part)
@@ -292,13 +293,6 @@ def restore(data: DataDir) -> list[str]:
     return [*done, f"{integrity.name_of(version)} is published again, in the place of {was}"]
 
 
-def part_of(version: Path) -> Path:
-    """The path at which a version is written until it is complete. Makes its folder."""
-    folder = _half(version.parent)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / version.name
-
-
 def _restore_base(data: DataDir, version: Path) -> None:
     data.state.mkdir(parents=True, exist_ok=True)
     part = data.base.with_suffix(".part")
@@ -350,13 +344,9 @@ def old_versions(data: DataDir, keep_versions: int) -> list[Path]:
     ]
 
 
-def remove_version(version: Path) -> int:
-    """Remove a version; a reader that has it open keeps it. Returns the bytes that its last reader frees."""
-    # An analyst's read-write session may have left a log.
-    paths = [version, version.with_name(f"{version.name}.wal")]
-    size = sum(path.stat().st_size for path in paths if path.exists())
+def remove_version(version: Path) -> None:
+    """Remove a version; a reader that has it open keeps it."""
     # One rename first, so that a kill leaves no version without its file. The next run removes what is left of it.
     half = _half(version.parent)
     version.parent.replace(half)
     shutil.rmtree(half)
-    return size

@@ -68,7 +68,14 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
             "from a store that you know, or restore it from a backup", path=data.published, reason=reason,
         )) from None  # fmt: skip
     except (duckdb.BinderException, duckdb.CatalogException) as error:
-        raise _lacks(con, data, error) from None
+        found = schema.written(con)
+        assert found is not None, "it was one of ours when it was opened"
+        reason = str(error).splitlines()[0].partition(": ")[2].rstrip("!")
+        raise OlderWarehouse(Message(
+            "{published} was written by gpuledger {program} and lacks what this asks ({reason}): the next refresh brings "
+            "it, and `gpuledger rebuild` brings it now; if it still lacks then, the question is wrong: report it",
+            published=data.published, program=found.program, reason=reason,
+        )) from None  # fmt: skip
     except duckdb.Error as error:
         if not is_damage(error):
             raise
@@ -103,18 +110,6 @@ def _open(con: duckdb.DuckDBPyConnection, data: DataDir, writes_to: Path | None,
             published=data.published,
         ))  # fmt: skip
     schema.refuse_newer(found, str(data.published))
-
-
-def _lacks(con: duckdb.DuckDBPyConnection, data: DataDir, error: duckdb.Error) -> OlderWarehouse:
-    """The error for a question of ours to a file that an earlier program built: the next run builds what it lacks."""
-    found = schema.written(con)
-    assert found is not None, "it was one of ours when it was opened"
-    reason = str(error).splitlines()[0].partition(": ")[2].rstrip("!")
-    return OlderWarehouse(Message(
-        "{published} was written by gpuledger {program} and lacks what this asks ({reason}): the next refresh brings "
-        "it, and `gpuledger rebuild` brings it now; if it still lacks then, the question is wrong: report it",
-        published=data.published, program=found.program, reason=reason,
-    ))  # fmt: skip
 
 
 def _too_little_memory(data: DataDir) -> WarehouseError:
@@ -186,21 +181,14 @@ def query(
         try:
             result = con.execute(sql, parameters)
         except (duckdb.InvalidInputException, RuntimeError):  # what DuckDB 2.0 and 1.5 raise for such a text
-            if _are_utf_8(parameters):
-                raise
-            # A terminal in CP949 gives such parameters.
-            raise BadQuery(
-                Message("what was typed is no UTF-8: set the terminal and the locale to UTF-8 (LC_ALL=C.UTF-8)")
-            ) from None
+            try:
+                json.dumps(parameters, ensure_ascii=False, default=str).encode()
+            except UnicodeEncodeError:  # a terminal in CP949 gives such parameters
+                raise BadQuery(
+                    Message("what was typed is no UTF-8: set the terminal and the locale to UTF-8 (LC_ALL=C.UTF-8)")
+                ) from None
+            raise
         return [column[0] for column in result.description or []], result.fetchall()
-
-
-def _are_utf_8(parameters: Sequence[object] | dict[str, object] | None) -> bool:
-    try:
-        json.dumps(parameters, ensure_ascii=False, default=str).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def columns_where(con: duckdb.DuckDBPyConnection, table: str, where: str) -> dict[str, list[Any]]:

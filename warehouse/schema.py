@@ -189,8 +189,9 @@ def begin(con: duckdb.DuckDBPyConnection, run_id: str, name: str, *, origin: Ori
     `name` could be made anew: from its archive, or, as a baseline whose pages are no longer archived, not at all. Raises
     NewerWarehouse, and OlderWarehouse for what cannot be carried over; then the file is as it was.
     """
-    found = written(con)
-    definition = _definition()
+    found, loaded = written(con), dictionary().tables.values()
+    comments = [(table.name, table.description, [column.comment for column in table.columns]) for table in loaded]
+    definition = hash_text(repr((comments, MACROS)))
     if found is not None:
         refuse_newer(found, name)
         if (found.number, found.definition) == (NUMBER, definition):
@@ -203,7 +204,7 @@ def begin(con: duckdb.DuckDBPyConnection, run_id: str, name: str, *, origin: Ori
         if found is not None:
             for retired in _RETIRED:
                 con.execute(f"DROP TABLE IF EXISTS {retired}")
-            for table in dictionary().tables.values():
+            for table in loaded:
                 describe(con, table)
             con.execute("UPDATE ops.model_state SET definition = '', fingerprint = ''")
         con.execute(
@@ -278,11 +279,3 @@ def _columns_in_file(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]
     ).fetchall():
         found.setdefault(table, {})[column] = type
     return found
-
-
-def _definition() -> str:
-    tables = [
-        (table.name, table.description, [column.comment for column in table.columns])
-        for table in dictionary().tables.values()
-    ]
-    return hash_text(repr((tables, MACROS)))

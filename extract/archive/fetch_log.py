@@ -73,17 +73,13 @@ class FetchLog:
         """Every fetch of one run in order. Uses an index of the log as it was at the first call."""
         with self._lock:
             if self._runs is None:
-                self._runs = self._find_runs()
+                self._runs = {}
+                for end, line in self._lines(0):
+                    with suppress(ValueError):
+                        if of_run := self._parse(line).run_id:
+                            self._runs.setdefault(of_run, []).append(end - len(line))
             starts = self._runs.get(run_id, [])
         return [self._parse(next(iter(self._lines(start)))[1]) for start in starts]
-
-    def _find_runs(self) -> dict[str, list[int]]:
-        runs: dict[str, list[int]] = {}
-        for end, line in self._lines(0):
-            with suppress(ValueError):
-                if run_id := self._parse(line).run_id:
-                    runs.setdefault(run_id, []).append(end - len(line))
-        return runs
 
     def newest(self) -> dict[str, Snapshot]:
         """The last fetch of every address."""

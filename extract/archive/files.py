@@ -88,25 +88,16 @@ def remove_leftovers(root: Path, younger_too: bool = False) -> None:
 
 
 @contextmanager
-def shared(root: Path) -> Iterator[None]:
-    """Lock the archive against pruning. Many processes may hold this lock at the same time."""
-    with _locked(root, fcntl.LOCK_SH):
-        yield
-
-
-@contextmanager
-def exclusive(root: Path) -> Iterator[None]:
-    """Lock the archive for this process alone. Waits for the processes that are saving."""
-    with _locked(root, fcntl.LOCK_EX):
-        yield
-
-
-@contextmanager
-def _locked(root: Path, how: int) -> Iterator[None]:
+def locked(root: Path, *, alone: bool = False) -> Iterator[None]:
+    """Lock the archive against pruning, which many processes may do at the same time. To prune it, a process locks it
+    `alone`, and waits for those that are saving.
+    """
     make_folder(root)
     handle = os.open(root / ".lock", os.O_RDWR | os.O_CREAT, FILE_MODE)
     try:
-        fcntl.flock(handle, how)  # released when the handle is closed, also by a kill
+        fcntl.flock(
+            handle, fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+        )  # released when the handle is closed, also by a kill
         yield
     finally:
         os.close(handle)

@@ -121,12 +121,16 @@ class _Folder:
             return None
 
     def write(self, key: str, content: bytes) -> None:
+        path = self._path(key)
+        part = path.with_name(f".{secrets.token_hex(8)}.part")
         try:
-            with self._part(key) as part:
-                part.write_bytes(content)
-                part.replace(self._path(key))
+            path.parent.mkdir(parents=True, exist_ok=True, mode=self._mode)
+            part.write_bytes(content)
+            part.replace(path)
         except OSError as error:  # of a full disk it names no file
-            raise StoreError(error.errno, error.strerror, str(self._path(key))) from None
+            raise StoreError(error.errno, error.strerror, str(path)) from None
+        finally:
+            part.unlink(missing_ok=True)
 
     def size(self, key: str) -> int | None:
         with suppress(FileNotFoundError):
@@ -147,16 +151,6 @@ class _Folder:
 
     def _path(self, key: str) -> Path:
         return self._root / _safe(key)
-
-    @contextmanager
-    def _part(self, key: str) -> Iterator[Path]:
-        path = self._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True, mode=self._mode)
-        part = path.with_name(f".{secrets.token_hex(8)}.part")
-        try:
-            yield part
-        finally:
-            part.unlink(missing_ok=True)
 
 
 class _Bucket:

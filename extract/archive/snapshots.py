@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import heapq
 import json
 import threading
 import zlib
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -92,7 +91,7 @@ class Archive:
             not_modified=fetched.not_modified,
             run_id=run_id,
         )
-        with archive_files.shared(self.root):
+        with archive_files.locked(self.root):
             if not fetched.not_modified:
                 self._store(snapshot, fetched.content)
             self.log(source).append(snapshot)
@@ -101,9 +100,11 @@ class Archive:
     def latest(self, source: str, url: str) -> Snapshot | None:
         """The newest record of the address, or None. Its headers have the etag and last-modified for the next request."""
         last = self.log(source).last(addresses.redact(url))
-        if last is None or not self._is_there(last.sha256):
-            return None  # the bytes are missing, so the next fetch must not be answered with a 304
-        return last
+        if last is None:
+            return None
+        paths, store = self.paths(last.sha256), self.store
+        is_there = all(path.exists() for path in paths) or (store and store.size(self.key(paths[0])) is not None)
+        return last if is_there else None  # if not, the next fetch must not be answered with a 304
 
     def first(self, source: str, url: str) -> str | None:
         """The hash of the first page that was archived for the address, or None."""
@@ -113,11 +114,9 @@ class Archive:
         """The fetches of a source in one run, in order. Reads each log only once, so the archive must not grow meanwhile."""
         return self.log(source).of_run(run_id)
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[None]:
         """Keeps the archive from being pruned while the block runs."""
-        with archive_files.shared(self.root):
-            yield
+        return archive_files.locked(self.root)
 
     def content_of(self, sha256: str) -> bytes:
         """The bytes of one page. Raises CorruptSnapshot, which names the file, if they differ from the stored page."""
@@ -169,13 +168,9 @@ class Archive:
         """The names of the sources that have a record, sorted."""
         return sorted(path.stem for path in (self.root / "log").glob("*.jsonl"))
 
-    def history(self, source: str | None = None) -> Iterator[Snapshot]:
-        """Every logged fetch of one source in order, or of all sources merged by time."""
-        if source is not None:
-            return self.log(source).fetches()
-        return heapq.merge(
-            *(self.log(name).fetches() for name in self.sources()), key=lambda snapshot: snapshot.fetched_at
-        )
+    def history(self, source: str) -> Iterator[Snapshot]:
+        """Every logged fetch of one source in order."""
+        return self.log(source).fetches()
 
     def prune(self, keep_days: int, now: datetime, keep: Collection[str] = (), *, dry_run: bool = False) -> list[str]:
         """Forget fetches older than `keep_days` and remove the pages that no remaining fetch needs.
@@ -187,7 +182,7 @@ class Archive:
         if keep_days < 0 or now.tzinfo is None:
             raise ValueError(f"pruning needs days (not {keep_days}) and a time with its zone (not {now.isoformat()})")
         cutoff = now - timedelta(days=keep_days)
-        with archive_files.exclusive(self.root):
+        with archive_files.locked(self.root, alone=True):
             needed: set[str] = set(keep)
             for name in self.sources():
                 log = self.log(name)
@@ -272,10 +267,6 @@ class Archive:
         # No time in the gzip header, so that the same page always gives the same file.
         archive_files.write(blob, gzip.compress(content, 6, mtime=0))
 
-    def log_damage(self, source: str) -> list[CorruptSnapshot]:
-        """What is wrong with the lines of one source's log."""
-        return self.log(source).damage()
-
     def pages(self) -> list[str]:
         """The hashes of all pages in the archive and in the store, sorted."""
         local = self._local_pages()
@@ -290,12 +281,6 @@ class Archive:
     def key(self, path: Path) -> str:
         """The key under which the store has a file of the archive."""
         return path.relative_to(self.root).as_posix()
-
-    def _is_there(self, sha256: str) -> bool:
-        paths = self.paths(sha256)
-        if all(path.exists() for path in paths):
-            return True
-        return self.store is not None and self.store.size(self.key(paths[0])) is not None
 
     def _bring(self, sha256: str) -> None:
         """Copy a page that is not in the folder from the store, if there is a store. Raises StoreError."""

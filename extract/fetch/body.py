@@ -48,8 +48,10 @@ def decompressed(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes:
             raise BodyTooLarge(f"more than {max_bytes} bytes sent")
     if is_gzip:
         return _unpacked(bytes(sent), max_bytes), len(sent)
-    if not (announced.isdecimal() or "transfer-encoding" in headers):
-        _check_unmeasured(sent)
+    # A body without an announced length ends with the connection. HTML is complete if it has its end tag.
+    is_measured = announced.isdecimal() or "transfer-encoding" in headers
+    if not is_measured and b"<html" in sent[:4096].lower() and b"</html" not in sent.lower():
+        raise BodyTruncated(f"the connection ended after {len(sent)} bytes, before the end of the document")
     return bytes(sent), len(sent)
 
 
@@ -69,12 +71,6 @@ def read_start(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: i
     except zlib.error as error:
         raise BodyTruncated(f"the compressed body is damaged: {error}") from None
     return bytes(content[:max_bytes])
-
-
-def _check_unmeasured(content: bytearray) -> None:
-    """Check a body without an announced length, which ends with the connection. HTML is complete if it has its end tag."""
-    if b"<html" in content[:4096].lower() and b"</html" not in content.lower():
-        raise BodyTruncated(f"the connection ended after {len(content)} bytes, before the end of the document")
 
 
 def _is_gzip(headers: Mapping[str, str]) -> bool:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import ssl
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from importlib import metadata
 from types import MappingProxyType
 from urllib.parse import urljoin
 
@@ -17,6 +15,7 @@ from requests.cookies import RequestsCookieJar, extract_cookies_to_jar
 from urllib3 import Timeout as Timeouts
 from urllib3 import exceptions as urllib3_errors
 
+from gpuledger import __version__
 from gpuledger.errors import (
     ConnectionFailed,
     FetchError,
@@ -48,13 +47,6 @@ _ACCEPT = "text/html,application/xhtml+xml,application/json;q=0.9,application/xm
 PRODUCT = "gpuledger"
 
 
-def _default_user_agent() -> str:
-    try:
-        return f"{PRODUCT}/{metadata.version(PRODUCT)}"
-    except metadata.PackageNotFoundError:  # a source tree that was not installed
-        return f"{PRODUCT}/0"
-
-
 @dataclass(frozen=True, kw_only=True)
 class HttpSettings:
     """How the client behaves. Times in seconds, sizes in bytes.
@@ -68,7 +60,7 @@ class HttpSettings:
     certificates to trust instead of the usual ones.
     """
 
-    user_agent: str = field(default_factory=_default_user_agent)
+    user_agent: str = f"{PRODUCT}/{__version__}"
     contact: str | None = None
     delay_s: float = 1.0
     crawl_delay_ceiling_s: float = 30.0
@@ -80,20 +72,6 @@ class HttpSettings:
     max_redirects: int = 5
     connect_to: Mapping[str, tuple[str, int]] = field(default_factory=lambda: MappingProxyType({}))
     ca_bundle: str | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("deadline_s", "connect_timeout_s", "max_body_bytes", "max_attempts"):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name} must be above zero, not {getattr(self, name)}")
-        for name in ("delay_s", "crawl_delay_ceiling_s", "retry_after_ceiling_s", "max_redirects"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must not be negative, not {getattr(self, name)}")
-        for host, (ip, port) in self.connect_to.items():
-            if host != host.lower() or not 0 < port < 65536:
-                raise ValueError(f"connect_to wants a host name in lower case and a port, not {host!r} and {port}")
-            ipaddress.ip_address(ip)  # raises ValueError
-        if not self.agent.isprintable() or not self.agent.isascii():
-            raise ValueError(f"user agent and contact must be printable ASCII, not {self.agent!r}")
 
     @property
     def agent(self) -> str:

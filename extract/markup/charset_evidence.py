@@ -71,17 +71,14 @@ def makes_sense(sample: bytes, name: str) -> bool:
 def guess(sample: bytes) -> str | None:
     """The most likely charset of the sample, in Python's spelling; None if no charset fits."""
     for name in ("cp949", "cp932", "euc_jp", "cp1252", *_ALPHABETS):
-        if _nearly_all(sample, name) and makes_sense(sample, name):
+        # It has a letter for nearly all bytes. The ends of the sample may be cut through a letter.
+        strange = sample.decode(name, errors="replace").count("\ufffd")
+        if strange <= max(2, len(sample) // 100) and makes_sense(sample, name):
             return name
     from charset_normalizer import from_bytes
 
     best = from_bytes(sample, enable_fallback=False).best()
     return best.encoding if best else None
-
-
-def _nearly_all(sample: bytes, name: str) -> bool:
-    """Whether the charset has a letter for nearly all bytes. The ends of the sample may be cut through a letter."""
-    return sample.decode(name, errors="replace").count("\ufffd") <= max(2, len(sample) // 100)
 
 
 def _is_written_in(alphabet: str, text: str) -> bool:

@@ -40,8 +40,10 @@ def tree(content: bytes, content_type: str | None = None) -> HtmlElement:
     # Comments are removed, because programs that draw pages put them between the pieces of one text: `₹<!-- -->1,725`.
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True)
     parser.set_element_class_lookup(_CLASSES)
+    # Without NUL bytes: libxml2 takes one as the end of the page.
+    text = charset.decode(content, content_type).replace("\x00", "").encode("utf-8", "replace")
     try:
-        root: HtmlElement = lxml.html.document_fromstring(_as_utf8(content, content_type), parser=parser)  # type: ignore[arg-type]
+        root: HtmlElement = lxml.html.document_fromstring(text, parser=parser)  # type: ignore[arg-type]
     except (etree.ParserError, etree.XMLSyntaxError, AssertionError):
         # "Document is empty": the page is empty, white space or a lone comment. AssertionError: lxml finds no root.
         return lxml.html.Element("html")
@@ -78,11 +80,6 @@ _LONG_TAG = 2 * MAX_ATTRIBUTES
 _TAG = re.compile(rb"""(?:[^>"']++|"[^"]*+"|'[^']*+'|["'])*+""")
 _QUOTED = re.compile(rb"""=\s*(?:"[^"]*"|'[^']*')""")
 _ATTRIBUTE = re.compile(rb"""[\s/"'][^\s/>"'=]""")
-
-
-def _as_utf8(content: bytes, content_type: str | None) -> bytes:
-    """The page's bytes in UTF-8, without NUL bytes: libxml2 takes a NUL as the end of the page."""
-    return charset.decode(content, content_type).replace("\x00", "").encode("utf-8", "replace")
 
 
 def soup(content: bytes, content_type: str | None = None) -> BeautifulSoup:

@@ -34,17 +34,14 @@ _LAST_COMMA = re.compile(_STRING + r"|,(?=\s*+[}\]])", re.DOTALL)
 
 def loads(text: str) -> Any:
     """The value of one script, or None if it is empty or cannot be mended. Numbers stay text, as written. Never raises."""
-    for mend in (str, _unwrapped, _uncommented, _unescaped) if len(text) <= _MENDABLE else (str,):
+    mends = (str, _unwrapped, _uncommented, lambda escaped: _uncommented(html.unescape(escaped)))
+    for mend in mends if len(text) <= _MENDABLE else (str,):
         try:
-            return json.loads(mend(text), strict=False, parse_constant=_no_constant, parse_float=str, parse_int=str)
+            # NaN and Infinity are neither JSON nor a price.
+            return json.loads(mend(text), strict=False, parse_constant=lambda _: None, parse_float=str, parse_int=str)
         except (ValueError, RecursionError):
             continue
     return None
-
-
-def _no_constant(name: str) -> None:
-    """NaN and Infinity are neither JSON nor a price."""
-    return
 
 
 def _unwrapped(text: str) -> str:
@@ -60,10 +57,6 @@ def _unwrapped(text: str) -> str:
 def _uncommented(text: str) -> str:
     bare = _COMMENT.sub(lambda match: match["string"] or "", _COMMENT_LINE.sub("", text))
     return _unwrapped(_LAST_COMMA.sub(lambda match: match["string"] or "", bare))
-
-
-def _unescaped(text: str) -> str:
-    return _uncommented(html.unescape(text))
 
 
 def nodes(value: Any) -> Iterator[dict[str, Any]]:

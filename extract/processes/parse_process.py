@@ -58,7 +58,10 @@ def leaves_locks(answer: object) -> bool:
 def _carried_out(order: Order) -> object:
     source = sources.get(order.source)
     sources.load_parser(order.source)  # before the limits, as its imports must not count for the page
-    free = _limit(order)
+    free = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_AS, (used + order.memory_bytes, free[1]))
+    signal.setitimer(signal.ITIMER_PROF, order.seconds)
     try:
         return _read(source, order)
     except MemoryError:
@@ -81,15 +84,6 @@ def _read(source: Source, order: Order) -> object:
         return error
     except Exception as error:  # noqa: BLE001  every failure of a page is an answer
         return LayoutChanged(order.page.url, described(error), is_by_content=False)
-
-
-def _limit(order: Order) -> tuple[int, int]:
-    """Limit what the page may use from now on. Returns the limits of memory that held before."""
-    free = resource.getrlimit(resource.RLIMIT_AS)
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    resource.setrlimit(resource.RLIMIT_AS, (used + order.memory_bytes, free[1]))
-    signal.setitimer(signal.ITIMER_PROF, order.seconds)
-    return free
 
 
 #: What to do about a page whose process was ended.

@@ -18,7 +18,7 @@ from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement
 
 from gpuledger.errors import LayoutChanged
-from gpuledger.extract import words
+from gpuledger.extract import product, words
 from gpuledger.extract.fetch import blocks
 from gpuledger.extract.markup.links import joined
 from gpuledger.extract.markup.mojibake import clean
@@ -247,14 +247,14 @@ def _machine_money(number: str, locale: Locale) -> Money | None:
     return Money(amount, locale.currency, "now", number) if amount and not is_shown_mark(amount) else None
 
 
-def refine(items: Iterable[Parsed], url: str, **known: Any) -> Iterator[Parsed]:
+def product_page(page: Page, locale: Locale, url: str, **known: Any) -> Iterator[Parsed]:
     """Yield the items of a product page, after setting those fields of its offer that the shop's own markup gives.
 
     A value None in `known` changes nothing. `url` is the address that stays the same from night to night. These shops sell
     new goods and mark all others, so a condition that is not named is new.
     """
     facts = {name: value for name, value in known.items() if value is not None}
-    for item in items:
+    for item in product.parse(page, country=locale.country, language=locale.language):
         if isinstance(item, Offer):
             condition = "new" if item.condition == "unknown" else item.condition
             item = dataclasses.replace(item, **{"url": url, "condition": condition} | facts)

@@ -69,7 +69,8 @@ class SampleSite:
     def __init__(self, night: int) -> None:
         _check(night)
         self.night = night
-        pages = {host(name): _pages(name, night) for name in _with_pages()}
+        names = sorted({folder.parents[1].name for folder in _SITE.glob("*/sample/night*") if folder.is_dir()})
+        pages = {host(name): _pages(name, night) for name in names}
         self.hosts: tuple[str, ...] = tuple(sorted(pages))
         self._server = _Server(pages)
         self.port: int = self._server.server_address[1]
@@ -89,11 +90,6 @@ class SampleSite:
 def _check(night: int) -> None:
     if night not in NIGHTS:
         raise ValueError(f"the sample site has no night {night}; it has {', '.join(map(str, NIGHTS))}")
-
-
-def _with_pages() -> list[str]:
-    """Return the names of the sources that have pages on any night."""
-    return sorted({folder.parents[1].name for folder in _SITE.glob("*/sample/night*") if folder.is_dir()})
 
 
 def _pages(source: str, night: int) -> dict[str, Path]:

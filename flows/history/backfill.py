@@ -40,6 +40,7 @@ from gpuledger.warehouse import history, ledger, publish
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load import offers
 from gpuledger.warehouse.load.offers import MissingRate
+from gpuledger.warehouse.load.stage import stage
 
 SOURCE = "danawa_daily"
 #: The other sources that a backfill takes in, before its nights.
@@ -230,6 +231,8 @@ def _missing_rates(
         for offer in night
         if offer.currency
     )
-    missing = offers.missing_rates_of(con, [(currency, day, count) for (currency, day), count in priced.items()])
+    prices = [(currency, day, count) for (currency, day), count in priced.items()]
+    stage(con, "priced", ("currency", "day", "prices"), prices, {"prices": "BIGINT"})
+    missing = offers.missing_rates(con, "priced")
     ledger.add_issues(con, context.run_id, SOURCE, [(currency_missing.issue, None) for currency_missing in missing])
     return tuple(missing)

@@ -261,7 +261,7 @@ def _damage(archive: Archive, runs: Sequence[RunRecord]) -> Iterator[str]:
         for record in run.sources:
             if record.source not in logs:
                 logs.add(record.source)
-                yield from (f"{error.url}: {error.seen}" for error in archive.log_damage(record.source))
+                yield from (f"{error.url}: {error.seen}" for error in archive.log(record.source).damage())
             fetched = pages(archive, record)
             if len(fetched) < record.fetched:
                 lost = f"{record.fetched - len(fetched)} of {record.fetched} fetches"

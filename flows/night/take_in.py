@@ -6,7 +6,7 @@ import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date
 
 import duckdb
 
@@ -23,7 +23,7 @@ from gpuledger.items import CloudOffer, Issue, Item, Offer
 from gpuledger.transform.gate import good_nights, loading
 from gpuledger.transform.gate.good_nights import GoodNight
 from gpuledger.warehouse import ledger
-from gpuledger.warehouse.ledger import Attempt, IssueOfPage, LastBatch, SourceOutcome, SourceStatus
+from gpuledger.warehouse.ledger import IssueOfPage, LastBatch, SourceOutcome, SourceStatus
 from gpuledger.warehouse.load import offers, others
 from gpuledger.warehouse.load.batch import Batch, Row, split_duplicates
 
@@ -74,12 +74,8 @@ def record(con: duckdb.DuckDBPyConnection, context: Context, taken_in: Sequence[
     ledger.repeat_quarantined(con, context.run_id, repeated)
     ledger.set_digests(con, {name: source.digest for name, source in good.items() if source.digest})
     good_nights.note(con, {name: source.night for name, source in good.items() if source.night})
-    ledger.set_states(con, [attempt(source.outcome, context.as_of) for source in taken_in])
-
-
-def attempt(outcome: SourceOutcome, attempted_at: datetime) -> Attempt:
-    """The attempt to read a source, with the time for which its rows count as fresh."""
-    return Attempt(outcome, attempted_at, sources.get(outcome.source).freshness_hours)
+    attempts = [(outcome, sources.get(outcome.source).freshness_hours) for outcome in (one.outcome for one in taken_in)]
+    ledger.set_states(con, context.as_of, attempts)
 
 
 def take_in(

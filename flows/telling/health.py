@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from gpuledger import local_files
 from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import utc_now
+from gpuledger.transform import queries
 from gpuledger.transform.answers import runs as recorded
 from gpuledger.transform.answers.runs import RunHealth
 from gpuledger.transform.answers.trust import sources as measured
@@ -21,7 +22,8 @@ T = TypeVar("T")
 
 def clock(data: DataDir) -> datetime:
     """The time from which ages are counted: now, or the time of the newest run if that run read the sample."""
-    return _published(lambda: recorded.sample_clock(data)) or utc_now()
+    last = queries.last(data)
+    return last.as_of if last is not None and last.sample_night is not None else utc_now()
 
 
 def sources(data: DataDir, now: datetime) -> list[SourceHealth]:

@@ -68,13 +68,13 @@ def test_a_worker_hands_over_pages_and_asks_whether_they_changed(tmp_path: Path,
     assert taken is not None
     assert taken.rows == batch.rows != []
     mine, theirs = Archive(writer.snapshots, store), Archive(worker.snapshots)
-    assert list(mine.history()) == list(theirs.history()) != []
+    assert list(mine.history("ecb_fx")) == list(theirs.history("ecb_fx")) != []
     assert mine.verify() == []
     shutil.rmtree(worker.root)
     sharing.lend(writer, "ecb_fx")
     sharing.begin_reading(worker, "ecb_fx")
-    assert list(Archive(worker.snapshots).history()) == list(mine.history())
-    sharing.forget(writer, {one.sha256 for one in mine.history()})
+    assert list(Archive(worker.snapshots).history("ecb_fx")) == list(mine.history("ecb_fx"))
+    sharing.forget(writer, {one.sha256 for one in mine.history("ecb_fx")})
     assert list(store.listed("blobs/")) == list(store.listed("handover/")) == []
 
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import pytest
 
+from gpuledger.items import OpenModel
 from gpuledger.transform.gate import Bounds
 from gpuledger.transform.gate.good_nights import Acceptance, GoodNight, Released, rows_missed
 from gpuledger.transform.gate.rules import (
@@ -24,7 +25,7 @@ from gpuledger.transform.gate.rules import (
     is_shuffled,
     suspected,
 )
-from gpuledger.warehouse.load.batch import Night
+from gpuledger.warehouse.load.batch import Batch, Row
 
 NOW = datetime(2024, 3, 9, 3, tzinfo=UTC)
 YESTERDAY = NOW - timedelta(days=1)
@@ -204,6 +205,10 @@ def test_the_reason_says_what_was_seen() -> None:
     assert the_held(row(None), lost(10, 7)).reason == "the price is gone, as on 7 of 10 listings at once"
 
 
+def batch(rows: int, is_whole: bool = False) -> Batch:
+    return Batch("shop", NOW, [Row(OpenModel(repository="any"), "")] * rows, is_whole=is_whole)
+
+
 def good(rows: int, is_complete: bool = True) -> GoodNight:
     return GoodNight(NOW, rows, is_complete)
 
@@ -230,19 +235,19 @@ def good(rows: int, is_complete: bool = True) -> GoodNight:
     ],
 )
 def test_a_night_is_short_by_the_middle_of_the_nights_before(rows: int, past: list[GoodNight], expected: bool) -> None:
-    missed = rows_missed(Night("shop", NOW, rows, True, False), BOUNDS, past, Released())
+    missed = rows_missed(batch(rows), BOUNDS, past, Released())
     assert (missed is not None) is expected
 
 
 def test_what_is_known_to_be_all_there_is_is_not_short() -> None:
-    assert rows_missed(Night("shop", NOW, 1, True, False), BOUNDS, [good(30)], Released()) == 30
-    assert rows_missed(Night("shop", NOW, 1, True, is_whole=True), BOUNDS, [good(30)], Released()) is None
+    assert rows_missed(batch(1), BOUNDS, [good(30)], Released()) == 30
+    assert rows_missed(batch(1, is_whole=True), BOUNDS, [good(30)], Released()) is None
 
 
 def test_an_acceptance_begins_a_new_count() -> None:
     def missed(rows: int, *past: GoodNight, source: str = "shop") -> int | None:
         released = Released(sources=[Acceptance(source, 15, NOW - timedelta(days=2))])
-        return rows_missed(Night("shop", NOW, rows, True, False), BOUNDS, past, released)
+        return rows_missed(batch(rows), BOUNDS, past, released)
 
     before = GoodNight(NOW - timedelta(days=9), 30, True)
     after = GoodNight(NOW - timedelta(days=1), 20, True)

@@ -111,7 +111,7 @@ def test_flips_of_the_logs_are_named_and_none_is_believed(data: DataDir) -> None
         data.runs: lambda: run_log.damage(data),
         data.checksums: lambda: integrity.damage(data),
         **{
-            data.snapshots / "log" / f"{name}.jsonl": lambda name=name: Archive(data.snapshots).log_damage(name)  # type: ignore[misc]
+            data.snapshots / "log" / f"{name}.jsonl": lambda name=name: Archive(data.snapshots).log(name).damage()  # type: ignore[misc]
             for name in ONLY
         },
     }

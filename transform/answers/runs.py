@@ -36,13 +36,3 @@ def first_day(data: DataDir) -> date | None:
 def newest(data: DataDir, most: int) -> list[RunHealth]:
     """The runs that wrote their row, failed runs too. The run that started last comes first."""
     return rows_of(data, RunHealth, "FROM ops.run ORDER BY started_at DESC, rowid DESC LIMIT ?", [most])
-
-
-def sample_clock(data: DataDir) -> datetime | None:
-    """The `as_of` of the newest run if that run read the sample site, whose nights are long past. Else None."""
-    _, rows = query(data, "SELECT sample_night, as_of FROM ops.run ORDER BY rowid DESC LIMIT 1")
-    if not rows or rows[0][0] is None:
-        return None
-    as_of = rows[0][1]
-    assert isinstance(as_of, datetime)
-    return as_of

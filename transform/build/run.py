@@ -21,7 +21,7 @@ from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.load.stage import append
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,13 @@ def _materialize(
     if model.materialized == "view":
         con.execute(f"CREATE OR REPLACE VIEW {model.name} AS {model.sql}")
     elif model.build is not None:
-        frames = {name: _frame(con, name, columns) for name, columns in sorted(model.inputs.items())}
+        import pandas  # noqa: F401 - if it is missing, this import names pandas; DuckDB's own error would name NumPy
+
+        frames = {}
+        for name, read in sorted(model.inputs.items()):
+            # It gets no other columns than it names, so no unnamed one can change its answer unnoticed.
+            listed = "*" if read is None else ", ".join(f'"{column}"' for column in sorted(read))
+            frames[name] = con.execute(f"SELECT {listed} FROM {name}").df()
         con.register("built_frame", model.build(frames))
         con.execute(f"CREATE OR REPLACE TABLE {model.name} AS SELECT * FROM built_frame")
         con.unregister("built_frame")
@@ -208,14 +214,6 @@ def _materialize(
     refuse(model)
     content = schema.content_of(con, model.name, columns)
     return content, int(content.partition(":")[0])
-
-
-def _frame(con: duckdb.DuckDBPyConnection, table: str, columns: Collection[str] | None) -> pd.DataFrame:
-    """The columns that a Python model names. It gets no others, so no unnamed column can change its answer unnoticed."""
-    import pandas  # noqa: F401 - if it is missing, this import names pandas; DuckDB's own error would name NumPy
-
-    listed = "*" if columns is None else ", ".join(f'"{name}"' for name in sorted(columns))
-    return con.execute(f"SELECT {listed} FROM {table}").df()
 
 
 def _create_macro(con: duckdb.DuckDBPyConnection, model: Model) -> None:

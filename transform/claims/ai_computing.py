@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.gpu import Gpu
-
-
-@dataclass(frozen=True, slots=True)
-class Supercomputer:
-    """One TOP500 system: the share of its peak that LINPACK reaches, and PFlop/s for a megawatt (None without a power)."""
-
-    system: str
-    cores: int
-    efficiency: Fraction
-    pflops_per_mw: Fraction | None
 
 
 def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:
@@ -52,22 +41,6 @@ def input_ranges(inputs: Mapping[str, Any]) -> dict[str, tuple[Fraction, Fractio
         for step, time in seconds.items()
         if step != "python"
     }
-
-
-def top500(inputs: Mapping[str, Any]) -> list[Supercomputer]:
-    """LINPACK efficiency (Rmax / Rpeak) and PFlop/s for each megawatt of the document's five systems.
-
-    The document does not print these two figures, only the four columns from which they follow. So they are not claims.
-    """
-    return [
-        Supercomputer(
-            system=row["system"],
-            cores=row["cores"],
-            efficiency=Fraction(row["rmax_pflops"]) / Fraction(row["rpeak_pflops"]),
-            pflops_per_mw=Fraction(row["rmax_pflops"]) * 1000 / row["power_kw"] if "power_kw" in row else None,
-        )
-        for row in inputs["top500"]
-    ]
 
 
 def _amdahl(p: Fraction, n: int) -> Fraction:

@@ -43,37 +43,6 @@ def park_transformer_flops(*, tokens: int, hidden: int, inner: int, layers: int,
     return TransformerFlops(attention, feed_forward, total, total // tokens)
 
 
-def park_simplified_flops(*, hidden: int, layers: int, heads: int) -> int:
-    """The value that the document prints for its simplified formula: layers² · H² · 4 · heads = 2,199,023,255,552.
-
-    The formula that is printed beside the value has further factors (see `park_simplified_as_printed`).
-    """
-    return layers**2 * hidden**2 * 4 * heads
-
-
-def park_simplified_as_printed(*, hidden: int, layers: int, heads: int, inner: int) -> int:
-    """The simplified formula exactly as printed: layers² · H² · 4D · heads · layers.
-
-    For the document's own numbers it gives (32²)(4096²)(4 × 11008) × 32 × 32 = 774,619,135,907,725,312.
-    """
-    return layers**2 * hidden**2 * 4 * inner * heads * layers
-
-
-def park_simplified_per_token_as_printed(*, hidden: int, layers: int, heads: int, inner: int) -> int:
-    """The simplified formula for one token as printed: H² · 4D · heads · layers = 756,463,999,909,888."""
-    return hidden**2 * 4 * inner * heads * layers
-
-
-def park_value_1_as_printed(*, tokens: int, hidden: int, inner: int, layers: int, heads: int) -> int:
-    """The equation beside the total, as printed: layers × [(2 L² H² + 4 L H D) × heads] = 9,101,757,254,729,728."""
-    return layers * (2 * tokens**2 * hidden**2 + 4 * tokens * hidden * inner) * heads
-
-
-def park_conclusion_as_printed(*, tokens: int, hidden: int, inner: int, layers: int, heads: int) -> int:
-    """The concluding formula, as printed: layers × [(2 L² H + L H²) × heads + 4 L H D] = 13,950,053,777,408."""
-    return layers * ((2 * tokens**2 * hidden + tokens * hidden**2) * heads + 4 * tokens * hidden * inner)
-
-
 def difference(architecture: Architecture, tokens: int, *, inner: int, heads: int) -> list[Step]:
     """The steps from the published total to the exact total of `architecture` for a prompt of `tokens` tokens.
 

@@ -6,15 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from gpuledger.transform.claims.published_methods import (
-    park_conclusion_as_printed,
-    park_memory_gb,
-    park_simplified_as_printed,
-    park_simplified_flops,
-    park_simplified_per_token_as_printed,
-    park_transformer_flops,
-    park_value_1_as_printed,
-)
+from gpuledger.transform.claims.published_methods import park_memory_gb, park_transformer_flops
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.running import prefill_flops
 from gpuledger.transform.sizing.tuning import OPTIMIZER_STATE_BYTES
@@ -27,7 +19,8 @@ def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:
     attention = architecture.attention[0]
     hidden, layers, heads, inner = architecture.hidden, architecture.layers, attention.heads, architecture.ffn
     published = park_transformer_flops(tokens=tokens, hidden=hidden, inner=inner, layers=layers, heads=heads)
-    simplified = park_simplified_flops(hidden=hidden, layers=layers, heads=heads)
+    # What the document prints for its simplified formula. The formula beside it has further factors.
+    simplified = layers**2 * hidden**2 * 4 * heads
     values = {
         "hidden": hidden,
         "layers": layers,
@@ -42,18 +35,15 @@ def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:
         "exact-flops": prefill_flops(architecture, tokens, causal=False, logits="all").total,
         "simplified-flops": simplified,
         "simplified-flops-per-token": Fraction(simplified, tokens),
-        "simplified-formula-as-printed": park_simplified_as_printed(
-            hidden=hidden, layers=layers, heads=heads, inner=inner
-        ),
-        "simplified-formula-per-token-as-printed": park_simplified_per_token_as_printed(
-            hidden=hidden, layers=layers, heads=heads, inner=inner
-        ),
-        "value-1-equation-as-printed": park_value_1_as_printed(
-            tokens=tokens, hidden=hidden, inner=inner, layers=layers, heads=heads
-        ),
-        "concluding-formula-as-printed": park_conclusion_as_printed(
-            tokens=tokens, hidden=hidden, inner=inner, layers=layers, heads=heads
-        ),
+        # As printed: layers² · H² · 4D · heads · layers.
+        "simplified-formula-as-printed": layers**2 * hidden**2 * 4 * inner * heads * layers,
+        # H² · 4D · heads · layers
+        "simplified-formula-per-token-as-printed": hidden**2 * 4 * inner * heads * layers,
+        # layers × [(2 L² H² + 4 L H D) × heads]
+        "value-1-equation-as-printed": layers * (2 * tokens**2 * hidden**2 + 4 * tokens * hidden * inner) * heads,
+        # layers × [(2 L² H + L H²) × heads + 4 L H D]
+        "concluding-formula-as-printed": layers
+        * ((2 * tokens**2 * hidden + tokens * hidden**2) * heads + 4 * tokens * hidden * inner),
         "value-4": Fraction(simplified, tokens),
         "times-ten": Fraction(10 * simplified, tokens),
         "weights-32-bit": park_memory_gb(billions, 32),

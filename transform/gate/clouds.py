@@ -14,7 +14,7 @@ import duckdb
 
 from gpuledger.transform.gate import Bounds
 from gpuledger.transform.gate.tables import Market, Verdict, judge, times
-from gpuledger.warehouse.load.batch import Night
+from gpuledger.warehouse.load.batch import Batch
 
 #: The condition for the version that was valid when the night began. A repeated run thus does not see its own rows.
 _STOOD = "o.source = $source AND o.valid_from < $seen_at AND (o.valid_to IS NULL OR o.valid_to >= $seen_at)"
@@ -24,7 +24,7 @@ _CURRENCY = "if({0}.price IS NULL, NULL, {0}.currency)"
 
 def hold(
     con: duckdb.DuckDBPyConnection,
-    night: Night,
+    batch: Batch,
     bounds: Bounds,
     released: Sequence[tuple[str, Decimal]] = (),
 ) -> Verdict:
@@ -50,9 +50,9 @@ def hold(
                 concat_ws(' ', i.provider, i.region, i.instance, i.gpu_count || '×', i.gpu_name, i.pricing_model) AS label,
                 i.gpu_count, i.gpu_name, i.pricing_model
             FROM incoming_cloud i LEFT JOIN known k USING (offer_id)""",
-        times(night, bounds),
+        times(batch, bounds),
     )
-    return judge(con, night, bounds, released, _MARKET)
+    return judge(con, batch, bounds, released, _MARKET)
 
 
 _MARKET = Market(

@@ -12,7 +12,7 @@ from statistics import median_high
 import duckdb
 
 from gpuledger.transform.gate import Bounds
-from gpuledger.warehouse.load.batch import Night
+from gpuledger.warehouse.load.batch import Batch
 from gpuledger.warehouse.load.stage import append
 
 
@@ -51,19 +51,19 @@ class Released:
         return max(nights, key=lambda acceptance: acceptance.last_night, default=None)
 
 
-def rows_missed(night: Night, bounds: Bounds, past: Sequence[GoodNight], released: Released) -> int | None:
-    """The usual number of rows of the source if the night has far fewer, because its list broke off or the shop sold out.
+def rows_missed(batch: Batch, bounds: Bounds, past: Sequence[GoodNight], released: Released) -> int | None:
+    """The usual number of rows of the source if the batch has far fewer, because its list broke off or the shop sold out.
     None if the list is as long as usual, or known to be whole.
 
     Only complete nights define what is usual, so a crawl that stays broken never becomes usual. If a person accepted a
     number of rows, only later nights count. `past` are the source's good nights, newest first.
     """
-    if night.is_whole:
+    if batch.is_whole:
         return None
-    accepted = released.accepted(night.source, night.seen_at)
+    accepted = released.accepted(batch.source, batch.seen_at)
     counted = [good.rows for good in past if good.is_complete and (not accepted or good.seen_at > accepted.last_night)]
     usual = counted[: bounds.row_nights] or ([accepted.rows] if accepted else [])
-    if not usual or night.rows >= median_high(usual) * bounds.min_row_share:
+    if not usual or batch.count >= median_high(usual) * bounds.min_row_share:
         return None
     return median_high(usual)
 

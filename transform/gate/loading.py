@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -11,7 +11,7 @@ import duckdb
 from gpuledger.transform.gate import Bounds, clouds, good_nights, shops
 from gpuledger.transform.gate.good_nights import Released
 from gpuledger.warehouse.load import offers, others
-from gpuledger.warehouse.load.batch import Batch, ChangeSet, Night
+from gpuledger.warehouse.load.batch import Batch, ChangeSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,53 +40,36 @@ def load_batch(
     """
     past = good_nights.past(con, batch.source, batch.seen_at, bounds)
     kinds = {*kinds, *(row.item.KIND for row in (*batch.rows, *batch.held))}
-    usual = None if "offer" in kinds else good_nights.rows_missed(batch.night, bounds, past, released)
+    usual = good_nights.rows_missed(batch, bounds, past, released)
     changes = others.load_rates(con, batch)
+    previous = past[0].seen_at if past else None
     held, is_complete, is_shuffled = 0, batch.is_complete and usual is None, False
     if "offer" in kinds:
         offers.stage_batch(con, batch)
-        loaded = load_staged(con, batch.night, bounds, past, released)
-        usual = loaded.usual_rows
-        changes.merge(loaded.changes)
-        held, is_complete, is_shuffled = loaded.held, loaded.is_complete, loaded.is_shuffled
+        verdict = shops.hold(con, batch, bounds, released.prices)
+        held, is_shuffled = len(verdict.held), verdict.is_shuffled
+        is_complete = is_complete and not is_shuffled
+        loaded = offers.load(con, replace(batch, is_complete=is_complete), previous)
+        # The table also changed if prices were held before and now none is.
+        loaded.add("core.held_price", max(held, verdict.held_before))
+        changes.merge(loaded)
         if not batch.is_one_of_many:
             day = batch.seen_at.astimezone(UTC).date()
             seen = f"""(SELECT currency, DATE '{day}' AS day, count(*) AS prices
                         FROM incoming_offer WHERE price IS NOT NULL GROUP BY ALL)"""
             changes.issues += [(batch.source, missing.issue) for missing in offers.missing_rates(con, seen)]
-            if "core.price_open" in loaded.changes.changed:
+            if "core.price_open" in loaded.changed:
                 changes.add("core.price_change", offers.record_changes(con, batch.source, batch.seen_at))
     if "cloud_offer" in kinds:
         others.stage_cloud(con, batch)
-        verdict = clouds.hold(con, batch.night, bounds, released.prices)
+        verdict = clouds.hold(con, batch, bounds, released.prices)
         changes.add("core.held_price", max(len(verdict.held), verdict.held_before))
         held, is_complete = held + len(verdict.held), is_complete and not verdict.is_shuffled
         is_shuffled = is_shuffled or verdict.is_shuffled
         batch = others.hold_cloud(batch, {price.compared.listing_id for price in verdict.held})
     batch = replace(batch, is_complete=is_complete)
-    changes.merge(others.load(con, batch, past[0].seen_at if past else None))
+    changes.merge(others.load(con, batch, previous))
     return Loaded(changes, held, is_complete, usual, is_shuffled)
-
-
-def load_staged(
-    con: duckdb.DuckDBPyConnection,
-    night: Night,
-    bounds: Bounds,
-    past: Sequence[good_nights.GoodNight],
-    released: Released,
-) -> Loaded:
-    """Load staged offers through the price gate; see `shops.hold` and `offers.load`.
-
-    `past` are the source's good nights, newest first.
-    """
-    usual = good_nights.rows_missed(night, bounds, past, released)
-    verdict = shops.hold(con, night, bounds, released.prices)
-    is_complete = night.is_complete and usual is None and not verdict.is_shuffled
-    previous = past[0].seen_at if past else None
-    changes = offers.load(con, replace(night, is_complete=is_complete), previous)
-    # The table also changed if prices were held before and now none is.
-    changes.add("core.held_price", max(len(verdict.held), verdict.held_before))
-    return Loaded(changes, len(verdict.held), is_complete, usual, verdict.is_shuffled)
 
 
 def held_reasons(con: duckdb.DuckDBPyConnection, source: str) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ import duckdb
 
 from gpuledger.transform.gate import Bounds
 from gpuledger.transform.gate.tables import Market, Verdict, judge, times
-from gpuledger.warehouse.load.batch import Night
+from gpuledger.warehouse.load.batch import Batch
 from gpuledger.warehouse.load.offers import COLUMNS
 
 KIND = "offer"
@@ -17,7 +17,7 @@ KIND = "offer"
 
 def hold(
     con: duckdb.DuckDBPyConnection,
-    night: Night,
+    batch: Batch,
     bounds: Bounds,
     released: Sequence[tuple[str, Decimal]] = (),
 ) -> Verdict:
@@ -32,7 +32,7 @@ def hold(
         f"""CREATE OR REPLACE TEMP TABLE compared AS
             WITH shown AS (
                 SELECT listing_id, price, currency FROM core.price_open
-                WHERE price IS NOT NULL AND valid_from < $seen_at AND starts_with(listing_id, '{night.source}:')
+                WHERE price IS NOT NULL AND valid_from < $seen_at AND starts_with(listing_id, '{batch.source}:')
             ),
             missing AS (
                 SELECT l.listing_id, l.listing_no FROM core.listing l
@@ -52,9 +52,9 @@ def hold(
                 CASE WHEN i.currency = reference_currency
                     THEN i.price::DOUBLE / reference_price::DOUBLE - 1 END AS move
             FROM incoming_offer i LEFT JOIN shown s USING (listing_id) LEFT JOIN past p USING (listing_id)""",
-        {name: value for name, value in times(night, bounds).items() if name != "source"},
+        {name: value for name, value in times(batch, bounds).items() if name != "source"},
     )
-    verdict = judge(con, night, bounds, released, _MARKET)
+    verdict = judge(con, batch, bounds, released, _MARKET)
     if verdict.held:
         ids = {"ids": [held.compared.listing_id for held in verdict.held]}
         columns, are_held = ", ".join(COLUMNS), "listing_id IN (SELECT unnest($ids))"

@@ -14,7 +14,7 @@ from gpuledger.transform.gate import Bounds, rules
 from gpuledger.transform.gate.rules import MAY_BE_PLACEHOLDER, Compared, Held, Sighting, Tally
 from gpuledger.transform.identity import catalogue
 from gpuledger.transform.identity.resolver import Resolver
-from gpuledger.warehouse.load.batch import Night
+from gpuledger.warehouse.load.batch import Batch
 from gpuledger.warehouse.load.stage import append
 
 
@@ -51,7 +51,7 @@ class Verdict:
 
 def judge(
     con: duckdb.DuckDBPyConnection,
-    night: Night,
+    batch: Batch,
     bounds: Bounds,
     released: Sequence[tuple[str, Decimal]],
     market: Market,
@@ -60,23 +60,23 @@ def judge(
 
     `compared` has the columns of `Compared` and `move`, the fraction by which the price moved.
     """
-    evidence = _Evidence(con, night, bounds, market)
+    evidence = _Evidence(con, batch, bounds, market)
     tally = evidence.tally()
     if rules.is_shuffled(tally, bounds):
         all_rows, sightings = evidence.everything(), evidence.sightings()
         moved = [c for c in all_rows if c.is_steady and c.factor is not None and rules.has_moved(c.factor, bounds)]
-        if not rules.agrees(moved, sightings, night.seen_at, bounds):
+        if not rules.agrees(moved, sightings, batch.seen_at, bounds):
             all_held = rules.hold(
-                [(c, "shuffled") for c in all_rows], sightings, released, (night.seen_at, tally), bounds
+                [(c, "shuffled") for c in all_rows], sightings, released, (batch.seen_at, tally), bounds
             )
-            return Verdict(all_held, _write_held(con, night.source, market.kind, all_held), is_shuffled=True)
+            return Verdict(all_held, _write_held(con, batch.source, market.kind, all_held), is_shuffled=True)
     suspects = rules.suspected(evidence.doubtful(), tally, bounds)
     explained = _explained(evidence, [c for c, rule in suspects if rule == "move"], bounds)
     explained |= evidence.as_dear_as_the_card([c for c, rule in suspects if rule == "placeholder" and c.price])
     suspects = [(c, rule) for c, rule in suspects if c.listing_id not in explained]
     sightings = evidence.sightings() if suspects else {}
-    held = rules.hold(suspects, sightings, released, (night.seen_at, tally), bounds)
-    held_before = _write_held(con, night.source, market.kind, held)
+    held = rules.hold(suspects, sightings, released, (batch.seen_at, tally), bounds)
+    held_before = _write_held(con, batch.source, market.kind, held)
     return Verdict(held, held_before, is_shuffled=False)
 
 
@@ -117,8 +117,8 @@ def _write_held(con: duckdb.DuckDBPyConnection, source: str, kind: str, held: Se
 class _Evidence:
     """The night's rows in `compared`, and the evidence about them from the tables."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, night: Night, bounds: Bounds, market: Market) -> None:
-        self._con, self._night, self._bounds, self._market = con, night, bounds, market
+    def __init__(self, con: duckdb.DuckDBPyConnection, batch: Batch, bounds: Bounds, market: Market) -> None:
+        self._con, self._batch, self._bounds, self._market = con, batch, bounds, market
 
     def tally(self) -> Tally:
         row = self._con.execute(
@@ -188,7 +188,7 @@ class _Evidence:
         return {
             listing
             for listing, title in titles
-            for gpu_id in cards.resolve(title, source=self._night.source).candidates
+            for gpu_id in cards.resolve(title, source=self._batch.source).candidates
             if any(cost / 2 <= float(price_of[listing] or 0) <= cost * 2 for cost in costs.get(gpu_id, ()))
         }
 
@@ -205,12 +205,12 @@ class _Evidence:
 
     def _ask(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
         # DuckDB refuses parameters that the query does not use.
-        known = {**times(self._night, self._bounds), **parameters}
+        known = {**times(self._batch, self._bounds), **parameters}
         return self._con.execute(query, {n: value for n, value in known.items() if f"${n}" in query}).fetchall()
 
 
-def times(night: Night, bounds: Bounds) -> dict[str, str | datetime]:
+def times(batch: Batch, bounds: Bounds) -> dict[str, str | datetime]:
     """The source and the times that the SQL of a market may use as parameters."""
     return {
-        "source": night.source, "seen_at": night.seen_at, "since": night.seen_at - timedelta(days=bounds.reference_days),
+        "source": batch.source, "seen_at": batch.seen_at, "since": batch.seen_at - timedelta(days=bounds.reference_days),
     }  # fmt: skip

@@ -25,7 +25,14 @@ _UNITS = {"score_per_usd": "score per USD", "bandwidth_bound": "tokens/s", "band
 def published(resolver: Resolver, documents: Sequence[Claim]) -> Iterator[Sequence[Value]]:
     """All published figures: those in the survey's tables and prose, and those of the other documents."""
     yield from _survey(resolver)
-    yield from _prose(resolver)
+    for said in tomllib.loads((_HERE / "survey_prose.toml").read_text(encoding="utf-8"))["claim"]:
+        gpu_id = resolver.resolve(said["gpu_name"], source=_NAMES_OF).gpu_id
+        yield (
+            said.get("document", PROSE),
+            said["id"], said["statement"], said["workload_id"], said["gpu_name"], gpu_id, said["measure"],
+            said["published"], said.get("decimals", 0), _UNITS.get(said["measure"]), said.get("comparison", "equals"),
+            said.get("erratum"),
+        )  # fmt: skip
     for claim in documents:
         comparison = "within_inputs" if claim.rounding == "within_inputs" else "equals"
         yield (
@@ -53,15 +60,3 @@ def _survey(resolver: Resolver) -> Iterator[Sequence[Value]]:
                 row["gpu_name"], resolver.resolve(row["gpu_name"], source=_NAMES_OF).gpu_id, measure, row["published"],
                 row["decimals"], _UNITS.get(measure), "equals", None,
             )  # fmt: skip
-
-
-def _prose(resolver: Resolver) -> Iterator[Sequence[Value]]:
-    """Figures for the statements in the survey's prose."""
-    for claim in tomllib.loads((_HERE / "survey_prose.toml").read_text(encoding="utf-8"))["claim"]:
-        gpu_id = resolver.resolve(claim["gpu_name"], source=_NAMES_OF).gpu_id
-        yield (
-            claim.get("document", PROSE),
-            claim["id"], claim["statement"], claim["workload_id"], claim["gpu_name"], gpu_id, claim["measure"],
-            claim["published"], claim.get("decimals", 0), _UNITS.get(claim["measure"]), claim.get("comparison", "equals"),
-            claim.get("erratum"),
-        )  # fmt: skip

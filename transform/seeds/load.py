@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,7 +74,8 @@ def load(
 
     changed = []
     if has_moved("core.gpu", version):
-        changed += _replace(con, "core.gpu", [*map(_gpu, catalogue.gpus()), *map(_own_gpu, user.gpus)])
+        own = (_gpu(one.gpu, one.added_on, one.source) for one in user.gpus)
+        changed += _replace(con, "core.gpu", [*map(_gpu, catalogue.gpus()), *own])
     if has_moved("core.gpu_speed", version + version_of(_SPEED)):
         from gpuledger.transform.seeds import speeds
 
@@ -124,7 +126,8 @@ def try_rows(added: OwnModel | OwnGpu | Workload) -> None:
     elif isinstance(added, OwnGpu):
         from gpuledger.transform.seeds import speeds
 
-        tables = {"core.gpu": [_own_gpu(added)], "core.gpu_speed": list(speeds.rows([added.gpu]))}
+        row = _gpu(added.gpu, added.added_on, added.source)
+        tables = {"core.gpu": [row], "core.gpu_speed": list(speeds.rows([added.gpu]))}
     else:
         from gpuledger.transform.seeds import models
         from gpuledger.transform.sizing import added_models
@@ -149,21 +152,10 @@ def _replace(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence
     return [table]
 
 
-def _gpu(gpu: Gpu) -> list[Value]:
-    return [_column(gpu, column.name) for column in dictionary().tables["core.gpu"].columns]
-
-
-def _own_gpu(own: OwnGpu) -> list[Value]:
-    of_file: dict[str, Value] = {"added_on": own.added_on, "figures_source": own.source}
+def _gpu(gpu: Gpu, added_on: date | None = None, source: str | None = None) -> list[Value]:
+    other: dict[str, Value] = {"gpu": gpu.display_name, "added_on": added_on, "figures_source": source}
     names = (column.name for column in dictionary().tables["core.gpu"].columns)
-    return [of_file[name] if name in of_file else _column(own.gpu, name) for name in names]
-
-
-def _column(gpu: Gpu, name: str) -> Value:
-    if name in ("added_on", "figures_source"):
-        return None
-    value: Value = gpu.display_name if name == "gpu" else getattr(gpu, name)
-    return value
+    return [other[name] if name in other else getattr(gpu, name) for name in names]
 
 
 def _workloads(workloads: Iterable[Workload]) -> Iterator[Sequence[Value]]:
@@ -192,12 +184,15 @@ def assumption_rows(assumptions: Assumptions) -> Iterator[Sequence[Value]]:
 
 
 def _supercomputers() -> Iterator[Sequence[Value]]:
-    from gpuledger.transform.claims import ai_computing
+    """LINPACK efficiency (Rmax / Rpeak) and PFlop/s for each megawatt of the five systems of the third source document.
+
+    It does not print these two figures, only the columns from which they follow. So they are not claims.
+    """
     from gpuledger.transform.claims.audit import load as claim_file
 
-    inputs = claim_file("ai_computing")["inputs"]
-    for printed, row in zip(inputs["top500"], ai_computing.top500(inputs), strict=True):
+    for row in claim_file("ai_computing")["inputs"]["top500"]:
+        reached, peak, power = Fraction(row["rmax_pflops"]), Fraction(row["rpeak_pflops"]), row.get("power_kw")
         yield (
-            row.system, row.cores, printed["rmax_pflops"], printed["rpeak_pflops"], printed.get("power_kw"),
-            float(row.efficiency), None if row.pflops_per_mw is None else float(row.pflops_per_mw),
+            row["system"], row["cores"], row["rmax_pflops"], row["rpeak_pflops"], power, float(reached / peak),
+            float(reached * 1000 / power) if power else None,
         )  # fmt: skip

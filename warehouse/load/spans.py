@@ -7,11 +7,13 @@ its own, which no batch ever confirmed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import duckdb
+
+from gpuledger.warehouse.load.stage import count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +121,7 @@ def merge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged, previous
     times: dict[str, datetime | None] = {"seen_at": staged.seen_at}
     judge(con, spans, staged)
     columns = ", ".join((*spans.key, *spans.state, *spans.extra))
-    changed = _count(
+    changed = count(
         con,
         f"""INSERT INTO {table} ({columns}, valid_from) SELECT {columns}, $seen_at FROM {staged.incoming}
             WHERE rowid IN (SELECT seen_id FROM verdict WHERE why IN ('new', 'replaced'))""",
@@ -129,13 +131,13 @@ def merge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged, previous
     if spans.has_doubt:
         times["previous"] = previous_success
         confirmed = ", confirmed_until = coalesce(o.confirmed_until, $previous, o.valid_from)"
-        changed += _count(
+        changed += count(
             con,
             f"""UPDATE {table} o SET confirmed_until = CASE v.why WHEN 'unseen' THEN greatest($previous, o.valid_from) END
                 FROM verdict v WHERE v.why IN ('unseen', 'confirmed') AND o.rowid = v.id""",
             {"previous": previous_success},
         )
-        changed += _count(
+        changed += count(
             con,
             f"""INSERT INTO {table} ({columns}, valid_from, confirmed_until)
                 SELECT {columns}, $seen_at, coalesce(o.confirmed_until, $previous, o.valid_from) FROM {table} o
@@ -146,15 +148,9 @@ def merge(con: duckdb.DuckDBPyConnection, spans: Spans, staged: Staged, previous
         f"""DELETE FROM {table} WHERE rowid IN (
                 SELECT id FROM verdict WHERE why IN ('replaced', 'doubted', 'ended') AND is_same_run)"""
     )
-    return changed + _count(
+    return changed + count(
         con,
         f"""UPDATE {table} o SET valid_to = $seen_at {confirmed}
             WHERE rowid IN (SELECT id FROM verdict WHERE why IN ('replaced', 'doubted', 'ended') AND NOT is_same_run)""",
         times,
     )
-
-
-def _count(con: duckdb.DuckDBPyConnection, statement: str, parameters: Mapping[str, datetime | None]) -> int:
-    """Run an INSERT or UPDATE and return how many rows it touched."""
-    row = con.execute(statement, parameters).fetchone()
-    return int(row[0]) if row else 0

@@ -34,6 +34,12 @@ def stage(
         insert(con, name, types, rows)
 
 
+def count(con: duckdb.DuckDBPyConnection, statement: str, parameters: object = None) -> int:
+    """Run an INSERT, UPDATE, DELETE or CREATE … AS, and return how many rows it touched."""
+    row = con.execute(statement, parameters).fetchone()
+    return int(row[0]) if row else 0
+
+
 def empty() -> duckdb.DuckDBPyConnection:
     """A database in memory, to try whether rows fit into their columns."""
     return duckdb.connect()

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, source, words
+from gpuledger.extract import source, words
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.price.money import Money
 from gpuledger.extract.readers import listing
@@ -77,8 +77,9 @@ def _product(page: Page, root: HtmlElement, site: str) -> Iterator[Parsed]:
     match = _ASIN.search(listing.address(page, root, ""))
     asin = match.group(1) if match else attribute(first(root, "input#ASIN"), "value") or None
     title, seller = text(root, "#productTitle"), _seller(root)
-    items = listing.refine(
-        product.parse(page, country=locale.country, language=locale.language),
+    items = listing.product_page(
+        page,
+        locale,
         url=f"https://www.{site}/dp/{asin}" if asin else listing.address(page, root, HOMEPAGE),
         key=asin,
         sku=asin,

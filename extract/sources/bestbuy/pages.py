@@ -9,7 +9,7 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, source, words
+from gpuledger.extract import source, words
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, absolute, attribute, first, select, text
@@ -39,10 +39,9 @@ def parse(page: Page) -> Iterator[Parsed]:
 
 
 def _product(page: Page, base: str) -> Iterator[Parsed]:
-    items = product.parse(page, country=LOCALE.country, language=LOCALE.language)
     condition: Condition | None = "open_box" if "openbox" in base.lower() else None
     sku = _sku(base)
-    for item in listing.refine(items, url=base.partition("?")[0], key=sku, sku=sku, condition=condition):
+    for item in listing.product_page(page, LOCALE, url=base.partition("?")[0], key=sku, sku=sku, condition=condition):
         if isinstance(item, Offer):
             item = dataclasses.replace(item, seller_kind=SELLERS[item.seller not in (None, "Best Buy", "BestBuy")])
         yield item

@@ -13,7 +13,7 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, source, words
+from gpuledger.extract import source, words
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, absolute, attribute, first, select, text
@@ -53,8 +53,9 @@ def _is_card(element: HtmlElement) -> bool:
 
 def _product(page: Page, root: HtmlElement, base: str) -> Iterable[Parsed]:
     key = _key(base)
-    return listing.refine(
-        product.parse(page, country=LOCALE.country, language=LOCALE.language),
+    return listing.product_page(
+        page,
+        LOCALE,
         url=base.partition("?")[0],
         key=key,
         condition=_condition(key, text(root, PRODUCT)),

@@ -15,7 +15,7 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, source, words
+from gpuledger.extract import source, words
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import BadCard, Locale, absolute, attribute, clean, first, select, text
@@ -39,7 +39,11 @@ def parse(page: Page) -> Iterator[Parsed]:
     if first(root, PRODUCT) is not None and first(root, CARD) is None:
         yield from _product(page, base)
         return
-    cards = sorted(listing.cards(root, CARD, page), key=_is_advertised)
+    # The advertised cards come last.
+    cards = sorted(
+        listing.cards(root, CARD, page),
+        key=lambda card: attribute(card, "id").startswith("ad") or "product-pot" in attribute(card, "class").split(),
+    )
     yield from _once(listing.read_cards(cards, partial(_card, page, base), page))
     yield from listing.listing_total(root)
     yield from listing.next_page(root, base)
@@ -53,9 +57,8 @@ def _product(page: Page, base: str) -> Iterator[Parsed]:
     """
     code = _PCODE.search(base)
     key = code.group(1) if code else None
-    items = product.parse(page, country=LOCALE.country, language=LOCALE.language)
-    for item in listing.refine(
-        items, url=_address(base, key) if key else base, key=key, sku=key, seller_kind="unknown"
+    for item in listing.product_page(
+        page, LOCALE, url=_address(base, key) if key else base, key=key, sku=key, seller_kind="unknown"
     ):
         if isinstance(item, Offer) and item.price_kind == "from":
             item = dataclasses.replace(item, price_kind="now", availability=_availability(item.availability, True))
@@ -66,10 +69,6 @@ def _availability(stated: Availability | None, has_price: bool) -> Availability:
     if stated in (None, "unknown"):
         return "in_stock" if has_price and source.priced_is_in_stock("danawa") else "unknown"
     return stated
-
-
-def _is_advertised(card: HtmlElement) -> bool:
-    return attribute(card, "id").startswith("ad") or "product-pot" in attribute(card, "class").split()
 
 
 def _once(items: Iterator[Parsed]) -> Iterator[Parsed]:

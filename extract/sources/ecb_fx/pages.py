@@ -27,20 +27,15 @@ def parse(page: Page) -> Iterable[Parsed]:
 
     Raises LayoutChanged if the file is not an envelope of rates.
     """
-    days = 0
-    for day in _envelope(page).iter(_CUBE):
+    root, days = xml.root_of(page.content, page.url), 0
+    if root.getroottree().docinfo.doctype:
+        raise LayoutChanged(page.url, "a document type declaration, which the bank's files do not have")
+    for day in root.iter(_CUBE):
         if "time" in day.attrib:
             days += 1
             yield from _day(day, page.url)
     if not days:
         raise LayoutChanged(page.url, "no Cube with a time in the file")
-
-
-def _envelope(page: Page) -> etree._Element:
-    root = xml.root_of(page.content, page.url)
-    if root.getroottree().docinfo.doctype:
-        raise LayoutChanged(page.url, "a document type declaration, which the bank's files do not have")
-    return root
 
 
 def _day(element: etree._Element, url: str) -> Iterator[Parsed]:

@@ -92,6 +92,8 @@ def _offer(price: _Price, table: Table, row: Row, page: Page) -> Iterator[CloudO
         message = f"{where}: {count!r} is no number of GPUs"
         yield Issue(code="unreadable_count", message=message, where=where, text=count, url=page.url)
         return
+    # What the other columns say: `할인율: 60%`.
+    terms = [f"{header}: {row[i]}" for i, header in enumerate(table.header) if _NOT_HOURLY.search(header) and row[i]]
     yield CloudOffer(
         provider=provider,
         gpu_name=gpu_name,
@@ -102,16 +104,10 @@ def _offer(price: _Price, table: Table, row: Row, page: Page) -> Iterator[CloudO
         price=rate.amount or None if rate else None,
         currency=rate.currency if rate else None,
         price_text=text,
-        note=_note(table, row),
+        note="; ".join(terms) or None,
     )
 
 
 def _cell(table: Table, row: Row, pattern: re.Pattern[str]) -> str:
     column = table.find(pattern)
     return "" if column is None else row[column]
-
-
-def _note(table: Table, row: Row) -> str | None:
-    """Return the texts of the columns that are not hourly prices: `할인율: 60%`."""
-    terms = [f"{header}: {row[i]}" for i, header in enumerate(table.header) if _NOT_HOURLY.search(header) and row[i]]
-    return "; ".join(terms) or None

@@ -12,7 +12,7 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, source, words
+from gpuledger.extract import source, words
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, absolute, attribute, clean, first, select, text
@@ -47,8 +47,9 @@ def parse(page: Page) -> Iterator[Parsed]:
 
 def _product(page: Page, root: HtmlElement, base: str) -> Iterable[Parsed]:
     match = _ID.search(base)
-    return listing.refine(
-        product.parse(page, country=LOCALE.country, language=LOCALE.language),
+    return listing.product_page(
+        page,
+        LOCALE,
         url=base.partition("?")[0],
         key=_key(match.group(1), base) if match else None,
         seller=_seller(text(root, ".inventory, .stock")),

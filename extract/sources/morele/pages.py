@@ -13,7 +13,7 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, source, words
+from gpuledger.extract import source, words
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, absolute, attribute, first, select, text
@@ -50,8 +50,9 @@ def _product(page: Page, root: HtmlElement, base: str) -> Iterable[Parsed]:
     match = _ID.search(base.partition("?")[0])
     key = match.group(1) if match else attribute(first(root, "[data-product-id]"), "data-product-id") or None
     seller = _SELLER.search(text(root, ".product-seller, .prod-seller"))
-    return listing.refine(
-        product.parse(page, country=LOCALE.country, language=LOCALE.language),
+    return listing.product_page(
+        page,
+        LOCALE,
         url=base.partition("?")[0],
         key=key,
         sku=key,

@@ -13,7 +13,7 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
-from gpuledger.extract import product, source, words
+from gpuledger.extract import source, words
 from gpuledger.extract.markup.html import tree
 from gpuledger.extract.readers import listing
 from gpuledger.extract.readers.listing import Locale, absolute, attribute, first, select, text
@@ -56,8 +56,9 @@ def _product(page: Page, root: HtmlElement, base: str) -> Iterable[Parsed]:
     locale = _locale(base)
     item = _item_number(base)
     sold_by = re.search(r"Sold by:?\s*(.+?)(?:\s*Ships from|$)", text(root, ".product-seller, .product-seller-sold-by"))
-    return listing.refine(
-        product.parse(page, country=locale.country, language=locale.language),
+    return listing.product_page(
+        page,
+        locale,
         url=_plain(base),
         key=item,
         sku=item,

@@ -67,6 +67,12 @@ def _price(
         for condition in unknown:
             said = f"{name}: a price under a condition that is not known: {condition}"
             yield Issue(code="unknown_condition", message=said, where=name, text=condition, severity="info")
+        # Those that say more than the three columns of a price do.
+        others = (
+            rate
+            for rate in rates
+            if rate.tokens.startswith("cache write") or rate.above_tokens or rate.utc_from or rate.utc_days
+        )
         yield TokenPrice(
             provider="openrouter",
             model=name,
@@ -76,7 +82,7 @@ def _price(
             output_price=dearest["output"],
             currency="USD",
             price_text=text,
-            rates=as_text(rate for rate in rates if _is_more(rate)),
+            rates=as_text(others),
         )
 
 
@@ -118,11 +124,6 @@ def _of(prices: Mapping[str, Any]) -> Iterator[Rate]:
         amount = _per_token(prices[key]) if prices.get(key) else None
         if amount is not None and amount > 0:
             yield Rate(kind, (amount * _TOKENS).normalize())
-
-
-def _is_more(rate: Rate) -> bool:
-    """Whether it says more than the three columns of a price do."""
-    return rate.tokens.startswith("cache write") or bool(rate.above_tokens or rate.utc_from or rate.utc_days)
 
 
 def _clock(number: object) -> str:

@@ -95,13 +95,3 @@ def stated_currency(header: str) -> str | None:
     inside = " ".join(_BRACKETS.findall(header))
     codes = {code for word in (inside, header) if (code := currency.find(word))}
     return codes.pop() if len(codes) == 1 else None
-
-
-def stated_tax(header: str) -> bool | None:
-    """Return whether a price column's name says that tax is included (`단가 (VAT 별도)`); None if it says nothing."""
-    return words.tax_included(header)
-
-
-def has_gigabytes(header: str) -> bool:
-    """Return whether a memory column's name says that its numbers are gigabytes."""
-    return "gb" in header.lower() or "기가" in header

@@ -217,7 +217,7 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
         quantity=pieces,
         valid_until=read_date(cell("valid_until")),
         market=read_market(cell("market")),
-        tax_included=quote_columns.stated_tax(column) if taxed is None else taxed,
+        tax_included=words.tax_included(column) if taxed is None else taxed,
         shipping=read_shipping(cell("shipping"), money.currency),
     )
 
@@ -229,8 +229,9 @@ def _availability(text: str, pieces: int | None) -> Availability:
 
 
 def _specs_text(specs: str, memory: str, headers: list[str], fields: dict[str, list[int]]) -> str:
-    if memory.isdecimal() and quote_columns.has_gigabytes(headers[fields["memory"][0]]):
-        memory = f"{memory}GB"
+    if memory.isdecimal():
+        header = headers[fields["memory"][0]].lower()
+        memory += "GB" if "gb" in header or "기가" in header else ""
     return " / ".join(part.strip() for part in (specs, memory and f"memory {memory}") if part.strip())
 
 

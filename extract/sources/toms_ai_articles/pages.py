@@ -95,12 +95,13 @@ def _address(image: Tag) -> str | None:
     sources = picture.find_all("source") if picture is not None else []
     if original := _without_placeholder(str(image.get(_ORIGINAL) or "")):
         return original
+    # The width, or density, and the address of each picture of a `srcset`: `a.png 320w,b.png 1200w`.
     offered = [
-        candidate
+        (float(candidate["size"] or 1), candidate["address"])
         for element in (image, *sources)
         for attribute in _SETS
-        for candidate in _candidates(str(element.get(attribute) or ""))
-        if _without_placeholder(candidate[1])
+        for candidate in _CANDIDATE.finditer(str(element.get(attribute) or ""))
+        if _without_placeholder(candidate["address"])
     ]
     if offered:
         # Of equally wide pictures take the first, as browsers do.
@@ -114,12 +115,6 @@ def _without_placeholder(address: str) -> str:
     """Return the address without blanks; empty if it is the address of a placeholder."""
     address = address.strip()
     return "" if _PLACEHOLDER.search(address) else address
-
-
-def _candidates(srcset: str) -> Iterator[tuple[float, str]]:
-    """Yield the width, or density, and the address of each picture of a `srcset`: `a.png 320w,b.png 1200w`."""
-    for match in _CANDIDATE.finditer(srcset):
-        yield float(match["size"] or 1), match["address"]
 
 
 def _caption(image: Tag) -> str:
