@@ -120,9 +120,12 @@ def read_file(file: LocalFile) -> Fetched:
     """A file of this machine as if it had been fetched. Raises OSError if it cannot be read."""
     content = local_files.read_bytes(file.path, file.max_bytes, follow=file.follows_links)
     return Fetched(
-        url=file.address, final_url=file.address, status=200, headers={"content-type": file.content_type}, content=content,
-        not_modified=False, attempts=1, elapsed_s=0.0, wire_bytes=len(content),
-    )  # fmt: skip
+        url=file.address,
+        final_url=file.address,
+        status=200,
+        headers={"content-type": file.content_type},
+        content=content,
+    )
 
 
 def archive_file(source: Source, file: LocalFile, archive: Archive, now: datetime, run_id: str) -> Snapshot:

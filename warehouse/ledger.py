@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 import duckdb
+import msgspec
 
 from gpuledger.items import Issue, to_json
 from gpuledger.warehouse import table_content
@@ -71,18 +72,27 @@ class PriceChange:
     currency: str
 
 
-@dataclass(frozen=True, slots=True)
+#: A time of a record, which always has its zone.
+Time = Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run as `ops.run` keeps it, without its counts."""
+    """One run from its start to its end. While it runs, or if it was killed, `finished_at` is None and `status` is
+    `interrupted`. `ops.run` keeps it, but for the last two: `tick` is the scheduled time that the run stands for, if any.
+    `is_published` if it took in sources and was published, so that a replay repeats it.
+    """
 
     run_id: str
-    started_at: datetime
-    finished_at: datetime | None
-    as_of: datetime
+    started_at: Time
+    finished_at: Time | None = None
+    as_of: Time
     engine: str
-    status: str
-    reason: str | None
+    status: str = "interrupted"
+    reason: str | None = None
     sample_night: int | None
+    tick: Time | None = None
+    is_published: bool = False
 
 
 _TOTALS = ("parsed", "loaded", "quarantined", "duplicate", "changed", "issues")
@@ -96,7 +106,7 @@ def add_run(
     totals = [sum(getattr(source, name) for source in sources) for name in _TOTALS]
     failed = sum(source.is_failure for source in sources)
     seconds = (run.finished_at - run.started_at).total_seconds()
-    append(con, "ops.run", [[*astuple(run), *totals, failed, rebuilt, kept, seconds]])
+    append(con, "ops.run", [[*astuple(run)[:-2], *totals, failed, rebuilt, kept, seconds]])
     # The columns of the table are the fields of an outcome but for the last, what went empty.
     rows = [astuple(replace(source, seconds=round(source.seconds, 3)))[:-1] for source in sources]
     append(con, "ops.source_run", [(run.run_id, *row) for row in rows])
@@ -111,7 +121,7 @@ def add_earlier_runs(con: duckdb.DuckDBPyConnection, runs: Iterable[Run]) -> Non
     """Write the rows of runs that could not write their own. Skips runs that are recorded already."""
     known = {run_id for (run_id,) in con.execute("SELECT run_id FROM ops.run").fetchall()}
     nothing_counted = [None] * (len(_TOTALS) + 4)
-    append(con, "ops.run", [[*astuple(run), *nothing_counted] for run in runs if run.run_id not in known])
+    append(con, "ops.run", [[*astuple(run)[:-2], *nothing_counted] for run in runs if run.run_id not in known])
 
 
 def price_changes(con: duckdb.DuckDBPyConnection, changed_at: datetime) -> list[PriceChange]:

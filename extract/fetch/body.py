@@ -30,8 +30,8 @@ class UnknownEncoding(Exception):
     """The server used an encoding that the client did not ask for."""
 
 
-def decompressed(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: int) -> tuple[bytes, int]:
-    """The body after decompression, and its size in bytes as sent.
+def decompressed(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: int) -> bytes:
+    """The body after decompression.
 
     `pieces` are the raw bytes as they arrive. Exceptions from reading them pass through. `headers` have lower-case names.
     Raises BodyTooLarge, BodyTruncated and UnknownEncoding.
@@ -47,12 +47,12 @@ def decompressed(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes:
         if len(sent) > max_bytes:
             raise BodyTooLarge(f"more than {max_bytes} bytes sent")
     if is_gzip:
-        return _unpacked(bytes(sent), max_bytes), len(sent)
+        return _unpacked(bytes(sent), max_bytes)
     # A body without an announced length ends with the connection. HTML is complete if it has its end tag.
     is_measured = announced.isdecimal() or "transfer-encoding" in headers
     if not is_measured and b"<html" in sent[:4096].lower() and b"</html" not in sent.lower():
         raise BodyTruncated(f"the connection ended after {len(sent)} bytes, before the end of the document")
-    return bytes(sent), len(sent)
+    return bytes(sent)
 
 
 def read_start(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: int) -> bytes:

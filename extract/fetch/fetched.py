@@ -13,8 +13,7 @@ class Fetched:
 
     `url` is the requested address and `final_url` the address where the redirects ended. Header names are in lower case.
     `content` is the body after decompression. With `not_modified` (status 304) `content` is empty, because the page that was
-    archived last is still valid. `attempts` is the number of tries, `elapsed_s` the time in seconds of all tries together,
-    and `wire_bytes` the size of the body as sent.
+    archived last is still valid.
     """
 
     url: str
@@ -23,9 +22,6 @@ class Fetched:
     headers: Mapping[str, str]
     content: bytes
     not_modified: bool = False
-    attempts: int = 1
-    elapsed_s: float = 0.0
-    wire_bytes: int = 0
 
     @property
     def host(self) -> str:

@@ -48,7 +48,6 @@ class Client:
     def __init__(self, settings: HttpSettings, machine: Machine | None = None) -> None:
         machine = machine or Machine()
         self._settings = settings
-        self._clock = machine.clock
         self._random = machine.random
         self._now = machine.now
         self._turns = Turns(machine.clock, machine.sleep, settings.delay_s)
@@ -92,13 +91,8 @@ class Client:
         self, url: str, headers: Mapping[str, str], site: Site | None, first_bytes: int | None = None
     ) -> Fetched:
         shown_url = addresses.redact(url)
-        return self._answered(url, lambda: self._try_page(url, shown_url, headers, site, first_bytes))
-
-    def _answered(self, url: str, attempt: Callable[[], Fetched]) -> Fetched:
-        """What the tries at `url` give in the end, with their number and time."""
-        started = self._clock()
-        answer, attempts = self._with_retries(attempt)
-        return replace(answer, url=url, attempts=attempts, elapsed_s=self._clock() - started)
+        answer = self._with_retries(lambda: self._try_page(url, shown_url, headers, site, first_bytes))
+        return replace(answer, url=url)
 
     def ask(self, url: str, sent: Sent, *, site: Site | None = None, shown_url: str | None = None) -> Fetched:
         """The answer of an official interface. robots.txt is not checked, because the key in `sent` is the permission.
@@ -119,7 +113,7 @@ class Client:
             raise_for_status(error_url, answer, statuses.retry_after_s(answer.headers, self._now), conditional=False)
             return answer
 
-        return self._answered(url, attempt)
+        return replace(self._with_retries(attempt), url=url)
 
     def ask_robots(self, url: str) -> None:
         """Fetch only the site's robots.txt. Raises RobotsDisallowed if it forbids `url`, or the error of fetching it."""
@@ -159,7 +153,7 @@ class Client:
             raise RobotsDisallowed(shown_url, f"{target.origin}{robots.FORBIDS}")
 
     def _get_robots(self, url: str) -> robots.RobotsAnswer:
-        answer, _ = self._with_retries(lambda: self._try_robots(url))
+        answer = self._with_retries(lambda: self._try_robots(url))
         return robots.RobotsAnswer(answer.status, answer.content)
 
     def _try_robots(self, url: str) -> Fetched:
@@ -171,13 +165,13 @@ class Client:
             raise Transient(RateLimited(url, "status 429"), answer.host, wish)
         return answer
 
-    def _with_retries(self, attempt: Callable[[], Fetched]) -> tuple[Fetched, int]:
-        """The answer and the number of tries. Tries again only after a failure that may pass (see `statuses.Transient`)."""
+    def _with_retries(self, attempt: Callable[[], Fetched]) -> Fetched:
+        """The answer. Tries again only after a failure that may pass (see `statuses.Transient`)."""
         number = 0
         while True:
             number += 1
             try:
-                return attempt(), number
+                return attempt()
             except Transient as failure:
                 self._wait_or_raise(failure, number)
 

@@ -181,7 +181,7 @@ class Transport:
             try:
                 extract_cookies_to_jar(chain.jar, request, response.raw)  # type: ignore[no-untyped-call]
                 lower = {name.lower(): value for name, value in response.headers.items()}
-                content, wire_bytes = self._read_body(response, lower, chain.max_start_bytes)
+                content = self._read_body(response, lower, chain.max_start_bytes)
             finally:
                 response.close()
         return Fetched(
@@ -191,28 +191,23 @@ class Transport:
             headers=lower,
             content=content,
             not_modified=response.status_code == 304,
-            wire_bytes=wire_bytes,
         )
 
-    def _read_body(
-        self, response: requests.Response, headers: Mapping[str, str], max_start_bytes: int | None
-    ) -> tuple[bytes, int]:
+    def _read_body(self, response: requests.Response, headers: Mapping[str, str], max_start_bytes: int | None) -> bytes:
         status = response.status_code
         if status in (204, 304):
             response.raw.drain_conn()  # there is no body; this returns the connection to the pool
-            return b"", 0
+            return b""
         if status in _REDIRECTS:
-            return b"", 0
+            return b""
         pieces = response.raw.stream(_PIECE, decode_content=False)
         if status >= 400:
             try:
-                start = body.read_start(pieces, headers, _ERROR_PAGE_BYTES)
+                return body.read_start(pieces, headers, _ERROR_PAGE_BYTES)
             except (body.BodyTruncated, body.UnknownEncoding, urllib3_errors.HTTPError):
-                start = b""  # the status says enough; the page would only be searched for a wall
-            return start, len(start)
+                return b""  # the status says enough; the page would only be searched for a wall
         if max_start_bytes is not None:
-            start = body.read_start(pieces, headers, max_start_bytes)
-            return start, len(start)
+            return body.read_start(pieces, headers, max_start_bytes)
         return body.decompressed(pieces, headers, self._settings.max_body_bytes)
 
     def _check_prepared(self, url: str, target: Target, shown_url: str) -> None:

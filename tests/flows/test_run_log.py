@@ -13,6 +13,7 @@ from gpuledger.flows.night import run_log
 from gpuledger.flows.night.context import Context
 from gpuledger.flows.night.run_log import RunRecord, SourceRecord
 from gpuledger.warehouse import publish
+from gpuledger.warehouse.ledger import Run
 from gpuledger.warehouse.paths import DataDir
 from tests.flows.inprocess import context
 
@@ -64,7 +65,7 @@ def test_a_run_that_ended_has_its_status_and_one_that_did_not_is_interrupted(dat
     first, second = run_log.entries(data)
     assert (first.run_id, first.status, first.reason) == ("1", "failed", "AuditFailed: mart.value; 가격")
     assert first.finished_at is not None
-    assert second == run_log.Entry("2", NOW, NOW, "plain", 1, tick=NOW)
+    assert second == Run(run_id="2", started_at=NOW, as_of=NOW, engine="plain", sample_night=1, tick=NOW)
     assert (second.status, second.finished_at) == ("interrupted", None)
     assert run_log.ticks_done(data) == set()
     run_log.finish(run(data, "2"), "published", None)

@@ -261,7 +261,15 @@ def test_a_source_that_never_answered_has_no_rows_and_counts_nothing(shop: Shop)
 
 
 def test_a_run_that_wrote_no_row_of_its_own_is_on_record_with_nothing_counted(shop: Shop) -> None:
-    lost = ledger.Run("lost", FIRST, FIRST, FIRST, "plain", "failed", "killed", None)
+    lost = ledger.Run(
+        run_id="lost",
+        started_at=FIRST,
+        as_of=FIRST,
+        engine="plain",
+        status="failed",
+        reason="killed",
+        sample_night=None,
+    )
     ledger.add_earlier_runs(shop.con, [lost])
     assert shop.rows("SELECT run_id, status, reason, parsed, models_rebuilt, seconds FROM ops.run") == [
         ("lost", "failed", "killed", None, None, None)
