@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 
 from gpuledger import local_files
+from gpuledger.errors import FetchError, TooLarge, Truncated
 
 #: Most digits of a Content-Length that can be true: with more, the body is larger than all disks of the world.
 _LONGEST_SIZE = 20
@@ -18,50 +19,38 @@ _LONGEST_SIZE = 20
 ACCEPT_ENCODING = "gzip"
 
 
-class BodyTooLarge(Exception):
-    """The body is larger than the limit."""
-
-
-class BodyTruncated(Exception):
-    """The body is incomplete or damaged."""
-
-
-class UnknownEncoding(Exception):
-    """The server used an encoding that the client did not ask for."""
-
-
-def decompressed(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: int) -> bytes:
+def decompressed(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: int, url: str) -> bytes:
     """The body after decompression.
 
     `pieces` are the raw bytes as they arrive. Exceptions from reading them pass through. `headers` have lower-case names.
-    Raises BodyTooLarge, BodyTruncated and UnknownEncoding.
+    Raises TooLarge, Truncated and FetchError, which name `url`.
     """
     announced = headers.get("content-length", "")
     # The number of digits is checked first, because Python refuses to convert a number of thousands of digits.
     if announced.isdecimal() and (len(announced) > _LONGEST_SIZE or int(announced) > max_bytes):
-        raise BodyTooLarge(f"{announced:.{_LONGEST_SIZE}} bytes announced, the cap is {max_bytes}")
-    is_gzip = _is_gzip(headers)
+        raise TooLarge(url, f"{announced:.{_LONGEST_SIZE}} bytes announced, the cap is {max_bytes}")
+    is_gzip = _is_gzip(headers, url)
     sent = bytearray()
     for piece in pieces:
         sent += piece
         if len(sent) > max_bytes:
-            raise BodyTooLarge(f"more than {max_bytes} bytes sent")
+            raise TooLarge(url, f"more than {max_bytes} bytes sent")
     if is_gzip:
-        return _unpacked(bytes(sent), max_bytes)
+        return _unpacked(bytes(sent), max_bytes, url)
     # A body without an announced length ends with the connection. HTML is complete if it has its end tag.
     is_measured = announced.isdecimal() or "transfer-encoding" in headers
     if not is_measured and b"<html" in sent[:4096].lower() and b"</html" not in sent.lower():
-        raise BodyTruncated(f"the connection ended after {len(sent)} bytes, before the end of the document")
+        raise Truncated(url, f"the connection ended after {len(sent)} bytes, before the end of the document")
     return bytes(sent)
 
 
-def read_start(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: int) -> bytes:
+def read_start(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: int, url: str) -> bytes:
     """At most the first `max_bytes` of the body after decompression. The rest is neither read nor checked.
 
-    For robots.txt, which need not be read beyond a limit, and for pages with an error status. Raises BodyTruncated and
-    UnknownEncoding.
+    For robots.txt, which need not be read beyond a limit, and for pages with an error status. Raises Truncated and
+    FetchError, which name `url`.
     """
-    stream = zlib.decompressobj(16 + zlib.MAX_WBITS) if _is_gzip(headers) else None
+    stream = zlib.decompressobj(16 + zlib.MAX_WBITS) if _is_gzip(headers, url) else None
     content = bytearray()
     try:
         for piece in pieces:
@@ -69,27 +58,27 @@ def read_start(pieces: Iterable[bytes], headers: Mapping[str, str], max_bytes: i
             if len(content) >= max_bytes:
                 break
     except zlib.error as error:
-        raise BodyTruncated(f"the compressed body is damaged: {error}") from None
+        raise Truncated(url, f"the compressed body is damaged: {error}") from None
     return bytes(content[:max_bytes])
 
 
-def _is_gzip(headers: Mapping[str, str]) -> bool:
-    """Whether the body is compressed. Raises UnknownEncoding."""
+def _is_gzip(headers: Mapping[str, str], url: str) -> bool:
     encoding = headers.get("content-encoding", "").strip().lower()
     # "utf-8" and "none" are not encodings, but some servers send these words with plain bodies.
     if encoding in ("", "identity", "none", "utf-8"):
         return False
     if encoding in ("gzip", "x-gzip"):
         return True
-    raise UnknownEncoding(f"the body is encoded as {encoding!r}, though only {ACCEPT_ENCODING} was asked for")
+    seen = f"the body is encoded as {encoding!r}, though only {ACCEPT_ENCODING} was asked for"
+    raise FetchError(url, seen, "report it: the client cannot check that such a body is whole")
 
 
-def _unpacked(sent: bytes, max_bytes: int) -> bytes:
+def _unpacked(sent: bytes, max_bytes: int, url: str) -> bytes:
     try:
         if not sent.startswith(local_files.GZIP):
             raise ValueError("is none of gzip")
         return local_files.gunzipped(sent, max_bytes)
     except local_files.TooMuch:
-        raise BodyTooLarge(f"more than {max_bytes} bytes after decompression") from None
+        raise TooLarge(url, f"more than {max_bytes} bytes after decompression") from None
     except ValueError as error:
-        raise BodyTruncated(f"the compressed body {error}") from None
+        raise Truncated(url, f"the compressed body {error}") from None

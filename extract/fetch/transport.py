@@ -22,7 +22,6 @@ from gpuledger.errors import (
     ForbiddenAddress,
     ForeignHost,
     Timeout,
-    TooLarge,
     TooManyRedirects,
     Truncated,
 )
@@ -181,7 +180,7 @@ class Transport:
             try:
                 extract_cookies_to_jar(chain.jar, request, response.raw)  # type: ignore[no-untyped-call]
                 lower = {name.lower(): value for name, value in response.headers.items()}
-                content = self._read_body(response, lower, chain.max_start_bytes)
+                content = self._read_body(response, lower, chain)
             finally:
                 response.close()
         return Fetched(
@@ -193,7 +192,7 @@ class Transport:
             not_modified=response.status_code == 304,
         )
 
-    def _read_body(self, response: requests.Response, headers: Mapping[str, str], max_start_bytes: int | None) -> bytes:
+    def _read_body(self, response: requests.Response, headers: Mapping[str, str], chain: _Chain) -> bytes:
         status = response.status_code
         if status in (204, 304):
             response.raw.drain_conn()  # there is no body; this returns the connection to the pool
@@ -203,12 +202,12 @@ class Transport:
         pieces = response.raw.stream(_PIECE, decode_content=False)
         if status >= 400:
             try:
-                return body.read_start(pieces, headers, _ERROR_PAGE_BYTES)
-            except (body.BodyTruncated, body.UnknownEncoding, urllib3_errors.HTTPError):
+                return body.read_start(pieces, headers, _ERROR_PAGE_BYTES, chain.shown_url)
+            except (FetchError, urllib3_errors.HTTPError):
                 return b""  # the status says enough; the page would only be searched for a wall
-        if max_start_bytes is not None:
-            return body.read_start(pieces, headers, max_start_bytes)
-        return body.decompressed(pieces, headers, self._settings.max_body_bytes)
+        if chain.max_start_bytes is not None:
+            return body.read_start(pieces, headers, chain.max_start_bytes, chain.shown_url)
+        return body.decompressed(pieces, headers, self._settings.max_body_bytes, chain.shown_url)
 
     def _check_prepared(self, url: str, target: Target, shown_url: str) -> None:
         """Check that requests, which parses the address again, would connect to the address that was checked."""
@@ -241,14 +240,8 @@ def _as_fetch_errors(target: Target, shown_url: str, deadline_s: float) -> Itera
         yield
     except RefusedPeer as error:
         raise ForbiddenAddress(shown_url, str(error)) from None
-    except body.BodyTooLarge as error:
-        raise TooLarge(shown_url, str(error)) from None
-    except body.BodyTruncated as error:
-        raise transient(Truncated, str(error)) from None
-    except body.UnknownEncoding as error:
-        raise FetchError(
-            shown_url, str(error), "report it: the client cannot check that such a body is whole"
-        ) from None
+    except Truncated as error:
+        raise Transient(error, target.host) from None
     except requests.exceptions.ConnectTimeout as error:
         raise transient(ConnectionFailed, f"no connection to {target.origin}: {_reason(error)}") from error
     except (requests.exceptions.Timeout, urllib3_errors.TimeoutError) as error:
