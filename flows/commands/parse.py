@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import mimetypes
 import sys
 from datetime import UTC, datetime
@@ -31,8 +30,9 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
     memory that it has in a night (page_timeout_s and page_memory_mb in the settings).
     """
     from gpuledger.extract import source as sources
+    from gpuledger.extract.fetch.fetched import Fetched
+    from gpuledger.extract.pages import as_page
     from gpuledger.extract.processes.parse_pool import ParsePool
-    from gpuledger.extract.source import Page
     from gpuledger.flows.doors.showing import terminal
     from gpuledger.flows.night.start import time_of
     from gpuledger.flows.settings import settings
@@ -47,10 +47,8 @@ def command(source: str, file: Path, url: str | None, fetched_at: str | None) ->
         time = time_of("--fetched-at", fetched_at) if fetched_at else datetime.now(UTC)
     kind = mimetypes.guess_type(inner)[0]
     address = url or f"file:{file.name}"
-    page = Page(
-        url=address, final_url=address, content=content, sha256=hashlib.sha256(content).hexdigest(),
-        fetched_at=time, headers={"content-type": kind} if kind else {},
-    )  # fmt: skip
+    headers = {"content-type": kind} if kind else {}
+    page = as_page(Fetched(url=address, final_url=address, status=200, headers=headers, content=content), time)
     # Imported here first: a part that is not installed is named, where the parsing process could only fail.
     sources.load_parser(name)
     with ParsePool(settings.load({}).page_limits()) as parser:

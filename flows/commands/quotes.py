@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from gpuledger import local_files
 from gpuledger.flows.doors.asking.options import data_dir_option, format_option, read_from
 from gpuledger.flows.doors.showing import terminal
 from gpuledger.flows.words.lang import gettext
@@ -34,18 +32,13 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
     Nothing is stored. Exit status 3 where a row is left out.
     """
     from gpuledger.extract.market import with_market
-    from gpuledger.extract.source import Page
+    from gpuledger.extract.pages import LocalFile, as_page, read_file
     from gpuledger.extract.sources.quotes.pages import read_quotes
     from gpuledger.flows.decisions import identities
     from gpuledger.flows.doors.showing.show import show_rows
 
-    content = local_files.read_bytes(file, follow=True)
-    address = f"file:{file.name}"
-    page = Page(
-        url=address, final_url=address, content=content, sha256=hashlib.sha256(content).hexdigest(),
-        fetched_at=datetime.now(UTC), headers={},
-    )  # fmt: skip
-    offers, rejected = read_quotes(page)
+    quotes = read_file(LocalFile(file, "text/csv", follows_links=True))
+    offers, rejected = read_quotes(as_page(quotes, datetime.now(UTC)))
     resolver = identities.resolver_of(read_from(data_dir))
     rows = [_row(cast("Offer", with_market(offer, None)), resolver) for offer in offers]
     left_out = [{"row": f"{row.sheet} {row.row}".strip(), "reason": row.reason} for row in rejected]
