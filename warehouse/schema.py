@@ -8,7 +8,7 @@ build makes them anew whenever their definition changed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
@@ -102,28 +102,25 @@ def comment(con: duckdb.DuckDBPyConnection, kind: str, name: str, description: s
     con.execute(";".join(statements))
 
 
-def content(con: duckdb.DuckDBPyConnection, table: str, only: Collection[str] | None = None) -> str:
-    """Fingerprint of a table's rows and columns, or of the columns in `only`. It does not depend on the order of rows.
+def content(con: duckdb.DuckDBPyConnection, table: str, only: Sequence[tuple[str, str]] | None = None) -> str:
+    """Fingerprint of a table's rows and columns, or of the columns in `only` (names and types). It does not depend on the
+    order of rows.
 
-    It has the sum of DuckDB's 64-bit row hashes and the number of rows. XOR instead of a sum would not notice pairs of equal
+    It has the number of rows and the sum of DuckDB's 64-bit row hashes. XOR instead of a sum would not notice pairs of equal
     rows. Two different contents agree by chance about once in 2^64.
     """
-    return content_of(con, table, [column for column in columns(con, table) if only is None or column[0] in only])
+    of = columns(con, table) if only is None else only
+    listed = ", ".join(f'"{name}"' for name, _ in of) or "1"
+    # All rows are fetched: a result of which one may be left keeps the connection from taking a frame.
+    ((rows, hashes),) = con.execute(
+        f"SELECT count(*), coalesce(sum(hash({listed})), 0)::VARCHAR FROM {table}"
+    ).fetchall()
+    return f"{rows}:{hashes}:{hash_text(repr([*of]))}"
 
 
 def columns(con: duckdb.DuckDBPyConnection, table: str) -> list[tuple[str, str]]:
     """Names and types of a table's or a view's columns."""
     return [(name, type) for name, type, *_ in con.execute(f"DESCRIBE {table}").fetchall()]
-
-
-def content_of(con: duckdb.DuckDBPyConnection, table: str, only: Sequence[tuple[str, str]]) -> str:
-    """`content` for a caller that knows which columns count. The fingerprint begins with the number of rows."""
-    listed = ", ".join(f'"{name}"' for name, _ in only) or "1"
-    # All rows are fetched: a result of which one may be left keeps the connection from taking a frame.
-    ((rows, hashes),) = con.execute(
-        f"SELECT count(*), coalesce(sum(hash({listed})), 0)::VARCHAR FROM {table}"
-    ).fetchall()
-    return f"{rows}:{hashes}:{hash_text(repr([*only]))}"
 
 
 def hash_text(text: str) -> str:

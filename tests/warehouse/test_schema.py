@@ -147,10 +147,10 @@ def test_another_type_or_name_of_a_column_is_another_content() -> None:
 def test_a_fingerprint_of_some_columns_is_blind_to_the_others(con: duckdb.DuckDBPyConnection) -> None:
     with duckdb.connect() as one:
         one.execute("CREATE TABLE t AS SELECT 1 AS a, 2 AS b")
-        of_a, of_b = schema.content(one, "t", {"a"}), schema.content(one, "t", {"b"})
+        of_a, of_b = (schema.content(one, "t", [(name, "INTEGER")]) for name in "ab")
         one.execute("UPDATE t SET b = 3")
-        assert schema.content(one, "t", {"a"}) == of_a
-        assert schema.content(one, "t", {"b"}) != of_b
+        assert schema.content(one, "t", [("a", "INTEGER")]) == of_a
+        assert schema.content(one, "t", [("b", "INTEGER")]) != of_b
 
 
 # ── tables ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -84,7 +84,7 @@ def build(
     columns_of = cache(lambda table: schema.columns(con, table))
 
     def content_of(table: str, names: Collection[str]) -> str:
-        return schema.content_of(con, table, [column for column in columns_of(table) if column[0] in names])
+        return schema.content(con, table, [column for column in columns_of(table) if column[0] in names])
 
     done: list[Build] = []
     for model in models:
@@ -212,7 +212,7 @@ def _materialize(
         # Its rows follow from its inputs at every read, so the fingerprint of its inputs stands for its content.
         return fingerprint, -1
     refuse(model)
-    content = schema.content_of(con, model.name, columns)
+    content = schema.content(con, model.name, columns)
     return content, int(content.partition(":")[0])
 
 
