@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from gpuledger.flows.doors.asking.evidence import place_in, whole_hash
 from gpuledger.flows.doors.asking.options import data_dir_option, read_from
 from gpuledger.flows.words.lang import gettext
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command()

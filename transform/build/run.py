@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import duckdb
 
@@ -19,9 +19,6 @@ from gpuledger.transform.build.graph import Model
 from gpuledger.warehouse import schema, table_content
 from gpuledger.warehouse.dictionary import dictionary
 from gpuledger.warehouse.load.stage import append
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

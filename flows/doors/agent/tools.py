@@ -30,9 +30,6 @@ from gpuledger.warehouse.paths import DataDir
 if TYPE_CHECKING:
     from mcp.server import MCPServer
 
-    from gpuledger.transform.sizing.diffusion import DiffusionModel
-    from gpuledger.transform.sizing.tensors import Architecture
-
 #: The most rows of an answer. What an agent reads costs its user money, and `sql` can ask for a longer list in parts.
 MOST_ROWS = 200
 #: The most letters of an answer of `sql`: of 100 million in one cell a client never read the end.
@@ -125,7 +122,7 @@ class Tools:
 
         def ask(words: Sequence[str], given: Answer) -> Answer:
             if "model" in given:
-                self._shape(str(given["model"]))
+                self._refuse_unknown(str(given["model"]))
             found, note = answer_of(command, [form, *self._where, *words])
             if name == "buy":
                 found["options"] = found["options"][:MOST_ROWS]
@@ -213,8 +210,8 @@ class Tools:
                 note = f"{note}; {invented}" if note else invented
         return answer | ({"note": note} if note else {})
 
-    def _shape(self, model: str) -> Architecture | DiffusionModel:
-        """The model of that name, if it is known here: what an agent asks opens no file, asks no hub and keeps nothing."""
+    def _refuse_unknown(self, model: str) -> None:
+        """Refuse a model that is not known here: what an agent asks opens no file, asks no hub and keeps nothing."""
         from gpuledger.extract.hub.named import wanted
         from gpuledger.transform.sizing.errors import SizingError, UnknownModel
         from gpuledger.transform.sizing.named import is_path, shape_of
@@ -225,20 +222,11 @@ class Tools:
                 "with `gpuledger model add PATH` and give its id", name=model,
             )))  # fmt: skip
         try:
-            return shape_of(model, self._data.root)
-        except UnknownModel as error:
+            shape_of(model, self._data.root)
+        except SizingError as error:  # what else is wrong with the model, the command itself says
             settings = settings_module.load({})
-            on_hub = wanted(model, settings.hub, settings.ollama)
-            raise click.UsageError(
-                str(
-                    Message(
-                        "nobody here knows {name!r}, and a tool asks no hub and keeps nothing: the owner types "
-                        "`gpuledger model add {name}`, and then this name is known",
-                        name=model,
-                    )
-                    if on_hub
-                    else error
-                )
-            ) from None
-        except SizingError as error:
-            raise click.UsageError(str(error)) from None
+            if isinstance(error, UnknownModel) and wanted(model, settings.hub, settings.ollama):
+                raise click.UsageError(str(Message(
+                    "nobody here knows {name!r}, and a tool asks no hub and keeps nothing: the owner types "
+                    "`gpuledger model add {name}`, and then this name is known", name=model,
+                ))) from None  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import click
 
 from gpuledger.flows.settings import settings as settings_module
-from gpuledger.flows.words.say import say
+from gpuledger.flows.words.say import as_wrong_use
 from gpuledger.transform.assumptions import Assumptions, ImpossibleAssumption
 
 explain_option = click.option(
@@ -25,10 +25,8 @@ def assumption(text: str) -> tuple[str, str]:
 
 def with_texts(base: Assumptions, texts: Mapping[str, str]) -> Assumptions:
     """`base` with some values replaced, which are given as text. A usage error for an impossible value."""
-    try:
+    with as_wrong_use(ImpossibleAssumption):
         return base.with_text(texts)
-    except ImpossibleAssumption as error:
-        raise click.UsageError(say(error)) from None
 
 
 def of_settings(assumed: Mapping[str, str]) -> Assumptions:

@@ -18,7 +18,7 @@ from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.settings.settings import texts
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import gettext
-from gpuledger.flows.words.say import say
+from gpuledger.flows.words.say import as_wrong_use, say
 from gpuledger.message import Message
 from gpuledger.transform.answers import markets
 from gpuledger.transform.assumptions import ImpossibleAssumption
@@ -38,10 +38,8 @@ def ask(data: DataDir, offered: Stock, question: Question) -> Answer:
     from gpuledger.transform.sizing.errors import SizingError
 
     there = _cards(data, question.owned) if question.owned else ()
-    try:
+    with as_wrong_use(SizingError, ImpossibleQuestion, ImpossibleAssumption):
         return answer(replace(question, owned=there), offered, data.root)
-    except (SizingError, ImpossibleQuestion, ImpossibleAssumption) as error:
-        raise click.UsageError(say(error)) from None
 
 
 def keep(name: str, question: Question, data: DataDir) -> str:
@@ -56,13 +54,11 @@ def keep(name: str, question: Question, data: DataDir) -> str:
         raise click.UsageError(
             gettext("--save keeps the name of a model and no path: `gpuledger model add PATH` gives it a name")
         )
-    try:
+    with as_wrong_use(ValueError):
         kept = Kept(
             name=" ".join(name.split()), asked=given(question), market=chosen.market(),
             currency=chosen.currency() or "USD", kept_on=utc_now().date(),
         )  # fmt: skip
-    except ValueError as error:
-        raise click.UsageError(say(error)) from None
     replaced = QUESTIONS.put(data.root, kept)
     message = gettext("kept as {name}, in place of the one before") if replaced else gettext("kept as {name}")
     return message.format(name=kept.name)
@@ -98,13 +94,10 @@ def stock(data: DataDir, where: Where, *, clock: datetime, packaged: bool) -> It
     if packaged:
         yield _packaged(with_texts(Assumptions(), set_here), where, clock)
         return
-    with reader(data) as con:
+    with reader(data) as con, as_wrong_use(LookupError):
         base = with_texts(tables.assumptions(con), set_here)
-        try:
-            place = stocks.place_of(markets.market(data, where.market), money_in(data, where.currency))
-            yield stocks.warehouse(con, base, place, where.country, clock)
-        except LookupError as error:
-            raise click.UsageError(say(error)) from None
+        place = stocks.place_of(markets.market(data, where.market), money_in(data, where.currency))
+        yield stocks.warehouse(con, base, place, where.country, clock)
 
 
 def _packaged(base: Assumptions, where: Where, clock: datetime) -> Stock:
@@ -119,10 +112,8 @@ def _packaged(base: Assumptions, where: Where, clock: datetime) -> Stock:
             wrong_use.unknown(say(Message("no market is called {market}", market=name)), name, [*known, markets.ALL])
         )
     row = known.get(name)
-    try:
+    with as_wrong_use(LookupError):
         shown = stock.currency(where.currency or "USD")
         money = Money(shown.code, shown.usd, shown.rate_day)
         place = Place(market=name, currency=money) if row is None else place_of(row, money)
         return stock.packaged(base, place, where.country, clock)
-    except LookupError as error:
-        raise click.UsageError(say(error)) from None
