@@ -14,23 +14,20 @@ from gpuledger.flows.words.lang import gettext
 _MARKET, _CURRENCY = f"{__name__}.market", f"{__name__}.currency"
 
 
-def use_market(context: click.Context, option: click.Parameter, value: str | None) -> None:
+def use_market(context: click.Context, _option: click.Parameter, value: str | None) -> None:
     """Take --market: a country's code, eu or all."""
     if value is not None:
         if not re.fullmatch(r"[^\W\d_]+(?: [^\W\d_]+)*", value):
             message = gettext("{text!r} is no country's code such as us, kr or de, nor eu or all").format(text=value)
-            raise click.BadParameter(message, context, option)
+            raise click.BadParameter(message)
         # The warehouse checks whether this market exists, and suggests similar ones.
         context.meta[_MARKET] = value.lower()
 
 
-def use_currency(context: click.Context, option: click.Parameter, value: str | None) -> None:
+def use_currency(context: click.Context, _option: click.Parameter, value: str | None) -> None:
     """Take --currency: an ISO 4217 code."""
     if value is not None:
-        try:
-            context.meta[_CURRENCY] = currency_code(value)
-        except click.BadParameter as error:
-            raise click.BadParameter(error.message, context, option) from None
+        context.meta[_CURRENCY] = currency_code(value)
 
 
 def currency_code(text: str) -> str:
