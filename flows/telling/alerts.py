@@ -16,7 +16,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gpuledger import local_files
 from gpuledger.extract.archive import files
 from gpuledger.flows.doors.showing.terminal import clean
 from gpuledger.flows.night.context import Context
@@ -213,11 +212,3 @@ def newly_true(path: Path | None, now: Mapping[str, bool | None], groups: Collec
         files.make_folder(path.parent)
         files.write(path, json.dumps(after, indent=1, ensure_ascii=False).encode())
     return new_keys
-
-
-def _before(path: Path) -> dict[str, bool]:
-    try:
-        stored = local_files.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return {str(key): bool(value) for key, value in stored.items()} if isinstance(stored, dict) else {}
