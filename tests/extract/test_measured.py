@@ -146,7 +146,7 @@ def test_llama_bench_as_a_table() -> None:
         (Decimal("120.25"), "Q4_0", "Varde GeForce RTX 4090"),
     ]
     assert taken.figures[2].workload_id.endswith("tg128-d4096")
-    assert ["pp512+tg128" in line for line in taken.left_out] == [True]
+    assert ["512 prompt and 128 answer" in line for line in taken.left_out] == [True]
 
 
 def test_vllm_names_no_gpu_and_may_have_no_request_rate() -> None:

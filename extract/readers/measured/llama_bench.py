@@ -50,8 +50,9 @@ _VARIED = {
 _RATE = re.compile(r"^([\d.]+)\s*(?:±|\+/-)?\s*[\d.]*$")
 #: Backends without a graphics card.
 _NO_GPU = {"CPU", "BLAS", "BLAS,CPU", "CPU,BLAS"}
-_TEST = re.compile(r"^(pp|tg)(\d+)(?:\s*@\s*d(\d+))?$")
-_SUMMED = re.compile(r"^pp\d+\s*\+\s*tg\d+")
+_TEST = re.compile(
+    r"^(?=pp|tg)(?:pp(?P<n_prompt>\d+))?(?:\s*\+\s*)?(?:tg(?P<n_gen>\d+))?(?:\s*@\s*d(?P<n_depth>\d+))?$"
+)
 
 
 def is_row(row: Mapping[str, Any]) -> bool:
@@ -61,34 +62,24 @@ def is_row(row: Mapping[str, Any]) -> bool:
 
 def read_json(rows: Sequence[Mapping[str, Any]], said: Said = NOTHING) -> MeasurementFile:
     """Return the figures of the rows of one file."""
-    file = MeasurementFile(FORMAT)
-    varied = _varied(rows)
-    for number, row in enumerate(rows, start=1):
-        where = f"row {number}"
+    return _read(MeasurementFile(FORMAT), [(f"row {number}", row) for number, row in enumerate(rows, start=1)])
+
+
+def _read(file: MeasurementFile, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> MeasurementFile:
+    """Return the file with the figures of rows as the JSON has them, each with its place."""
+    varied = _varied(row for _, row in rows)
+    for where, row in rows:
         prompt, answer = whole(row.get("n_prompt")) or 0, whole(row.get("n_gen")) or 0
         if prompt and answer:
             file.left_out.append(
                 f"{where}: {prompt} prompt and {answer} answer tokens are divided by one time: the speed of neither"
             )
-            continue
-        if not prompt and not answer:
+        elif not prompt and not answer:
             raise NotReadable(f"{where}: neither n_prompt nor n_gen is set")
-        if why := _no_card(row.get("n_gpu_layers"), row.get("backends")):
+        elif why := _no_card(row.get("n_gpu_layers"), row.get("backends")):
             file.left_out.append(f"{where}: {why}")
-            continue
-        name, count = _cards(row)
-        test = f"pp{prompt}" if prompt else f"tg{answer}"
-        depth = whole(row.get("n_depth")) or 0
-        build = " ".join(str(row[key]) for key in ("build_number", "build_commit") if row.get(key))
-        model = str(row.get("model_filename") or row.get("model_type") or "")
-        file.figures.append(
-            _figure(
-                model=model.replace("\\", "/").rpartition("/")[2], kind=str(row.get("model_type") or ""), test=(test, depth),
-                score=row.get("avg_ts"), where=where, gpu_name=name, gpu_count=count,
-                apart=(_settings(row, varied), _off_card(row)), layers_on_card=_layers(row.get("n_gpu_layers")),
-                software=f"llama.cpp {build}".strip(), measured_on=day(row.get("test_time")),
-            )
-        )  # fmt: skip
+        else:
+            file.figures.append(_figure(row, where, varied))
     return file
 
 
@@ -181,7 +172,7 @@ def _cards(row: Mapping[str, Any]) -> tuple[str | None, int | None]:
     if len(names) == 1:
         return names[0], 1
     name = names[0] if len(kinds) == 1 else None
-    if str(row.get("split_mode")) == "none":
+    if str(row.get("split_mode", row.get("sm"))) == "none":
         main = whole(row.get("main_gpu"))
         return (names[main] if main is not None and main < len(names) else name), 1
     devices = str(row.get("devices") or "auto")
@@ -201,39 +192,25 @@ def read_markdown(text: str) -> MeasurementFile:
     The card comes from the lines that ggml prints before them, if there are any.
     """
     file = MeasurementFile(FORMAT)
-    devices = [device.strip() for pattern in _DEVICES for device in pattern.findall(text)]
     # With several cards ggml lists all of them, even those that did not run.
-    name, count = devices[0] if len(set(devices)) == 1 else None, 1 if len(devices) == 1 else None
-    printed = _DEVICE_MIB.search(text)
-    memory = int(printed[1]) / 1024 if printed else None
-    build = re.search(r"(?m)^build: (\S+) \((\d+)\)", text)
-    software = f"llama.cpp {build[2]} {build[1]}" if build else "llama.cpp"
-    rows = list(_rows_of_tables(text))
-    varied = _varied(row for _, row in rows)
-    for number, row in rows:
-        test, rate = row["test"], _RATE.match(row["t/s"])
-        if _SUMMED.match(test):
-            file.left_out.append(
-                f"line {number}: {test} divides two counts of tokens by one time: the speed of neither"
-            )
+    devices = [device.strip() for pattern in _DEVICES for device in pattern.findall(text)]
+    printed, build = _DEVICE_MIB.search(text), re.search(r"(?m)^build: (\S+) \((\d+)\)", text)
+    of_all = {
+        "gpu_info": ",".join(devices), "device_gb": int(printed[1]) / 1024 if printed else None,
+        "build_commit": build and build[1], "build_number": build and build[2],
+    }  # fmt: skip
+    rows = []
+    for number, row in _rows_of_tables(text):
+        test, rate = _TEST.match(row["test"]), _RATE.match(row["t/s"])
+        if test is None or rate is None:
+            file.left_out.append(f"line {number}: test {row['test']!r} with {row['t/s']!r} is no speed that is known")
             continue
-        match = _TEST.match(test)
-        if match is None or rate is None:
-            file.left_out.append(f"line {number}: test {test!r} with {row['t/s']!r} is no speed that is known")
-            continue
-        if why := _no_card(row.get("ngl"), row.get("backend")):
-            file.left_out.append(f"line {number}: {why}")
-            continue
-        model = row["model"]
-        file.figures.append(
-            _figure(
-                model=model, kind=model, test=(match[1] + match[2], int(match[3] or 0)), score=rate[1],
-                where=f"line {number}", gpu_name=name, gpu_count=1 if row.get("sm") == "none" else count,
-                software=software, device_gb=memory,
-                apart=(_settings(row, varied), _off_card(row)), layers_on_card=_layers(row.get("ngl")),
-            )
-        )  # fmt: skip
-    return file
+        as_in_json = {
+            **test.groupdict(), "avg_ts": rate[1], "model_type": row["model"], "n_gpu_layers": row.get("ngl"),
+            "backends": row.get("backend"),
+        }  # fmt: skip
+        rows.append((f"line {number}", row | of_all | as_in_json))
+    return _read(file, rows)
 
 
 def _rows_of_tables(text: str) -> Iterator[tuple[int, dict[str, str]]]:
@@ -262,26 +239,25 @@ def precision_of_file(name: str) -> str | None:
     return match[1].upper() if match else None
 
 
-def _figure(
-    *, model: str, kind: str, test: tuple[str, int], score: Any, apart: tuple[Sequence[str], Sequence[str]], **more: Any
-) -> Figure:
-    """Return the figure of one row.
-
-    `test` is the test that ran, `pp512` or `tg128`, and after how many tokens. `apart` is what makes the row a workload of
-    its own: its settings, and the parts of the model that were not on the card.
-    """
-    name, depth = test
-    stem = re.sub(r"(?i)\.gguf$", "", model)
-    precision = precision_of_file(stem) or quantisation(kind)
-    is_prompt = name.startswith("pp")
-    tokens = int(name[2:]) + depth
-    settings, off_card = apart
-    extras = (*settings, *off_card)
-    workload = f"{stem}, {name[2:]} tokens {'of prompt read' if is_prompt else 'written'}"
+def _figure(row: Mapping[str, Any], where: str, varied: Mapping[tuple[str, ...], set[str]]) -> Figure:
+    """Return the figure of one row."""
+    prompt, answer, depth = (whole(row.get(name)) or 0 for name in ("n_prompt", "n_gen", "n_depth"))
+    kind = str(row.get("model_type") or "")
+    file_name = str(row.get("model_filename") or kind).replace("\\", "/").rpartition("/")[2]
+    stem = re.sub(r"(?i)\.gguf$", "", file_name)
+    build = " ".join(str(row[key]) for key in ("build_number", "build_commit") if row.get(key))
+    off_card = _off_card(row)
+    # What makes the row a workload of its own.
+    extras = (*_settings(row, varied), *off_card)
+    workload = f"{stem}, {prompt or answer} tokens {'of prompt read' if prompt else 'written'}"
     workload += (f" after {depth}" if depth else "") + (f" ({', '.join(extras)})" if extras else "")
+    test, (name, count) = f"pp{prompt}" if prompt else f"tg{answer}", _cards(row)
     return Figure(
-        workload_id=slug("llama-bench", stem, name, f"d{depth}" if depth else None, *extras), workload=workload,
-        unit="tokens/s", score=amount(score, "the rate", more["where"]),
+        workload_id=slug("llama-bench", stem, test, f"d{depth}" if depth else None, *extras), workload=workload,
+        unit="tokens/s", score=amount(row.get("avg_ts"), "the rate", where), gpu_name=name, gpu_count=count,
         # With experts on the processor the figure is not the card's own speed.
-        is_single_stream=not is_prompt and not off_card, model=stem, precision=precision, context_tokens=tokens, **more,
+        is_single_stream=not prompt and not off_card, model=stem,
+        precision=precision_of_file(stem) or quantisation(kind), context_tokens=(prompt or answer) + depth,
+        software=f"llama.cpp {build}".strip(), measured_on=day(row.get("test_time")), where=where,
+        layers_on_card=_layers(row.get("n_gpu_layers")), device_gb=row.get("device_gb"),
     )  # fmt: skip
