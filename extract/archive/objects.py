@@ -130,7 +130,8 @@ class _Folder:
         except OSError as error:  # of a full disk it names no file
             raise StoreError(error.errno, error.strerror, str(path)) from None
         finally:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                part.unlink()
 
     def size(self, key: str) -> int | None:
         with suppress(FileNotFoundError):
