@@ -151,7 +151,7 @@ FLOWS = (
 
 #: The rooms of `extract` in the same order. What lies at its top is between `readers` and `sources`, or under all of them.
 EXTRACT = (
-    "words", "price", "markup", "fetch", "archive", "processes", "hub", "readers", "product", "sources", "sample",
+    "words", "price", "markup", "fetch", "archive", "processes", "hub", "product", "readers", "sources", "sample",
 )  # fmt: skip
 
 
