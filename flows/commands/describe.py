@@ -73,16 +73,10 @@ def _table_named(table: str, known: list[str]) -> str:
     message = gettext("there is no table {name!r}").format(name=table)
     if matches:
         raise click.UsageError(f"{message}; {wrong_use.did_you_mean(matches)}")
-    # Names are compared without their schemas. With a schema, all tables of that schema would look alike.
-    names: dict[str, list[str]] = {}
-    for name in known:
-        names.setdefault(name.partition(".")[2], []).append(name)
-    # If a view in `main` and a table have the same name, only the table is suggested.
-    close = [
-        name for near_name in names_like(bare.rpartition(".")[2], names) for name in names[near_name]
-        if len(names[near_name]) == 1 or not name.startswith("main.")
-    ]  # fmt: skip
-    if close:
+    # Names are compared without their schemas: with one, all tables of that schema would look alike. If a view in `main` and
+    # a table have the same name, the table is suggested.
+    names = {name.partition(".")[2]: name for name in sorted(known, key=lambda name: not name.startswith("main."))}
+    if close := [names[near] for near in names_like(bare.rpartition(".")[2], names)]:
         listed = gettext("`{command}` lists all").format(command="gpuledger describe")
         raise click.UsageError(f"{message}; {wrong_use.did_you_mean(close)} {listed}")
     raise click.UsageError("\n  ".join([gettext("{message}; there are:").format(message=message), *known]))

@@ -173,7 +173,7 @@ def check(names: tuple[str, ...], every: bool, sample: bool, night: int, data_di
     with progress.live_lines(quiet=form != "table") as lines:
         checked = check_sources.check(replace(context, progress=lines))
     columns = ["source", "status", "url", "items", "issues", "first", "reason"]
-    show_rows(columns, [_json_row(result) if form == "json" else _row(result) for result in checked], form)
+    show_rows(columns, [_row(result, to_programs=form == "json") for result in checked], form)
     failed = [result.source for result in checked if result.status == "failed"]
     if form == "table":
         for result in checked:
@@ -241,22 +241,11 @@ def corrections_(data_dir: str | None, form: str) -> None:
     from gpuledger.transform.answers.trust import corrected
 
     data = data_of(data_dir)
-    states = corrected.states(data)
-    rows = []
-    for correction in CORRECTIONS.all(data.root):
-        status, value, seen_at = states.get(correction.place, ("not_read", None, None))
-        rows.append(
-            (
-                *correction.place,
-                correction.old,
-                correction.new,
-                status,
-                value,
-                seen_at,
-                correction.reason,
-                correction.decided,
-            )
-        )
+    states, unread = corrected.states(data), ("not_read", None, None)
+    rows = [
+        (*one.place, one.old, one.new, *states.get(one.place, unread), one.reason, one.decided)
+        for one in CORRECTIONS.all(data.root)
+    ]
     columns = ["source", "key", "field", "old", "new", "status", "says now", "last confirmed", "reason", "decided"]
     show_rows(columns, rows, form, if_empty=gettext("no correction yet: `gpuledger sources correct` makes one"))
 
@@ -275,18 +264,15 @@ def _key(source: Source, settings: Settings, translate: Translate) -> str | None
     )
 
 
-def _row(result: Checked) -> tuple[Any, ...]:
-    counts = ", ".join(f"{kind} {count}" for kind, count in (result.counts or {}).items())
-    first = _summary(result.first) if result.first else None
-    return result.source, result.status, result.url, counts, len(result.issues) or None, first, result.reason
-
-
-def _json_row(result: Checked) -> tuple[Any, ...]:
+def _row(result: Checked, *, to_programs: bool) -> tuple[Any, ...]:
     from gpuledger.items import to_json
 
-    issues = [to_json(issue) for issue in result.issues]
-    first = to_json(result.first) if result.first else None
-    return result.source, result.status, result.url, dict(result.counts or {}), issues, first, result.reason
+    counts, issues, first = dict(result.counts or {}), [*map(to_json, result.issues)], result.first
+    shown: tuple[Any, ...] = (counts, issues, first and to_json(first))
+    if not to_programs:
+        listed = ", ".join(f"{kind} {count}" for kind, count in counts.items())
+        shown = (listed, len(issues) or None, first and _summary(first))
+    return result.source, result.status, result.url, *shown, result.reason
 
 
 def _summary(item: Item) -> str:
