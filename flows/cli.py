@@ -224,7 +224,7 @@ def _language(arguments: list[str]) -> str | None:
     metavar="M",
     expose_value=False,
     callback=chosen.use_market,
-    help="Prices of this market: us, kr, de, eu …, or all, net of tax.",
+    help="Prices of this market: us, kr, de, eu …; or all, which alone is net of tax.",
 )
 @click.option(
     "--currency", metavar="C", expose_value=False, callback=chosen.use_currency,

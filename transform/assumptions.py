@@ -76,7 +76,6 @@ class Assumptions:
     denoiser_activation_gb_per_megapixel: float = _assumed("denoiser_activation_gb_per_megapixel", float)
     networks_on_card: float = _assumed("networks_on_card", float)
     lora_rank: int = _assumed("lora_rank", int)
-    full_bytes_per_weight: float = _assumed("full_bytes_per_weight", float)
     # Speed
     low_utilisation: float = _assumed("low_utilisation", float)
     expected_utilisation: float = _assumed("expected_utilisation", float)
@@ -176,13 +175,13 @@ class Assumptions:
                 raise ImpossibleAssumption(
                     "there is no assumption {name!r}; there are {settings}", name=name, settings=tuple(settings())
                 )
-            number_type = type(getattr(self, name))
+            value = getattr(self, name)
             try:
-                changed[name] = number_type(text)
+                changed[name] = type(value)(text)
             except (ValueError, ArithmeticError) as error:
                 raise ImpossibleAssumption(
-                    "{name} must be a number ({number_type}), not {text!r}", name=name,
-                    number_type=number_type.__name__, text=text,
+                    "{name} must be a number alone, such as {value:g}, not {text!r}", name=name, value=float(value),
+                    text=text,
                 ) from error  # fmt: skip
         # mypy cannot see that the keys are fields and the values have the types of these fields.
         return dataclasses.replace(self, **changed)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ import click
 from gpuledger.flows.doors.asking.assume import explain_option, of_settings
 from gpuledger.flows.doors.asking.card_names import ambiguous_name, count_and_name, gpus_of
 from gpuledger.flows.doors.asking.fields import question_options
-from gpuledger.flows.doors.asking.options import data_dir_option, read_from
+from gpuledger.flows.doors.asking.options import Whole, data_dir_option, object_option, read_from
 from gpuledger.flows.doors.showing import terminal
 from gpuledger.flows.doors.showing.prediction import as_objects, show_steps
 from gpuledger.flows.words.lang import gettext
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 @click.command()
 @question_options(CardQuestion)
 @explain_option
+@click.option("--limit", type=Whole(0), metavar="N", default=25, show_default=True,
+              help="Models to show without --model; 0 for all.")  # fmt: skip
 @data_dir_option
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True,
-              help="How the answer is written.")  # fmt: skip
-def command(question: CardQuestion, explain: bool, data_dir: str | None, form: str) -> None:
+@object_option
+def command(question: CardQuestion, explain: bool, limit: int, data_dir: str | None, form: str) -> None:
     """What fits on N cards and how fast it will be: what to expect, a range, and a bound.
 
     Without --model: which models they run comfortably, the largest first, each at the most bits at which they do.
@@ -44,7 +45,7 @@ def command(question: CardQuestion, explain: bool, data_dir: str | None, form: s
     from gpuledger.transform.buying.need import need_of
     from gpuledger.transform.sizing.diffusion import DiffusionModel
     from gpuledger.transform.sizing.errors import SizingError
-    from gpuledger.transform.sizing.named import FEW_USERS, shape_of, usual_precision
+    from gpuledger.transform.sizing.named import FEW_USERS, id_of, shape_of, usual_precision
     from gpuledger.transform.speed import explained
     from gpuledger.transform.speed.engines import check_node, default_engine, engine_of
     from gpuledger.transform.speed.predict import DRAFTED_BY_TEXT, WITHOUT_DRAFT, with_draft
@@ -53,21 +54,23 @@ def command(question: CardQuestion, explain: bool, data_dir: str | None, form: s
     count, card_name, cards = _cards(data, question.gpu, question.count)
     assumptions = of_settings(question.changed())
     if not question.model:
-        _show_what_runs(data, question, cards, form)
+        _show_what_runs(data, question, cards, form, limit)
         return
-    model_id, engine, load = question.model, question.engine, question.usage
-    bring(model_id, data)
+    engine, load = question.engine, question.usage
+    bring(question.model, data)
     with as_wrong_use(SizingError):
-        shape = shape_of(model_id, data.root)
+        shape, model_id = shape_of(question.model, data.root), id_of(question.model, data.root)
         program = engine_of(engine) if engine else None
         is_served = load.users > FEW_USERS if program is None else "gguf" not in program.loads
-        precision = question.precision or usual_precision(shape, model_id, is_served=is_served)
+        precision = question.precision or usual_precision(shape, question.model, is_served=is_served)
         if load.train is not None or load.is_of_a_picture or isinstance(shape, DiffusionModel):
             if len(cards) > 1:
                 raise ambiguous_name(card_name, cards)
             need = need_of(model_id, shape, precision, load, assumptions)
             check_node(cards[0], count, need.engine.name, need.precision)
             whole = predicting.whole(need, cards[0], count, data, load.train_tokens)
+            if whole.verdict == "no" and question.precision is None:
+                whole = whole._replace(said=[*whole.said, *predicting.fits_at(need, shape, load, cards[0], count)])
             if form == "json":
                 terminal.give(prediction_shown.whole_object(whole, need, cards[0], count))
             else:
@@ -79,6 +82,9 @@ def command(question: CardQuestion, explain: bool, data_dir: str | None, form: s
     if found is None:
         raise ambiguous_name(card_name, cards)
     prediction, notes = found
+    if prediction.verdict == "no" and question.precision is None and engine is None:
+        need = need_of(model_id, shape, precision, load, assumptions)
+        notes.extend(predicting.fits_at(need, shape, load, prediction.plan.gpu, count))
     if question.draft:
         with as_wrong_use(SizingError):
             prediction = with_draft(prediction)
@@ -120,7 +126,7 @@ def _cards(data: DataDir, gpu: str, count: int) -> tuple[int, str, Sequence[Gpu]
     return max(named, count), card_name, gpus_of(data, card_name)
 
 
-def _show_what_runs(data: DataDir, question: CardQuestion, cards: Sequence[Gpu], form: str) -> None:
+def _show_what_runs(data: DataDir, question: CardQuestion, cards: Sequence[Gpu], form: str, limit: int) -> None:
     """Show what cards run comfortably. A usage error for cards of several names, and for what is asked of one model."""
     from datetime import UTC, datetime
 
@@ -148,4 +154,4 @@ def _show_what_runs(data: DataDir, question: CardQuestion, cards: Sequence[Gpu],
     is_packaged = not data.published.exists()
     with stock(data, Where(None, None, None), clock=datetime.now(UTC), packaged=is_packaged) as known:
         answers = [*what_runs(asked, one_card(cards[0], known), data.root)]
-    prediction_shown.show_what_runs(answers, cards[0], form)
+    prediction_shown.show_what_runs(answers, cards[0], form, limit)

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from gpuledger.extract.source import seller
-from gpuledger.flows.doors.asking.options import currency_option, data_dir_option, read_from
+from gpuledger.flows.doors.asking.options import currency_option, data_dir_option, object_option, read_from
 from gpuledger.flows.doors.showing import terminal
 from gpuledger.flows.doors.showing.money import Money
-from gpuledger.flows.words.lang import gettext
+from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.flows.words.say import spoken
 from gpuledger.warehouse.paths import DataDir
 
@@ -25,10 +25,7 @@ _SPARKS = "▁▂▃▄▅▆▇█"
 @click.argument("card")
 @currency_option
 @data_dir_option
-@click.option(
-    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True,
-    help="How the answer is written.",
-)  # fmt: skip
+@object_option
 def command(card: str, data_dir: str | None, form: str) -> None:
     """All about one CARD ("rtx 4090", "3090 24GB"): what it is, its prices and their history, scores, and renting instead.
 
@@ -67,14 +64,10 @@ def _of(data: DataDir, gpu_id: str, currency: Money) -> dict[str, Any]:
     from gpuledger.flows.doors.showing.show import in_currency
     from gpuledger.transform.answers import card as cards
 
-    several = {
-        "offers": cards.offers(data, gpu_id, 1_000_000),
-        "scores": cards.scores(data, gpu_id),
-        "rentals": cards.rentals(data, gpu_id, 1_000_000),
-    }
-    as_dicts = {name: in_currency(answer, currency) for name, answer in several.items()}
+    as_dicts = {name: in_currency(found, currency) for name, found in cards.of(data, gpu_id, 1_000_000).items()}
     lows = cards.daily_lows(data, gpu_id, _DAYS, currency.code)
-    return {**as_dicts, currency.name("daily_low_usd"): [round(low, currency.places) for low in lows]}
+    note = "; ".join(cards.NONE_OF[name] for name, found in as_dicts.items() if not found)
+    return {**as_dicts, currency.name("daily_low_usd"): [round(low, currency.places) for low in lows], "note": note}
 
 
 def _print(data: DataDir, card: dict[str, Any], currency: Money) -> None:
@@ -96,14 +89,14 @@ def _print(data: DataDir, card: dict[str, Any], currency: Money) -> None:
         terminal.say("  " + line)
     if currency.words:
         terminal.say(f"  {currency.words}")
-    for title, answer in (
-        (gettext("Offers"), cards.offers(data, gpu_id, _MOST)),
-        (gettext("Scores"), cards.scores(data, gpu_id)),
-        (gettext("Renting instead"), cards.rentals(data, gpu_id, _MOST)),
-    ):
+    titles = {"offers": N_("Offers"), "scores": N_("Scores"), "rentals": N_("Renting instead")}
+    for name, answer in cards.of(data, gpu_id, _MOST).items():
+        title = gettext(titles[name])
         if answer.rows:
             click.echo()
             show(answer.under(title), "table", currency=currency)
+        else:
+            terminal.say(f"  {title}: {gettext(cards.NONE_OF[name])}")
 
 
 def _specification(card: dict[str, Any]) -> list[str]:

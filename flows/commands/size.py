@@ -27,7 +27,7 @@ def command(model: str | None, config: Path | None, question: SizeQuestion, data
     from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.transform.answers.sizes import quantities
     from gpuledger.transform.sizing.errors import SizingError
-    from gpuledger.transform.sizing.named import shape_of, usual_precision
+    from gpuledger.transform.sizing.named import id_of, shape_of, usual_precision
 
     if (model is None) == (config is None):
         raise click.UsageError(gettext("name one MODEL, or give its --config config.json"))
@@ -35,7 +35,7 @@ def command(model: str | None, config: Path | None, question: SizeQuestion, data
     bring(str(model or config), data)
     name = str(model) if config is None else str(config.absolute())
     with as_wrong_use(SizingError):
-        shape = shape_of(name, data.root)
+        shape, model_id = shape_of(name, data.root), id_of(name, data.root)
         precision = question.precision or usual_precision(shape, name)
         size_rows = quantities(shape, precision, question.context, question.batch, of_settings(question.assumed))
     columns = ["quantity", "value", "unit", "note"]
@@ -45,4 +45,4 @@ def command(model: str | None, config: Path | None, question: SizeQuestion, data
             [say(name), f"{value:,.2f}" if unit == "GB" else f"{value:,}", say(unit), say(note)]
             for name, value, unit, note in rows
         ]
-    show_rows(columns, rows, form, title=str(model or config))
+    show_rows(columns, rows, form, title=model_id)

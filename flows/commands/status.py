@@ -15,7 +15,6 @@ from gpuledger.flows.words.say import say
 from gpuledger.message import Message
 
 if TYPE_CHECKING:
-    from gpuledger.transform.answers.runs import RunHealth
     from gpuledger.transform.answers.trust.sources import SourceHealth
 
 #: The most letters of a reason on the screen. --format json has all of it.
@@ -50,7 +49,7 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
         # Monitoring needs figures during the first night too, so with any of these there is no error.
         if not (runs or everything or prometheus):
             raise error
-        click.echo(f"gpuledger: {say(error)}", err=True)
+        terminal.aside(f"gpuledger: {say(error)}")
     ended = next((run for run in runs if run.status != "running"), None)
     status = health.exit_status(sources, ended)
     if prometheus is not None:
@@ -69,7 +68,8 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
         show_rows(list(objects[0]) if objects else [], [list(row.values()) for row in objects], form)
     else:
         show_rows(*_source_rows(sources), form, title=gettext("Sources"))
-        show_rows(*_run_rows(runs), form, title=gettext("Last runs"))
+        run_rows = [[*(getattr(run, name) for name in _OF_RUN.values()), _short(run.reason)] for run in runs]
+        show_rows([*_OF_RUN, "reason"], run_rows, form, title=gettext("Last runs"))
         if shops:
             terminal.say(say(Message(PRESUMED, shop=tuple(shops))))
     return status
@@ -106,22 +106,11 @@ def _source_rows(sources: list[SourceHealth]) -> tuple[list[str], list[tuple[obj
     ]  # fmt: skip
 
 
-def _run_rows(runs: list[RunHealth]) -> tuple[list[str], list[tuple[object, ...]]]:
-    columns = ["run", "as of", "engine", "status", "sources failed", "rows changed", "models rebuilt", "s", "reason"]
-    return columns, [
-        (
-            r.run_id,
-            r.as_of,
-            r.engine,
-            r.status,
-            r.sources_failed,
-            r.changed,
-            r.models_rebuilt,
-            r.seconds,
-            _short(r.reason),
-        )
-        for r in runs
-    ]
+#: The columns of runs, each with its field.
+_OF_RUN = {
+    "run": "run_id", "as of": "as_of", "engine": "engine", "status": "status", "sources failed": "sources_failed",
+    "rows changed": "changed", "models rebuilt": "models_rebuilt", "s": "seconds",
+}  # fmt: skip
 
 
 def _short(reason: str | None) -> str | None:

@@ -36,8 +36,7 @@ from tests.nights import Night
 
 ASSUMPTIONS = list(settings())
 #: What only --offload and --train ask, each with another value.
-OF_A_CHOICE = {"host_memory_gb": "16", "host_memory_gb_s": "50", "host_memory_utilisation": "0.3"}
-OF_A_CHOICE |= {"lora_rank": "64", "full_bytes_per_weight": "8"}
+OF_A_CHOICE = {"host_memory_gb": "16", "host_memory_gb_s": "50", "host_memory_utilisation": "0.3", "lora_rank": "64"}
 #: What decides which answer is recommended (see transform/buying/choosing).
 OF_ADVICE = ASSUMPTIONS[ASSUMPTIONS.index("comfortable_tokens_per_s") : ASSUMPTIONS.index("sales_tax_share")]
 OF_COST = [name for name in ASSUMPTIONS[ASSUMPTIONS.index("hours_per_day") :] if name not in OF_ADVICE]
@@ -214,6 +213,9 @@ def test_tokens_a_month_and_speech_a_day_leave_out_what_is_too_slow_and_the_hour
     times = float(re.findall(r"about (\S+) times as fast", heard["sentences"][1])[0])
     assert f"What is asked takes it {40 / times:.2g} hours a day." in heard["sentences"]
     assert not told(data, "--model", "whisper-large-v3", "--speech-hours-per-day", 500)["options"]
+    read = told(data, "--model", "bge-m3", "--tokens-per-month", "5G")  # all of them are read
+    hours = 5e9 / (365 / 12) / 3600 / read["options"][0]["expected_tokens_per_s"]
+    assert f"What is asked takes it {hours:.2g} hours a day." in read["sentences"]
 
 
 def test_a_shop_has_its_name_and_what_is_presumed_of_one_that_the_user_named_is_said(data: Path) -> None:
@@ -541,9 +543,9 @@ def test_every_assumption_changes_the_answer(
 
 @pytest.mark.parametrize("name", OF_A_CHOICE)
 def test_every_assumption_of_a_choice_changes_its_answer(data: Path, name: str) -> None:
-    way = {"lora_rank": "lora", "full_bytes_per_weight": "full"}.get(name)
-    choice = ["--train", way] if way else ["--offload", "layers", "--precision", "Q4_K_M"]
-    words = ["--model", "llama-2-70b", *choice, "--limit", "0"]
+    choice = ["--train", "lora"] if name == "lora_rank" else ["--offload", "layers"]
+    words = ["--model", "llama-2-70b", "--precision", "Q4_K_M", *choice, "--limit", "0"]
+    words = [word for word in words if name != "lora_rank" or word not in ("--precision", "Q4_K_M")]
     assert ask(data, *words, "--assume", f"{name}={OF_A_CHOICE[name]}") != ask(data, *words)
 
 

@@ -39,7 +39,9 @@ def ask(data: Path, tool: str, **given: object) -> dict[str, Any]:
     """The answer of a tool; fails where it is an error."""
     result = talk(tools.server(DataDir(data), cli.cli), lambda client: client.call_tool(tool, given))
     assert not result.is_error, result.content
-    return dict(json.loads(result.content[0].text))
+    read = json.loads(result.content[0].text)
+    assert {name: result.structured_content[name] for name in read} == read
+    return dict(result.structured_content)
 
 
 def refused(data: Path, tool: str, **given: object) -> str:
@@ -53,13 +55,14 @@ def test_every_question_is_a_tool_that_says_it_only_reads(data: Path) -> None:
     listed = talk(tools.server(DataDir(data), cli.cli), lambda client: client.list_tools()).tools
     assert {tool.name for tool in listed} == {
         "workloads", "rank", "value", "price", "buy", "predict", "size", "show", "changes", "status",
-        "compare", "history", "evidence", "describe", "sql",
+        "compare", "history", "evidence", "describe", "sql", "models",
     }  # fmt: skip
     for tool in listed:
         assert tool.annotations.read_only_hint
         assert tool.description
         for name, argument in tool.input_schema.get("properties", {}).items():
             assert argument.get("description"), (tool.name, name)
+        assert "--" not in str(tool.input_schema) + tool.description, "an agent types no option"
 
 
 def test_an_answer_is_that_of_the_command_line(data: Path) -> None:
@@ -67,25 +70,41 @@ def test_an_answer_is_that_of_the_command_line(data: Path) -> None:
         told = json.loads(gpuledger(tool, SD, "--json", data=data).out)
         assert ask(data, tool, workload=SD)["rows"] == told
     told = json.loads(gpuledger("buy", "--model", "llama-2-13b", "--limit", 3, "--json", data=data).out)
-    assert ask(data, "buy", model="llama-2-13b", limit=3) == told
+    answer = ask(data, "buy", model="llama-2-13b", limit=3)
+    assert told == {name: answer[name] for name in told}
+    assert (told["presumed"]["model"], answer["options"][0]["cooling"]) == ("llama-2-13b", "own fan")
     told = json.loads(gpuledger("predict", "--model", "qwen3-32b", "--gpu", "4090", "--format", "json", data=data).out)
-    assert ask(data, "predict", model="qwen3-32b", gpu="4090") == told
+    answer = ask(data, "predict", model="Qwen/Qwen3-32B", gpu="4090")
+    assert "a draft head or model (`draft`)" in str(answer["assumptions"])
+    assert {name for name in told if answer[name] != told[name]} == {"assumptions"}
+    for model, said in (("flux.1-dev", "At int8 it fits: "), ("gemma-3-27b", "At Q3_K_M it fits: ")):
+        assert said in " ".join(ask(data, "predict", model=model, gpu="4060 ti 16gb")["assumptions"])
     # A server is asked about what servers load, not about llama.cpp's files.
     assert ask(data, "predict", model="qwen3-32b", gpu="4090", engine="vllm")["precision"] == "awq-int4-g128"
     told = json.loads(gpuledger("show", "4090", "--format", "json", data=data).out)
     assert ask(data, "show", card="4090")["rows"] == told
     assert ask(data, "status")["presumed_shops"] == ["generic-shop.sample.test"]
     told = json.loads(gpuledger("size", "llama-2-7b", "--json", data=data).out)
-    assert ask(data, "size", model="llama-2-7b")["rows"] == told
+    answer = ask(data, "size", model="Llama-2-7b-hf")
+    assert (answer["rows"], answer["model"]) == (told, "llama-2-7b")
+    assert len(ask(data, "models")["rows"]) > 100
+    less = ask(data, "predict", gpu="4090", limit=2)
+    assert (len(less["rows"]), "more with `limit` 0" in less["note"]) == (2, True)
 
 
 def test_an_answer_has_its_age_and_evidence_that_opens(data: Path) -> None:
     answer = ask(data, "price", card="rtx 4090")
     ((as_of,),) = rows(data, "SELECT as_of FROM ops.last_run")
     assert answer["as_of"] == f"{as_of:%Y-%m-%dT%H:%M:%SZ}"
-    assert answer["age_hours"] > 0
-    assert answer["is_sample"] is True
+    # One clock for all: in a sample ages end with its last night, as `status` says them of the sources.
+    whole = {tool: ask(data, tool) for tool in ("status", "price", "workloads")}
+    assert {(one["as_of"], one["age_hours"], one["is_sample"]) for one in whole.values()} == {
+        (answer["as_of"], 0.0, True)
+    }
     assert "invented" in ask(data, "history", card="4090")["note"]
+    early = ask(data, "price", card="4090", as_of="2023-05-16")
+    assert (early["as_of"], early["rows"]) == ("2023-05-16", [])
+    assert "nothing had been read by 2023-05-16: the first day is 2023-11-16" in early["note"]
     (hash_,) = answer["evidence"]
     page = ask(data, "evidence", sha256=hash_[:12])
     assert page["page"]["sha256"] == hash_
@@ -97,12 +116,19 @@ def test_cards_stand_side_by_side(data: Path) -> None:
     answer = ask(data, "compare", names=["4090", "rtx 3060 12gb"])
     assert [row["gpu_id"] for row in answer["rows"]] == ["nvidia-geforce-rtx-3060-12gb", "nvidia-geforce-rtx-4090"]
     assert all(row["scores"] for row in answer["rows"])
+    # What is empty says why, to people too.
+    (card,) = ask(data, "show", card="gb10")["rows"]
+    assert card["rentals"] == []
+    assert "no cloud here rents it out" in card["note"]
+    assert "no cloud here rents it out" in gpuledger("show", "gb10", data=data).out
+    assert "no score of it" in ask(data, "compare", names="gb10")["rows"][0]["note"]
     days = ask(data, "history", card="4090")["rows"]
     assert [row["day"] for row in days] == ["2023-11-16", "2023-11-17"]
 
 
 def test_an_agent_reads_with_sql_and_changes_nothing(data: Path) -> None:
     assert ask(data, "sql", statement="SELECT 41 + 1 AS answer")["rows"] == [{"answer": 42}]
+    assert "gives no row" in ask(data, "sql", statement="SELECT 1 WHERE false")["note"]
     assert "only reading is possible" in refused(data, "sql", statement="DROP TABLE mart.value")
     assert "1,000,000 are the most" in refused(data, "sql", statement="SELECT repeat('x', 1000001)")
     assert "more than 200 rows" in refused(data, "sql", statement="SELECT * FROM core.gpu")
@@ -116,10 +142,18 @@ def test_an_agent_reads_with_sql_and_changes_nothing(data: Path) -> None:
         ("value", {"workload": "sd512"}, "sd-512-image-generation"),
         ("price", {"card": "rtx 4090ti"}, "NVIDIA GeForce RTX 4090"),
         ("price", {"card": "4090", "market": "Germany"}, "did you mean de"),
-        ("price", {"card": "4090", "as_of": "16.11.2023"}, "is not a day such as"),
-        ("buy", {"model": "lama-2-13b"}, "did you mean llama-2-13b"),
-        ("buy", {"model": "llama-2-13b", "budget": -1}, "-1.0 is not in the range x>0"),
         ("buy", {"model": "llama-2-13b", "budget": 0}, "0.0 is not in the range x>0"),
+        ("buy", {"model": "llama-2-13b", "context": "32k"}, "'32k' is no number; did you mean 32768?"),
+        ("buy", {"model": "llama-2-13b", "for": "play"}, "buy: for: Input should be 'chat'"),
+        ("buy", {"model": "llama-2-13b", "slots": 2}, "`slots` says more about `host`: give `host` too"),
+        (
+            "buy",
+            {"model": "llama-2-13b", "assume": "electricity_usd_per_kwh=0.40 EUR"},
+            "a number alone, such as 0.16, not",
+        ),
+        ("buy", {"model": "qwen 32b"}, "did you mean qwen3-32b or qwen2.5-32b or qwen3-vl-32b? `models` lists all"),
+        ("buy", {"model": "llama 70b"}, "did you mean llama-3.3-70b or "),
+        ("predict", {"gpu": "2x RTX 3060 12GB + RTX 3090"}, "different cards in one machine are not computed"),
         ("compare", {"names": []}, "one to four cards"),
         ("evidence", {"sha256": "zz"}, "at least 8 letters"),
         ("describe", {"table": "vlaue"}, "did you mean mart.value"),
@@ -146,7 +180,10 @@ def test_before_the_first_refresh_an_agent_hears_what_the_program_brings_and_els
 ) -> None:
     monkeypatch.chdir(tmp_path)
     data = settings_module.load({}).data().root
-    assert "gpuledger refresh --sample" in refused(data, "show", card="4090")
+    for tool, given in (("show", {"card": "4090"}), ("sql", {"statement": "SELECT 1"})):
+        assert refused(data, tool, **given).endswith(tools.NOTHING_READ), "and not that a sample could be tried"
+    assert ask(data, "status")["note"] == tools.NOTHING_READ
+    assert "nothing was read here" in refused(data, "evidence", sha256="12345678")
     assert {row["condition"] for row in ask(data, "price", card="4090")["rows"]} <= {"new", "used"}
     assert "qwen3-32b" in {row["model"] for row in ask(data, "predict", gpu="3090")["rows"]}
     assert ask(data, "size", model="llama-2-7b")["rows"]

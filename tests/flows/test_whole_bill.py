@@ -133,6 +133,7 @@ def test_another_one_of_a_card_that_is_there_counts_used_too_and_its_way_is_said
     # Where another card is cheaper, what there is is not passed over.
     first = run(*words, "--own", "rtx 4060 ti 16gb", "--condition", "any").stdout.splitlines()[0]
     assert "With your NVIDIA GeForce RTX 4060 Ti 16GB: 3 × NVIDIA GeForce RTX 4060 Ti 16GB, " in first
+    assert "Different cards in one machine are not computed." in first
     # Where no price of another one is known, that is said.
     first = run("--model", "llama-3.3-70b", "--own", "rtx 3090 ti").stdout.splitlines()[0]
     assert "Your NVIDIA GeForce RTX 3090 Ti alone does not do it; 2 × NVIDIA GeForce RTX 3090 Ti would" in first

@@ -134,6 +134,14 @@ def _printed(offer: Mapping[str, Any]) -> str | None:
     return None if offer["price"] is None else f"{cell(offer['price'])} {offer['currency']}"
 
 
+#: Why a card has no row of these.
+NONE_OF = {
+    "offers": "no shop here offers it",
+    "scores": "no score of it is published here; `gpuledger predict` with a model says how fast it will be",
+    "rentals": "no cloud here rents it out",
+}
+
+
 def offers(data: DataDir, gpu_id: str, most: int) -> Answer:
     """The offers of a card now. First the offers that count, by price, then the others, with the reason why they do not."""
     found = query(
@@ -185,3 +193,12 @@ def rentals(data: DataDir, gpu_id: str, most: int) -> Answer:
         {"card": gpu_id, "most": most},
     )
     return Answer.of_query(*found, RENTALS)
+
+
+def of(data: DataDir, gpu_id: str, most: int) -> dict[str, Answer]:
+    """The offers, the scores and the rentals of a card, `most` of them."""
+    return {
+        "offers": offers(data, gpu_id, most),
+        "scores": scores(data, gpu_id),
+        "rentals": rentals(data, gpu_id, most),
+    }

@@ -31,6 +31,7 @@ from gpuledger.transform.sizing.named import (
     FEW_USERS,
     SERVED_FILE,
     USUAL_FILE,
+    id_of,
     names,
     parameters_of,
     shape_of,
@@ -78,6 +79,8 @@ class Answer:
     """
 
     question: Question
+    #: What for, as the question or the model says.
+    use: str
     need: Need
     limits: Limits
     assumptions: Assumptions
@@ -115,9 +118,9 @@ class _Asker:
 
     def __init__(self, question: Question, stock: Stock, own_models: Path) -> None:
         self.question, self.stock, self.own_models = question, stock, own_models
-        self.shape = shape_of(question.model, own_models)
-        use = uses()[question.use or ("training" if question.usage.train else _USUAL[pieces_of(self.shape)])]
-        assumed = use.get("assume", {})
+        self.shape, self.model_id = shape_of(question.model, own_models), id_of(question.model, own_models)
+        self.use = question.use or ("training" if question.usage.train else _USUAL[pieces_of(self.shape)])
+        assumed = uses()[self.use].get("assume", {})
         self.assumptions = stock.assumptions.with_text({**assumed, **question.changed()})
         self.usage = _usage(question, self.shape)
         of_title = {source.title.lower(): source.name for source in discover()} if question.shops else {}
@@ -135,7 +138,7 @@ class _Asker:
         """What the model needs. It is kept for the next question."""
         key = (self.question.model, precision, usage, self.assumptions)
         if key not in self.stock.needs:
-            need = need_of(self.question.model, self.shape, precision, usage, self.assumptions)
+            need = need_of(self.model_id, self.shape, precision, usage, self.assumptions)
             self.stock.needs[key] = replace(need, learned=self.stock.learned)
         return self.stock.needs[key]
 
@@ -193,8 +196,8 @@ class _Asker:
         choice = Choice(self.assumptions, limits.budget is not None)
         picks = choice.picks(answers)
         return Answer(
-            question=question, need=need, limits=limits, assumptions=self.assumptions, stock=stock, options=options,
-            picks=picks, ranking=choice.ordered(answers, picks, question.order),
+            question=question, use=self.use, need=need, limits=limits, assumptions=self.assumptions, stock=stock,
+            options=options, picks=picks, ranking=choice.ordered(answers, picks, question.order),
             hosted=stock.hosted(question.model) if need.writes else (),
         )  # fmt: skip
 
@@ -228,7 +231,8 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
     need, limits = answer.need, answer.limits
     asks_tokens = "--tokens-per-month" if question.tokens_per_month else "--min-tokens-per-s"
     is_trained = need.tuning is not None and not question.tokens_per_month
-    if (question.tokens_per_month or question.min_tokens_per_s is not None) and not (need.writes or is_trained):
+    counts = need.writes or is_trained or (need.reads_only and question.min_tokens_per_s is None)
+    if (question.tokens_per_month or question.min_tokens_per_s is not None) and not counts:
         raise ImpossibleQuestion(
             "{model} does not write token by token: leave {option} out", model=question.model, option=asks_tokens
         )

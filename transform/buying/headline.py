@@ -461,6 +461,7 @@ class _Said(NamedTuple):
                     "{total} in all.", yours=yours, what=named(best), price=_paid(best.price_usd),
                     outlay=_paid(best.outlay_usd), total=_paid(best.total_usd), speed=_speed(best.each_a_second),
                 )  # fmt: skip
+                yield Message("Different cards in one machine are not computed.")
 
     def _missing(self) -> Message:
         """What the amount of day one does not include."""

@@ -256,7 +256,7 @@ class _Question:
         if model is None or model.steps is None or gpu is None or not option.fits:
             return option
         published = self.market.pictures if model.is_usual else {}
-        measured, rate = published.get(gpu.gpu_id), self.need.made(gpu)
+        measured, rate = published.get(gpu.gpu_id), pieces.pace(gpu, model)
         if measured is None:
             if rate is None or rate.expected is None:
                 return option
@@ -559,7 +559,8 @@ def busy_hours(option: Option, need: Need, limits: Limits) -> float | None:
         return None
     rate = speed.serving.all_tokens_per_s if speed.serving else speed.expected
     days = costs.DAYS_A_YEAR / 12
-    return tokens / sum(need.request) * need.answer_tokens / rate / costs.SECONDS_AN_HOUR / float(days)
+    share = 1.0 if need.reads_only else need.answer_tokens / sum(need.request)
+    return tokens * share / rate / costs.SECONDS_AN_HOUR / float(days)
 
 
 class _Boards(NamedTuple):

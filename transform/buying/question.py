@@ -52,7 +52,10 @@ def _asked(help: str, metavar: str | None = None, *options: str, default: Any = 
 
 def _assumed() -> Any:
     """Assumptions as texts, by their names."""
-    help_ = "Another value of one assumption (`gpuledger describe assumptions` lists them)."
+    help_ = (
+        "Another value of one assumption, such as electricity_usd_per_kwh=0.40; several times for several (`gpuledger "
+        "describe assumptions` lists them)."
+    )
     return dataclasses.field(default_factory=dict, metadata={"asked": Asked(help_, "NAME=VALUE", ("--assume",))})
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpuledger.message import Message, several
 from gpuledger.transform.buying.answer import Answer
-from gpuledger.transform.buying.hosts import supply_w
+from gpuledger.transform.buying.hosts import has_no_fan, supply_w
 from gpuledger.transform.buying.options import Option
 from gpuledger.transform.sizing.diffusion import weights_bytes
 
@@ -220,5 +220,10 @@ COLUMNS: Mapping[str, Callable[[Shown], Any]] = MappingProxyType(
         "behind": lambda shown: several(shown.option.behind) or "",
         "precision": lambda shown: shown.answer.need.precision,
         "instead": lambda shown: shown.answer.instead or "",
+        "cooling": lambda shown: (
+            shown.option.bought
+            and shown.option.chip
+            and ("fans of a server" if has_no_fan(shown.option.chip) else "own fan")
+        ),
     }
 )

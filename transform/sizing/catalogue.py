@@ -209,8 +209,13 @@ def unknown(name: str, known: Iterable[str]) -> UnknownModel:
     for model in models().values():
         if model.model_id in ids_by_name.values():
             ids_by_name |= {plain(alias): model.model_id for alias in (model.repository, *model.ollama)}
+    words, newest = re.findall(r"[^\W_]+", name.lower()), sorted(set(ids_by_name.values()), reverse=True)
+    holding = [
+        model for model in sorted(newest, key=lambda model: model.count("-"))
+        if len(words) > 1 and all(any(part.startswith(word) for part in model.split("-")) for word in words)
+    ]  # fmt: skip
     close = difflib.get_close_matches(plain(name), ids_by_name, n=5, cutoff=0.7)
-    similar = tuple(dict.fromkeys(ids_by_name[one] for one in close))[:3]
+    similar = tuple(dict.fromkeys([*holding, *(ids_by_name[one] for one in close)]))[:3]
     meant = _of_size(name, ids_by_name.values()) or _of_line(name, ids_by_name.values())
     if meant is None and similar:
         meant = Message("did you mean {close: or }?", close=similar)

@@ -33,34 +33,39 @@ def shape_of(name: str, own: Path) -> Architecture | DiffusionModel:
 
     Raises UnknownModel, with names like it and the way to any other model, if there is none.
     """
-    shape = _named(name, own)
+    _, shape = _named(name, own)
     reads_only = any(word in Path(name).name.lower() for word in _READ_ONLY)
     if reads_only and isinstance(shape, Architecture) and shape.kind == "decoder":
         return replace(shape, kind="encoder")
     return shape
 
 
-def _named(name: str, own: Path) -> Architecture | DiffusionModel:
+def id_of(name: str, own: Path) -> str:
+    """The id of the model that `name` means, as `shape_of` finds it; a path is its own. Raises UnknownModel."""
+    return name if is_path(name) else _named(name, own)[0]
+
+
+def _named(name: str, own: Path) -> tuple[str, Architecture | DiffusionModel]:
     if is_path(name):
         from gpuledger.transform.sizing.files.source import described  # most models are named and no file is read
 
-        return shape_in(described(Path(name)))
+        return name, shape_in(described(Path(name)))
     if name in catalogue.models():
-        return catalogue.architecture(name)
+        return name, catalogue.architecture(name)
     plain = catalogue.without_address(name)
     added = {model.model_id: model for model in MODELS.usable(own)[0]}
     mine = added.get(plain) or added.get(catalogue.slug(plain))
     if mine is not None:
-        return shape_in(mine.config)
+        return mine.model_id, shape_in(mine.config)
     pictures, known_id = meant(plain), catalogue.canonical(plain)
     if pictures is not None:
-        return diffusion_models()[pictures]
+        return pictures, diffusion_models()[pictures]
     if known_id is not None:
-        return catalogue.architecture(known_id)
+        return known_id, catalogue.architecture(known_id)
     listed = read_json(own / MOST_USED, follow=False) if (own / MOST_USED).is_file() else {}
     repository = catalogue.meant(plain, {catalogue.untuned(name): name for name in listed})
     if repository is not None:
-        return shape_in(dict(listed[repository]))  # type: ignore[call-overload]
+        return repository, shape_in(dict(listed[repository]))  # type: ignore[call-overload]
     raise catalogue.unknown(name, names(own))
 
 

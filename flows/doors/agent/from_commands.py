@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, Literal
 
@@ -24,6 +25,30 @@ _ARGUMENTS = {
 }
 
 
+#: The tools that are made of commands, by name, each with its command.
+MADE = {
+    name: name
+    for name in (
+        "workloads", "rank", "value", "price", "buy", "predict", "size", "show", "changes", "status", "describe",
+    )
+} | {"models": "model list"}  # fmt: skip
+_SPOKEN = re.compile(r"`gpuledger ([^`]*)`|(?<![\w`-])--([a-z][a-z-]*[a-z])")
+
+
+def in_words_of_tools(text: str) -> str:
+    """A text of the command line as an agent calls things: `buy` for `gpuledger buy …`, `host` for --host. A command that
+    is no tool stays: its owner types it.
+    """
+
+    def named(match: re.Match[str]) -> str:
+        if match[2]:
+            return f"`{match[2].replace('-', '_')}`"
+        tool = next((name for name, command in MADE.items() if f"{match[1]} ".startswith(f"{command} ")), None)
+        return match[0] if tool is None else f"`{tool}`"
+
+    return _SPOKEN.sub(named, text)
+
+
 def tool_of(
     name: str, command: click.Command, ask: Callable[[Sequence[str], dict[str, Any]], Any]
 ) -> Callable[..., Any]:
@@ -37,20 +62,18 @@ def tool_of(
         given = {name: value for name, value in given.items() if value is not None and value is not False}
         return ask([*_words(parameters, given)], given)
 
-    tool.__name__, tool.__doc__ = name, command.help
+    tool.__name__, tool.__doc__ = name, in_words_of_tools(command.help or "")
     tool.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [_as_argument(name, parameter) for name, parameter in parameters.items()], return_annotation=dict[str, Any]
     )
     return tool
 
 
-def answer_of(command: click.Command, words: Sequence[str]) -> tuple[Any, str]:
-    """What the command answers to programs, and why there is no row if there is none. Raises click's errors for wrong
-    arguments, as the command line does.
-    """
-    with command.make_context(str(command.name), [*words], obj=terminal.Collected()) as context:
-        command.invoke(context)
-        return context.obj.answer, context.obj.why_nothing
+def answer_of(commands: click.Group, words: Sequence[str]) -> tuple[Any, str]:
+    """What a command line answers to programs, and what it says beside. Raises the command line's errors."""
+    with commands.make_context("gpuledger", [*words], obj=terminal.Collected()) as context:
+        commands.invoke(context)
+        return context.obj.answer, "; ".join(context.obj.beside)
 
 
 def _parameters(command: click.Command) -> Iterator[tuple[str, click.Parameter]]:
@@ -63,19 +86,20 @@ def _parameters(command: click.Command) -> Iterator[tuple[str, click.Parameter]]
 def _as_argument(name: str, parameter: click.Parameter) -> inspect.Parameter:
     from pydantic import Field
 
+    # What is no number is told by the command line, with the number that was probably meant.
     kind: Any = str | int | float
     if isinstance(parameter.type, click.IntRange | click.FloatRange):
-        kind = int if isinstance(parameter.type, click.IntRange) else float
+        kind = (int if isinstance(parameter.type, click.IntRange) else float) | str
     elif isinstance(parameter.type, click.Choice):
         kind = Literal[tuple(parameter.type.choices)]
     elif isinstance(parameter, click.Option) and parameter.is_flag:
         kind = bool
     if parameter.multiple or parameter.nargs != 1:
-        kind = list[kind]
+        kind = list[kind] | kind
     help_ = parameter.help if isinstance(parameter, click.Option) else _ARGUMENTS[name]
     if isinstance(parameter, click.Argument) and name == "card" and parameter.required:
         help_ = CARD
-    described = Field(alias=name, description=help_)
+    described = Field(alias=name, description=in_words_of_tools(help_ or ""))
     # An argument may be called as a word of Python (`for`): only its alias is.
     as_argument = functools.partial(inspect.Parameter, f"{name}_", inspect.Parameter.KEYWORD_ONLY)
     # Without a model `size` wants a file, which no agent has.

@@ -11,9 +11,18 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp.types import INVALID_REQUEST, PARSE_ERROR, CallToolResult, ErrorData, InputRequiredResult, JSONRPCError
+from mcp.types import (  # fmt: skip
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    CallToolResult,
+    ErrorData,
+    InputRequiredResult,
+    JSONRPCError,
+    TextContent,
+)
 from pydantic import ValidationError
 
+from gpuledger.flows.doors.showing.terminal import json_text
 from gpuledger.message import Message
 
 _Received = SessionMessage | Exception
@@ -25,7 +34,10 @@ class Server(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool. Refuse arguments that it does not have: the library drops them and answers another question."""
+        """Call a tool. Refuse arguments that it does not have: the library drops them and answers another question.
+
+        The text of an answer is what an agent reads to people; the options of `buy` are in its structured content alone.
+        """
         tool = self._tool_manager.get_tool(name)
         known = tool.parameters.get("properties", {}) if tool else arguments
         unknown = [argument for argument in arguments if argument not in known]
@@ -34,7 +46,17 @@ class Server(MCPServer[Any]):
                 "{tool} has no argument {unknown}; it has {known}", tool=name, unknown=tuple(unknown),
                 known=tuple(known),
             )))  # fmt: skip
-        return await super().call_tool(name, arguments, context)
+        try:
+            result = await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            wrong = error.__cause__.errors()[0]
+            raise ToolError(f"{name}: {wrong['loc'][0]}: {wrong['msg']}") from None
+        if isinstance(result, CallToolResult) and isinstance(whole := result.structured_content, dict):
+            read = {part: value for part, value in whole.items() if part != "options"}
+            result.content = [TextContent(type="text", text=json_text(read))]
+        return result
 
     def say_what_answers_have(self, tool: str, schema: dict[str, Any]) -> None:
         """Publish the JSON Schema of a tool's answers."""

@@ -63,8 +63,14 @@ def ambiguous_name(name: str, gpus: Sequence[Gpu]) -> click.UsageError:
 def count_and_name(data: DataDir, text: str) -> tuple[int, str]:
     """The number and the name of the card in texts such as `4x RTX A6000` and `RTX 3090 x2`.
 
-    A text that is the name of a card as it stands means one card. A usage error for a count that no machine holds.
+    A text that is the name of a card as it stands means one card. A usage error for a count that no machine holds, and for
+    different cards.
     """
+    if _SEVERAL.search(text):
+        message = gettext(
+            "{name!r}: different cards in one machine are not computed; ask each alone, such as 2x RTX 3090"
+        )
+        raise click.UsageError(message.format(name=text))
     match = _TIMES.fullmatch(text.strip())
     if match is None or (match["after"] and _is_name(data, text, f"x{match['after']}")):
         return 1, text
@@ -84,6 +90,8 @@ def _is_name(data: DataDir, text: str, ending: str) -> bool:
     return bool(meant) and all(gpu_id in by_id() and by_id()[gpu_id].name.lower().endswith(ending) for gpu_id in meant)
 
 
+#: `2x RTX 3060 + RTX 3090`: names of cards have no plus between blanks, and no comma.
+_SEVERAL = re.compile(r"\s[+&]\s|\s(?:and|plus)\s|,", re.IGNORECASE)
 #: `4x RTX A6000`, `4 × RTX A6000`, `RTX 3090 x2`, `RTX 3090 * 2`.
 _TIMES = re.compile(
     r"(?P<named>.+?)\s*(?<![a-z])[x×*]\s*(?P<after>\d{1,2})"

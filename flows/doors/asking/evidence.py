@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import html
 import re
+from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from gpuledger.flows.words.lang import gettext
+from gpuledger.warehouse.errors import NoWarehouse
+from gpuledger.warehouse.paths import DataDir
 
 if TYPE_CHECKING:
-    from gpuledger.extract.archive.snapshots import Archive
+    from gpuledger.extract.archive.snapshots import Archive, Snapshot
 
 #: How many letters of the page are shown on each side of a figure.
 _AROUND = 40
@@ -20,17 +23,50 @@ _AROUND = 40
 _MOST_PLACES = 10_000
 
 
-def whole_hash(archive: Archive, start: str) -> str:
+class Page(NamedTuple):
+    """An archived page, where it came from, and what of the published file was read from it, each with its `place`."""
+
+    sha256: str
+    content: bytes
+    origin: Snapshot | None
+    figures: list[dict[str, Any]]
+
+
+def page_of(data: DataDir, start: str) -> Page:
+    """The one archived page whose hash begins with `start`. A usage error if no page fits, or several do."""
+    from gpuledger.extract.archive.snapshots import Archive
+    from gpuledger.transform.answers.trust.evidence import figures
+
+    archive = Archive.at(data.snapshots, data.store)
+    sha256 = _whole_hash(archive, start)
+    content, origin = archive.content_of(sha256), archive.origin(sha256)
+    found = list[dict[str, Any]]()
+    with suppress(NoWarehouse):
+        columns, rows = figures(data, sha256)
+        found = [dict(zip(columns, row, strict=True)) for row in rows]
+    is_picture = origin is not None and origin.headers.get("content-type", "").startswith("image/")
+    text = "" if is_picture else content.decode("utf-8", errors="replace")
+    for figure in found:
+        in_picture = gettext("printed as {text!r} in the picture").format(text=figure["printed"])
+        figure["place"] = in_picture if is_picture else place_in(text, figure)
+    return Page(sha256, content, origin, found)
+
+
+def _whole_hash(archive: Archive, start: str) -> str:
     """The hash of the one archived page whose hash begins with `start`. A usage error if no page fits, or several do."""
     start = start.strip().lower()
     if len(start) < 8 or not all(letter in "0123456789abcdef" for letter in start):
         raise click.UsageError(gettext("a page is named by at least 8 letters of its SHA-256, 0-9 and a-f"))
-    matches = sorted({sha256 for sha256 in archive.pages() if sha256.startswith(start)})
+    pages = set(archive.pages())
+    matches = sorted(sha256 for sha256 in pages if sha256.startswith(start))
     if len(matches) == 1:
         return matches[0]
     if matches:
         raise click.UsageError("\n  ".join([gettext("several pages begin so:"), *matches[:10]]))
-    raise click.UsageError(gettext("the archive has no page {hash}; vacuum may have removed it").format(hash=start))
+    why = gettext("the archive has no page {hash}; vacuum may have removed it") if pages else gettext(
+        "the archive has no page yet: nothing was read here"
+    )  # fmt: skip
+    raise click.UsageError(why.format(hash=start))
 
 
 def place_in(text: str, figure: dict[str, Any]) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 
 import click
 
-from gpuledger.flows.doors.showing import chosen
+from gpuledger.flows.doors.showing import chosen, terminal
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.lang import gettext
 from gpuledger.message import LANGUAGES
@@ -92,7 +93,7 @@ def format_option(function: F) -> F:
     return form_option(click.option("--json", "form", flag_value="json", help="The same as --format json.")(function))
 
 
-def form_option(function: F) -> F:
+def form_option(function: F, formats: Sequence[str] = ("table", "csv", "json")) -> F:
     """--format without --json, for a command whose --json means something else; and --lang.
 
     The command line itself looks for --lang among all arguments. It is an option here so that a command accepts it.
@@ -102,16 +103,20 @@ def form_option(function: F) -> F:
         help="Language of headings, messages and the report (default: the setting lang, or the terminal's).",
     )(function)  # fmt: skip
     return click.option(
-        "--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True,
+        "--format", "form", type=click.Choice(formats), default="table", show_default=True,
         help="How the answer is written.",
     )(function)  # fmt: skip
+
+
+#: The same for a command whose answer is no table.
+object_option = functools.partial(form_option, formats=("table", "json"))
 
 
 def market_option(function: F) -> F:
     """--market of a reading command."""
     return click.option(
         "--market", metavar="M", expose_value=False, callback=chosen.use_market,
-        help="Prices of this market: us, kr, de, eu …, or all, net of tax (default: the setting market).",
+        help="Prices of this market: us, kr, de, eu …; or all, which alone is net of tax (default: the setting market).",
     )(function)  # fmt: skip
 
 
@@ -134,7 +139,7 @@ def as_of_option(function: F) -> F:
 def day_of(data: DataDir, as_of: datetime | None) -> date | None:
     """The day of --as-of, None if it is not given.
 
-    A usage error for a day that has not come yet. For a day before the first run, a line says which day is the first.
+    A usage error for a day that has not come yet. For a day before the first run, it is said which day is the first.
     """
     if as_of is None:
         return None
@@ -147,7 +152,7 @@ def day_of(data: DataDir, as_of: datetime | None) -> date | None:
     first = runs.first_day(data)
     if first is not None and day < first:
         message = gettext("nothing had been read by {day}: the first day is {first} (UTC)")
-        click.echo(message.format(day=day, first=first), err=True)
+        terminal.aside(message.format(day=day, first=first))
     return day
 
 
@@ -179,5 +184,5 @@ def read_from(data_dir: str | None, *, month_will_do: bool = False) -> DataDir:
     if settings.warehouse and data_dir is None:
         data = pulling.answering(settings, month_will_do=month_will_do)
     if said := pulling.silence(data, datetime.now(UTC)):
-        click.echo(said, err=True)
+        terminal.aside(said)
     return data

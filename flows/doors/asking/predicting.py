@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from gpuledger.transform.buying.need import Need
     from gpuledger.transform.buying.question import Usage
     from gpuledger.transform.identity.gpu import Gpu
+    from gpuledger.transform.sizing.diffusion import DiffusionModel
     from gpuledger.transform.sizing.tensors import Architecture
     from gpuledger.transform.speed.engines import Engine, Split
     from gpuledger.transform.speed.learned import Learned
@@ -196,38 +198,47 @@ def whole(need: Need, gpu: Gpu, count: int, data: DataDir, tokens: int | None) -
     from gpuledger.transform.buying import costs
     from gpuledger.transform.buying.explained import tuning_steps
     from gpuledger.transform.buying.headline import made_in
-    from gpuledger.transform.identity.gpu import MACHINE
     from gpuledger.transform.sizing.diffusion import image_memory
     from gpuledger.transform.speed import memory, pieces, training
 
     tuning, model, against = need.tuning, need.diffusion, need.against(gpu)
     needed, usable = need.needed_bytes(count), need.usable_bytes(gpu, count)
     verdict, steps = memory.verdict(needed, usable), list(tuning_steps(tuning, count)) if tuning else []
-    rate, sizes = need.trained(gpu, count) if model is None else need.made(gpu), None
-    if model is not None:
-        sizes = image_memory(model, need.precision, 1, need.assumptions)
-        if verdict == "no" and needed - usable < pieces.MOST_WAITING * sizes.weights and gpu.form_factor != MACHINE:
-            verdict = "tight"
+    rate = need.trained(gpu, count) if model is None else pieces.pace(gpu, model)
     speed = None if verdict == "no" or against is not None else rate
     said = [against] if against is not None else []
     if speed is not None:
         said.append(training.said(speed, tokens) if model is None else made_in(model, speed))
         said += costs.energy(gpu, count, speed.expected, need.assumptions)
         said += _of_training(data, gpu, count, speed, need) if tuning else ()
-    if sizes is not None:
+    if model is not None:
+        resident = image_memory(model, need.precision, 1, need.assumptions).all_resident
         said.append(Message(
             "one network after the other on the card, as ComfyUI and diffusers' offloading run it; {resident:.1f} GB "
-            "with all of them there", resident=sizes.all_resident / 1e9,
+            "with all of them there", resident=resident / 1e9,
         ))  # fmt: skip
-        if verdict != "no" and needed > usable:
-            said.append(Message(
-                "{waiting:.1f} GB of its weights wait in the machine's memory and are read from it in every step, as "
-                "ComfyUI does by itself; the machine needs {resident:.0f} GB for the model", waiting=(needed - usable) / 1e9,
-                resident=sizes.all_resident / 1e9,
-            ))  # fmt: skip
     if tuning is not None:
         said.append(tuning.description)
     return Whole(verdict, needed, usable, speed, said, steps)
+
+
+def fits_at(asked: Need, shape: Architecture | DiffusionModel, load: Usage, gpu: Gpu, count: int) -> Iterator[Message]:
+    """The most bits at which a model fits on the cards that does not as it was asked; nothing for a training."""
+    from gpuledger.transform.buying.advice import smaller
+    from gpuledger.transform.buying.need import need_of
+    from gpuledger.transform.sizing.errors import SizingError
+    from gpuledger.transform.speed import memory
+
+    for precision in () if load.train else smaller(asked):
+        with suppress(SizingError):
+            other = need_of(asked.model_id, shape, precision, load, asked.assumptions)
+            needed, usable = other.needed_bytes(count), other.usable_bytes(gpu, count)
+            if needed < asked.needed_bytes(count) and memory.verdict(needed, usable) != "no":
+                yield Message(
+                    "At {precision} it fits: {needed:.1f} of {usable:.1f} GB.", precision=precision,
+                    needed=needed / 1e9, usable=usable / 1e9,
+                )  # fmt: skip
+                return
 
 
 def _of_training(data: DataDir, gpu: Gpu, count: int, speed: Rate, need: Need) -> Iterator[Message]:

@@ -36,7 +36,10 @@ SCHEMA: dict[str, Any] = {
     ],
     "properties": {
         "question": {"type": "object", "description": "what was asked, by the names of the options"},
-        "as_of": {"type": "string", "description": "time of the newest price"},
+        "as_of": {"type": "string", "description": "time of the prices; before the first night of the newest pick's"},
+        "age_hours": {"type": "number", "description": "hours since as_of, to an agent"},
+        "is_sample": {"type": "boolean", "description": "whether prices are invented, to an agent"},
+        "note": {"type": "string", "description": "what must be known of the prices, to an agent"},
         "currency": {"type": "string"},
         "market": {"type": "string"},
         "presumed": {"type": "object", "description": "what counted where the question leaves it open"},
@@ -62,6 +65,7 @@ SCHEMA: dict[str, Any] = {
             "properties": {
                 "rank": {"type": "integer", "minimum": 1},
                 "pick": {"enum": ["", "first", "for less", "other condition"]},
+                "cooling": {"enum": [None, "own fan", "fans of a server"]},
                 "explanation": {"type": "array"},
             },
         }
@@ -116,8 +120,8 @@ def as_object(answer: Answer, data: DataDir, limit: int, *, explain: bool = Fals
         "currency": stock.place.currency.code,
         "market": stock.place.market,
         "presumed": {
-            "precision": need.precision, "context": need.context_tokens, "users": need.users, "engine": need.engine.name,
-            "for": answer.question.use or ("chat" if need.writes else None),
+            "model": need.model_id, "precision": need.precision, "context": need.context_tokens, "users": need.users,
+            "engine": None if need.is_by_rate else need.engine.name, "for": answer.use,
             "least_tokens_per_s": least_speed(need, answer.limits, assumed) or None,
             "hours_per_day": assumed.hours_per_day, "horizon_years": assumed.horizon_years,
             "electricity_usd_per_kwh": assumed.electricity_usd_per_kwh, "country": answer.limits.country,
@@ -308,7 +312,8 @@ def _of_text(row: dict[str, Any]) -> dict[str, Any]:
         **(
             {"tokens/s": row["expected_tokens_per_s"]} if row["users"] in (1, None)
             else {"each user": row["each_tokens_per_s"], "all tokens/s": row["expected_tokens_per_s"]}
-        ), "range": _range(row), "speed is": spoken(row["speed_is"]),
+        ), "range": "" if row["low_tokens_per_s"] is None else f"{row['low_tokens_per_s']:g}–{row['high_tokens_per_s']:g}",
+        "speed is": spoken(row["speed_is"]),
         "reads tokens/s": row["prefill_tokens_per_s"],
         "first token s": row["first_token_s"],
         "USD per M tokens": row["usd_per_million_tokens"], "machine": spoken(row["host"] or ""),
@@ -318,7 +323,8 @@ def _of_text(row: dict[str, Any]) -> dict[str, Any]:
 def _of_pictures(row: dict[str, Any]) -> dict[str, Any]:
     """A row for people, by its headings, for an image model."""
     return _offer(row) | {
-        "seconds each": _seconds(row["images_per_s"], row), "range": _range_of_pictures(row),
+        "seconds each": _seconds(row["images_per_s"], row),
+        "range": "–".join(filter(None, (_seconds(row[f"{end}_images_per_s"], row) for end in ("high", "low")))),
         "speed is": spoken(row["speed_is"]),
         "USD per 1000 pictures": row["usd_per_thousand_images"], "machine": spoken(row["host"] or ""),
     }  # fmt: skip
@@ -330,23 +336,12 @@ def _seconds(images_per_s: float | None, row: dict[str, Any]) -> str:
     return f"{seconds:,.0f}" if seconds >= 100 else f"{seconds:.3g}" if seconds else ""
 
 
-def _range_of_pictures(row: dict[str, Any]) -> str:
-    low, high = (_seconds(row[f"{name}_images_per_s"], row) for name in ("high", "low"))
-    return f"{low}–{high}" if low else ""
-
-
 def _way(row: dict[str, Any]) -> str:
     """`buy`, `buy used`, `on demand`, `reserved 1y`."""
     way, condition = (spoken((row[name] or "new").replace("_", " ")) for name in ("way", "condition"))
     return (
         way if row["condition"] in (None, "new") else gettext("{way} {condition}").format(way=way, condition=condition)
     )
-
-
-def _range(row: dict[str, Any]) -> str:
-    if row["low_tokens_per_s"] is None:
-        return ""
-    return f"{row['low_tokens_per_s']:g}–{row['high_tokens_per_s']:g}"
 
 
 def _footnotes(rows: Sequence[dict[str, Any]], need: Need, *, evidence: bool) -> Iterator[str]:

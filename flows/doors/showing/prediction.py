@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -66,7 +67,6 @@ def _verdicts() -> dict[str, str]:
     return {
         "fits": gettext("fits"),
         "tight": gettext("fits, with less than 5% left over"),
-        "waits": gettext("runs with a part in the machine's memory"),
         "no": gettext("does not fit"),
     }
 
@@ -133,19 +133,14 @@ def show_whole(whole: Whole, need: Need, gpu: Gpu, count: int) -> None:
     if need.tuning is not None:
         title = gettext("{model}, trained ({way})").format(model=need.model_id, way=need.tuning.way)
     cards = gpu.display_name if count == 1 else f"{count} × {gpu.display_name}"
-    verdict = "waits" if whole.verdict != "no" and whole.needed > whole.usable else whole.verdict
-    click.echo(f"{title} · {cards}: {_verdicts()[verdict]}, {_gigabytes(whole.needed, whole.usable)}")
+    click.echo(f"{title} · {cards}: {_verdicts()[whole.verdict]}, {_gigabytes(whole.needed, whole.usable)}")
     for line in whole.said:
         terminal.say(f"  {say(line)}")
     show_steps(whole.steps)
 
 
-#: The most models that people see of those that a card runs. Programs get all.
-_MOST_MODELS = 25
-
-
-def show_what_runs(answers: Sequence[Answer], gpu: Gpu, form: str) -> None:
-    """Print which models run comfortably: a row each, with the speed that each user sees."""
+def show_what_runs(answers: Sequence[Answer], gpu: Gpu, form: str, limit: int) -> None:
+    """Print which models run comfortably, `limit` of them or all for 0: a row each, with the speed that each user sees."""
     from gpuledger.flows.doors.showing.show import no_rows, show_rows
     from gpuledger.transform.buying.rows import Shown, row_of
 
@@ -154,13 +149,15 @@ def show_what_runs(answers: Sequence[Answer], gpu: Gpu, form: str) -> None:
         "speed_is", "first_token_s", "engine", "users",
     )  # fmt: skip
     rows = []
-    for answer in answers:
+    for answer in answers[: limit or None]:
         assert answer.picks is not None
         row = row_of(
             Shown(rank=1, option=answer.picks.first, ruled_out=None, answer=answer, origin=lambda sha256: None)
         )
         rows.append({"model": answer.question.model, **{name: row[name] for name in names}})
         rows[-1]["seconds_each"] = row["images_per_s"] and float(f"{row['gpu_count'] / row['images_per_s']:.3g}")
+    if more := len(answers) - len(rows):
+        terminal.aside(gettext("{count} more with --limit 0").format(count=more))
     if form == "json":
         terminal.give(rows)
         return
@@ -170,29 +167,16 @@ def show_what_runs(answers: Sequence[Answer], gpu: Gpu, form: str) -> None:
     columns = {
         "model": "model", "precision": "precision", "what": "what", "needed_gb": "GB needed",
         "each_tokens_per_s": "tokens/s", "speed_is": "speed is", "first_token_s": "first token s",
+        "seconds_each": "seconds each",
     }  # fmt: skip
-    columns |= {"seconds_each": "seconds each"}
-    shown = [
-        [spoken(row[name]) if name == "speed_is" else row[name] for name in columns] for row in rows[:_MOST_MODELS]
-    ]
+    shown = [[spoken(row[name]) if name == "speed_is" else row[name] for name in columns] for row in rows]
     title = gettext("{gpu}: what it runs comfortably, the largest models first").format(gpu=gpu.display_name)
     show_rows([*columns.values()], shown, "table", title=title, worth=[*columns.values()])
-    if hidden := len(rows) - len(shown):
-        click.echo(gettext("{count} more with --format json").format(count=hidden))
 
 
 def as_objects(steps: Iterable[Step]) -> list[dict[str, Any]]:
     """The steps as objects for programs."""
-    return [
-        {
-            "figure": step.figure,
-            "arithmetic": step.arithmetic,
-            "value": step.value,
-            "unit": step.unit,
-            "source": str(step.source),
-        }
-        for step in steps
-    ]
+    return [{**asdict(step), "source": str(step.source)} for step in steps]
 
 
 def show_steps(steps: Iterable[Step]) -> None:

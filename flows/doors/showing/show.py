@@ -222,11 +222,8 @@ NO_ROWS = 4
 
 
 def no_rows(why: str) -> int:
-    """Print to standard error why there is no row, and return the exit status for it."""
-    if (collector := terminal.collected()) is not None:
-        collector.why_nothing = why
-    else:
-        click.echo(why, err=True)
+    """Say beside the answer why there is no row, and return the exit status for it."""
+    terminal.aside(why)
     return NO_ROWS
 
 

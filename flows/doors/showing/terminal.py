@@ -137,10 +137,19 @@ def json_text(value: object, **options: Any) -> str:
 
 
 class Collected:
-    """The `obj` of a command's context whose caller in this process takes the answer instead of standard output."""
+    """The `obj` of a command's context whose caller in this process takes the answer, and what is said beside it."""
 
-    answer: Any = None
-    why_nothing: str = ""
+    def __init__(self) -> None:
+        self.answer: Any = None
+        self.beside: list[str] = []
+
+
+def aside(text: str) -> None:
+    """Say something beside the answer: on standard error, or to the caller in this process that collects it."""
+    if (collector := collected()) is None:
+        click.echo(text, err=True)
+    else:
+        collector.beside.append(text)
 
 
 def give(answer: object) -> None:
