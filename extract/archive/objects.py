@@ -11,8 +11,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 SCHEMES = ("s3", "gs", "az", "file")
 #: Requests to a store that does not answer are repeated for so long [s]. A store that restarts is back by then.
 PATIENCE_S = 120.0
-_KEYS_A_DELETE = 1000
 
 
 class StoreError(OSError):
@@ -33,15 +31,6 @@ class StoreError(OSError):
 
 class BadAddress(ValueError):
     """The address is not the address of a store."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """An entry of a listing of objects. `size` is in bytes, and `modified` is by the store's own clock."""
-
-    key: str
-    size: int
-    modified: datetime
 
 
 class Readable(Protocol):
@@ -62,8 +51,8 @@ class Objects(Readable, Protocol):
     def size(self, key: str) -> int | None:
         """The size of an object in bytes. None if there is no such object."""
 
-    def listed(self, prefix: str) -> Iterator[Listed]:
-        """Every object whose key begins with `prefix`, in the order of the keys. `prefix` ends with a slash."""
+    def listed(self, prefix: str) -> Iterator[str]:
+        """Every key that begins with `prefix`, in order. `prefix` ends with a slash, or is empty."""
 
     def delete(self, keys: Iterable[str]) -> None:
         """Remove objects. Keys without an object are ignored."""
@@ -138,13 +127,11 @@ class _Folder:
             return self._path(key).stat().st_size
         return None
 
-    def listed(self, prefix: str) -> Iterator[Listed]:
+    def listed(self, prefix: str) -> Iterator[str]:
         folder = self._path(prefix) if prefix else self._root
         for path in sorted(folder.rglob("*")):
             if path.is_file() and not path.name.startswith("."):
-                about = path.stat()
-                key = path.relative_to(self._root).as_posix()
-                yield Listed(key, about.st_size, datetime.fromtimestamp(about.st_mtime, UTC))
+                yield path.relative_to(self._root).as_posix()
 
     def delete(self, keys: Iterable[str]) -> None:
         for key in keys:
@@ -199,22 +186,19 @@ class _Bucket:
             except FileNotFoundError:
                 return None
 
-    def listed(self, prefix: str) -> Iterator[Listed]:
+    def listed(self, prefix: str) -> Iterator[str]:
         import obstore
 
         with self._as_store_errors(f"list {prefix}"):
             for page in obstore.list(self._store, prefix.rstrip("/") or None):
-                for item in page:
-                    yield Listed(item["path"], item["size"], item["last_modified"])
+                yield from (item["path"] for item in page)
 
     def delete(self, keys: Iterable[str]) -> None:
         import obstore
 
         safe_keys = [_safe(key) for key in keys]
-        with self._as_store_errors(f"remove {len(safe_keys)} objects"):
-            for first in range(0, len(safe_keys), _KEYS_A_DELETE):
-                with suppress(FileNotFoundError):
-                    obstore.delete(self._store, safe_keys[first : first + _KEYS_A_DELETE])
+        with self._as_store_errors(f"remove {len(safe_keys)} objects"), suppress(FileNotFoundError):
+            obstore.delete(self._store, safe_keys)
 
     @contextmanager
     def _as_store_errors(self, what: str) -> Iterator[None]:

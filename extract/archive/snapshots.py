@@ -110,10 +110,6 @@ class Archive:
         """The hash of the first page that was archived for the address, or None."""
         return self.log(source).first(addresses.redact(url))
 
-    def of_run(self, source: str, run_id: str) -> list[Snapshot]:
-        """The fetches of a source in one run, in order. Reads each log only once, so the archive must not grow meanwhile."""
-        return self.log(source).of_run(run_id)
-
     def held(self) -> AbstractContextManager[None]:
         """Keeps the archive from being pruned while the block runs."""
         return archive_files.locked(self.root)
@@ -210,7 +206,7 @@ class Archive:
         store = self.store
         if store is None:
             return
-        there = {Path(entry.key).stem for entry in store.listed("blobs/") if entry.key.endswith(".gz")}
+        there = {Path(key).stem for key in store.listed("blobs/") if key.endswith(".gz")}
 
         def send_page(sha256: str) -> None:
             blob, sidecar = self.paths(sha256)
@@ -272,7 +268,7 @@ class Archive:
         local = self._local_pages()
         if self.store is None:
             return sorted(local)
-        stored = (Path(item.key) for item in self.store.listed("blobs/"))
+        stored = map(Path, self.store.listed("blobs/"))
         return sorted({*local, *(key.stem for key in stored if key.suffix == ".gz")})
 
     def _local_pages(self) -> list[str]:

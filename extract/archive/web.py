@@ -26,11 +26,8 @@ def readable(address: str, patience_s: float) -> Readable:
 
 def writable(place: str, patience_s: float = objects.PATIENCE_S) -> Objects:
     """A folder or a store, to write into. Raises BadAddress for an address of the web."""
-    if "://" not in place:
-        return objects.folder(Path(place).absolute())
-    found = objects.store_at(place, patience_s)
-    assert found is not None
-    return found
+    store = objects.store_at(place, patience_s) if "://" in place else None
+    return store or objects.folder(Path(place).absolute())
 
 
 def check(address: str) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import click
 import duckdb
 import msgspec
 
@@ -115,7 +115,7 @@ def answering(settings: Settings, *, month_will_do: bool) -> DataDir:
         return data
     try:
         for sentence in pull(settings, data, month_will_do=month_will_do)[1:]:
-            _say(sentence)
+            click.echo(sentence, err=True)
     except (OSError, duckdb.Error, WarehouseError, SettingsError) as error:
         if not data.published.exists():
             raise
@@ -125,7 +125,8 @@ def answering(settings: Settings, *, month_will_do: bool) -> DataDir:
                 bring.keep(data, msgspec.structs.replace(note, asked_at=now - _EVERY + _AGAIN))
                 if rows.has_aged(data, now):
                     take_in(settings, data, note, now)
-        _say(gettext("answered from what is here, as nothing newer came: {error}").format(error=failure(error)))
+        said = gettext("answered from what is here, as nothing newer came: {error}")
+        click.echo(said.format(error=failure(error)), err=True)
     return data
 
 
@@ -147,7 +148,3 @@ def silence(data: DataDir, now: datetime) -> str | None:
     else:
         return None
     return sentence.format(day=note.newest.day, days=round(hours / 24), address=note.address)
-
-
-def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr)  # noqa: T201

@@ -226,7 +226,7 @@ class _Replay:
 
 def pages(archive: Archive, record: SourceRecord) -> list[Snapshot]:
     """The pages that the run fetched. If an attempt was given up and tried again, only those of the last attempt."""
-    fetched = shops.of_shop(archive.of_run(record.source, record.fetched_by), record.shop)
+    fetched = shops.of_shop(archive.log(record.source).of_run(record.fetched_by), record.shop)
     return fetched if record.nights else fetched[max(0, len(fetched) - record.fetched) :]
 
 

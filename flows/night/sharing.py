@@ -54,7 +54,7 @@ def hand_over(data: DataDir, run_id: str, batch: Collected) -> None:
     place, key = _handover(data), _handed(run_id, batch.source, batch.shop)
     if data.store:
         archive = Archive(data.snapshots, place)
-        fetches = archive.of_run(batch.source, run_id)
+        fetches = archive.log(batch.source).of_run(run_id)
         archive.send({fetch.sha256 for fetch in fetches})
         place.write(f"{key}.fetches", json.dumps([fetch.to_json() for fetch in fetches]).encode())
     place.write(key, batches.dumps(batch))
@@ -83,14 +83,12 @@ def take_over(data: DataDir, run_id: str, source: str, shop: str = "") -> Collec
 def clear_handed(data: DataDir, run_id: str) -> None:
     """Delete what workers handed over to this run."""
     place = _handover(data)
-    place.delete([entry.key for entry in place.listed(f"handover/{run_id}/")])
+    place.delete(place.listed(f"handover/{run_id}/"))
 
 
 def _handover(data: DataDir) -> Objects:
     """Where workers hand over: the store, or without one the data directory, which all of them see then."""
-    place = objects.store_at(data.store or f"file://{data.state.resolve()}")
-    assert place is not None
-    return place
+    return objects.store_at(data.store) or objects.folder(data.state)
 
 
 def forget(data: DataDir, pages: Collection[str]) -> None:
@@ -101,7 +99,7 @@ def forget(data: DataDir, pages: Collection[str]) -> None:
     if store := objects.store_at(data.store):
         archive = Archive(data.snapshots)
         keys = [archive.key(path) for sha256 in pages for path in archive.paths(sha256)]
-        store.delete([*keys, *(entry.key for entry in store.listed("handover/"))])
+        store.delete([*keys, *store.listed("handover/")])
 
 
 def _handed(run_id: str, source: str, shop: str) -> str:

@@ -105,7 +105,7 @@ def test_a_replay_reads_the_product_pages_of_its_run(tmp_path: Path) -> None:
     read(ROUTES, 0, tmp_path)
     live, _ = read(ROUTES, 1, tmp_path)
     archive = Archive(tmp_path / "s")
-    of_run = OfRun(archive, archive.of_run("newegg", "run1"), {})
+    of_run = OfRun(archive, archive.log("newegg").of_run("run1"), {})
     again = collect(Reading(SHOP, [f"http://{HOST}/list"]), of_run, ParsedCache(tmp_path / "q"))
     assert (again.rows, again.issues, again.is_complete) == (live.rows, live.issues, live.is_complete)
 

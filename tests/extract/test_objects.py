@@ -44,7 +44,7 @@ def test_what_is_no_address_is_refused(address: str, reason: str) -> None:
 
 def test_what_does_not_fit_is_named_and_what_was_there_stays(tmp_path: Path) -> None:
     """By the system's limit of a file's size, as of a full disk: neither names the file."""
-    place = objects.folder(tmp_path)
+    place = web.writable(str(tmp_path))
     limit, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     for name, write in (("a", place.write), ("b", lambda key, content: local_files.write(tmp_path / key, content))):
         write(name, b"old")

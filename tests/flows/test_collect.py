@@ -176,7 +176,9 @@ def test_a_source_that_is_out_of_time_reads_no_further_page_and_its_replay_does_
     first = collect(reading, Fetching(bench.client, bench.archive, NOW, "run", in_time=in_time), None)
     assert bench.server.paths() == ["/one"]
     assert (keys(first), [type(failure) for failure in first.unread]) == (["a"], [OutOfTime])
-    again = collect(reading, OfRun(bench.archive, bench.archive.of_run("test_shop", "run"), dict(first.missed)), None)
+    again = collect(
+        reading, OfRun(bench.archive, bench.archive.log("test_shop").of_run("run"), dict(first.missed)), None
+    )
     assert again == first
 
 

@@ -281,7 +281,6 @@ def _of_second_day(folder: Path) -> Path:
 #: What happens to the publication after a reader had its first day, and what the reader is told.
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a changed byte": (lambda f: changed_byte(f / "offer-2023-11-17.parquet"), "its bytes changed"),
-    "a file cut short": (lambda f: os.truncate(f / "listing-2023-11-17.parquet", 99), "its bytes changed"),
     "a missing file": (lambda f: (f / "offer-2023-11-17.parquet").unlink(), "offer-2023-11-17.parquet is missing"),
     "a changed manifest": (lambda f: changed_byte(_of_second_day(f)), "its bytes changed"),
     "a missing day": (lambda f: _of_second_day(f).unlink(), "2023-11-17 is missing"),

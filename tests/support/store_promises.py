@@ -29,9 +29,9 @@ def what_is_written_again_is_replaced(store: Objects, folder: Path) -> None:
 def what_begins_so_is_listed_in_order_and_removed(store: Objects, folder: Path) -> None:
     for key in ("list/b", "list/a/1", "listing", "list/a/2"):
         store.write(key, key.encode())
-    assert [(one.key, one.size) for one in store.listed("list/")] == [("list/a/1", 8), ("list/a/2", 8), ("list/b", 6)]
+    assert list(store.listed("list/")) == ["list/a/1", "list/a/2", "list/b"]
     store.delete(["list/a/1", "list/nothing", "list/b"])
-    assert [one.key for one in store.listed("list/")] == ["list/a/2"]
+    assert list(store.listed("list/")) == ["list/a/2"]
     assert list(store.listed("nothing/")) == []
 
 

@@ -17,7 +17,7 @@ import duckdb
 import pytest
 
 from gpuledger.warehouse import publish
-from gpuledger.warehouse.errors import NotAWarehouse, NoWarehouse, WarehouseError
+from gpuledger.warehouse.errors import NotAWarehouse, WarehouseError
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 from tests.command import ROOT, environment
@@ -129,19 +129,6 @@ def test_a_stop_before_any_step_leaves_a_whole_file_and_the_next_run_goes_on(
     assert seen == {("1",), ("1", "2")}
 
 
-def test_half_a_version_is_dropped(data: DataDir) -> None:
-    run(data, "1")
-    half = data.versions / "2.part"
-    half.mkdir()
-    (half / "gpuledger.duckdb").write_bytes(b"half")
-    data.publishing.write_text("2/gpuledger.duckdb")
-    assert len(publish.versions(data)) == 1
-    publish.heal(data)
-    assert not half.exists()
-    assert not data.publishing.exists()
-    assert runs(data) == ["1"]
-
-
 @pytest.mark.parametrize("note", ["", "9/gpuledger.duckdb", "../../etc/passwd"])
 def test_a_note_of_no_version_means_nothing(data: DataDir, note: str) -> None:
     run(data, "1")
@@ -224,25 +211,6 @@ def test_what_a_restore_published_is_the_newest_from_then_on(data: DataDir) -> N
     assert "1/gpuledger.duckdb is published again" in publish.restore(data)[-1]
     assert (publish.heal(data), publish.base_fault(data)) == ([], None)
     assert data.base.read_bytes() == older.read_bytes()
-
-
-def test_where_base_and_versions_are_gone_a_new_warehouse_begins(data: DataDir) -> None:
-    run(data, "1")
-    data.base.unlink()
-    data.published.unlink()
-    shutil.rmtree(data.versions)
-    assert publish.heal(data) == []
-    run(data, "2")
-    assert runs(data) == ["2"]
-
-
-def test_a_link_that_was_lost_comes_back_with_the_next_run(data: DataDir) -> None:
-    run(data, "1")
-    data.published.unlink()
-    with pytest.raises(NoWarehouse):
-        runs(data)
-    run(data, "2")
-    assert runs(data) == ["1", "2"]
 
 
 def test_a_clock_that_was_set_back_loses_nothing(data: DataDir) -> None:

@@ -81,7 +81,7 @@ def bring(
         if note.newest is not None:
             raise Untrusted(f"{place.address}/{POINTER} is gone, and {note.newest.day} was there: {_anew(data)}")
         return None
-    pointer = manifests.pointer(content, f"{place.address}/{POINTER}")
+    pointer = manifests.read(content, manifests.Pointer, f"{place.address}/{POINTER}")
     if note.newest is not None and pointer.newest.day < note.newest.day:
         raise Untrusted(
             f"{place.address}/{POINTER} is older than what was pulled: {pointer.newest.day}, and {note.newest.day} was "
@@ -108,7 +108,7 @@ def _manifest(place: Readable, day: Day) -> tuple[Manifest, bytes]:
         raise Untrusted(f"{day.day} is missing: there is no {name}")
     if manifests.digest(content) != day.sha256:
         raise Untrusted(f"{name} is not what was published: its bytes changed")
-    found = manifests.manifest(content, name)
+    found = manifests.read(content, Manifest, name)
     if found.day != day.day or day.manifest != manifests.name_of(found):
         raise Untrusted(f"{name} is of {found.day}, and not of {day.day}")
     return found, content

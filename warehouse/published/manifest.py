@@ -142,17 +142,8 @@ def dumps(record: Struct) -> bytes:
     return msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n"
 
 
-def pointer(content: bytes, place: str) -> Pointer:
-    """The pointer at `place`. Raises Untrusted for bytes that are none, or of a newer program."""
-    return _read(content, Pointer, place)
-
-
-def manifest(content: bytes, place: str) -> Manifest:
-    """The manifest at `place`. Raises Untrusted for bytes that are none, or of a newer program."""
-    return _read(content, Manifest, place)
-
-
-def _read(content: bytes, kind: type[_Record], place: str) -> _Record:
+def read(content: bytes, kind: type[_Record], place: str) -> _Record:
+    """The pointer or manifest at `place`. Raises Untrusted for bytes that are none, or of a newer program."""
     try:
         found = msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

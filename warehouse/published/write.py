@@ -95,7 +95,7 @@ def put(
     place.write(POINTER, manifests.dumps(manifests.Pointer(format=manifests.FORMAT, newest=newest, key=key)))
     # Readers that began with the edition before still find its files. What else lies there is not ours.
     named = {file.name for day in (manifest, before) if day is not None for file in day.files}
-    lie = [one.key for one in place.listed("") if one.key.endswith(".parquet") and one.key not in named]
+    lie = [key for key in place.listed("") if key.endswith(".parquet") and key not in named]
     place.delete([name for table in TABLES for name in rows.files_of(table, lie)])
     return newest
 
