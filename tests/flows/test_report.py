@@ -10,6 +10,7 @@ import subprocess
 import tomllib
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,11 @@ def test_what_is_to_be_bought_is_on_a_front_and_owning_is_what_rent_or_buy_says(
         """SELECT DISTINCT gpu_id FROM mart.value JOIN core.workload USING (workload_id)
            WHERE price_basis = 'street' AND on_pareto_frontier AND output IS NOT NULL""",
     )
+    for _, ways in groupby(table(found, "ways"), key=lambda way: way["question"]):
+        line = sorted(
+            (way["outlay_usd"], way["images_per_s"] or way["each_tokens_per_s"]) for way in ways if way["is_front"]
+        )
+        assert [speed for _, speed in line] == sorted(speed for _, speed in line), "more money is never slower on it"
     owned = dict(rows(data, "SELECT DISTINCT gpu_id, own_total_usd FROM mart.rent_vs_buy WHERE cards = 1"))
     judged = {row["gpu_id"]: row for row in table(found, "prices") if row["market"] == "us"}
     assert {name for name, row in judged.items() if row["advice"] in ("buy", "unjudged", "wait")} == {

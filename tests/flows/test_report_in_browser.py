@@ -169,6 +169,9 @@ def test_charts_and_evidence_are_reached_by_keyboard(opened: Opened) -> None:
     page.locator(".plot circle[tabindex='0']").focus()
     page.keyboard.press("ArrowRight")
     assert "it/s" in page.locator(".tip:not([hidden])").inner_text()
+    page.evaluate("location.hash = '#/rent?cur=KRW'")
+    page.locator(".plot rect[tabindex='0']").hover()
+    assert re.fullmatch(r"[^\n]+, gcp, spot\nrenting\n₩[1-9][\d,]*", page.locator(".tip:not([hidden])").inner_text())
 
 
 def test_what_is_seen_can_be_taken_away(opened: Opened, tmp_path: Path) -> None:

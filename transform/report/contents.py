@@ -21,7 +21,7 @@ from gpuledger.transform.answers.markets import ALL
 from gpuledger.transform.answers.markets import market as market_named
 from gpuledger.transform.answers.price import market_parameters
 from gpuledger.transform.answers.value import values
-from gpuledger.transform.assumptions import with_value_kept
+from gpuledger.transform.assumptions import Assumptions, with_value_kept
 from gpuledger.transform.buying import market
 from gpuledger.transform.queries import last_in
 from gpuledger.transform.report import running
@@ -117,10 +117,7 @@ class _Contents:
                 "models": list(dict.fromkeys(question.model_id for question in asked)),
                 "market": list(stocks),
             },
-            "assumptions": {
-                name: _plain(getattr(market.assumptions(self._con), name))
-                for name in ("hours_per_day", "horizon_years", "utilisation", "electricity_usd_per_kwh")
-            },
+            "assumptions": _assumed(market.assumptions(self._con)),
         }
         parameters_of: dict[str, dict[str, object]] = {
             "offers": {"most": MOST_OFFERS}, "left_out": {}, "scores": {}, "held": {}, "cloud": {}, "sources": {},
@@ -235,9 +232,14 @@ def _question(asked: running.Asked) -> Row:
         "model_id": asked.model_id, "people": asked.people, "context": asked.context, "precision": asked.precision,
         "condition": asked.condition, "market": asked.market, "at_precision": need.precision,
         "needed_gb": round(need.needed_bytes(1) / 1e9, 2), "answers": len(asked.answer.ranked(0)),
-        "said": tuple(asked.said),
-        "rent_curve": asked.rent_curve,
+        "said": tuple(asked.said), "rent_curve": asked.rent_curve, "assumed": _assumed(asked.answer.assumptions),
     }  # fmt: skip
+
+
+def _assumed(known: Assumptions) -> dict[str, Any]:
+    """The assumptions that are said beside an answer."""
+    names = ("hours_per_day", "horizon_years", "utilisation", "electricity_usd_per_kwh")
+    return {name: _plain(getattr(known, name)) for name in names}
 
 
 def _plain(value: Any) -> Any:

@@ -242,10 +242,11 @@ def kept(asked: Asked) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
                 rows.append(row if is_other else row | {"precision": None, "needed_gb": None})
             if not is_other:
                 before.append((outlay, speed, option.available_gb))
+    shown = [row["at"] for row in rows]
     for row in rows:
         outlay, speed = row["at"]
         row["is_front"] = speed > 0 and not any(
-            (paid, -rate) != (outlay, -speed) and paid <= outlay and rate >= speed for paid, rate, _ in before
+            (paid, -rate) != (outlay, -speed) and paid <= outlay and rate >= speed for paid, rate in shown
         )
     return rows, [
         {"speed": step.speed, "budget_usd": step.budget_usd}

@@ -71,8 +71,9 @@ class Currency:
         return 1000 if self.has_hundredths else 1_000_000
 
     def of(self, usd: Decimal | float) -> Decimal:
-        """Dollars in this currency, rounded to the digits that are certain."""
-        return round(Decimal(float(usd) / self.usd), self.places)
+        """Dollars in this currency, rounded to the digits that are certain, and to two at least: 0.13 USD are 170 won."""
+        amount = Decimal(float(usd) / self.usd)
+        return round(amount, max(self.places, min(0, 1 - amount.adjusted())))
 
     def sum(self, amount: Sum) -> Sum:
         """A sum of dollars in a sentence, in this currency."""

@@ -14,7 +14,7 @@ const figure = (name, title, plot, legend, table, reading = null) => {
   svg.setAttribute("aria-label", title);
   // Plot labels its groups for programmers. A label such as "line" says nothing to users of a screen reader.
   for (const one of svg.querySelectorAll("g[aria-label]")) { one.dataset.mark = one.getAttribute("aria-label"); one.removeAttribute("aria-label"); }
-  const dots = [...svg.querySelectorAll("circle[aria-label]")];
+  const dots = [...svg.querySelectorAll(":is(circle, rect)[aria-label]:not([role])")];
   dots.forEach((dot, n) => dot.setAttribute("tabindex", n ? -1 : 0));
   const show = (dot) => {
     tip.textContent = dot.getAttribute("aria-label");
@@ -110,7 +110,7 @@ const scatter = (name, title, unit, list, paid = _("price")) => {
   const wide = Math.max(...points.map((row) => row.price)) / Math.min(...points.map((row) => row.price)) > 12;
   const tip_text = (row) => `${row.name}\n${money(row.price_usd)} · ${short(row.score)} ${unit}${row.is_front ? `\n${_("nobody else is at least as fast for no more money")}` : ""}`;
   const plot = Plot.plot({
-    width: widthOf(), height: Math.min(420, Math.max(300, widthOf() * 0.55)), marginLeft: 52, marginBottom: 40, marginTop: 24, marginRight: 24, style,
+    width: widthOf(), height: Math.min(420, Math.max(300, widthOf() * 0.55)), marginLeft: 52, marginBottom: 40, marginTop: 24, marginRight: 40, style,
     x: { label: `${paid}, ${currency()} →`, type: wide ? "log" : "linear", grid: true, nice: true, zero: !wide, ticks: Math.round(widthOf() / (Math.max(...points.map((row) => row.price)) > 1e5 ? 170 : 110)), tickFormat: (tick) => number(tick, 0) },
     y: { label: `↑ ${unit}`, grid: true, nice: true, zero: true, tickFormat: (tick) => number(tick, 3) },
     marks: [
@@ -146,6 +146,9 @@ const rent_lines = (name, title, [rental, idle, owned, rented, below], own) => {
     y: { label: `↑ ${currency()} ${_("a month")}`, grid: true, nice: true, zero: true, tickFormat: (tick) => number(tick, 0) },
     marks: [
       lines.map((one) => Plot.line(one.ends, { stroke: one.colour, strokeWidth: 2 })),
+      // A dot at each quarter says what is paid there.
+      lines.map(({ what, colour, ends: [from, to] }) => Plot.dot([0, 0.25, 0.5, 0.75, 1].map((part) => [part * shown, from[1] + part * (to[1] - from[1])]),
+        { r: 3, fill: colour, ariaLabel: ([hours, paid]) => `${what}\n${_("{hours} h: {price} a month", { hours: number(hours, 0), price: money(paid * rate) })}` })),
       cross === null ? null : Plot.dot([[cross, at(0, rented, cross)]], { r: 5, fill: "var(--accent)", ariaLabel: () => _("{hours} hours a month cost the same", { hours: number(cross, 0) }) }),
     ],
   });
@@ -179,7 +182,7 @@ const prices_over_time = (name, title, gpu_ids, { msrp = null, since = null } = 
   const suspects = alone ? new Set(DATA.history[gpu_ids[0]].suspect) : new Set();
   const marked = alone ? series[0].days.filter((one) => one.low !== null && suspects.has(one.date.toISOString().slice(0, 10))) : [];
   const plot = Plot.plot({
-    width: widthOf(), height: Math.min(360, Math.max(260, widthOf() * 0.4)), marginLeft: 64, marginRight: 16, marginTop: 20, style,
+    width: widthOf(), height: Math.min(360, Math.max(260, widthOf() * 0.4)), marginLeft: 64, marginRight: 32, marginTop: 20, style,
     x: { type: "utc", label: null, tickFormat: (tick) => new Intl.DateTimeFormat(language(), { ...(days_all < 120 ? { day: "numeric" } : { year: "numeric" }), month: "short", timeZone: "UTC" }).format(tick), ticks: Math.max(2, Math.min(days_all, Math.round(widthOf() / 110))) },
     y: { label: `↑ ${currency()}`, grid: true, nice: true, tickFormat: (tick) => number(tick, 0) },
     marks: [
@@ -270,7 +273,7 @@ const bars = (name, title, list, names) => {
     width: widthOf(), marginLeft: 8, marginRight: 110, marginTop: 22, style, axis: null, height: groups.length * (keys.length * 16 + 34) + 40,
     x: { zero: true, nice: true }, y: { domain: keys }, fy: { domain: groups, padding: 0.28 }, color: { domain: keys, range: COLOURS },
     marks: [
-      Plot.barX(list, { x: "value", y: "key", fy: "group", fill: "key", insetTop: 1, insetBottom: 1 }),
+      Plot.barX(list, { x: "value", y: "key", fy: "group", fill: "key", insetTop: 1, insetBottom: 1, ariaLabel: (row) => [row.group, names.get(row.key), row.text].filter(Boolean).join("\n") }),
       Plot.text(list, { x: (row) => Math.max(0, row.value), y: "key", fy: "group", text: "text", textAnchor: "start", dx: 5, fill: "var(--ink)" }),
       Plot.text(list, Plot.selectFirst({ z: "group", fy: "group", frameAnchor: "top-left", dy: -15, text: "group", lineWidth: (widthOf() - 16) / 15, textOverflow: "ellipsis", fill: "var(--ink)", textAnchor: "start", fontWeight: 600 })),
     ],

@@ -75,6 +75,7 @@ const rates = once(() => new Map([["USD", 1], ...rows("rates").map((row) => [row
 /** The worth of a unit of the currency in use, and the day of that rate. All amounts are converted with it, old ones too. */
 const rate_words = () => {
   const row = rows("rates").find((row) => row.currency === currency());
+  if (row.usd_rate < 0.01) return `1 USD = ${number(1 / row.usd_rate, 0)} ${currency()}, ${day(row.fx_day)}`;
   return _("1 {currency} = {rate} USD, {day}", { currency: currency(), rate: short(row.usd_rate), day: day(row.fx_day) });
 };
 
@@ -84,7 +85,11 @@ const _ = (text, filled = {}) =>
 /** The sentence of a message, by its number. Its sums are dollars between marks. */
 const say = (number) => WORDS.said[language()][number].replace(/⟦(-?[\d.]+)⟧/g, (whole, usd) => money(Number(usd)));
 /** A code of the warehouse in words. */
-const word = (kind, code) => (code === null || code === undefined ? "" : _(WORDS.values[kind]?.[code] ?? String(code)));
+const word = (kind, code) => {
+  if (code === null || code === undefined) return "";
+  if (!WORDS.values[kind]?.[code]) console.warn(`codes.toml has no word of ${kind} for ${code}`);
+  return _(WORDS.values[kind]?.[code] ?? String(code));
+};
 
 const number = (amount, places = 2) =>
   amount === null || amount === undefined ? "" : new Intl.NumberFormat(language(), { maximumFractionDigits: places }).format(amount);
@@ -110,9 +115,10 @@ const money = (usd, own = null) => {
   const format = new Intl.NumberFormat(language(), { style: "currency", currency: code, currencyDisplay: "narrowSymbol" });
   let amount = usd / rates().get(code);
   if (own && own.currency === code && own.price !== null && Math.abs(own.price / amount - 1) < 0.005) return format.format(own.price);
-  // Dollars are kept to the cent, and a cent is 13 won: digits beyond that would be made up.
+  // Dollars are kept to the cent, and a cent is 13 won: digits beyond that would be made up. Two stay: an hour for 170 won.
   if (!format.resolvedOptions().maximumFractionDigits) {
-    const step = 10 ** Math.max(0, Math.ceil(Math.log10(0.01 / rates().get(code))));
+    const digits = Math.floor(Math.log10(Math.abs(amount))) - 1;
+    const step = 10 ** Math.max(0, Math.min(digits, Math.ceil(Math.log10(0.01 / rates().get(code)))));
     amount = Math.round(amount / step) * step;
   }
   return format.format(amount);

@@ -161,19 +161,21 @@ const question_of = (id, people = asked("people")) => (questions().get(id) || []
 const ways_of = (question) => (question && ways().get(question.number)) || [];
 const bought = (list) => list.find((row) => row.way === "buy");
 const rented = (list) => list.find((row) => row.way !== "buy");
+/** The name of a way; a whole machine is `computer: its title`, of which the kind is said in the language in use. */
+const name_of = (row) => row.what.replace(/^(server|workstation|computer|laptop): /, (whole, kind) => `${word("machine", kind)}: `);
 const at_bits = (row, text) => (row.precision ? _("{model} at {precision}", { model: text, precision: row.precision }) : text);
-const what = (row, text = row.what) => [row.way === "buy" && cards().has(row.gpu_id) ? page(at_bits(row, text), ["card", row.gpu_id]) : raw(at_bits(row, text)), row.condition && row.condition !== "new" ? ` (${word("condition", row.condition)})` : ""];
-const mark_of = (row) => (row.price_mark ? h("small", { class: "bad" }, " ", row.price_mark.split(", ").map((one) => word("mark", one)).join(", ")) : null);
+const what = (row, text = name_of(row)) => [row.way === "buy" && cards().has(row.gpu_id) ? page(at_bits(row, text), ["card", row.gpu_id]) : raw(at_bits(row, text)), row.condition && row.condition !== "new" ? ` (${word("condition", row.condition)})` : ""];
+const mark_of = (row) => (row.price_mark ? h("small", { class: "wait" }, " ", row.price_mark.split(", ").map((one) => word("mark", one)).join(", ")) : null);
 /** What a chart shows as speed: pictures a minute or tokens/s for each. */
 const rate_of = (row) => (row.images_per_s ? row.images_per_s * 60 : row.each_tokens_per_s ?? null);
 /** How long a picture takes: each GPU makes its own. */
-const picture_time = (row) => { const seconds = row.gpu_count / row.images_per_s; return seconds < 900 ? `${short(seconds)} s` : `${number(seconds / 60, 0)} min`; };
+const picture_time = (row) => { const seconds = row.gpu_count / row.images_per_s; return seconds < 900 ? _("{seconds} s", { seconds: short(seconds) }) : _("{minutes} min", { minutes: number(seconds / 60, 0) }); };
 const speed_of = (row) => (row.images_per_s ? _("{time} a picture", { time: picture_time(row) }) : row.tokens_per_s === null ? _("speed not known") : _("{rate} tokens/s", { rate: short(row.each_tokens_per_s) }));
 const range_of = (row) => (row.speed_is === "measured" ? _("measured") : row.low_tokens_per_s !== null ? _("{low} to {high}", { low: short((row.low_tokens_per_s * row.each_tokens_per_s) / row.tokens_per_s), high: short((row.high_tokens_per_s * row.each_tokens_per_s) / row.tokens_per_s) }) : "");
 const hour = (row) => (row.way === "buy" ? money(row.price_usd) : _("{price} an hour", { price: money(row.price_usd) }));
-const assumed = () => _("{hours} hours a day for {years} years, in use {share} % of them, electricity at {price} a kWh", {
-  hours: number(DATA.assumptions.hours_per_day), years: number(DATA.assumptions.horizon_years), share: number(DATA.assumptions.utilisation * 100), price: money(DATA.assumptions.electricity_usd_per_kwh) });
-const asked_words = (question) => `${_("{model} at {precision}", { model: question.model_id, precision: question.at_precision })}${question.context ? `, ${_("{count} tokens of context", { count: number(question.context) })}` : ""}, ${_("people at once")}: ${number(question.people)} · ${assumed()} · ${market_words(question.market)}`;
+const assumed = (known = DATA.assumptions) => _("{hours} hours a day for {years} years, in use {share} % of them, electricity at {price} a kWh", {
+  hours: number(known.hours_per_day), years: number(known.horizon_years), share: number(known.utilisation * 100), price: money(known.electricity_usd_per_kwh) });
+const asked_words = (question) => `${_("{model} at {precision}", { model: question.model_id, precision: question.at_precision })}${question.context ? `, ${_("{count} tokens of context", { count: number(question.context) })}` : ""}, ${_("people at once")}: ${number(question.people)} · ${assumed(question.assumed)} · ${market_words(question.market)}`;
 
 const for_model = (id) => {
   const question = question_of(id);
@@ -196,7 +198,7 @@ const for_model = (id) => {
     cheaper ? h("p", null, _("Cheaper, and it runs:"), " ", what(cheaper), ` · ${_("{price} on day one", { price: money(cheaper.outlay_usd) })} · ${speed_of(cheaper)}`, mark_of(cheaper), cheaper.behind ? h("small", null, ` – ${cheaper.behind.map(say).join("; ")}`) : null) : null,
     is_whole ? h("details", null, h("summary", null, _("The same in sentences")), h("p", { class: "sentence" }, said.join(" "))) : null,
     within.length > 1 && within.some(rate_of) ? scatter(`${id}-ways`, _("What it does against what is paid on day one, or as rent: {model}", { model: id }), first.images_per_s ? _("pictures a minute") : _("tokens/s for each"),
-      within.filter((one) => rate_of(one) && one.outlay_usd).map((one) => ({ gpu_id: one.gpu_id, name: one.what, price_usd: one.outlay_usd, score: rate_of(one), is_front: one.is_front })), _("day one or rent")) : null,
+      within.filter((one) => rate_of(one) && one.outlay_usd).map((one) => ({ gpu_id: one.gpu_id, name: name_of(one), price_usd: one.outlay_usd, score: rate_of(one), is_front: one.is_front })), _("day one or rent")) : null,
     is_whole && question.rent_curve ? rent_lines(`${id}-rent`, _("Owning or renting, by the hours of use"), question.rent_curve, first.what) : null,
     h("h2", null, _("Ways to run it"), " ", h("small", null, page(_("more about this model"), ["model", id]))),
     ways_grid(id, within, 12),
@@ -226,7 +228,7 @@ const pick_of = (row, kind, first, needed_gb) => {
 const per_heading = (id) => `${["diffusion", "video"].includes(models().get(id).model_kind) ? _("per 1000 images") : _("per million tokens")}, ${currency()}`;
 const ways_grid = (id, list, most = 50) =>
   grid("ways", list, [
-    { key: "what", head: _("what"), value: (row) => row.what, cell: (row) => h("span", { class: "clip", title: row.what }, what(row, short_name(row.what))) },
+    { key: "what", head: _("what"), value: (row) => row.what, cell: (row) => h("span", { class: "clip", title: name_of(row) }, what(row, short_name(name_of(row)))) },
     { key: "way", head: _("how"), value: (row) => (row.way === "buy" ? _("owning") : word("pricing", row.way)), filter: true },
     { key: "outlay", head: `${_("day one")}, ${currency()}`, kind: "r", value: (row) => row.outlay_usd, cell: (row) => money(row.outlay_usd) },
     { key: "total", head: _("total over the years"), kind: "r", value: (row) => row.total_usd, cell: (row) => money(row.total_usd) },
@@ -235,7 +237,7 @@ const ways_grid = (id, list, most = 50) =>
     { key: "speed", head: _("speed for each"), kind: "r", value: rate_of, cell: (row) => [speed_of(row), range_of(row) ? h("small", null, ` ${range_of(row)}`) : null] },
     { key: "per", head: per_heading(id), kind: "r", value: (row) => row.usd_per_million_tokens ?? row.usd_per_thousand_images, cell: (row) => money(row.usd_per_million_tokens ?? row.usd_per_thousand_images) },
     { key: "memory", head: _("memory it has, GB"), kind: "r", value: (row) => row.available_gb, cell: (row) => number(row.available_gb, 1) },
-    { key: "shop", head: _("shop"), value: (row) => sold_by(sellers()[row.seller]), filter: true, cell: (row) => shop(sellers()[row.seller]) },
+    { key: "shop", head: _("shop"), value: (row) => sold_by(sellers()[row.seller]), filter: true, cell: (row) => raw(sold_by(sellers()[row.seller])) },
   ], { search: false, most });
 const need_of = (row, question) => facts(
   [_("parameters"), `${number(row.parameters / 1e9, 2)} B`],
@@ -254,7 +256,6 @@ const models_page = () => [
     return { ...row, bought: bought(list), rented: rented(list) };
   }), [
     { key: "model_id", head: _("model"), cell: (row) => page(row.model_id, ["model", row.model_id]) },
-    { key: "family", head: _("family"), filter: true, value: (row) => row.family?.replaceAll("_", " "), cell: (row) => raw(row.family?.replaceAll("_", " ")) },
     { key: "model_kind", head: _("kind"), filter: true, value: (row) => word("model_kind", row.model_kind) },
     { key: "parameters", head: _("parameters"), kind: "r", cell: (row) => `${number(row.parameters / 1e9, 2)} B` },
     { key: "weights_int4_gb", head: `${_("weights at 4 bits")}, GB`, kind: "r", cell: (row) => short(row.weights_int4_gb) },
@@ -262,7 +263,7 @@ const models_page = () => [
     { key: "outlay", head: `${_("day one")}, ${currency()}`, kind: "r", value: (row) => row.bought?.outlay_usd ?? null, cell: (row) => money(row.bought?.outlay_usd) },
     { key: "speed", head: _("speed"), kind: "r", value: (row) => (row.bought ? rate_of(row.bought) : null), cell: (row) => (row.bought ? speed_of(row.bought) : null) },
     { key: "rent", head: _("cheapest hour"), kind: "r", value: (row) => row.rented?.price_usd ?? null, cell: (row) => (row.rented ? money(row.rented.price_usd) : null) },
-  ], { sort: "parameters", most: 150 }),
+  ], { sort: "outlay", most: 150 }),
 ];
 const model_page = (id) => {
   const row = models().get(id);
@@ -351,7 +352,7 @@ const card_page = (id) => {
       { key: "value", head: _("by value"), kind: "r", value: (one) => one.value?.value_rank ?? null },
       { key: "base", head: _("× baseline"), kind: "r", value: (one) => one.relative_to_baseline, cell: (one) => ratio(one.relative_to_baseline) },
       claimed(own),
-      { key: "source", head: _("source"), value: (one) => title(one.source) },
+      { key: "source", head: _("source"), kind: "tight", value: (one) => title(one.source) },
     ], { search: false })] : null,
     runs.length ? [h("h2", null, _("What runs on it")), h("p", { class: "soft" }, _("one card, {precision}, {context} tokens of context, one user; expected speed with its range", { precision: DATA.asked.precision, context: number(DATA.asked.context) })), grid("runs", runs, [
       { key: "model", head: _("model"), value: (one) => one.model_id, cell: (one) => page(one.model_id, ["model", one.model_id]) },
