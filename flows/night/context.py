@@ -18,7 +18,7 @@ from gpuledger.warehouse.paths import DataDir
 Engine = Literal["prefect", "plain", "published"]
 #: The steps of all long work, in the order in which a night comes to them. A step that comes again goes on where it was.
 Step = Literal[
-    "start", "verify", "read", "replay", "check", "load", "identify", "build", "audit", "publish", "ask", "models", "write",
+    "start", "verify", "read", "replay", "check", "load", "identify", "build", "audit", "publish", "ask", "write",
     "export",
 ]  # fmt: skip
 _Part = TypeVar("_Part")

@@ -50,7 +50,7 @@ def _step_names() -> dict[Step, str]:
         "start": gettext("start"), "verify": gettext("verify"), "read": gettext("read"), "replay": gettext("replay"),
         "check": gettext("check"),
         "load": gettext("load"), "identify": gettext("identify"), "build": gettext("build"), "audit": gettext("audit"),
-        "publish": gettext("publish"), "ask": gettext("ask"), "models": gettext("models"), "write": gettext("write"),
+        "publish": gettext("publish"), "ask": gettext("ask"), "write": gettext("write"),
         "export": gettext("export"),
     }  # fmt: skip
 

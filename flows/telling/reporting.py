@@ -30,15 +30,8 @@ def write(data: DataDir, folder: Path, progress: Progress = SILENT) -> list[Path
 
     translations = {code: say.WithSentences(code) for code in LANGUAGES}
 
-    def models(done: int, total: int) -> None:
-        if not done:
-            progress.step("models", total)
-        progress.at(done)
-        if done == total:
-            progress.step("ask")
-
     progress.step("ask")
-    report_contents = contents(data, origin, texts(settings.load({}).assumptions_given), utc_now(), models)
+    report_contents = contents(data, origin, texts(settings.load({}).assumptions_given), utc_now())
     titles = {"titles": {
         "columns": ["source", "title", "is_of_many_shops"],
         "rows": [[one.name, one.title, one.is_of_many_shops] for one in discover()],

@@ -107,6 +107,11 @@ def test_each_vendor_has_a_row_with_what_an_order_needs_and_a_held_price_is_name
         assert f"price, {code}" in table(tmp_path / code / "procurement.csv")[0], (
             "the questions' own, unless one is asked for"
         )
+    QUESTIONS.put(data, Kept(name="in won", asked={"model": "llama-3.1-8b"}, market="kr", currency="KRW"))
+    export(data, tmp_path / "each")
+    each = {row["question"]: row for row in table(tmp_path / "each" / "procurement.csv")}
+    assert [each[name]["currency"] for name in ("two cards", "in won")] == ["EUR", "KRW"]
+    assert float(each["in won"]["price"]) == 369_000
 
 
 # ── the files ─────────────────────────────────────────────────────────────────────────────────────────────────────────

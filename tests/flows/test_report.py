@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -20,10 +21,14 @@ from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
 from gpuledger.extract.archive.snapshots import Archive
+from gpuledger.flows.cli import cli
+from gpuledger.flows.doors.agent.tools import Tools
 from gpuledger.transform.report import contents as contents_module
 from gpuledger.transform.report.advised import advice
 from gpuledger.transform.report.history import Day, packed
+from gpuledger.transform.report.questions import QUESTIONS, Kept
 from gpuledger.warehouse.outputs.report import files
+from gpuledger.warehouse.paths import DataDir
 from tests.command import rows
 from tests.flows.inprocess import refresh
 from tests.flows.reports import report, shown, table, tree
@@ -123,6 +128,41 @@ def test_what_is_to_be_bought_is_on_a_front_and_owning_is_what_rent_or_buy_says(
     assert owned
     for gpu_id, own_total in owned.items():
         assert judged[gpu_id]["own_total_usd"] == pytest.approx(own_total, abs=0.011)
+
+
+#: Kept questions of each kind that the grid does not hold: what is asked, the market, the currency.
+KEPT: dict[str, tuple[dict[str, Any], str | None, str]] = {
+    "training": ({"model": "llama-3.1-8b", "train": "qlora", "train_tokens": 20_000_000}, None, "USD"),
+    "own card": ({"model": "qwen3-32b", "own": ["nvidia-geforce-rtx-3090"]}, None, "USD"),
+    "days": ({"model": "gpt-oss-120b", "days": 60, "users": 4}, None, "USD"),
+    "a month": ({"model": "llama-3.3-70b", "tokens_per_month": "5M", "budget": "2600"}, None, "USD"),
+    "pictures": ({"model": "flux.1-dev"}, "de", "EUR"),
+    "speech": ({"model": "whisper-large-v3", "speech_hours_per_day": 20}, "kr", "KRW"),
+    "nothing": ({"model": "llama-3.3-70b", "budget": "10"}, None, "USD"),
+}
+
+
+def test_a_kept_question_of_any_kind_is_there_with_the_sentences_and_the_pick_of_buy(
+    nights: dict[int, Night], tmp_path: Path
+) -> None:
+    data = nights[2].copy(tmp_path / "data")
+    for name, (asked, market, currency) in KEPT.items():
+        QUESTIONS.put(data, Kept(name=name, asked=asked, market=market, currency=currency))
+    _, page = report(data, tmp_path)
+    found, said = shown(page), json.loads(page.xpath("//script[@id='words']")[0].text)["said"]["en"]
+    numbers = {row["name"]: number for number, row in enumerate(table(found, "questions"))}
+    first = {row["question"]: row["first"] for row in table(found, "steps")}
+    buy = Tools(DataDir(data), cli).all()["buy"]
+    for row in table(found, "kept"):
+        asked, market, currency = KEPT[row["name"]]
+        told = buy(**asked, market=market, currency=currency)
+        text = " ".join(said[number] for number in row["said"])
+        between = ".*?".join(re.escape(part) for part in re.split("⟦.*?⟧", text))
+        refusal = told["refusal"] and " ".join([told["refusal"]["reason"], *told["refusal"]["ways_out"]])
+        assert re.fullmatch(between, refusal or " ".join(told["sentences"])), row["name"]
+        ways = [way for way in table(found, "ways") if way["question"] == numbers[row["name"]]]
+        pick = ways[first[numbers[row["name"]]]]["what"] if ways else None
+        assert pick == (told["picks"][0]["what"] if told["picks"] else None), row["name"]
 
 
 def test_a_card_that_is_dear_just_now_is_to_be_waited_for_and_one_whose_past_is_not_known_is_not_called_a_buy() -> None:

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from gpuledger.flows.cli import cli
+from gpuledger.transform.report.questions import QUESTIONS, Kept
 from tests.flows.inprocess import refresh
 from tests.flows.reports import report, table, tree
 from tests.flows.reports import shown as contents_of
@@ -203,8 +204,24 @@ def measured(nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory)
     figure = ["measure", "add", WORKLOAD, "21.5", "--gpu", "rtx 4070 ti", "--on", "2023-11-17", "--data-dir", str(data)]
     assert CliRunner().invoke(cli, figure, catch_exceptions=False).exit_code == 0
     assert refresh(data, 2, only=["measurements"]).published
+    card = {"model": "flux.1-dev", "own": ["nvidia-geforce-rtx-4090"]}
+    QUESTIONS.put(data, Kept(name="Bilder", asked=card, market="de", currency="EUR"))
     report(data, folder)
     return (folder / "index.html").as_uri()
+
+
+def test_a_kept_question_opens_first_and_in_its_currency(chromium: Browser, measured: str) -> None:
+    page = chromium.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(measured)
+    first = re.sub(r"\s+", " ", page.locator(".answer").first.inner_text())
+    assert "RTX 4090 (owned) €0.00 A picture of 1024 × 1024 with 28 steps" in first
+    typed = "gpuledger buy --model flux.1-dev --own nvidia-geforce-rtx-4090 --market de --currency EUR"
+    assert typed in page.inner_text("main")
+    assert said == []
+    page.close()
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from openpyxl import load_workbook
 from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.cli import cli
 from gpuledger.flows.doors.agent.tools import Tools
-from gpuledger.transform.report import running
 from gpuledger.transform.report.questions import QUESTIONS as QUESTIONS_KEPT
 from gpuledger.transform.report.questions import Kept
 from gpuledger.warehouse.paths import DataDir
@@ -88,8 +87,8 @@ def in_report(page: dict[str, Any], question: Question) -> dict[str, Any] | None
     (place,) = (
         place
         for place, row in enumerate(table(page, "questions"))
-        if (row["model_id"], row["people"], row["context"], row["precision"], row["condition"], row["market"])
-        == (model, people, context, running.USUAL, condition, market)
+        if (row["model_id"], row["people"], row["context"], row["condition"], row["market"])
+        == (model, people, context, condition, market)
     )
     return next((row for row in table(page, "ways") if row["question"] == place), None)
 

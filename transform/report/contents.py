@@ -23,11 +23,15 @@ from gpuledger.transform.answers.price import market_parameters
 from gpuledger.transform.answers.value import values
 from gpuledger.transform.assumptions import Assumptions, with_value_kept
 from gpuledger.transform.buying import market
+from gpuledger.transform.buying.answer import Answer
+from gpuledger.transform.buying.headline import sentences
 from gpuledger.transform.queries import last_in
 from gpuledger.transform.report import running
 from gpuledger.transform.report.advised import CONTEXT_TOKENS, PRECISION, advice, beaten_by, own_total
 from gpuledger.transform.report.history import Day, packed
+from gpuledger.transform.report.questions import QUESTIONS, Answered, Asker, Kept
 from gpuledger.warehouse.errors import WarehouseError
+from gpuledger.warehouse.outputs.answer import plain
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
 
@@ -47,13 +51,7 @@ TABLES = (
 )  # fmt: skip
 
 
-def contents(
-    data: DataDir,
-    origin: Origin,
-    set_here: Mapping[str, str],
-    clock: datetime,
-    on_model: running.OnModel = running.no_progress,
-) -> dict[str, Any]:
+def contents(data: DataDir, origin: Origin, set_here: Mapping[str, str], clock: datetime) -> dict[str, Any]:
     """The contents of the report on the version that is published now.
 
     `set_here` are the assumptions that this machine sets. Raises NoWarehouse, NotAWarehouse, OlderWarehouse, and
@@ -63,7 +61,7 @@ def contents(
         run, last = _rows(con, "run"), last_in(con)
         if last is None:
             raise WarehouseError(Message("no run of this warehouse was published, so there is nothing to report"))
-        return _Contents(con, data, {**run[0], "as_of": last.prices_as_of}, origin).all(set_here, clock, on_model)
+        return _Contents(con, data, {**run[0], "as_of": last.prices_as_of}, origin).all(set_here, clock)
 
 
 class _Contents:
@@ -74,7 +72,7 @@ class _Contents:
         self._pages: dict[str, int] = {}
         self._messages: dict[Message, int] = {}
 
-    def all(self, set_here: Mapping[str, str], clock: datetime, on_model: running.OnModel) -> dict[str, Any]:
+    def all(self, set_here: Mapping[str, str], clock: datetime) -> dict[str, Any]:
         markets = _rows(self._con, "markets")
         if len(markets) == 2:  # one market and the table of all markets, which then show the same
             markets = markets[:1]
@@ -88,7 +86,10 @@ class _Contents:
         ]
         stocks = running.stocks(self._con, places, set_here, clock)
         models = _rows(self._con, "models")
-        asked = list(running.asked(stocks, self._data.root, {row["model_id"] for row in models}, on_model))
+        asked = list(running.asked(stocks, self._data.root, {row["model_id"] for row in models}))
+        asker = Asker(self._con, self._data, set_here, clock)
+        own = [asker.ask(one) for one in QUESTIONS.usable(self._data.root)[0]]
+        asked += [_as_asked(one.kept, one.answer) for one in own if one.answer]
         kept = [running.kept(question) for question in asked]
         ways, sellers = _ways_and_sellers([rows for rows, _ in kept])
         content = {
@@ -101,6 +102,7 @@ class _Contents:
             "value": self._table(value),
             "models": self._table(models),
             "questions": self._table([_question(question) for question in asked]),
+            "kept": self._table([_kept(one) for one in own]),
             "ways": self._table(ways),
             "steps": self._table(
                 [{"question": number, **step} for number, (_, found) in enumerate(kept) for step in found]
@@ -114,7 +116,7 @@ class _Contents:
             "asked": {"precision": PRECISION, "context": CONTEXT_TOKENS},
             "grid": dict(running.axes())
             | {
-                "models": list(dict.fromkeys(question.model_id for question in asked)),
+                "models": list(dict.fromkeys(question.model_id for question in asked if question.name is None)),
                 "market": list(stocks),
             },
             "assumptions": _assumed(market.assumptions(self._con)),
@@ -216,7 +218,7 @@ def _ways_and_sellers(kept: Sequence[Iterable[Row]]) -> tuple[list[Row], list[Ro
     """The ways of each question, and the sellers by whose numbers they name them, as many ways have the same."""
     sellers: dict[tuple[Any, ...], int] = {}
     ways = [
-        {"question": number, **{name: way[name] for name in (*running.SHOWN, "notes", "behind", "is_front")}}
+        {"question": number, **{name: way[name] for name in (*running.SHOWN, "notes", "behind", "speed", "is_front")}}
         | {"seller": sellers.setdefault(tuple(way[name] for name in running.SELLER), len(sellers))}
         for number, of_question in enumerate(kept)
         for way in of_question
@@ -225,11 +227,27 @@ def _ways_and_sellers(kept: Sequence[Iterable[Row]]) -> tuple[list[Row], list[Ro
     return ways, [dict(zip(columns, seller, strict=True)) for seller in sellers]
 
 
+def _as_asked(kept: Kept, answer: Answer) -> running.Asked:
+    return running.Asked(
+        name=kept.name, model_id=answer.need.model_id, people=answer.need.users, context=answer.need.context_tokens,
+        condition=answer.question.condition, market=answer.stock.place.market, answer=answer, at_each_precision=[answer],
+    )  # fmt: skip
+
+
+def _kept(one: Answered) -> Row:
+    """A kept question as it was asked, and what it is answered."""
+    said = (one.answer and sentences(one.answer)) or one.why_nothing()
+    return {
+        "name": one.kept.name, "asked": plain(one.kept.asked), "market": one.kept.market, "currency": one.kept.currency,
+        "said": tuple(said),
+    }  # fmt: skip
+
+
 def _question(asked: running.Asked) -> Row:
-    """A question of the grid with what the model needs, its sentences, and how many answers there are."""
+    """A question with what the model needs, its sentences, and how many answers there are."""
     need = asked.answer.need
     return {
-        "model_id": asked.model_id, "people": asked.people, "context": asked.context, "precision": asked.precision,
+        "name": asked.name, "model_id": asked.model_id, "people": asked.people, "context": asked.context,
         "condition": asked.condition, "market": asked.market, "at_precision": need.precision,
         "needed_gb": round(need.needed_bytes(1) / 1e9, 2), "answers": len(asked.answer.ranked(0)),
         "said": tuple(asked.said), "rent_curve": asked.rent_curve, "assumed": _assumed(asked.answer.assumptions),

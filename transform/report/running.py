@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,7 +22,7 @@ from gpuledger.transform.buying import market
 from gpuledger.transform.buying.answer import Answer, ask, at_each_precision
 from gpuledger.transform.buying.choosing.comfort import gravity, with_reasons
 from gpuledger.transform.buying.choosing.picks import Choice, Ranked
-from gpuledger.transform.buying.headline import cheapest_below, rent_curve, sentences, why_nothing
+from gpuledger.transform.buying.headline import cheapest_below, headline, rent_curve, sentences, speed_of, why_nothing
 from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.rows import Shown, row_of
@@ -30,10 +30,6 @@ from gpuledger.transform.buying.stock import Stock, place_of, warehouse
 from gpuledger.transform.sizing.added_models import MODELS
 from gpuledger.transform.sizing.errors import SizingError
 
-#: A function that is called with the number of models that are done, and the number of all models.
-OnModel = Callable[[int, int], None]
-#: The precision of a model where nobody asks for another one.
-USUAL = "usual"
 #: The number of ways that are kept for each question, in addition to those that a smaller budget or a higher speed leaves.
 MOST = 8
 #: The columns of an answer that the report shows (see rows.COLUMNS), and those that many answers share.
@@ -47,16 +43,16 @@ SELLER = ("source", "seller", "url", "price_since", "last_seen_at", "snapshot_sh
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question of the grid with its answer, and those among which it was chosen."""
+    """A question with its answer, and those among which it was chosen. Only one that a person keeps has a name."""
 
     model_id: str
     people: int
     context: int | None
-    precision: str
     condition: str
     market: str
     answer: Answer
     at_each_precision: Sequence[Answer]
+    name: str | None = None
 
     @property
     def said(self) -> Sequence[Message]:
@@ -71,10 +67,6 @@ class Asked:
             curve.rental,
             *(figure if figure is None else float(round(figure, 2)) for figure in curve[1:]),
         )
-
-
-def no_progress(done: int, total: int) -> None:
-    """The OnModel function for callers that do not follow the progress. Does nothing."""
 
 
 @functools.cache
@@ -96,19 +88,13 @@ def models(con: duckdb.DuckDBPyConnection) -> set[str]:
     return {row[0] for row in con.execute("SELECT model_id FROM core.model").fetchall()}
 
 
-def asked(
-    offered: Mapping[str, Stock], own: Path, held: Collection[str], on_model: OnModel = no_progress
-) -> Iterator[Asked]:
+def asked(offered: Mapping[str, Stock], own: Path, held: Collection[str]) -> Iterator[Asked]:
     """Every question of the grid, to the stock of each market. `held` are the models of the warehouse.
 
     `own` is the data directory with the models that users added.
     """
-    names = chosen(own, held)
-    for number, model_id in enumerate(names):
-        on_model(number, len(names))
-        for name, stock in offered.items():
-            yield from _of_model(model_id, name, stock, own)
-    on_model(len(names), len(names))
+    for model_id, (name, stock) in product(chosen(own, held), offered.items()):
+        yield from _of_model(model_id, name, stock, own)
 
 
 def chosen(own: Path, held: Collection[str]) -> list[str]:
@@ -119,26 +105,19 @@ def chosen(own: Path, held: Collection[str]) -> list[str]:
 
 def _of_model(model_id: str, market_name: str, stock: Stock, own: Path) -> Iterator[Asked]:
     """The questions about a model, without those that make no sense: a model of pictures has no context."""
-    precisions = list[str]()
-    for precision, people, context, condition in product(
-        axes()["precision"], axes()["people"], axes()["context"], axes()["condition"]
-    ):
+    for people, context, condition in product(axes()["people"], axes()["context"], axes()["condition"]):
         is_usual = context == axes()["context"][0]
-        question = Question(
-            model=model_id, precision=None if precision == USUAL else precision, condition=condition,
-            usage=Usage(users=people, context=None if is_usual else context),
-        )  # fmt: skip
+        usage = Usage(users=people, context=None if is_usual else context)
+        question = Question(model=model_id, condition=condition, usage=usage)
         with suppress(SizingError):
             answer = ask(question, stock, own)
-            if answer.need.users != people or (precision != USUAL and answer.need.precision in precisions):
-                continue  # a model of pictures serves one at a time, and the usual precision may be this one
-            if precision == USUAL:
-                precisions.append(answer.need.precision)
+            if answer.need.users != people:
+                continue  # a model of pictures serves one at a time
             others = [] if answer.need.job else at_each_precision(question, stock, own)
             all_ = [answer if one.need.precision == answer.need.precision else one for one in others] or [answer]
             yield Asked(
-                model_id=model_id, people=people, context=context if answer.need.job else None, precision=precision,
-                condition=condition, market=market_name, answer=answer, at_each_precision=all_,
+                model_id=model_id, people=people, context=context if answer.need.job else None, condition=condition,
+                market=market_name, answer=answer, at_each_precision=all_,
             )  # fmt: skip
 
 
@@ -222,7 +201,12 @@ def kept(asked: Asked) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     has as much memory; of other precisions, which such a row names with what it needs, those of the steps alone. On the
     front are those that no other beats in cost and speed.
     """
-    found = steps(asked.at_each_precision)
+    picks = asked.answer.picks
+    if asked.name is None:
+        found = steps(asked.at_each_precision)
+    else:  # it has its own limits
+        head = headline(asked.answer)
+        found = [Step(0, None, (*picks, head and head.cheaper))] if picks else []
     picked = {id(option) for step in found for option in step.picks}
     before, rows, places = list[tuple[float, float, float]](), list[dict[str, Any]](), dict[int, int]()
     others = (other for other in asked.at_each_precision if other is not asked.answer)
@@ -239,6 +223,7 @@ def kept(asked: Asked) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
                 places[id(option)] = len(rows)
                 row = row_of(Shown(rank=rank, option=option, ruled_out=why, answer=answer, origin=lambda sha256: None))
                 row |= {"notes": option.notes or None, "behind": option.behind or None, "at": (outlay, speed)}
+                row["speed"] = tuple(speed_of(option, answer)) if asked.name and id(option) in picked else None
                 rows.append(row if is_other else row | {"precision": None, "needed_gb": None})
             if not is_other:
                 before.append((outlay, speed, option.available_gb))

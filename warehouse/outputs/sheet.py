@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -42,7 +43,7 @@ class Sheet:
     """A list with a title, and a subtitle that says what it lists.
 
     `printed` is the number of columns that go on paper. `colours` has the colour of each text of the first column.
-    `currency` is that of its amounts, and of the tables that are exported with it.
+    `currency` is that of its amounts, if they have no column `currency`, and of the tables that are exported with it.
     """
 
     name: str
@@ -100,24 +101,23 @@ def is_number(kind: Kind) -> bool:
 def widest(sheet: Sheet, place: int) -> int:
     """Width of the widest text in a column of neither sentences nor links, in letters."""
     texts = [_text(row[place]) for row in sheet.rows]
-    return max((_cells(text) for text in texts), default=0)
+    return max((len(_widened(text)) for text in texts), default=0)
 
 
-def lines(sheet: Sheet, row: Sequence[Any]) -> int:
-    """Number of lines that the longest text of a row takes in the columns that are printed."""
-    # The width is smaller here, as a word that does not fit begins a new line.
+def height(sheet: Sheet, row: Sequence[Any]) -> int:
+    """What the longest text of a row takes in the columns that are printed, of 11 points [pt]. Korean lines are higher."""
     texts = [
-        (_cells(_text(value)), column.width - 3)
+        (text := _text(value), textwrap.wrap(_widened(text), column.width - 1))
         for column, value in zip(sheet.columns, row, strict=True)
         if column.width and column.kind in ("text", "long")
     ]
-    return max((-(-letters // width) for letters, width in texts), default=1) or 1
+    return max((max(len(lines), 1) * (15 if text == _widened(text) else 17) for text, lines in texts), default=15)
 
 
 def _text(value: Any) -> str:
     return value.isoformat() if isinstance(value, date) else cell(value)
 
 
-def _cells(text: str) -> int:
-    """Width of a text in letters. A Korean, Chinese or Japanese letter is as wide as two others."""
-    return sum(2 if ord(letter) > 0x1100 else 1 for letter in text)
+def _widened(text: str) -> str:
+    """A text of as many letters as it is wide: a Korean, Chinese or Japanese letter is as wide as two others."""
+    return "".join(letter * 2 if ord(letter) > 0x1100 else letter for letter in text)

@@ -23,7 +23,7 @@ from gpuledger import local_files
 from gpuledger.message import Message
 from gpuledger.warehouse.outputs.answer import cell, flat, safe_text
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
-from gpuledger.warehouse.outputs.sheet import Kind, Sheet, is_number, lines, widest
+from gpuledger.warehouse.outputs.sheet import Kind, Sheet, height, is_number, widest
 from gpuledger.warehouse.outputs.tables import HISTORIES, tables
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
@@ -97,10 +97,8 @@ def _list(book: Any, front: Sheet, gettext: Callable[[str], str]) -> None:
         )  # fmt: skip
         if column.kind == "money":
             # Won are not counted in hundredths, and a cell that is too narrow for its number shows "###".
-            amounts = [row[place - 1] for row in front.rows if row[place - 1] is not None]
-            places = 2 if any(amount % 1 for amount in amounts) else 0
-            shapes[place] = "#,##0.00" if places else "#,##0"
-            longest_amount = max((len(f"{amount:,.{places}f}") for amount in amounts), default=0)
+            amounts = [(row[place - 1], _places(front, row)) for row in front.rows if row[place - 1] is not None]
+            longest_amount = max((len(f"{amount:,.{places}f}") for amount, places in amounts), default=0)
             sheet.column_dimensions[get_column_letter(place)].width = max(longest_amount + 2, column.width)
             continue
         width = column.width or {"link": LINK_WIDTH, "day": 12}.get(column.kind)
@@ -108,7 +106,7 @@ def _list(book: Any, front: Sheet, gettext: Callable[[str], str]) -> None:
         sheet.column_dimensions[get_column_letter(place)].width = width or min(
             max(widest(front, place - 1), longest + 3, 8) + 2, WIDEST
         )
-    sheet.row_dimensions[4].height = 78
+    sheet.row_dimensions[4].height = 48
     for number, row in enumerate(front.rows, 5):
         for place, (column, value) in enumerate(zip(front.columns, row, strict=True), 1):
             target_cell = sheet.cell(number, place)
@@ -123,7 +121,9 @@ def _list(book: Any, front: Sheet, gettext: Callable[[str], str]) -> None:
                     target_cell.hyperlink = link if len(link) <= _LONGEST_LINK else None
                 continue
             target_cell.value = _value(value)
-            if place in shapes:
+            if column.kind == "money":
+                target_cell.number_format = "#,##0.00" if _places(front, row) else "#,##0"
+            elif place in shapes:
                 target_cell.number_format = shapes[place]
             if place == 1:
                 target_cell.font = _BOLD
@@ -132,13 +132,19 @@ def _list(book: Any, front: Sheet, gettext: Callable[[str], str]) -> None:
             elif place == 2:
                 target_cell.font = _BOLD
         # Most programs do not compute the height of wrapped text.
-        sheet.row_dimensions[number].height = 16 * lines(front, row)
+        sheet.row_dimensions[number].height = height(front, row) + 2
     # The first columns stay in view too: what is ordered, and for which question.
     sheet.freeze_panes = "D5"
     sheet.auto_filter.ref = f"A4:{get_column_letter(len(front.columns))}{max(4 + len(front.rows), 5)}"
     sheet.print_title_rows = "4:4"
     sheet.print_area = f"A1:{get_column_letter(front.printed)}{4 + len(front.rows)}"
     _printed(sheet, gettext("Page &P of &N"))
+
+
+def _places(front: Sheet, row: Sequence[Any]) -> int:
+    """The decimals of the amounts of a row."""
+    own = next((cell for column, cell in zip(front.columns, row, strict=True) if column.name == "currency"), None)
+    return 2 if Currency(own or front.currency.code, 1.0, None).has_hundredths else 0
 
 
 def _printed(sheet: Any, page: str) -> None:

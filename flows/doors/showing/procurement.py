@@ -25,6 +25,7 @@ from gpuledger.transform.buying.headline import named, sentences, speed_of
 from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.rows import Shown, row_of
 from gpuledger.transform.report.questions import Answered, Asker, Kept, kept
+from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.outputs.sheet import Column, Sheet
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
@@ -38,7 +39,7 @@ NAME = "procurement"
 #: What a row is for, by the name of a pick (rows.COLUMNS), or of the best in a vendor's quote.
 _ADVICE = {
     "first": N_("buy"), "for less": N_("for less"), "other condition": N_("other condition"), "quote": N_("quote"),
-    "none": N_("no answer"),
+    "none": N_("no answer"), "owned": N_("you have it"),
 }  # fmt: skip
 
 
@@ -50,7 +51,7 @@ def sheet(data: DataDir, money: Money, clock: datetime, answered: Sequence[Answe
     """The list: the kept questions in the markets in which they were asked, others in the market in use.
 
     `answered` are those that are answered already, of the version that is published. Where the command line names no
-    currency, that of the questions rules if all have the same.
+    currency, that of the questions rules if all have the same; otherwise each row has its own, and names it.
     Raises NoWarehouse, and BadQuery for an unknown market.
     """
     home = market(data, chosen.market()).market
@@ -61,15 +62,19 @@ def sheet(data: DataDir, money: Money, clock: datetime, answered: Sequence[Answe
             (one.kept.name, one.answer.stock.place.market): one for one in answered if one.answer
         }
         asked = [replace(one, market=one.market or home) for one in kept(con, data)]
-        if not chosen.names_currency() and len(codes := {one.currency for one in asked}) == 1:
+        codes = set() if chosen.names_currency() else {one.currency for one in asked}
+        if len(codes) == 1:
             money = money_in(data, codes.pop())
-        rows = [
+        all_in = None if codes else money
+        found = [
             row
             for one in asked
-            for row in _rows(asker, there.get((one.name, one.market)) or asker.ask(one), quotes, money)
+            for row in _rows(asker, there.get((one.name, one.market)) or asker.ask(one), quotes, all_in)
         ]
+    listed = [column for column in _columns() if codes or column.name != "currency"]
+    rows = [[row.get(column.name) for column in listed] for row in found]
+    columns = [column if column.kind != "money" else _money_column(column, all_in) for column in listed]
     hint = gettext("for any other question: {command}").format(command="gpuledger buy --model … --save …")
-    columns = _columns(money)
     printed = next(place for place, column in enumerate(columns) if not column.width)
     return Sheet(
         name=NAME, title=gettext("What to buy"), subtitle=f"{money.title(prices_heading(data))} · {hint}",
@@ -78,15 +83,22 @@ def sheet(data: DataDir, money: Money, clock: datetime, answered: Sequence[Answe
     )  # fmt: skip
 
 
-def _rows(asker: Asker, asked: Answered, quotes: _Quotes, money: Money) -> Iterator[list[Any]]:
-    """The picks of one question, and what is best of each vendor's quote that answers it."""
+def _money_column(column: Column, money: Money | None) -> Column:
+    """A column of dollars in a currency (None: in that of each row)."""
+    if money is None:
+        return replace(column, name=column.name.removesuffix("_usd"))
+    return replace(column, name=money.name(column.name), heading=f"{column.heading}, {money.code}")
+
+
+def _rows(asker: Asker, asked: Answered, quotes: _Quotes, money: Currency | None) -> Iterator[dict[str, Any]]:
+    """The picks of one question, and what is best of each vendor's quote that answers it, by the names of `_columns` and in
+    a currency (None: in that of the question).
+    """
     one, answer = asked.kept, asked.answer
+    money = money or (answer.stock.place.currency if answer else DOLLARS)
     if answer is None or answer.picks is None:
-        values = {
-            "advice": _advice("none"), "question": one.name, "asked": _asked(one),
-            "why": "; ".join(say(line, money.sum) for line in asked.why_nothing()),
-        }  # fmt: skip
-        yield [values.get(column.name) for column in _columns(money)]
+        why = "; ".join(say(line, money.sum) for line in asked.why_nothing())
+        yield {"advice": _advice("none"), "question": one.name, "asked": _asked(one), "why": why}
         return
     picks = answer.picks.all()
     for place, option in enumerate(picks, 1):
@@ -112,7 +124,7 @@ def _asked(kept: Kept) -> str:
     return ", ".join(f"{say(name)} {value}" for name, value in kept.asked.items())
 
 
-def _row(order: _Order, advice: str, quotes: _Quotes, money: Money) -> list[Any]:
+def _row(order: _Order, advice: str, quotes: _Quotes, money: Currency) -> dict[str, Any]:
     option, answer = order.option, order.answer
     row = row_of(Shown(rank=order.place, option=option, ruled_out=None, answer=answer, origin=lambda sha256: None))
     listing, quoted = orders.listing_of(quotes.con, option), quotes.offer_of(option)
@@ -126,7 +138,8 @@ def _row(order: _Order, advice: str, quotes: _Quotes, money: Money) -> list[Any]
         for name in ("condition", "way", "price_mark")
     }
     values = row | codes | {
-        "advice": _advice(advice or row["pick"]), "question": order.kept.name, "asked": _asked(order.kept),
+        "advice": _advice((advice or row["pick"]) if pieces else "owned"), "currency": money.code,
+        "question": order.kept.name, "asked": _asked(order.kept),
         "what": say(named(option)), "shop": _vendor(option), "mpn": listing.mpn, "quantity": pieces,
         "tax": gettext("tax not stated") if listing.is_quote and listing.tax_included is None
         else tax_heading(answer.stock.place),
@@ -137,8 +150,7 @@ def _row(order: _Order, advice: str, quotes: _Quotes, money: Money) -> list[Any]
         "speed_is": spoken(row["speed_is"]), "evidence": (row["snapshot_sha256"] or "")[:12] or None,
         "sentence": " ".join(say(line, money.sum) for line in sentences(answer)) if row["pick"] == "first" else None,
     }  # fmt: skip
-    by_name = {money.name(name): money.amount(name, value) for name, value in values.items()}
-    return [by_name[column.name] for column in _columns(money)]
+    return {name: money.amount(name, value) for name, value in values.items()}
 
 
 def _pieces(option: Option, answer: Answer) -> int:
@@ -198,8 +210,9 @@ def origin_headings() -> dict[str, tuple[str, str]]:
     }  # fmt: skip
 
 
-def _columns(money: Money) -> Sequence[Column]:
-    code, origin = money.code, origin_headings()
+def _columns() -> Sequence[Column]:
+    """All columns, those of money in dollars."""
+    origin = origin_headings()
     return [
         Column("advice", gettext("advice"), "text",
                gettext("buy, and for less or in the other condition if that is worth a thought; quote: the best that this "
@@ -210,23 +223,22 @@ def _columns(money: Money) -> Sequence[Column]:
         Column("shop", gettext("vendor"), "text", gettext("who sells it; empty where the price is what others paid"), 11),
         Column("mpn", gettext("part number"), "text", gettext("the maker's number, else that of the shop"), 11),
         Column("quantity", gettext("pieces"), "count", gettext("boards or machines, without those that are there"), 6),
-        Column(money.name("price_usd"), gettext("price, {currency}").format(currency=code), "money",
-               gettext("of all pieces, or of an hour of rent"), 9),
-        Column("tax", gettext("tax"), "text", gettext("whether the price includes it"), 9),
-        Column(money.name("shipping_usd"), gettext("shipping, {currency}").format(currency=code), "money",
+        Column("price_usd", gettext("price"), "money", gettext("of all pieces, or of an hour of rent"), 9),
+        Column("currency", gettext("currency"), "text", gettext("of all amounts of the row"), 9),
+        Column("tax", gettext("tax"), "text", gettext("whether the price includes it"), 8),
+        Column("shipping_usd", gettext("shipping"), "money",
                gettext("of all pieces, as the shop or the quote states it; empty where it does not"), 9),
         Column("valid_until", gettext("valid until"), "day", gettext("last day of a quote"), 10),
         Column("stock", gettext("delivery"), "text",
                gettext("in stock, or how many a quote offers; empty where nobody was asked"), 9),
         Column("url", gettext("link"), "link", gettext("page of the offer"), 6),
         Column("why", gettext("why"), "long",
-               gettext("speed for the model, measured or calculated with its range, and the memory that it needs"), 21),
-        Column(money.name("outlay_usd"), gettext("day one, {currency}").format(currency=code), "money",
+               gettext("speed for the model, measured or calculated with its range, and the memory that it needs"), 18),
+        Column("outlay_usd", gettext("day one"), "money",
                gettext("what is paid on day one, with the machine; a rental counts with its rent over the horizon"), 9),
-        Column(money.name("total_usd"), gettext("in all, {currency}").format(currency=code), "money",
-               gettext("over the horizon, less what is kept"), 9),
+        Column("total_usd", gettext("in all"), "money", gettext("over the horizon, less what is kept"), 9),
         Column("held", gettext("look at first"), "text",
-               gettext("what the price is if it is not of a shop today, and prices of this card that are held"), 11),
+               gettext("what the price is if it is not of a shop today, and prices of this card that are held"), 10),
         Column("asked", gettext("asked"), "text", gettext("the arguments of the question")),
         Column("each_tokens_per_s", gettext("tokens/s for each"), "number", gettext("what each person sees")),
         Column("speed_is", gettext("speed is"), "text", gettext("measured, calibrated, estimated, or a bound")),

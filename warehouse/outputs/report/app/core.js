@@ -30,7 +30,16 @@ const workloads = once(() => new Map(rows("workloads").map((row) => [row.workloa
 const models = once(() => new Map(rows("models").map((row) => [row.model_id, row])));
 const scores = once(() => new Map(rows("scores").map((row) => [`${row.workload_id} ${row.gpu_id}`, row])));
 const sellers = once(() => rows("sellers"));
-const questions = once(() => group(rows("questions").map((row, number) => ({ ...row, number })), "model_id"));
+const numbered = once(() => rows("questions").map((row, number) => ({ ...row, number })));
+const questions = once(() => group(numbered().filter((row) => row.name === null), "model_id"));
+/** The questions that a person keeps, by their names, each with its `answer` if it has one. */
+const kept = once(() => new Map(rows("kept").map((row) => [row.name, { ...row, answer: numbered().find((one) => one.name === row.name) }])));
+/** The kept question that the address asks; without a question in it, the first one. */
+const kept_asked = () => {
+  if (path.length) return undefined;
+  const asked = parameters.get("for");
+  return asked ? (asked.startsWith("k:") ? kept().get(asked.slice(2)) : undefined) : [...kept().values()][0];
+};
 const ways = once(() => group(rows("ways"), "question"));
 /** The picks of a question, by the least speed and the budget from which they hold. */
 const steps = once(() => group(rows("steps"), "question"));
@@ -68,7 +77,7 @@ const ask = (more, quietly = false) => {
 };
 
 const language = () => (WORDS.languages.includes(parameters.get("lang")) ? parameters.get("lang") : WORDS.language);
-const currency = () => (parameters.get("cur") && rates().has(parameters.get("cur")) ? parameters.get("cur") : "USD");
+const currency = () => [parameters.get("cur"), kept_asked()?.currency].find((code) => rates().has(code)) ?? "USD";
 const market = () => (markets().some((row) => row.market === parameters.get("market")) ? parameters.get("market") : DATA.run.home);
 const rates = once(() => new Map([["USD", 1], ...rows("rates").map((row) => [row.currency, row.usd_rate])]));
 
@@ -83,7 +92,7 @@ const rate_words = () => {
 const _ = (text, filled = {}) =>
   ((WORDS.translations[language()] || {})[text] || text).replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
 /** The sentence of a message, by its number. Its sums are dollars between marks. */
-const say = (number) => WORDS.said[language()][number].replace(/⟦(-?[\d.]+)⟧/g, (whole, usd) => money(Number(usd)));
+const say = (number) => (typeof number === "string" ? number : WORDS.said[language()][number]).replace(/⟦(-?[\d.]+)⟧/g, (whole, usd) => money(Number(usd)));
 /** A code of the warehouse in words. */
 const word = (kind, code) => {
   if (code === null || code === undefined) return "";
@@ -185,7 +194,7 @@ const title = (name) => _(titles().get(name) ?? name);
 const titles = once(() => new Map(rows("titles").map((row) => [row.source, row.title])));
 const of_many = once(() => new Set(rows("titles").filter((row) => row.is_of_many_shops).map((row) => row.source)));
 /** Who sells: the shop, the vendor that it names, or the host of a page where the source reads many shops. */
-const sold_by = ({ shop, url, vendor }) => (of_many().has(shop) && url ? new URL(url).hostname : !vendor ? title(shop) : shop === "quotes" ? vendor : `${vendor} (${title(shop)})`);
+const sold_by = ({ shop, url, vendor }) => (!shop ? "" : of_many().has(shop) && url ? new URL(url).hostname : !vendor ? title(shop) : shop === "quotes" ? vendor : `${vendor} (${title(shop)})`);
 /** The same, with `stale` in red behind it if its data are older than they may be. */
 const shop = (row) => (stale().has(row.shop) ? h("span", null, raw(sold_by(row)), " ", h("span", { class: "bad" }, _("stale"))) : raw(sold_by(row)));
 /** When a price was last confirmed, relative to the time of the report. */

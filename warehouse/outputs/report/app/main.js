@@ -24,7 +24,7 @@ const head = () => {
   return [
     h("div", { class: "bar" }, h("a", { class: "brand", href: address([]), translate: "no" }, "gpuledger"),
       h("div", { class: "switches" },
-        markets().length > 1 ? h("label", null, _("Market"), h("select", { name: "market", onchange: set("market") }, markets().map((row) => option(row.market, row.market === "all" ? _("all markets, net of tax") : row.market, market())))) : null,
+        markets().length > 1 && !kept_asked() ? h("label", null, _("Market"), h("select", { name: "market", onchange: set("market") }, markets().map((row) => option(row.market, row.market === "all" ? _("all markets, net of tax") : row.market, market())))) : null,
         h("label", null, _("Currency"), h("select", { name: "cur", onchange: set("cur") }, [...rates().keys()].map((code) => option(code, code, currency())))),
         h("label", null, _("Language"), h("select", { name: "lang", onchange: set("lang") }, WORDS.languages.map((code) => option(code, new Intl.DisplayNames([code], { type: "language" }).of(code), language())))),
         h("label", null, _("Colours"), h("select", { name: "theme", onchange: set("theme") }, [["", _("as the system")], ["light", _("light")], ["dark", _("dark")]].map(([key, text]) => option(key, text, parameters.get("theme") || "")))))),

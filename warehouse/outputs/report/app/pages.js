@@ -4,8 +4,9 @@ const facts = (...list) => h("dl", { class: "facts" }, list.filter(([, one]) => 
 const none = (text) => h("p", { class: "notice" }, text);
 const market_words = (code = market()) => {
   const row = markets().find((one) => one.market === code);
-  if (!row || row.market === "all") return _("all markets, net of tax");
-  const name = _("market {market}", { market: row.market });
+  if (code === "all" || row?.market === "all") return _("all markets, net of tax");
+  const name = _("market {market}", { market: code });
+  if (!row) return name;
   if (row.prices_include_tax && row.tax_rate) return `${name}, ${_("with {rate} {tax}", { rate: `${number(row.tax_rate * 100)} %`, tax: _(row.tax_name) })}`;
   return row.tax_name ? `${name}, ${_("before {tax}", { tax: _(row.tax_name) })}` : name;
 };
@@ -24,7 +25,8 @@ const why_not = (row) => (row && row.excluded ? h("small", null, _("no offer of 
 const TASKS = () => [...workloads().values()].map((row) => ["w", row.workload_id, row.workload]);
 const task_of = () => {
   const choice = parameters.get("for") || "";
-  if (/^[mw]:/.test(choice)) return [choice.slice(0, 1), choice.slice(2)];
+  if (/^[kmw]:/.test(choice)) return [choice.slice(0, 1), choice.slice(2)];
+  if (kept_asked()) return ["k", kept_asked().name];
   return DATA.grid.models.length ? ["m", DATA.grid.models[0]] : ["w", TASKS()[0]?.[1]];
 };
 const budget = () => { const amount = parseFloat(parameters.get("budget")); return amount > 0 ? amount * rates().get(currency()) : Infinity; };
@@ -35,14 +37,19 @@ const asked = (name) => parameters.get(name === "people" ? "users" : name) || (n
 /** The arguments that the address asks and this report does not hold. It then answers nothing instead of something else. */
 const not_held = (kind, id) => {
   const held = { cur: [...rates().keys()], market: kind === "m" ? DATA.grid.market : markets().map((row) => row.market) };
-  if (kind === "m") for (const name of ["people", "context", "precision", "condition", "speed"]) held[name === "people" ? "users" : name] = DATA.grid[name].map(String);
+  const known = { k: kept, m: questions, w: workloads }[kind]();
+  if (kind === "m") for (const name of ["people", "context", "condition", "speed"]) held[name === "people" ? "users" : name] = DATA.grid[name].map(String);
   const odd = Object.entries(held).filter(([name, values]) => parameters.get(name) && !values.includes(parameters.get(name))).map(([name]) => `${name}=${parameters.get(name)}`);
-  if (!(kind === "m" ? questions() : workloads()).has(id)) odd.unshift(id);
-  return odd.length ? none([_("This report does not hold {asked}. This command answers it:", { asked: odd.join(", ") }), " ", h("code", { translate: "no" }, kind === "m" ? command(id) : `gpuledger value ${id}`)]) : null;
+  if (!known.has(id)) odd.unshift(id);
+  return odd.length ? none([_("This report does not hold {asked}. This command answers it:", { asked: odd.join(", ") }), " ", h("code", { translate: "no" }, { k: `gpuledger buy --save ${quoted(id)} …`, m: command(id), w: `gpuledger value ${id}` }[kind])]) : null;
 };
+const quoted = (text) => (/^[\w.,:=/+-]+$/.test(text) ? text : `"${text}"`);
+/** The command that asks a kept question. */
+const kept_command = ({ asked, market, currency }) => `gpuledger buy ${Object.entries({ ...asked, market, currency }).filter(([, one]) => one !== null).flatMap(([name, one]) =>
+  [typeof one === "object" && !Array.isArray(one) ? Object.entries(one).map((pair) => pair.join("=")) : one].flat().map((each) => `--${name.replaceAll("_", "-")}${each === true ? "" : ` ${quoted(String(each))}`}`)).join(" ")}`;
 /** The command that asks what the address asks about a model. */
-const command = (id) => ["gpuledger buy --model", id, ...Object.entries({ users: "--users", context: "--context", precision: "--precision", condition: "--condition", market: "--market", cur: "--currency", budget: "--budget", speed: "--min-tokens-per-s" })
-  .filter(([name]) => parameters.get(name) && parameters.get(name) !== "usual" && parameters.get(name) !== "0").map(([name, option]) => `${option} ${parameters.get(name)}`)].join(" ");
+const command = (id) => ["gpuledger buy --model", id, ...Object.entries({ users: "--users", context: "--context", condition: "--condition", market: "--market", cur: "--currency", budget: "--budget", speed: "--min-tokens-per-s" })
+  .filter(([name]) => parameters.get(name) && parameters.get(name) !== "0").map(([name, option]) => `${option} ${parameters.get(name)}`)].join(" ");
 const choice = (name, text, values, words = (one) => one) =>
   values.length > 1 ? h("label", null, text, h("select", { name, onchange: (event) => ask({ [name]: event.target.value }) }, values.map((one) => option(String(one), words(one), asked(name === "users" ? "people" : name))))) : null;
 
@@ -54,19 +61,19 @@ const home_page = () => {
     heading(_("What to buy or rent")),
     h("form", { class: "asking", onsubmit: (event) => event.preventDefault() },
       h("label", null, _("To run"), h("select", { onchange: set("for"), name: "for" },
+        kept().size ? h("optgroup", { label: _("Kept questions") }, [...kept().keys()].map((one) => option(`k:${one}`, one, chosen))) : null,
         h("optgroup", { label: _("Models") }, DATA.grid.models.map((one) => option(`m:${one}`, one, chosen))),
         workloads().size ? h("optgroup", { label: _("Measured workloads") }, TASKS().map(([task, one, text]) => option(`${task}:${one}`, text, chosen))) : null)),
-      h("label", null, _("Budget, {currency}", { currency: currency() }), h("input", { type: "number", min: 0, step: "any", name: "budget", value: parameters.get("budget"), placeholder: _("any"), onchange: set("budget") })),
+      kind === "k" ? null : h("label", null, _("Budget, {currency}", { currency: currency() }), h("input", { type: "number", min: 0, step: "any", name: "budget", value: parameters.get("budget"), placeholder: _("any"), onchange: set("budget") })),
       kind === "m" ? [
         (questions().get(id) || []).some((row) => row.context) ? [
           choice("users", _("People at once"), DATA.grid.people, number),
           choice("context", _("Tokens of context"), DATA.grid.context, number),
           choice("speed", _("Tokens/s for each, at least"), DATA.grid.speed, (one) => (one ? number(one) : _("any"))),
         ] : null,
-        choice("precision", _("Precision"), DATA.grid.precision, (one) => (one === "usual" ? _("usual") : one)),
         choice("condition", _("Condition"), DATA.grid.condition, (one) => (one === "any" ? _("new or used") : word("condition", one))),
       ] : null),
-    not_held(kind, id) ?? (kind === "w" ? for_workload(id) : for_model(id)),
+    not_held(kind, id) ?? { k: for_kept, m: for_model, w: for_workload }[kind](id),
     h("h2", null, _("What changed in seven days"), " ", h("small", null, page(_("all changes"), ["changes"]))),
     changes_grid(rows("changes").slice(0, 5), false),
   ];
@@ -156,7 +163,7 @@ const ranking = (id, list = null, most = 50) => {
 
 /** The question that the address asks about a model, undefined if the report does not hold it. */
 const question_of = (id, people = asked("people")) => (questions().get(id) || []).find((row) =>
-  String(row.people) === people && (row.context === null || String(row.context) === asked("context")) && row.precision === asked("precision") && row.condition === asked("condition") && row.market === asked("market"));
+  String(row.people) === people && (row.context === null || String(row.context) === asked("context")) && row.condition === asked("condition") && row.market === asked("market"));
 /** The answers to it in their order: those with a fresh price first, of these the cheapest over the whole time. */
 const ways_of = (question) => (question && ways().get(question.number)) || [];
 const bought = (list) => list.find((row) => row.way === "buy");
@@ -174,7 +181,7 @@ const speed_of = (row) => (row.images_per_s ? _("{time} a picture", { time: pict
 const range_of = (row) => (row.speed_is === "measured" ? _("measured") : row.low_tokens_per_s !== null ? _("{low} to {high}", { low: short((row.low_tokens_per_s * row.each_tokens_per_s) / row.tokens_per_s), high: short((row.high_tokens_per_s * row.each_tokens_per_s) / row.tokens_per_s) }) : "");
 const hour = (row) => (row.way === "buy" ? money(row.price_usd) : _("{price} an hour", { price: money(row.price_usd) }));
 const assumed = (known = DATA.assumptions) => _("{hours} hours a day for {years} years, in use {share} % of them, electricity at {price} a kWh", {
-  hours: number(known.hours_per_day), years: number(known.horizon_years), share: number(known.utilisation * 100), price: money(known.electricity_usd_per_kwh) });
+  hours: number(known.hours_per_day), years: number(known.horizon_years), share: number(known.utilisation * 100), price: printed(known.electricity_usd_per_kwh / rates().get(currency()), currency()) });
 const asked_words = (question) => `${_("{model} at {precision}", { model: question.model_id, precision: question.at_precision })}${question.context ? `, ${_("{count} tokens of context", { count: number(question.context) })}` : ""}, ${_("people at once")}: ${number(question.people)} · ${assumed(question.assumed)} · ${market_words(question.market)}`;
 
 const for_model = (id) => {
@@ -188,25 +195,47 @@ const for_model = (id) => {
   if (!step) {
     const cheapest = all.reduce((a, b) => (b.outlay_usd < a.outlay_usd ? b : a));
     const fastest = all.reduce((a, b) => ((rate_of(b) ?? 0) > (rate_of(a) ?? 0) ? b : a));
-    return [none(_("Nothing does as asked. The cheapest costs {price}, the fastest does {rate}. The command below says what fewer bits or a machine that is there would do.", { price: money(cheapest.outlay_usd), rate: speed_of(fastest) })), ways_grid(id, all, 10), as_command(question, id)];
+    return [none(_("Nothing does as asked. The cheapest costs {price}, the fastest does {rate}. The command below says what fewer bits or a machine that is there would do.", { price: money(cheapest.outlay_usd), rate: speed_of(fastest) })), ways_grid(id, all, 10), as_command(question, command(id))];
   }
-  const [first, for_less, other, cheaper] = [step.first, step.for_less, step.other, step.cheaper].map((place) => all[place] ?? null);
   const is_whole = budget() === Infinity && !least_speed();
+  return [
+    picks_of(step, all, question),
+    is_whole ? h("details", null, h("summary", null, _("The same in sentences")), h("p", { class: "sentence" }, said.join(" "))) : null,
+    ways_chart(id, within),
+    is_whole && question.rent_curve ? rent_lines(`${id}-rent`, _("Owning or renting, by the hours of use"), question.rent_curve, all[step.first].what) : null,
+    h("h2", null, _("Ways to run it"), " ", h("small", null, page(_("more about this model"), ["model", id]))),
+    ways_grid(id, within, 12),
+    as_command(question, command(id)),
+  ];
+};
+/** The answer to a question that a person keeps, whatever it asks. */
+const for_kept = (name) => {
+  const { said, answer: question, ...asked } = kept().get(name);
+  const all = ways_of(question);
+  const [step] = (question && steps().get(question.number)) || [];
+  return [
+    h("p", { class: "sentence" }, said.map(say).join(" ")),
+    step ? picks_of(step, all, question) : null,
+    all.length ? [ways_chart(question.model_id, all), h("h2", null, _("Ways to run it")), ways_grid(question.model_id, all, 12)] : null,
+    question ? as_command(question, kept_command(asked)) : h("p", { class: "soft" }, h("code", { translate: "no" }, kept_command(asked))),
+  ];
+};
+/** What is picked as boxes side by side, and what is cheaper and runs. */
+const picks_of = (step, all, question) => {
+  const [first, for_less, other, cheaper] = [step.first, step.for_less, step.other, step.cheaper].map((place) => all[place] ?? null);
   const picks = [[first, first.way === "buy" ? _("The one to buy") : _("The one to rent")], [for_less, _("For less")], [other, other?.condition === "new" ? _("New instead") : _("Used instead")]].filter(([row]) => row);
   return [
     h("div", { class: "answers" }, picks.map(([row, kind]) => pick_of(row, kind, first, question.needed_gb))),
-    cheaper ? h("p", null, _("Cheaper, and it runs:"), " ", what(cheaper), ` · ${_("{price} on day one", { price: money(cheaper.outlay_usd) })} · ${speed_of(cheaper)}`, mark_of(cheaper), cheaper.behind ? h("small", null, ` – ${cheaper.behind.map(say).join("; ")}`) : null) : null,
-    is_whole ? h("details", null, h("summary", null, _("The same in sentences")), h("p", { class: "sentence" }, said.join(" "))) : null,
-    within.length > 1 && within.some(rate_of) ? scatter(`${id}-ways`, _("What it does against what is paid on day one, or as rent: {model}", { model: id }), first.images_per_s ? _("pictures a minute") : _("tokens/s for each"),
-      within.filter((one) => rate_of(one) && one.outlay_usd).map((one) => ({ gpu_id: one.gpu_id, name: name_of(one), price_usd: one.outlay_usd, score: rate_of(one), is_front: one.is_front })), _("day one or rent")) : null,
-    is_whole && question.rent_curve ? rent_lines(`${id}-rent`, _("Owning or renting, by the hours of use"), question.rent_curve, first.what) : null,
-    h("h2", null, _("Ways to run it"), " ", h("small", null, page(_("more about this model"), ["model", id]))),
-    ways_grid(id, within, 12),
-    as_command(question, id),
+    cheaper ? h("p", null, _("Cheaper, and it runs:"), " ", what(cheaper), ` · ${_("{price} on day one", { price: money(cheaper.outlay_usd) })} · ${cheaper.speed ? cheaper.speed.map(say).join(" ") : speed_of(cheaper)}`, mark_of(cheaper), cheaper.behind ? h("small", null, ` – ${cheaper.behind.map(say).join("; ")}`) : null) : null,
   ];
 };
+const ways_chart = (id, within) => {
+  const shown = within.filter((one) => rate_of(one) && one.outlay_usd);
+  return shown.length > 1 ? scatter(`${id}-ways`, _("What it does against what is paid on day one, or as rent: {model}", { model: id }), shown[0].images_per_s ? _("pictures a minute") : _("tokens/s for each"),
+    shown.map((one) => ({ gpu_id: one.gpu_id, name: name_of(one), price_usd: one.outlay_usd, score: rate_of(one), is_front: one.is_front })), _("day one or rent")) : null;
+};
 /** What was asked, and the command that shows all its answers. */
-const as_command = (question, id) => h("p", { class: "soft" }, asked_words(question), " · ", _("{count} answers in all; the command shows them:", { count: number(question.answers) }), " ", h("code", { translate: "no" }, command(id)));
+const as_command = (question, typed) => h("p", { class: "soft" }, asked_words(question), " · ", _("{count} answers in all; the command shows them:", { count: number(question.answers) }), " ", h("code", { translate: "no" }, typed));
 /** The picks within the budget and from the least speed on, undefined if nothing is so cheap and so fast. */
 const step_of = (question) => (steps().get(question.number) || []).filter((row) => row.speed === least_speed() && (budget() === Infinity ? row.budget_usd === null : row.budget_usd !== null && row.budget_usd <= budget())).at(-1);
 /** A pick as a box: what it costs where, since when, how fast it is, and what it gives up or gains beside the first. */
@@ -216,8 +245,8 @@ const pick_of = (row, kind, first, needed_gb) => {
   const saved = first.outlay_usd - row.outlay_usd;
   return answer(kind, what(row),
     h("p", { class: "price" }, link(hour(row), seller.url), evidence(seller.evidence, seller.url), mark_of(row)),
-    h("p", null, shop(seller), " · ", row.price_mark?.includes("price") ? day(seller.price_since) : confirmed(seller.confirmed_at, seller.shop)),
-    h("p", null, speed_of(row), range_of(row) ? h("small", null, ` (${range_of(row)})`) : null),
+    seller.shop && h("p", null, shop(seller), " · ", row.price_mark?.includes("price") ? day(seller.price_since) : confirmed(seller.confirmed_at, seller.shop)),
+    row.speed ? h("p", null, row.speed.map(say).join(" ")) : h("p", null, speed_of(row), range_of(row) ? h("small", null, ` (${range_of(row)})`) : null),
     h("p", null, _("needs {needed} of {memory} GB", { needed: number(row.needed_gb ?? needed_gb, 1), memory: number(row.available_gb, 1) })),
     row.way === "buy" ? h("p", null, row.host === "the machine itself" ? _("{price} on day one for a whole computer; shipping is not in it", { price: money(row.outlay_usd) }) : _("{price} on day one, with the machine; shipping is not in it", { price: money(row.outlay_usd) })) : null,
     h("p", null, _("{price} in all over the years", { price: money(row.total_usd) })),
@@ -237,7 +266,7 @@ const ways_grid = (id, list, most = 50) =>
     { key: "speed", head: _("speed for each"), kind: "r", value: rate_of, cell: (row) => [speed_of(row), range_of(row) ? h("small", null, ` ${range_of(row)}`) : null] },
     { key: "per", head: per_heading(id), kind: "r", value: (row) => row.usd_per_million_tokens ?? row.usd_per_thousand_images, cell: (row) => money(row.usd_per_million_tokens ?? row.usd_per_thousand_images) },
     { key: "memory", head: _("memory it has, GB"), kind: "r", value: (row) => row.available_gb, cell: (row) => number(row.available_gb, 1) },
-    { key: "shop", head: _("shop"), value: (row) => sold_by(sellers()[row.seller]), filter: true, cell: (row) => raw(sold_by(sellers()[row.seller])) },
+    { key: "shop", head: _("shop"), kind: "tight", value: (row) => sold_by(sellers()[row.seller]), filter: true, cell: (row) => raw(sold_by(sellers()[row.seller])) },
   ], { search: false, most });
 const need_of = (row, question) => facts(
   [_("parameters"), `${number(row.parameters / 1e9, 2)} B`],
@@ -354,7 +383,7 @@ const card_page = (id) => {
       claimed(own),
       { key: "source", head: _("source"), kind: "tight", value: (one) => title(one.source) },
     ], { search: false })] : null,
-    runs.length ? [h("h2", null, _("What runs on it")), h("p", { class: "soft" }, _("one card, {precision}, {context} tokens of context, one user; expected speed with its range", { precision: DATA.asked.precision, context: number(DATA.asked.context) })), grid("runs", runs, [
+    runs.length ? [h("h2", null, _("What runs on it")), h("p", { class: "soft" }, runs_on()), grid("runs", runs, [
       { key: "model", head: _("model"), value: (one) => one.model_id, cell: (one) => page(one.model_id, ["model", one.model_id]) },
       { key: "parameters", head: _("parameters"), kind: "r", cell: (one) => (one.parameters ? `${number(one.parameters / 1e9, 2)} B` : "") },
       { key: "speed", head: _("tokens/s"), kind: "r", value: (one) => one.expected_tokens_per_s, cell: (one) => short(one.expected_tokens_per_s) },
@@ -375,6 +404,8 @@ const card_page = (id) => {
     ], { search: false })] : cloud.length ? cloud_grid(cloud) : none(_("No cloud that is read rents it or its like out.")),
   ];
 };
+/** What the speeds of single cards are for. */
+const runs_on = () => _("one card, {precision}, {context} tokens of context, one user; expected speed with its range", { precision: DATA.asked.precision, context: number(DATA.asked.context) });
 const offer_columns = () => [
   { key: "price", head: `${_("price")}, ${currency()}`, kind: "r", value: (one) => one.price_usd, cell: (one) => [link(one.price_usd !== null ? money(one.price_usd, one) : printed(one.price, one.currency) || _("no price"), one.url), evidence(one.evidence, one.url, one.title)] },
   { key: "shop", head: _("shop"), filter: true, value: sold_by, cell: shop },
@@ -417,6 +448,7 @@ const compare_page = () => {
   const first = () => ([...workloads().keys()].map((id) => value_of(id)).find((list) => list.length > 2) ?? [...cards().values()].filter((row) => price_of(row.gpu_id)?.price_usd)).slice(0, 3).map((row) => row.gpu_id);
   const ids = (parameters.has("cards") ? parameters.get("cards").split(",") : first()).filter((id) => cards().has(id)).slice(0, 4);
   const put = (list) => ask({ cards: list.join(",") });
+  const runs = rows("runs").filter((one) => ids.includes(one.gpu_id));
   const ordered = [...cards().values()].filter((row) => !ids.includes(row.gpu_id));
   const line = (name, make) => { const cells = ids.map((id) => make(cards().get(id), price_of(id))); return cells.some((one) => one !== null && one !== undefined && one !== "") ? h("tr", null, h("th", { scope: "row" }, name), cells.map((one) => h("td", null, one))) : null; };
   const measured = [...workloads().values()].flatMap((workload) => {
@@ -443,7 +475,9 @@ const compare_page = () => {
           line(_("power"), (row) => (row.tdp_w === null ? "" : `${number(row.tdp_w, 0)} W`)),
           line(_("released"), (row) => day(row.released_on)),
           [...workloads().values()].map((workload) => line(workload.workload, (row) => { const one = scores().get(`${workload.workload_id} ${row.gpu_id}`); return one ? [`${short(one.score)} ${workload.unit}`, evidence(one.evidence, one.url)] : null; })),
-          line(_("models that run on one"), (row) => number(rows("runs").filter((one) => one.gpu_id === row.gpu_id).length || null))))),
+          DATA.grid.models.map((model) => line(page(model, ["model", model]), (row) => { const one = runs.find((run) => run.gpu_id === row.gpu_id && run.model_id === model); return one ? _("{rate} tokens/s", { rate: short(one.expected_tokens_per_s) }) : null; })),
+          line(_("models that run on one"), (row) => number(runs.filter((one) => one.gpu_id === row.gpu_id).length || null))))),
+      h("p", { class: "soft" }, runs_on()),
       measured.length ? bars("compare-scores", _("Scores, each beside the best of these"), measured, new Map(ids.map((id) => [id, short_name(cards().get(id).gpu)]))) : null,
       prices_over_time("compare-prices", _("Lowest price over time, market {market}", { market: DATA.run.home }), ids),
     ],
