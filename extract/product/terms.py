@@ -81,15 +81,17 @@ def _badges(layout: Layout) -> Iterator[Condition]:
         yield kind
     for element in layout.part.iter(*HOLD_TEXT):
         text = " ".join((element.text or "").split())
-        # `Open-box: from $483.99` is another offer, as is a row of a table with prices. A heading begins a part.
-        around = next(element.iterancestors(), element) if text.endswith(_COLONS) else element
-        whole = next(element.iterancestors("tr"), around)
-        priced = visible_text(whole, _LONGEST_AROUND)
-        is_badge = len(text) <= _MAX_VALUE and element.tag not in _HEADINGS and not _AMOUNT.search(priced)
+        if not 0 < len(text) <= _MAX_VALUE or element.tag in _HEADINGS or element.tag in _CHOICES:
+            continue
         # Before a colon stands what is asked, behind it the answer: `Used offers: none`.
         begin = _GOES_ON.split(text.rstrip("".join(_COLONS)).rpartition(":")[2].strip())[0]
-        kind = words.condition(begin) if is_badge and 0 < len(begin) <= _LONGEST_BADGE else None
-        if kind and element.tag not in _CHOICES and not layout.is_elsewhere(element):
+        kind = words.condition(begin) if 0 < len(begin) <= _LONGEST_BADGE else None
+        if kind is None or layout.is_elsewhere(element):
+            continue
+        # `Open-box: from $483.99` is another offer, as is a row of a table with prices.
+        around = next(element.iterancestors(), element) if text.endswith(_COLONS) else element
+        whole = next(element.iterancestors("tr"), around)
+        if not _AMOUNT.search(visible_text(whole, _LONGEST_AROUND)):
             yield kind
     for option in layout.part.iter("option"):
         if option.get("selected") is not None and (kind := words.condition(visible_text(option, _LONGEST_BADGE))):

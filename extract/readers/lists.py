@@ -34,11 +34,12 @@ def product_links(page: Page) -> tuple[list[Link], bool]:
     """
     tree = html.tree(page.content, page.headers.get("content-type"))
     named: dict[str, HtmlElement] = {}
+    host = urlsplit(page.final_url).hostname
     for anchor in tree.iter("a"):
-        address = urldefrag(joined(page.final_url, anchor.get("href") or "")).url
-        own = urlsplit(address).hostname == urlsplit(page.final_url).hostname
-        if own and address not in named and words.speaks_of_card(html.visible_text(anchor, _LONGEST)):
-            named[address] = anchor
+        if words.speaks_of_card(html.visible_text(anchor, _LONGEST)):
+            address = urldefrag(joined(page.final_url, anchor.get("href") or "")).url
+            if urlsplit(address).hostname == host:
+                named.setdefault(address, anchor)
     inside = Counter(up for anchor in named.values() for up in anchor.iterancestors())
     shapes: dict[tuple[str, str], list[tuple[str, HtmlElement]]] = defaultdict(list)
     for address, anchor in named.items():
