@@ -9,13 +9,11 @@ from gpuledger.transform.seeds import counted, models
 
 def main() -> None:
     """Count, and write the file."""
-    found = models.rows()
-    lists = {"model": found.model, "weights": found.weights, "cache": found.cache, "stage": found.stage}
     text = ",\n".join(
         f'"{table}": [\n' + ",\n".join(json.dumps(row) for row in table_rows) + "\n]"
-        for table, table_rows in lists.items()
+        for table, table_rows in models.rows().items()
     )
-    counted.FILE.write_text(f'{{"version": "{counted.version()}",\n{text}}}\n', encoding="utf-8")
+    counted.FILE.write_text(f'{{"version": "{counted.version()}", "tables": {{\n{text}}}}}\n', encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -19,18 +19,10 @@ FILE = Path(__file__).with_name("counted.json")
 _SIZING = Path(sizing.__file__).parent
 
 
-def rows(own: Iterable[OwnModel] = ()) -> models.ModelRows:
-    """The rows of `models.rows`, from the file if it is fresh."""
-    if not is_fresh():
-        return models.rows(own)
-    stored = json.loads(FILE.read_text(encoding="utf-8"))
-    added = models.own_rows(own)
-    return models.ModelRows(
-        stored["model"] + added.model,
-        stored["weights"] + added.weights,
-        stored["cache"] + added.cache,
-        stored["stage"] + added.stage,
-    )
+def rows(own: Iterable[OwnModel] = ()) -> models.Tables:
+    """The rows of `models.rows`, from the file if it is fresh, and of `own`."""
+    tables = json.loads(FILE.read_text(encoding="utf-8"))["tables"] if is_fresh() else models.rows()
+    return models.with_own(tables, own)
 
 
 def is_fresh() -> bool:

@@ -97,8 +97,7 @@ def load(
     if has_moved("core.model", sizing + hash_text(added)):
         from gpuledger.transform.seeds import counted
 
-        rows = counted.rows(user.models)
-        for table, of_models in rows.tables().items():
+        for table, of_models in counted.rows(user.models).items():
             changed += _replace(con, table, of_models)
     every_workload = [*packaged().values(), *user.workloads]
     few: dict[str, Sequence[Sequence[Value]]] = {
@@ -133,7 +132,7 @@ def try_rows(added: OwnModel | OwnGpu | Workload) -> None:
         from gpuledger.transform.sizing import added_models
 
         added_models.check(added)
-        tables = dict(models.own_rows([added]).tables())
+        tables = dict(models.with_own(models.no_rows(), [added]))
     with empty() as con:
         for table, rows in tables.items():
             _stage(con, table, rows)

@@ -7,9 +7,9 @@ precision.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.added_models import OwnModel
@@ -25,49 +25,35 @@ _UNIFORM = [name for name in UNIFORM_BITS if not name.isdigit()]
 _SHOWN = ("fp16", "int8", "int4", "Q4_K_M")
 
 
-@dataclass(slots=True)
-class ModelRows:
-    """Rows of the four tables, in the dictionary's order of columns."""
-
-    model: list[list[Value]] = field(default_factory=list)
-    weights: list[list[Value]] = field(default_factory=list)
-    cache: list[list[Value]] = field(default_factory=list)
-    stage: list[list[Value]] = field(default_factory=list)
-
-    def tables(self) -> Mapping[str, list[list[Value]]]:
-        """The rows by their tables."""
-        return {
-            "core.model": self.model, "core.model_weights": self.weights, "core.model_cache": self.cache,
-            "core.model_stage": self.stage,
-        }  # fmt: skip
+#: The tables with their rows, in the dictionary's order of columns.
+Tables: TypeAlias = dict[str, list[list[Value]]]
 
 
-def rows(own: Iterable[OwnModel] = ()) -> ModelRows:
-    """The rows of the models of the catalogue, of image models, and of `own`."""
-    model_rows = ModelRows()
+def no_rows() -> Tables:
+    """The four tables without a row."""
+    return {"core.model": [], "core.model_weights": [], "core.model_cache": [], "core.model_stage": []}
+
+
+def rows() -> Tables:
+    """The rows of the models of the catalogue, and of image models."""
+    tables = no_rows()
     for model in catalogue.models().values():
         origin = _Origin(model.family, model.repository, model.published_parameters, model.published_source)
-        _add(model_rows, model.model_id, catalogue.architecture(model.model_id), origin)
+        _add(tables, model.model_id, catalogue.architecture(model.model_id), origin)
     for image in diffusion_models().values():
-        _add_image(model_rows, image)
-    _add_own(model_rows, own)
-    return model_rows
+        _add_image(tables, image)
+    return tables
 
 
-def own_rows(own: Iterable[OwnModel]) -> ModelRows:
-    """The rows of only the models that the user added."""
-    model_rows = ModelRows()
-    _add_own(model_rows, own)
-    return model_rows
-
-
-def _add_own(model_rows: ModelRows, own: Iterable[OwnModel]) -> None:
+def with_own(tables: Tables, own: Iterable[OwnModel]) -> Tables:
+    """The same tables, with the rows of models that the user added."""
     for added in own:
         origin, shape = _Origin("own", added_on=added.added_on.isoformat()), shape_in(added.config)
         if isinstance(shape, DiffusionModel):
-            _add_image(model_rows, replace(shape, model_id=added.model_id), origin.added_on)
+            _add_image(tables, replace(shape, model_id=added.model_id), origin.added_on)
         else:
-            _add(model_rows, added.model_id, shape, origin)
+            _add(tables, added.model_id, shape, origin)
+    return tables
 
 
 class _Origin(NamedTuple):
@@ -81,13 +67,13 @@ class _Origin(NamedTuple):
     added_on: str | None = None
 
 
-def _add(model_rows: ModelRows, model_id: str, shape: Architecture, origin: _Origin) -> None:
+def _add(tables: Tables, model_id: str, shape: Architecture, origin: _Origin) -> None:
     count = count_parameters(shape)
     sizes = dict(zip(_PRECISIONS, weights_at(shape, _PRECISIONS), strict=True))
     # Activations take a constant, for the last token of each sequence, plus the same number of bytes for every token.
     one, two = activation_bytes(shape, 1), activation_bytes(shape, 2)
     used = max((tensor.used_experts for tensor in shape.tensors if tensor.experts > 1), default=1)
-    model_rows.model.append(
+    tables["core.model"].append(
         [
             model_id, shape.kind, origin.family, origin.repository, count.total, count.active,
             sum(tensor.parameters for tensor in shape.extra),
@@ -98,7 +84,7 @@ def _add(model_rows: ModelRows, model_id: str, shape: Architecture, origin: _Ori
             *(sizes[precision].total / 1e9 for precision in _SHOWN), two - one, 2 * one - two, None, None, origin.added_on,
         ]
     )  # fmt: skip
-    model_rows.weights += [
+    tables["core.model_weights"] += [
         [model_id, name, size.total, size.bits_per_weight, size.always_read, size.expert]
         for name, size in sizes.items()
     ]
@@ -106,21 +92,21 @@ def _add(model_rows: ModelRows, model_id: str, shape: Architecture, origin: _Ori
     for layer in shape.attention:
         # A state of fixed size is kept like the cache of one token, at 16 bits, so it counts as a window of one token.
         windows[layer.window] += layer.cached + layer.state_bytes // 2
-    model_rows.cache += [[model_id, window, elements] for window, elements in windows.items()]
+    tables["core.model_cache"] += [[model_id, window, elements] for window, elements in windows.items()]
 
 
-def _add_image(model_rows: ModelRows, image: DiffusionModel, added_on: str | None = None) -> None:
+def _add_image(tables: Tables, image: DiffusionModel, added_on: str | None = None) -> None:
     denoiser = next(stage.parameters for stage in image.stages if stage.role == "denoiser")
     sizes = {name: weights_bytes(image, name) for name in _UNIFORM}
     shown = [sizes[name] / 1e9 if name in sizes else None for name in _SHOWN]
     kind = "diffusion" if image.clip is None else "video"
-    model_rows.model.append(
+    tables["core.model"].append(
         [
             image.model_id, kind, kind, image.repository, image.parameters, denoiser, None, None, None,
             *[None] * 9, *shown, None, None, image.steps, image.side, added_on,
         ]
     )  # fmt: skip
-    model_rows.weights += [
+    tables["core.model_weights"] += [
         [image.model_id, name, size, size * 8 / image.parameters, None, None] for name, size in sizes.items()
     ]
-    model_rows.stage += [[image.model_id, *stage] for stage in image.stages]
+    tables["core.model_stage"] += [[image.model_id, *stage] for stage in image.stages]
