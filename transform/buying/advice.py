@@ -165,8 +165,8 @@ def _what_would_hold(need: Need, known: Sequence[Gpu]) -> Iterator[Message]:
             served = prediction and need.users > 1 and serving(prediction, need.answer_tokens)
             if served:
                 yield Message(
-                    "{what} would hold it, about {speed:.3g} tokens/s for each of {users}, and has no price here", what=node,
-                    speed=served.each_tokens_per_s, users=need.users,
+                    "{what} would hold it as asked, about {speed:.3g} tokens/s for each of {users}, and has no price here",
+                    what=node, speed=served.each_tokens_per_s, users=need.users,
                 )  # fmt: skip
             else:
                 yield Message("{what} would hold it as asked, and has no price here", what=node)

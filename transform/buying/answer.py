@@ -324,8 +324,8 @@ def _fewer_bits(asker: _Asker, answer: Answer) -> tuple[Need, Option] | None:
         return None
     times = 1.0 if answer.picks.first.behind else known.step_cost
     least = min(paid(pick, known) for pick in answer.picks.all()) / Decimal(str(times))
-    for other in asker.smaller(need):
-        picks = asker.answer(other, replace(answer.limits, budget=None)).picks
+    for other, budget in itertools.product(asker.smaller(need), {answer.limits.budget: None, None: None}):
+        picks = asker.answer(other, replace(answer.limits, budget=budget)).picks
         if picks and not picks.first.behind and picks.first.way == "buy" and paid(picks.first, known) < least:
             return other, picks.first
     return None

@@ -14,7 +14,7 @@ from gpuledger.transform.buying.advice import in_condition, named, without_price
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.choosing.comfort import OLD_PRICE, gravity
 from gpuledger.transform.buying.choosing.picks import Picks
-from gpuledger.transform.buying.hosts import estimated_on
+from gpuledger.transform.buying.hosts import estimated_on, has_no_fan
 from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE, STREET_PRICE, newest_street_price
 from gpuledger.transform.buying.market import ANY_SHOP, Evidence, Hosted
 from gpuledger.transform.buying.options import OWNED, Option, busy_hours
@@ -622,7 +622,7 @@ class _Said(NamedTuple):
         if not host.whole:
             needs.append(Message("{boards} × slot as wide as the card", boards=option.bought.boards))
         needs.append(Message("a supply of {watts} W", watts=f"{supply:,}"))
-        if host.airflow:
+        if option.chip is not None and has_no_fan(option.chip):
             needs.append(Message("fans for cards that have none"))
         if machine is None:
             yield Message("Your machine needs {needs:, }.", needs=tuple(needs))

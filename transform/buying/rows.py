@@ -46,7 +46,7 @@ def supply_of(option: Option) -> int | None:
 
 
 def memory_gb(option: Option, answer: Answer) -> float | None:
-    """GB of memory of the machine: those of its estimate, and what networks need that wait for the card in it.
+    """GB of memory of the machine: those of its estimate, and what weights need that lie or wait in it.
 
     None if neither is known or asked.
     """
@@ -55,6 +55,8 @@ def memory_gb(option: Option, answer: Answer) -> float | None:
     waiting, need = 0.0, answer.need
     if need.diffusion is not None:
         waiting = weights_bytes(need.diffusion, need.precision) / 1e9 + _SYSTEM_GB
+    elif option.prediction is not None and option.prediction.moved is not None:
+        waiting = option.prediction.moved.size / 1e9 + _SYSTEM_GB
     held = next((size for size in _MEMORY_GB if size >= waiting), waiting) if waiting else 0.0
     return max(held, machine.gb if machine else 0.0) or None
 

@@ -144,10 +144,11 @@ def gravity(option: Option) -> tuple[bool, int, int, int]:
 
 
 def _place(reason: Message) -> int:
-    """Its place in GRAVITY. With half of the memory free that should be, it runs well, and weighs less than what is slow."""
+    """Its place in GRAVITY. With half of the memory free that should be, it runs well, and weighs as little as an old
+    price."""
     said = reason.values
     nearly = reason.template == LITTLE_ROOM and float(said["free"]) >= float(said["least"]) / 2
-    return GRAVITY.index(LATE if nearly else reason.template)
+    return GRAVITY.index(OLD_PRICE if nearly else reason.template)
 
 
 def _times_too_slow(reason: Message) -> float:
