@@ -52,10 +52,8 @@ def cheaper_ruled_out(options: Sequence[Option]) -> dict[int, Message | None]:
 
 
 def _verdict(option: Option) -> Message:
-    what: Message | str = option.what
     way = option.condition if option.way == "buy" else option.way
-    if way not in ("new", None):
-        what = Message("{what} ({way})", what=what, way=Label(way.replace("_", " ")))
+    what = in_condition(option.what, option._replace(condition=way))
     if option.total_usd is not None:
         what = Message("{what} for {total}", what=what, total=Sum(option.total_usd))
     return Message("{what}: {against:; }", what=what, against=option.against)
@@ -126,7 +124,12 @@ def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], N
         other = at(precision)
         if other is None or other.needed_bytes(1) >= need.needed_bytes(1):
             continue
-        room = [o for o in options if o.total_usd is not None and _holds(other, o)]
+        room = [
+            o
+            for o in options
+            if o.total_usd is not None
+            and other.needed_bytes(o.gpu_count if other.splits else 1) / 1e9 <= o.available_gb
+        ]
         if room:
             cheapest = min(room, key=lambda option: option.total_usd or 0)
             needed = other.needed_bytes(1) / 1e9
@@ -142,10 +145,6 @@ def _what_would_fit(options: Sequence[Option], need: Need, at: Callable[[str], N
                 )  # fmt: skip
             return
     yield Message("no smaller precision fits either: take a smaller model or a shorter context")
-
-
-def _holds(need: Need, option: Option) -> bool:
-    return need.needed_bytes(option.gpu_count if need.splits else 1) / 1e9 <= option.available_gb
 
 
 def _what_would_hold(need: Need, known: Sequence[Gpu]) -> Iterator[Message]:

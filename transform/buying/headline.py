@@ -291,13 +291,6 @@ def _paid(usd: Decimal | None) -> Sum:
     return Sum(usd or Decimal(0), exact=True)
 
 
-def _outlay(option: Option) -> Message:
-    """`2,798.00 USD on day one`, `183.68 USD of rent`."""
-    return Message(
-        "{outlay} on day one" if option.way == "buy" else "{outlay} of rent", outlay=_paid(option.outlay_usd)
-    )
-
-
 def horizon(answer: Answer) -> Message:
     """`3 years`, `14 days`."""
     years = answer.assumptions.horizon_years
@@ -395,8 +388,11 @@ class _Said(NamedTuple):
 
     def _beside(self, option: Option) -> Message:
         """An option beside the first, where its price is from, and what it costs on day one."""
+        outlay = Message(
+            "{outlay} on day one" if option.way == "buy" else "{outlay} of rent", outlay=_paid(option.outlay_usd)
+        )
         what, where = _bought(option, self.answer), _where(option.evidence)
-        return Message("{what} {where} for {paid}", what=what, where=where, paid=_outlay(option))
+        return Message("{what} {where} for {paid}", what=what, where=where, paid=outlay)
 
     def _pace(self, option: Option) -> Message:
         """How fast another option is, in what it makes."""

@@ -182,7 +182,11 @@ def need_of(
     name = normalise_precision(precision)
     if name.isdigit():  # `4` means `int4`, which is its name in the tables
         name = next(alias for alias, bits in UNIFORM_BITS.items() if not alias.isdigit() and bits == int(name))
-    context = _context(shape, usage)
+    context = usage.context
+    if context is None and (usage.prompt is not None or usage.answer is not None):
+        context = (usage.prompt or 0) + (usage.answer or 0)
+    elif context is None:
+        context = min(DEFAULT_CONTEXT, shape.context)
     users = 1 if shape.kind == "encoder" else usage.users  # what only reads takes one text after another
     engine = default_engine(name, users)
     load = load_of(shape, context, users, usage.prompt, assumptions)
@@ -214,15 +218,6 @@ def _training(model_id: str, shape: Architecture, way: Way, usage: Usage, assump
         assumptions=assumptions,
         tuning=tuning(shape, way, tokens, usage.batch, assumptions),
     )
-
-
-def _context(shape: Architecture, usage: Usage) -> int:
-    """The context that the user gave, else the one that prompt and answer need, else the default."""
-    if usage.context is not None:
-        return usage.context
-    if usage.prompt is not None or usage.answer is not None:
-        return (usage.prompt or 0) + (usage.answer or 0)
-    return min(DEFAULT_CONTEXT, shape.context)
 
 
 Verdict = Literal["error in data or formula", "limited by software or CPU, not by the card", "limited by the card"]

@@ -614,13 +614,6 @@ class _Boards(NamedTuple):
         """The speed of one of `copies` copies, which is the speed that a user sees."""
         return self.question.speed(self._prediction(copies), self.gpu, self.gpus, self.card.bandwidth_gb_s)
 
-    def _of_all(self, copies: int) -> Speed | None:
-        """The speed of all copies together."""
-        speed = self._of_one(copies)
-        if copies == 1 or speed is None:
-            return speed
-        return _together(speed, self.question.need.users / self.question.copies.of(copies).users)
-
     def _memory(self, copies: int) -> tuple[float, float]:
         """GB that all copies need, and GB that the cards have for them."""
         need = self.question.copies.of(copies)
@@ -654,7 +647,10 @@ class _Boards(NamedTuple):
             against=(*setup.against, *question.unsupported(self.gpu), *question.undivided(prediction)),
             notes=(*notes, *heard, *setup.notes), bought=setup.bought, copies=copies, chip=self.gpu,
         )  # fmt: skip
-        return question.completed(option, self._of_all(copies), self._memory(copies))
+        speed = self._of_one(copies)
+        if copies > 1 and speed is not None:
+            speed = _together(speed, question.need.users / question.copies.of(copies).users)
+        return question.completed(option, speed, self._memory(copies))
 
 
 def _named(name: str, gpu: Gpu, boards: int) -> str:
