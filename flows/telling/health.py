@@ -23,7 +23,7 @@ T = TypeVar("T")
 def clock(data: DataDir) -> datetime:
     """The time from which ages are counted: now, or the time of the newest run if that run read the sample."""
     last = queries.last(data)
-    return last.as_of if last is not None and last.sample_night is not None else utc_now()
+    return last.as_of if last is not None and last.as_of == last.sample_as_of else utc_now()
 
 
 def sources(data: DataDir, now: datetime) -> list[SourceHealth]:

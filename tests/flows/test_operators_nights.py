@@ -25,13 +25,14 @@ from gpuledger.extract.sample import server
 from gpuledger.extract.sample.server import SampleSite, start_urls
 from gpuledger.flows.cli import cli
 from gpuledger.flows.night import gather
-from gpuledger.flows.night.context import Context
+from gpuledger.flows.night.context import Context, utc_now
 from gpuledger.flows.night.gather import Reader
 from gpuledger.flows.night.refresh import run
 from gpuledger.flows.night.summary import Summary
 from gpuledger.flows.settings import settings
-from gpuledger.flows.telling import logs
+from gpuledger.flows.telling import health, logs
 from gpuledger.flows.telling.alerts import run_and_report
+from gpuledger.warehouse.paths import DataDir
 from tests.command import Outcome, gpuledger, rows, succeeds
 from tests.flows import inprocess
 from tests.nights import Night
@@ -206,6 +207,8 @@ def test_invented_prices_are_marked_at_every_door_and_no_real_run_stands_beside_
         assert all(word in refused.err for word in ("--data-dir", "--keep-sample", "invented"))
     assert (data / "gpuledger.duckdb").resolve() == before
     assert night(live(data, 9, 1), 1).published, "with --keep-sample"
+    asked_at = utc_now()
+    assert health.clock(DataDir(data)) >= asked_at, "of real prices ages count until now"
 
     def asked(*words: str) -> str:
         return succeeds(*words, data=data).out
