@@ -52,9 +52,14 @@ def add(
             message = gettext("a figure is COLUMN=VALUE, as in memory_gb=48, and not {text!r}")
             raise click.UsageError(message.format(text=figure))
         stated[column.strip()] = value.strip()
-    maker, title = _maker(name, vendor or (model.vendor if model else None))
+    first, _, title = name.strip().partition(" ")
+    maker = vendor or (model.vendor if model else first)
+    if not title and not vendor and model is None:
+        raise click.UsageError(gettext("whose card is {name!r}? Say --vendor").format(name=name))
+    if first.lower() != maker.lower() or not title:
+        title = name.strip()
     with as_wrong_use(BadGpu):
-        gpu = new_gpu(maker, title, model, stated)
+        gpu = new_gpu(maker, title.strip(), model, stated)
         meant = Resolver.load().resolve(gpu.display_name)
         if meant.status == "matched":
             message = gettext(
@@ -66,16 +71,6 @@ def add(
     kept = gettext("{gpu} ({gpu_id}), kept in {path}")
     click.echo(kept.format(gpu=gpu.display_name, gpu_id=gpu.gpu_id, path=GPUS.file(data.root)))
     click.echo(gettext("`predict` and `resolve` know it now, core.gpu after the next `gpuledger refresh` or `rebuild`"))
-
-
-def _maker(name: str, vendor: str | None) -> tuple[str, str]:
-    """The vendor of a card, and its name without the vendor."""
-    first, _, name_alone = name.strip().partition(" ")
-    if vendor is None:
-        if not name_alone:
-            raise click.UsageError(gettext("whose card is {name!r}? Say --vendor").format(name=name))
-        return first, name_alone.strip()
-    return vendor, name_alone.strip() if name_alone and first.lower() == vendor.lower() else name.strip()
 
 
 @command.command(name="list")

@@ -58,13 +58,12 @@ def command(data_dir: str | None, form: str, everything: bool, prometheus: Path 
 
         write(prometheus, sources, runs, utc_now())
     shops = presumed(data) if data.published.exists() else []
+    objects = [_whole(source) for source in sources]
     if everything:
-        objects = [_whole(source) for source in sources]
         terminal.give({
             "exit_status": status, "sources": objects, "presumed_shops": shops, "runs": [asdict(run) for run in runs],
         })  # fmt: skip
     elif form != "table":
-        objects = [_whole(source) for source in sources]
         show_rows(list(objects[0]) if objects else [], [list(row.values()) for row in objects], form)
     else:
         show_rows(*_source_rows(sources), form, title=gettext("Sources"))

@@ -282,14 +282,3 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(
         client.join()
     assert [(one["error"]["code"], one["id"]) for one in heard[::2]] == [(code, name) for _, code, name in UNREADABLE]
     assert [(one["result"], one["id"]) for one in heard[1::2]] == [({}, 1)] * len(UNREADABLE)
-
-
-def test_half_an_emoji_is_no_name_of_anything(data: Path) -> None:
-    for tool, given in (
-        ("price", {"card": "\ud83d"}),
-        ("value", {"workload": "\ud83d"}),
-        ("evidence", {"sha256": "\ud83d" * 8}),
-        ("sql", {"statement": "SELECT '\ud83d'"}),
-        ("size", {"model": "\ud83d"}),
-    ):
-        assert "\ud83d" not in refused(data, tool, **given)

@@ -16,7 +16,6 @@ from gpuledger import __version__
 from gpuledger.flows.doors.agent.from_commands import CARD, MADE, answer_of, in_words_of_tools, tool_of
 from gpuledger.flows.doors.asking import card_names
 from gpuledger.flows.doors.asking.buying import Where, stock
-from gpuledger.flows.doors.asking.options import MOST
 from gpuledger.flows.doors.showing.buy_answer import SCHEMA
 from gpuledger.flows.doors.showing.show import in_currency
 from gpuledger.flows.settings import settings as settings_module
@@ -164,11 +163,9 @@ class Tools:
     def history(
         self,
         card: Annotated[str, Field(description=CARD)],
-        days: Annotated[int, Field(description="The most days.")] = 90,
+        days: Annotated[int, Field(description="The most days.", gt=0)] = 90,
     ) -> Answer:
         """The lowest, median and highest price of each of the last days on which shops had a card, the oldest first."""
-        if not 0 < days <= MOST:
-            raise click.UsageError(f"days must be above zero and at most {MOST}, not {days}")
         table = cards.daily(self._data, card_names.gpu_ids(self._data, card), min(days, MOST_ROWS))
         return self._answer(table, note="" if table[1] else "no day with a price is on record")
 

@@ -80,8 +80,8 @@ def price_heading(data: DataDir, day: date | None = None) -> str:
 
 
 def prices_heading(data: DataDir, day: date | None = None) -> str:
-    """Whose prices of when: `market us, before sales tax · prices as of 2026-11-26 03:00 UTC`. Raises BadQuery as
-    `markets.market` does.
+    """Whose prices of when: `market us, before sales tax · prices as of 2026-11-26 03:00 UTC`; `market kr, with 10 % VAT`,
+    `all markets, net of tax`. Raises BadQuery as `markets.market` does.
     """
     if day is not None:
         when = gettext("as known at the end of {day} UTC").format(day=day)
@@ -89,20 +89,15 @@ def prices_heading(data: DataDir, day: date | None = None) -> str:
         last = queries.last(data)
         assert last is not None, "what is published, a run published"
         when = prices_as_of(f"{last.prices_as_of:%Y-%m-%d %H:%M} UTC")
-    return f"{_market_heading(data, day)} · {when}"
+    market = markets.market(data, chosen.market(), day)
+    if market.market == markets.ALL:
+        return f"{gettext('all markets, net of tax')} · {when}"
+    return f"{market_named(market.market)}, {tax_heading(market)} · {when}"
 
 
 def prices_as_of(time: str) -> str:
     """The time of the newest prices, in words."""
     return gettext("prices as of {time}").format(time=time)
-
-
-def _market_heading(data: DataDir, day: date | None) -> str:
-    """`market us, before sales tax`, `market kr, with 10 % VAT`, `all markets, net of tax`."""
-    market = markets.market(data, chosen.market(), day)
-    if market.market == markets.ALL:
-        return gettext("all markets, net of tax")
-    return f"{market_named(market.market)}, {tax_heading(market)}"
 
 
 def market_named(code: str) -> str:
