@@ -173,7 +173,8 @@ class Layout:
         alike = self.tree.xpath("//*[@class=$classes]", classes=part.get("class") or "")
         if len(alike) > 1:
             return False
-        if any(not _speaks_of_order(heading) for heading in part.iter(*_HEADINGS)):
+        headings = (visible_text(heading, _LONGEST_HEADING) for heading in part.iter(*_HEADINGS))
+        if any(not price_words.is_of_price(text) and words.availability(text) is None for text in headings):
             # The heading is the name of other goods.
             return False
         orders = any(scan.is_named_order(button) or scan.is_worded_order(button) for button in part.iter(*scan.BUTTONS))
@@ -226,11 +227,6 @@ def _is_of_others(heading: HtmlElement) -> bool:
 def _speaks_of_price(heading: HtmlElement) -> bool:
     text = visible_text(heading, _LONGEST_HEADING)
     return any(map(str.isdigit, text)) or not text or price_words.is_of_price(text)
-
-
-def _speaks_of_order(heading: HtmlElement) -> bool:
-    text = visible_text(heading, _LONGEST_HEADING)
-    return price_words.is_of_price(text) or words.availability(text) is not None
 
 
 def _is_page_header(element: HtmlElement) -> bool:

@@ -117,7 +117,10 @@ def count_of_number(reading: Reading, position: int) -> int:
         return 1
     if _of_fans(reading, position, position + 2):
         return 1
-    if after.text in ("gpu", "gpus") and (_behind_a_slot(reading, position) or _is_version(reading, position)):
+    versioned = (
+        reading.tokens[position - 1].text in reading.vocabulary.versions and position
+    )  # `DLSS 3 GPU` is one card
+    if after.text in ("gpu", "gpus") and (_behind_a_slot(reading, position) or versioned):
         return 1
     times = after.text == "x" and not after.glued and _begins(reading, position)  # not `4X61C56103`
     before = [token.text for token in reading.tokens[max(0, position - 2) : position]]
@@ -199,11 +202,6 @@ def _behind_a_slot(reading: Reading, position: int) -> bool:
     return bool(before) and before[-1] in _SLOTS
 
 
-def _is_version(reading: Reading, position: int) -> bool:
-    """Whether a number is the version of the word before it: `DLSS 3 GPU` is one card."""
-    return position > 0 and reading.tokens[position - 1].text in reading.vocabulary.versions
-
-
 def _behind_a_name(reading: Reading, position: int) -> bool:
     """Whether a count stands directly behind a card's name and memory, one of more than fans anywhere behind it, except
     behind sockets and slots. False for board makers who count their fans there.
@@ -265,14 +263,6 @@ class Suffixes:
     marks: set[str] = field(default_factory=set)
     #: Letters inside a part number, which are a suffix or part of the code (`RX-560D4SFG5`).
     in_code: set[str] = field(default_factory=set)
-
-
-def read_suffixes(tokens: list[Token], family: Family, start: int, vocabulary: Vocabulary) -> Suffixes:
-    """Read the suffixes of `family` in the tokens from `start` on."""
-    run = Suffixes(start)
-    while run.end < len(tokens) and _take(tokens, run, family, vocabulary):
-        run.end += 1
-    return run
 
 
 def _take(tokens: list[Token], run: Suffixes, family: Family, vocabulary: Vocabulary) -> bool:
@@ -489,7 +479,9 @@ class Reader:
 
     def _add_mention(self, reading: Reading, family: Family, place: range, *, weak: bool, inside: bool) -> int:
         """Note that the tokens at `place` name `family`; returns the position behind the suffixes."""
-        run = read_suffixes(reading.tokens, family, place.stop, self._vocabulary)
+        run = Suffixes(place.stop)
+        while run.end < len(reading.tokens) and _take(reading.tokens, run, family, self._vocabulary):
+            run.end += 1
         reading.marks |= run.marks
         reading.letters_in_codes |= run.in_code
         spelled = " ".join(token.text for token in reading.tokens[place.start : run.end])
