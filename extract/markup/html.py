@@ -63,14 +63,11 @@ def refuse_attributes(content: bytes) -> None:
         # Texts, scripts and styles are long too, but they come after the end of their tag. A comment has no attributes.
         if len(piece) < _LONG_TAG or not piece[:1].isalpha():
             continue
-        if len(_ATTRIBUTE.findall(_tag(piece))) > MAX_ATTRIBUTES:
+        # The tag alone, up to the first > outside quotes, and without the values in quotes.
+        match = _TAG.match(piece)
+        tag = _QUOTED.sub(b"=", match.group() if match else piece)
+        if len(_ATTRIBUTE.findall(tag)) > MAX_ATTRIBUTES:
             raise TooManyAttributes(f"a tag has more than {MAX_ATTRIBUTES:,} attributes")
-
-
-def _tag(piece: bytes) -> bytes:
-    """The tag alone, up to the first > outside quotes, and without the values in quotes."""
-    match = _TAG.match(piece)
-    return _QUOTED.sub(b"=", match.group() if match else piece)
 
 
 #: The most attributes of one tag. Forms of shops have up to about a hundred.
@@ -126,7 +123,6 @@ def visible_text(element: HtmlElement, limit: int = 400, without: Container[str]
     """The text that a reader sees in the element, up to about `limit` characters.
 
     Elements other than plain emphasis separate words, so a price whose cents stand in an element of their own stays two
-
     numbers. But two digits in a superscript, or in an element named after cents, are joined with a decimal symbol, as the
     eye joins them: `1,299<sup>99</sup>` is `1,299.99` and `1.299<sup>99</sup>` is `1.299,99`. `without` names tags to skip.
     """

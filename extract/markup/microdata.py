@@ -24,8 +24,8 @@ class _Attributes(NamedTuple):
 
 
 _MICRODATA = _Attributes("itemscope", "itemtype", "itemprop")
-_RDFA = _Attributes("typeof", "typeof", "property")
-_NAMED = {one: etree.XPath(f"//*[@{one.scope} or @{one.name}]") for one in (_MICRODATA, _RDFA)}
+RDFA = _Attributes("typeof", "typeof", "property")
+_NAMED = {one: etree.XPath(f"//*[@{one.scope} or @{one.name}]") for one in (_MICRODATA, RDFA)}
 _TEXTS = etree.XPath("descendant-or-self::*[not(self::script or self::style)]/text()")
 #: Shops nest four or five deep.
 _MAX_DEPTH = 50
@@ -38,11 +38,6 @@ _ADDRESSES = {
 _VALUES = {"meta": "content", "data": "value", "meter": "value", "time": "datetime"}
 _HTML_SPACE = " \t\n\r\f"
 _JOINS_BEFORE = re.compile(r"[,:;.!?\")]")
-
-
-def rdfa(tree: HtmlElement, url: str) -> Iterator[dict[str, Any]]:
-    """Each item of the page in RDFa, as `items`."""
-    return items(tree, url, _RDFA)
 
 
 def items(tree: HtmlElement, url: str, called: _Attributes = _MICRODATA) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from typing import Any, Literal
 
 from lxml.html import HtmlElement
@@ -80,7 +81,7 @@ _Reader = Callable[[HtmlElement, str], Iterable[dict[str, Any]]]
 _READERS: tuple[tuple[Syntax, _Reader], ...] = (
     ("json-ld", jsonld.items),
     ("microdata", microdata.items),
-    ("rdfa", microdata.rdfa),
+    ("rdfa", partial(microdata.items, called=microdata.RDFA)),
 )
 
 

@@ -41,7 +41,6 @@ def to_decimal(text: str | int | float | Decimal | None) -> Decimal | None:
     """A number meant for machines (JSON-LD `price`, `data-price`), such as `1299.99` or `1299`; None for any other text.
 
     The point is the decimal symbol there. Shops also write their printed form. `1,299.99`, `1.299,99` and `24,90` have only
-
     one reading, so they are read too. `1,299`, exponents, signs, NaN and infinity are refused. A point before three digits
     is read as the format says; the caller has to check whether the shop kept to the format.
     """
