@@ -107,11 +107,6 @@ class _Attempt:
     #: The start address from which links led here; empty for a file.
     start: str = ""
 
-    @property
-    def address(self) -> str:
-        """The address of the page or file."""
-        return self.link.url
-
 
 class Parser(Protocol):
     """Parses pages, in this process or in one that can be killed."""
@@ -287,7 +282,7 @@ def _collected(
         shop=reading.shop,
         rows=merged(_rows(listings), _rows([attempt for attempt in done if attempt.link.role == "product"])),
         issues=issues,
-        images={image.address: image.snapshot.sha256 for image in images if image.snapshot},
+        images={image.link.url: image.snapshot.sha256 for image in images if image.snapshot},
         parsed=[(page.url, page.sha256) for page in pages],
         pages=len(pages) + len(images),
         pages_unchanged=sum(attempt.is_unchanged for attempt in done),
@@ -301,7 +296,7 @@ def _collected(
         ],
         fetched=sum(attempt.snapshot is not None for attempt in done),
         missed=[
-            (addresses.redact(attempt.address), attempt.failure)
+            (addresses.redact(attempt.link.url), attempt.failure)
             for attempt in attempts
             if attempt.failure and attempt.snapshot is None
         ],
@@ -367,7 +362,7 @@ def _judge(collected: Collected, attempts: Sequence[_Attempt], *, has_lists: boo
     with only a header. To load such pages would end every listing of the source.
     """
     failed = [attempt for attempt in attempts if attempt.failure]
-    failures = [attempt.failure for attempt in attempts if attempt.failure]
+    failures = [attempt.failure for attempt in failed if attempt.failure]
     if collected.listed and failures and all(attempt.link.role == "product" for attempt in failed):
         return replace(collected, issues=[*collected.issues, *_issues_of(failed, "warning")])
     if not failures:
