@@ -91,5 +91,7 @@ def test_a_clip_is_answered_at_the_bits_at_which_it_is_nearest_to_comfort(
     for words, less in (
         (["--model", "wan 2.2"], "At int8, for less: NVIDIA GeForce RTX 3090 (used) "),
         (["--model", "qwen3-14b", "--train", "lora"], "Trained with qlora, for less: "),
-    ):
+        (["--model", "deepseek-r1", "--budget", "10000", "--host", "own"],
+         "Your machine needs 384 GB of memory, 2 × slot as wide as the card, a supply of 1,950 W."),
+    ):  # fmt: skip
         assert any(line.startswith(less) for line in typed(words)["sentences"])

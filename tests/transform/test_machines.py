@@ -13,7 +13,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import makers
 from gpuledger.transform.buying.answer import Question, ask
 from gpuledger.transform.buying.headline import sentences
-from gpuledger.transform.buying.hosts import host_for
+from gpuledger.transform.buying.hosts import host_for, supply_w
 from gpuledger.transform.buying.market import CONDITIONS, Node, OfferFilter, assumptions
 from gpuledger.transform.buying.options import Limits, Market, Option
 from gpuledger.transform.buying.stock import Packaged, Place, packaged, warehouse
@@ -192,6 +192,7 @@ def test_a_street_price_counts_in_its_market_and_ages() -> None:
 
 
 def test_the_machine_around_the_cards_is_of_the_class_that_they_need() -> None:
+    assert supply_w(1, 450, Decimal(80)) == 850, "what the maker of an RTX 4090 asks for"
     card, assumptions = by_id()["nvidia-geforce-rtx-3090"], Assumptions()
     one, two, four = (host_for(card, boards, card.tdp_w) for boards in (1, 2, 4))
     assert [host.name for host in (one, two, four)] == ["desktop", "two-card desktop", "workstation"]

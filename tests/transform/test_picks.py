@@ -181,11 +181,8 @@ def test_a_stale_street_price_counts_as_one_that_rose_and_the_precision_that_is_
     step = {"step_gain": "1.15"}
     assert first("qwen3-32b", 2000, **step) == ("NVIDIA GeForce RTX 3090", "Q4_K_M")
     assert first("qwen3-32b", 2000, **step, stale_price_rise="1") == ("NVIDIA GeForce RTX 4090", "Q4_K_M")
-    for budget in (
-        "5000",
-        "6000",
-        "12000",
-    ):  # no two 4090 for a tenth; 5 GB are free, so no Mac for room, nor four cards
+    # No two 4090 for a tenth; 5 GB are free, so no Mac for room, nor four cards.
+    for budget in ("5000", "6000", "12000"):
         whole = from_the_program("llama-3.3-70b", tmp_path, budget=Decimal(budget)).picks
         assert whole is not None
         assert whole.first.what == "2 × NVIDIA GeForce RTX 3090"
@@ -210,6 +207,8 @@ def test_a_stale_street_price_counts_as_one_that_rose_and_the_precision_that_is_
         ("llama-3.3-70b", {"precision": "int8", "usage": Usage(users=16), "min_tokens_per_s": 20},
          "4 × NVIDIA RTX PRO 6000 Blackwell"),
         ("mistral-small-3.2-24b", {"usage": Usage(users=2), "budget": 1900}, "NVIDIA GeForce RTX 3090"),
+        ("llama-3.3-70b", {"use": "documents", "usage": Usage(users=4), "budget": 15000},
+         "NVIDIA RTX PRO 6000 Blackwell"),
         ("qwen3-32b", {"budget": 3000}, "NVIDIA GeForce RTX 3090"),
         ("qwen3-32b", {"use": "training"}, "NVIDIA GeForce RTX 3090"),
     ],

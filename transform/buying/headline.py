@@ -158,16 +158,6 @@ class Requested(NamedTuple):
         return sum((count * api.usd(kind, prompt) for count, kind in parts), Decimal(0)) / 1_000_000
 
 
-def _provider(api: Hosted) -> Message | str:
-    """`groq`, `groq in a batch`, `groq in a batch (says genai-prices)`."""
-    where = api.provider if api.service == "standard" else Message("{provider} in a batch", provider=api.provider)
-    return (
-        where
-        if api.listed_by is None
-        else Message("{provider} (says {list})", provider=where, list=seller(api.listed_by))
-    )
-
-
 def _like_with_like(first: Option, answer: Answer) -> Option | None:
     """The rental by the hour that holds the model and serves each user at least as fast: the cheapest of as many of the same
     GPUs, as a node against a node, else the cheapest of all.
@@ -417,6 +407,10 @@ class _Said(NamedTuple):
             )  # fmt: skip
         if evidence is None:
             return Message("Use {what}, which you have; {outlay} on day one.", what=option.what, outlay=outlay)
+        tax, missing = self.answer.stock.place.tax_missing, Message("shipping not included")
+        if tax and not self.answer.assumptions.sales_tax_share:
+            named_tax = Message("sales tax") if tax == "sales tax" else tax
+            missing = Message("shipping and {tax} not included", tax=named_tax)
         return Message(
             "Buy {what} {where} for {price}; with the machine {outlay} on day one ({missing})."
             if machine_usd(option, self.answer)
@@ -425,7 +419,7 @@ class _Said(NamedTuple):
             where=_where(evidence),
             price=price,
             outlay=outlay,
-            missing=self._missing(),
+            missing=missing,
         )
 
     def _with_owned(self) -> Iterator[Message]:
@@ -458,13 +452,6 @@ class _Said(NamedTuple):
                     outlay=_paid(best.outlay_usd), total=_paid(best.total_usd), speed=_speed(best.each_a_second),
                 )  # fmt: skip
                 yield Message("Different cards in one machine are not computed.")
-
-    def _missing(self) -> Message:
-        """What the amount of day one does not include."""
-        tax = self.answer.stock.place.tax_missing
-        if tax and not self.answer.assumptions.sales_tax_share:
-            return Message("shipping and {tax} not included", tax=Message("sales tax") if tax == "sales tax" else tax)
-        return Message("shipping not included")
 
     def speed(self) -> Iterator[Message]:
         """How fast it is, and how sure that is."""
@@ -573,13 +560,18 @@ class _Said(NamedTuple):
             return
         asked = Requested(*need.request)
         prompt = asked.read + asked.again
+        provider: Message | str = api.provider
+        if api.service != "standard":
+            provider = Message("{provider} in a batch", provider=provider)
+        if api.listed_by is not None:
+            provider = Message("{provider} (says {list})", provider=provider, list=seller(api.listed_by))
         what = Message(
             "{name} at {provider}, {read} for a million tokens read, {again} read again and {written} written, seen "
             "on {day}; with each answer it reads {before} tokens of the context again (reread_share)"
             if asked.again
             else "{name} at {provider}, {read} for a million tokens read and {written} written, seen on {day}",
             name=api.hosted_name,
-            provider=_provider(api),
+            provider=provider,
             read=_paid(api.usd("input", prompt)),
             again=_paid(api.usd("cache read", prompt)),
             before=f"{asked.again:,}",

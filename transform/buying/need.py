@@ -149,11 +149,6 @@ class Need:
             return Message(WITHOUT_BF16, card=gpu.display_name, model=self.model_id)
         return None
 
-    def bound_of_empty_cache(self, bandwidth_gb_s: float) -> float:
-        """Tokens a second of one sequence on one GPU while its cache is still empty, by the bandwidth alone."""
-        assert self.job is not None, "an image model writes nothing"
-        return bandwidth_gb_s * 1e9 / self.job.size.read_bytes(1)
-
 
 def need_of(
     model_id: str, shape: Architecture | DiffusionModel, precision: str, usage: Usage, assumptions: Assumptions

@@ -471,7 +471,8 @@ class _Question:
         rate, own = beside_measurements(prediction, self.market.measured, gpu.gpu_id, bandwidth)
         verdict = None
         if own is not None:
-            bound = self.need.bound_of_empty_cache(bandwidth)
+            # By the bandwidth alone, of one sequence whose cache is still empty.
+            bound = bandwidth * 1e9 / prediction.job.size.read_bytes(1)
             verdict = verdict_on(own.tokens_per_s, bound, self.assumptions)
         served = serving(prediction, self.need.answer_tokens)
         each = (rate.expected or 0.0) / prediction.job.load.users
