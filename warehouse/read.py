@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -44,7 +46,7 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
 
     Raises NoWarehouse if nothing is published, NotAWarehouse if the file is not one of ours, NewerWarehouse if a newer
     program or DuckDB wrote it, OlderWarehouse if an older program did and the block asks for a column or table that came
-    later, and WarehouseError if the memory does not suffice.
+    later, WarehouseError if the memory does not suffice, and OSError if the disk does not.
     """
     held = _together.get()
     if held is not None and held[0] == data:
@@ -77,6 +79,8 @@ def reader(data: DataDir, writes_to: Path | None = None, *, spills: bool = True)
             published=data.published, program=found.program, reason=reason,
         )) from None  # fmt: skip
     except duckdb.Error as error:
+        if (full := os.strerror(errno.ENOSPC)) in str(error):
+            raise OSError(errno.ENOSPC, full, str(writes_to or data.root)) from None
         if not is_damage(error):
             raise
         raise NotAWarehouse(damaged(str(data.published), error)) from None

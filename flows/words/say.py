@@ -38,6 +38,8 @@ def failure(error: Exception) -> str:
         what = f"{error.filename}: {error.strerror}"
     elif isinstance(error, OSError) and error.filename:
         what = f"{error.filename}: {local_files.why(error)}; or choose another folder or --data-dir"
+    elif isinstance(error, OSError) and error.errno in local_files.WAYS_OUT:
+        what = local_files.why(error)
     return redact_text(say(what))
 
 

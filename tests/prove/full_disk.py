@@ -1,6 +1,7 @@
 """A night on a disk of so many kilobytes, and the next one when there is room: a script for a mount namespace of its own.
 
-Prints as JSON the exit status of both nights, what the first said, and how many runs the published file held after each.
+Prints as JSON the exit status of both nights, what the first said, how many runs the published file held after each, and
+what an export into a full disk says.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ def main(original: Path, disk: Path, free_kb: int) -> None:
         "said": first.stderr,
         "runs": [after_first, published(data)],
     }
+    subprocess.run(["mount", "-o", f"remount,size={shutil.disk_usage(disk).used // 1024 + 8}k", str(disk)], check=True)
+    export = arguments("export", disk / "out", "--format", "parquet", data=data)
+    found["export"] = subprocess.run(export, env=environment(), check=False, capture_output=True, text=True).stderr
     sys.stdout.write(json.dumps(found))
 
 

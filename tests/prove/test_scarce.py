@@ -43,6 +43,7 @@ def test_a_full_disk(nights: dict[int, Night], tmp_path: Path, free_kb: int) -> 
     assert found["status"][0] in (0, 1), found
     assert found["runs"][0] == (2 if found["status"][0] == 0 else 1), found
     assert (found["status"][1], found["runs"][1] > 1) == (0, True), found
+    assert "out: No space left on device: make room on the disk" in found["export"], found
     if found["status"][0] == 1:
         assert "disk" in found["said"] or "space" in found["said"], found["said"]
 
