@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import statistics
+from pathlib import Path
 
 import pytest
 
+from gpuledger.flows.doors.asking.predicting import whole
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.need import WITHOUT_BF16, Need, need_of
 from gpuledger.transform.buying.question import Usage
@@ -14,6 +16,7 @@ from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.diffusion import diffusion_models, get
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.speed import pieces
+from gpuledger.warehouse.paths import DataDir
 from tools.calibrate import of_pieces
 
 
@@ -32,6 +35,35 @@ def test_a_card_that_was_measured_with_the_model_has_a_narrower_range() -> None:
     model = get("stable-diffusion-xl")
     own, other = (pieces.pace(by_id()[f"nvidia-a100-{name}-80gb"], model) for name in ("sxm4", "pcie"))
     assert (own.high or 0) / (own.low or 1) < (other.high or 0) / (other.low or 1)
+
+
+@pytest.mark.parametrize(
+    ("model", "precision", "card", "usage", "seconds"),
+    # Visionatrix/VixFlowsDocs, hardware_results/plotly_data: ComfyUI. The first three were set aside while the rest were
+    # fitted; the others hold more than their cards, and both choices for that were made by them.
+    [
+        ("flux.1-dev", "fp8", "nvidia-geforce-rtx-4090", Usage(steps=25), 19.0),
+        ("stable-diffusion-3.5-large", "fp8", "nvidia-geforce-rtx-3090", Usage(size="896x1152", steps=20), 33.2),
+        ("stable-diffusion-3.5-medium", "fp16", "amd-radeon-rx-7900-xtx", Usage(size="896x1152", steps=20), 15.9),
+        ("flux.1-dev", "fp16", "nvidia-geforce-rtx-4070-ti-super", Usage(steps=25), 60.0),
+        ("flux.1-dev", "fp16", "nvidia-rtx-4000-ada-generation", Usage(steps=25), 69.2),
+        (
+            "stable-diffusion-3.5-large",
+            "fp16",
+            "nvidia-geforce-rtx-4070-ti-super",
+            Usage(size="896x1152", steps=20),
+            47.6,
+        ),
+    ],
+)
+def test_measured_pictures_lie_in_the_range_also_where_weights_wait_in_the_machine(
+    model: str, precision: str, card: str, usage: Usage, seconds: float, tmp_path: Path
+) -> None:
+    asked = need_of(model, get(model), precision, usage, Assumptions())
+    answer = whole(asked, by_id()[card], 1, DataDir(tmp_path), None)
+    assert (answer.speed.low or 0) < 1 / seconds < (answer.speed.high or 0)
+    assert answer.verdict != "no"
+    assert (answer.needed > answer.usable) == any("wait in the machine" in str(line) for line in answer.said)
 
 
 @pytest.mark.parametrize(("model", "card", "runs"), [
@@ -66,13 +98,13 @@ def test_a_picture_or_a_clip_may_be_asked_with_other_pixels_frames_and_steps() -
 def test_the_operations_of_a_clip_follow_from_its_tokens() -> None:
     layers = {"wan-2.1-1.3b": 30, "wan-2.1-14b": 40, "wan-2.2-5b": 30, "wan-2.2-a14b": 40}
     clips = {name: model for name, model in diffusion_models().items() if model.clip is not None}
-    layers |= {"ltx-video": 28, "ltx-2": 48}
+    layers |= {"ltx-video": 28, "ltx-2": 48, "hunyuan-video": 60}
     assert set(clips) == set(layers)
     for name, model in clips.items():
         tokens = model.clip.tokens
         weights = next(part.parameters for part in model.parts if part.role == "denoiser")
-        if name == "ltx-2":  # a smaller stream is for the few tokens of sound
-            weights = 14_000_000_000
+        # A smaller stream is for the few tokens of sound; every second weight of a double block is for the text.
+        weights = {"ltx-2": 14_000_000_000, "hunyuan-video": 6_795_000_000}.get(name, weights)
         counted = 2 * weights * tokens + 4 * tokens**2 * model.clip.hidden * layers[name]
         assert model.pass_tflop == pytest.approx(counted / 1e12, rel=0.02), name
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from gpuledger.message import Message
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.question import Usage
-from gpuledger.transform.identity.gpu import Gpu
+from gpuledger.transform.identity.gpu import MACHINE, Gpu
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory
 from gpuledger.transform.sizing.errors import SizingError
@@ -138,6 +138,18 @@ class Need:
         from gpuledger.transform.speed import training
 
         return training.rate(gpu, count, self.tuning.way, self.tuning.flops)
+
+    def made(self, gpu: Gpu) -> Rate | None:
+        """Pictures or clips a second of one card, with the weights that do not fit in the machine's memory. None if nothing
+        is made or the matrix rate is not known.
+        """
+        if self.diffusion is None:
+            return None
+        rate = pieces.pace(gpu, self.diffusion, self.precision)
+        waiting = self.image_bytes - (1 - pieces.KEPT_FREE) * self.usable_bytes(gpu, 1)
+        if rate is None or waiting <= 0 or gpu.form_factor == MACHINE:
+            return rate
+        return pieces.streamed(rate, self.diffusion, waiting)
 
     def against(self, gpu: Gpu) -> Message | None:
         """Why the model does not run on a card, None if it does or if nothing is known about that."""

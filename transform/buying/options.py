@@ -256,7 +256,7 @@ class _Question:
         if model is None or model.steps is None or gpu is None or not option.fits:
             return option
         published = self.market.pictures if model.is_usual else {}
-        measured, rate = published.get(gpu.gpu_id), pieces.pace(gpu, model)
+        measured, rate = published.get(gpu.gpu_id), self.need.made(gpu)
         if measured is None:
             if rate is None or rate.expected is None:
                 return option

@@ -33,9 +33,15 @@ WITHOUT_BF16 = frozenset(
 )
 #: The standard deviation of the logarithm for a card that was left out, as the rows of pieces.toml show it. What is added
 #: for a maker of whom two cards were measured, and for one of whom none was, is our own choice.
-_SPREAD, _LESS_KNOWN, _UNKNOWN_VENDOR = 0.22, {"NVIDIA": 0.0, "AMD": 0.35}, 0.6
+_SPREAD, _LESS_KNOWN, _UNKNOWN_VENDOR = 0.25, {"NVIDIA": 0.0, "AMD": 0.35}, 0.6
 #: The standard deviation where the card itself was measured with the model: programs differ by this much. Own choice.
-_OTHER_PROGRAM = 0.2
+_OTHER_PROGRAM = 0.22
+#: How much faster fp8 is on cards that multiply it, and its standard deviation: some programs only keep weights so (1.0
+#: times), others multiply at 8 bits (1.2 to 1.5 times in aredden/flux-fp8-api, README). Own choice between them.
+_EIGHT_BITS, _SOME_PROGRAMS = 1.15, 0.2
+#: The power of the matrix rate with which the part that is reached falls: fast cards wait for power, memory and the start of
+#: kernels. A fit to the rows of pieces.toml, of one model each, which lie between these rates (TFLOPS).
+_FALL, _RATES = -0.18, (36.0, 989.0)
 #: How many cards the model's own measurements must outweigh: few of them say little beside those of other models.
 _OTHERS_WEIGH = 0.5
 #: Times real time for each TFLOPS of the 16-bit rate, and at most on any card: one piece of speech after another waits for
@@ -45,12 +51,22 @@ _SPEECH_A_TFLOPS, _SPEECH_AT_MOST, _SPEECH_SPREAD = 0.25, 20.0, 0.5
 _MEASURED_WEIGHTS = 1.54e9
 
 
+_FP8 = frozenset({"Ada Lovelace", "Hopper", "Blackwell", "Blackwell 2.0"})
+#: The part of a card's memory that programs keep free while they work, and GB a second at which weights that do not fit come
+#: from the machine's memory, in every pass. Chosen by seven rows of Visionatrix/VixFlowsDocs on cards too small for their
+#: model, which all lie in the range that they give.
+KEPT_FREE, _STREAMED_GB_S = 0.12, 8.0
+#: The most of the weights that may wait: ComfyUI streams block by block, and some are on the card. Own choice.
+MOST_WAITING = 0.9
+
+
 class Measured(NamedTuple):
-    """The part of a card's 16-bit matrix rate that a model was measured at."""
+    """The part of a card's 16-bit matrix rate (TFLOPS) that a model was measured at."""
 
     model_id: str
     gpu_id: str
     share: float
+    tflops: float
 
 
 @functools.cache
@@ -63,39 +79,60 @@ def measured() -> Sequence[Measured]:
         assert tflops, f"the matrix rate of {row['gpu_id']} is known"
         steps_per_s = row.get("steps_per_s") or row["steps"] / row["seconds"]
         done = steps_per_s * row.get("pictures", 1) * model.passes * (row.get("pass_tflop") or model.pass_tflop or 0)
-        found.append(Measured(model.model_id, row["gpu_id"], done / tflops))
+        found.append(Measured(model.model_id, row["gpu_id"], done / tflops, tflops))
     return found
 
 
 @functools.cache
 def share(model_id: str, without: str = "") -> tuple[float, int]:
-    """The part of the matrix rate that a model reaches, and the number of cards that measured it.
+    """The part of the matrix rate that a model reaches on a card of 1 TFLOPS, and the number of cards that measured it.
 
     The card `without` is left out, to see how well others predict it.
     """
     by_model: dict[str, dict[str, list[float]]] = {}
     for row in measured():
         if row.gpu_id != without:
-            by_model.setdefault(row.model_id, {}).setdefault(row.gpu_id, []).append(math.log(row.share))
+            by_model.setdefault(row.model_id, {}).setdefault(row.gpu_id, []).append(
+                math.log(row.share / _fall(row.tflops))
+            )
     of_models = {name: [statistics.median(logs) for logs in cards.values()] for name, cards in by_model.items()}
     all_models = statistics.median(statistics.median(logs) for logs in of_models.values())
     own = of_models.get(model_id, [])
     return math.exp((sum(own) + _OTHERS_WEIGH * all_models) / (len(own) + _OTHERS_WEIGH)), len(own)
 
 
-def pace(gpu: Gpu, model: DiffusionModel, without: str = "") -> Rate | None:
+def pace(gpu: Gpu, model: DiffusionModel, precision: str = "fp16", *, without: str = "") -> Rate | None:
     """Pictures or clips a second of one card by the makers' steps, None if its matrix rate or the model's is not known."""
     tflops = matrix_tflops(gpu, 16)
     if not tflops or model.steps is None or model.pass_tflop is None:
         return None
     reached, cards = share(model.model_id, without)
+    reached *= _fall(tflops)
     deviation, is_known = _of_vendor(gpu, _SPREAD), cards > 1 and gpu.vendor == "NVIDIA"
     own = [
         m.share for m in measured() if (m.model_id, m.gpu_id) == (model.model_id, gpu.gpu_id) and gpu.gpu_id != without
     ]
     if own:
         reached, deviation, is_known = statistics.median(own), _OTHER_PROGRAM, True
+    if precision == "fp8" and gpu.architecture in _FP8:
+        reached, deviation = reached * _EIGHT_BITS, math.hypot(deviation, _SOME_PROGRAMS)
     return _around(tflops * reached / (model.steps * model.passes * model.pass_tflop), deviation, is_known=is_known)
+
+
+def streamed(rate: Rate, model: DiffusionModel, waiting: float) -> Rate:
+    """The rate if so many bytes of the weights wait in the machine's memory and are read from it in every pass."""
+    seconds = (model.steps or 0) * model.passes * waiting / (_STREAMED_GB_S * 1e9)
+    slower = [
+        1 / (1 / per_s + times * seconds) if per_s else per_s
+        for per_s, times in ((rate.expected, 1.0), (rate.low, 2.0), (rate.high, 0.5))
+    ]
+    return rate._replace(expected=slower[0], low=slower[1], high=slower[2], basis="estimated")
+
+
+def _fall(tflops: float) -> float:
+    """How much less of its matrix rate a card reaches than one of 1 TFLOPS would."""
+    slowest, fastest = _RATES
+    return math.pow(min(max(tflops, slowest), fastest), _FALL)
 
 
 def times_real_time(gpu: Gpu, shape: Architecture) -> Rate | None:

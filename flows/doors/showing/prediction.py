@@ -67,6 +67,7 @@ def _verdicts() -> dict[str, str]:
     return {
         "fits": gettext("fits"),
         "tight": gettext("fits, with less than 5% left over"),
+        "waits": gettext("runs with a part in the machine's memory"),
         "no": gettext("does not fit"),
     }
 
@@ -133,7 +134,8 @@ def show_whole(whole: Whole, need: Need, gpu: Gpu, count: int) -> None:
     if need.tuning is not None:
         title = gettext("{model}, trained ({way})").format(model=need.model_id, way=need.tuning.way)
     cards = gpu.display_name if count == 1 else f"{count} × {gpu.display_name}"
-    click.echo(f"{title} · {cards}: {_verdicts()[whole.verdict]}, {_gigabytes(whole.needed, whole.usable)}")
+    verdict = "waits" if whole.verdict != "no" and whole.needed > whole.usable else whole.verdict
+    click.echo(f"{title} · {cards}: {_verdicts()[verdict]}, {_gigabytes(whole.needed, whole.usable)}")
     for line in whole.said:
         terminal.say(f"  {say(line)}")
     show_steps(whole.steps)
