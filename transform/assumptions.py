@@ -76,6 +76,7 @@ class Assumptions:
     denoiser_activation_gb_per_megapixel: float = _assumed("denoiser_activation_gb_per_megapixel", float)
     networks_on_card: float = _assumed("networks_on_card", float)
     lora_rank: int = _assumed("lora_rank", int)
+    full_bytes_per_weight: float = _assumed("full_bytes_per_weight", float)
     # Speed
     low_utilisation: float = _assumed("low_utilisation", float)
     expected_utilisation: float = _assumed("expected_utilisation", float)

@@ -36,7 +36,8 @@ from tests.nights import Night
 
 ASSUMPTIONS = list(settings())
 #: What only --offload and --train ask, each with another value.
-OF_A_CHOICE = {"host_memory_gb": "16", "host_memory_gb_s": "50", "host_memory_utilisation": "0.3", "lora_rank": "64"}
+OF_A_CHOICE = {"host_memory_gb": "16", "host_memory_gb_s": "50", "host_memory_utilisation": "0.3"}
+OF_A_CHOICE |= {"lora_rank": "64", "full_bytes_per_weight": "8"}
 #: What decides which answer is recommended (see transform/buying/choosing).
 OF_ADVICE = ASSUMPTIONS[ASSUMPTIONS.index("comfortable_tokens_per_s") : ASSUMPTIONS.index("sales_tax_share")]
 OF_COST = [name for name in ASSUMPTIONS[ASSUMPTIONS.index("hours_per_day") :] if name not in OF_ADVICE]
@@ -543,9 +544,9 @@ def test_every_assumption_changes_the_answer(
 
 @pytest.mark.parametrize("name", OF_A_CHOICE)
 def test_every_assumption_of_a_choice_changes_its_answer(data: Path, name: str) -> None:
-    choice = ["--train", "lora"] if name == "lora_rank" else ["--offload", "layers"]
-    words = ["--model", "llama-2-70b", "--precision", "Q4_K_M", *choice, "--limit", "0"]
-    words = [word for word in words if name != "lora_rank" or word not in ("--precision", "Q4_K_M")]
+    way = {"lora_rank": "lora", "full_bytes_per_weight": "full"}.get(name)
+    choice = ["--train", way] if way else ["--offload", "layers", "--precision", "Q4_K_M"]
+    words = ["--model", "llama-2-70b", *choice, "--limit", "0"]
     assert ask(data, *words, "--assume", f"{name}={OF_A_CHOICE[name]}") != ask(data, *words)
 
 

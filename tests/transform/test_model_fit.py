@@ -111,8 +111,8 @@ def answers(con: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
 
 #: Assumptions of what only `buy` and `predict` know: choices, and programs that nobody measured (see test_predict.py).
 NOT_OF_SQL = (
-    "host_memory", "lora", "expected_utilisation", "mixture_layer_us", "link_", "slot_share", "parallel_fraction", "reread_",
-    "server_memory_share",
+    "host_memory", "lora", "full_bytes", "expected_utilisation", "mixture_layer_us", "link_", "slot_share",
+    "parallel_fraction", "reread_", "server_memory_share",
 )  # fmt: skip
 #: Assumptions of memory and speed; those of use and cost are felt in mart.rent_vs_buy (see test_buy.py).
 OF_THE_FIT = [

@@ -29,6 +29,10 @@ def test_mixed_precision_adamw_takes_16_bytes_a_parameter() -> None:
     assert memory.total - memory.activations == 16 * 6_738_415_616
 
 
+#: What Hu et al. 2021, section 4.2, adapt.
+QUERY_AND_VALUE = ("attn_q", "attn_v")
+
+
 def test_8_bit_states_save_6_of_them_and_activations_are_the_inputs_of_layers_and_all_of_one() -> None:
     memory = training_memory(catalogue.architecture("llama-2-7b"), Training("adamw-8bit", 2048))
     assert memory.total - memory.activations == 10 * 6_738_415_616
@@ -57,9 +61,9 @@ def test_lora_as_peft_counts_it(model_id: str, rank: int, targets: tuple[str, ..
 
 def test_lora_memory_is_the_frozen_model_and_16_bytes_for_each_trained_weight() -> None:
     architecture = catalogue.architecture("llama-2-7b")
-    memory = lora_memory(architecture, Adapter(8), Training("adamw", 512))
+    memory = lora_memory(architecture, Adapter(8, QUERY_AND_VALUE), Training("adamw", 512))
     assert memory.total - memory.activations == 2 * 6_738_415_616 + 16 * 4_194_304
-    packed = lora_memory(architecture, Adapter(8, base_bits=Fraction(4127, 1000)), Training("adamw", 512))
+    packed = lora_memory(architecture, Adapter(8, QUERY_AND_VALUE, Fraction(4127, 1000)), Training("adamw", 512))
     assert memory.weights - packed.weights == 2 * 6_738_415_616 - round(6_738_415_616 * Fraction(4127, 8000))
 
 
@@ -80,13 +84,20 @@ def test_all_weights_take_16_bytes_each_and_several_cards_divide_them() -> None:
     assert full.each == (2 * 32 + 34) * 2048 * 4096 + 8 * 2048 * 128_256
     asked = need("llama-3.1-8b", "full")
     assert asked.needed_bytes(8) == full.shared + 8 * full.each
+    # Mistral 7B with everything in bf16, 4 × 4,096 tokens on an A100, took 81.5 GB: fms-acceleration, scripts/benchmarks.
+    shape, bf16 = catalogue.architecture("mistral-7b"), Assumptions(full_bytes_per_weight=8)
+    plain = tuning(shape, "full", 4096, 4, bf16)
+    assert plain.shared == 8 * plain.trained
+    assert 0.8 < (plain.shared + plain.each) / 81.5e9 < 0.9
+    assert "8 bytes each" in str(plain.description)
 
 
 def test_an_adapter_trains_a_thousandth_over_weights_of_16_or_4_bits() -> None:
     shape = catalogue.architecture("llama-3.1-8b")
     lora, qlora = (tuning(shape, way, 2048, 1, Assumptions()) for way in ("lora", "qlora"))  # type: ignore[arg-type]
-    # Rank 16 on query (4,096 × 4,096) and value (1,024 × 4,096) of 32 layers.
-    assert lora.trained == qlora.trained == 32 * 16 * (4096 + 4096 + 1024 + 4096)
+    # Rank 16 on all seven matrices of a layer, as PEFT counts it above.
+    assert lora.trained == qlora.trained == 41_943_040
+    assert "ffn_gate_inp" not in tuning(catalogue.architecture("mixtral-8x7b"), "lora", 2048, 1, Assumptions()).targets
     assert lora.memory.weights == 2 * 8_030_261_248 + 2 * lora.trained
     assert qlora.memory.weights < 0.4 * lora.memory.weights
     assert lora.memory.optimizer == 8 * lora.trained
@@ -107,7 +118,7 @@ def test_a_model_whose_query_is_no_matrix_of_its_own_gets_an_adapter_all_the_sam
     for model_id in ("deepseek-v2-lite", "phi-3-mini", "mamba-2.8b"):
         trained = need(model_id, "lora").tuning
         assert trained.trained > 0
-        assert all(target.startswith(("attn", "ssm")) for target in trained.targets)
+        assert any(target.startswith(("attn", "ssm")) for target in trained.targets)
 
 
 def test_the_speed_is_an_estimate_with_a_range_and_what_cannot_be_is_refused() -> None:

@@ -21,17 +21,16 @@ from gpuledger.transform.sizing.running import (
 )
 from gpuledger.transform.sizing.tensors import Architecture, count_parameters
 from gpuledger.transform.sizing.tuning import (
-    LORA_DEFAULT_TARGETS,
     OPTIMIZER_STATE_BYTES,
     Adapter,
     Training,
+    adapted,
     lora_memory,
     training_memory,
 )
 from gpuledger.transform.sizing.weights import weights
 
 _GB = 10**9
-_LORA_RANK = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +114,12 @@ def _counted(
             Message("memory to train with {optimizer}", optimizer=optimizer), training.total / _GB, "GB",
             Message("16-bit mixed precision"),
         )  # fmt: skip
-    roles = {tensor.role for tensor in shape.tensors}
-    if set(LORA_DEFAULT_TARGETS) <= roles:
-        adapted = lora_memory(shape, Adapter(_LORA_RANK), Training("adamw", context, batch))
+    if targets := adapted(shape):
+        adapter = Adapter(assumptions.lora_rank, targets)
         yield Quantity(
-            Message("memory to train with {optimizer}", optimizer="LoRA"), adapted.total / _GB, "GB",
-            Message("rank {lora_rank}, 16-bit weights, adamw", lora_rank=_LORA_RANK),
+            Message("memory to train with {optimizer}", optimizer="LoRA"),
+            lora_memory(shape, adapter, Training("adamw", context, batch)).total / _GB, "GB",
+            Message("rank {lora_rank}, 16-bit weights, adamw", lora_rank=adapter.rank),
         )  # fmt: skip
     if shape.kind != "encoder_decoder":
         yield from _operations(shape, context, batch)

@@ -91,7 +91,14 @@ def tuning_steps(trained: Tuning, count: int) -> Iterator[Step]:
         ("weights", memory.weights, Message("of the model and of what is trained beside it")),
         ("gradients", memory.gradients, Message("2 bytes of each trained weight")),
         ("32-bit copies", memory.master, Message("4 bytes of each trained weight (mixed precision)")),
-        ("optimizer", memory.optimizer, Message("8 bytes of each trained weight (AdamW; Rajbhandari et al. 2020)")),
+        (
+            "optimizer",
+            memory.optimizer,
+            Message(
+                "{each:g} bytes of each trained weight (AdamW; Rajbhandari et al. 2020)",
+                each=memory.optimizer / trained.trained,
+            ),
+        ),
     )
     for name, size, source in parts:
         yield Step(name, f"{size:,} ÷ 10^9", size / 1e9, "GB", source)

@@ -23,9 +23,6 @@ from gpuledger.transform.sizing.weights import weights
 #: after Hugging Face's "Anatomy of model's memory".
 OPTIMIZER_STATE_BYTES = {"adamw": 8, "adafactor": 4, "adamw-8bit": 2}
 
-#: Matrices that LoRA adapts by default: query and value, as in Hu et al. 2021, section 4.2.
-LORA_DEFAULT_TARGETS = ("attn_q", "attn_v")
-
 
 @dataclass(frozen=True, slots=True)
 class TrainingMemory:
@@ -68,7 +65,7 @@ class Adapter:
     """A LoRA adapter over frozen weights of `base_bits` bits: 16, or 4.127 for QLoRA's NF4."""
 
     rank: int
-    targets: tuple[str, ...] = LORA_DEFAULT_TARGETS
+    targets: tuple[str, ...]
     base_bits: Fraction = Fraction(16)
 
 
@@ -89,7 +86,7 @@ def training_memory(architecture: Architecture, training: Training) -> TrainingM
     )
 
 
-def lora_parameters(architecture: Architecture, rank: int, targets: tuple[str, ...] = LORA_DEFAULT_TARGETS) -> int:
+def lora_parameters(architecture: Architecture, rank: int, targets: tuple[str, ...]) -> int:
     """Trainable weights of a LoRA adapter: rank × (rows + cols) for every adapted matrix, and for each of its experts.
 
     Source: Hu et al. 2021, section 4.1.
@@ -158,7 +155,11 @@ class Tuning:
     def description(self) -> Message:
         """What the figures assume."""
         how = {
-            "full": Message("all weights, AdamW in 16-bit mixed precision (16 bytes a weight)"),
+            "full": Message(
+                "all weights, {each:g} bytes each (full_bytes_per_weight: 16 by AdamW in mixed precision, 8 with everything "
+                "in bf16, 6 with states of 8 bits)",
+                each=4 + (self.memory.master + self.memory.optimizer) / self.trained,
+            ),
             "lora": Message("an adapter on {targets} over weights of 16 bits, AdamW", targets=tuple(self.targets)),
             "qlora": Message("an adapter on {targets} over weights in NF4, AdamW", targets=tuple(self.targets)),
         }[self.way]
@@ -177,10 +178,14 @@ def tuning(shape: Architecture, way: Way, tokens: int, batch: int, assumptions: 
             model_type=shape.model_type,
         )
     training = Training("adamw", tokens, batch)
-    loaded, targets = weights(shape, PRECISIONS[way]).total, _targets(shape)
+    loaded, targets = weights(shape, PRECISIONS[way]).total, adapted(shape)
     parameters = sum(tensor.parameters for tensor in shape.tensors)
     if way == "full":
+        # Weights and gradients are at 16 bits, and the copies at 32 bits are of mixed precision.
+        each = assumptions.full_bytes_per_weight - 4
+        copies = 4 if each >= 4 + OPTIMIZER_STATE_BYTES["adamw"] else 0
         parts, trained = training_memory(shape, training), parameters
+        parts = replace(parts, master=copies * parameters, optimizer=round((each - copies) * parameters))
         frozen = 2 * sum(tensor.parameters for tensor in shape.extra)
     else:
         adapter = Adapter(assumptions.lora_rank, targets, Fraction(loaded * 8, parameters))
@@ -199,9 +204,12 @@ def tuning(shape: Architecture, way: Way, tokens: int, batch: int, assumptions: 
     )
 
 
-def _targets(shape: Architecture) -> tuple[str, ...]:
-    """Query and value, as in the paper. If the model has no such matrices, every matrix that mixes tokens."""
-    roles = {tensor.role for tensor in shape.tensors if tensor.kind == "matrix" and tensor.layer is not None}
-    if roles.issuperset(LORA_DEFAULT_TARGETS):
-        return LORA_DEFAULT_TARGETS
-    return tuple(sorted(role for role in roles if role.startswith(("attn", "ssm_in", "ssm_out"))))
+def adapted(shape: Architecture) -> tuple[str, ...]:
+    """The matrices that an adapter is trained on: all of a layer, but no router and no experts of a mixture.
+
+    Source: Dettmers et al. 2023, QLoRA, section 4 (all layers are needed to match full training); the defaults of Unsloth,
+    Axolotl and LLaMA-Factory.
+    """
+    kinds = {tensor.role for tensor in shape.tensors
+             if tensor.kind == "matrix" and tensor.layer is not None and tensor.experts == 1}  # fmt: skip
+    return tuple(sorted(kinds - {"ffn_gate_inp"}))
