@@ -88,7 +88,7 @@ class Product:
     chip_field: bool
     plain: str
     texts: list[str]
-    #: Words with a meaning, without those of machines that the card was only taken out of and of its own memory.
+    #: Words with a meaning, without those of its own memory.
     marks: Set[str]
 
     @property
@@ -580,66 +580,9 @@ def not_a_card(reading: Reading, title: str, *, chip_field: bool = False) -> Not
     return None
 
 
-_ARTICLES = frozenset(("a", "an", "my", "the"))
-#: Words that may stand between the name of a line and the name of a chip, besides makers.
-_BETWEEN = frozenset(("oem", "genuine", "original", "factory"))
-
-
-def _lines_of_machines(reading: Reading) -> frozenset[str]:
-    """The lines of machines in a title (`alienware`) that only say from which machine the card was taken; empty if there are
-    none.
-
-    Such words stand right before the chip's name or behind "from". The title must say that it sells a card, and must have
-    nothing else of a machine: no model (`Legion 5`), no processor, no memory size that the card does not have.
-    """
-    vocabulary = reading.vocabulary
-    lines = vocabulary.machine_lines & reading.marks
-    if not lines or not reading.mentions:
-        return frozenset()
-    texts = [token.text for token in reading.tokens]
-    sold = texts[: _taken_from(texts, lines, vocabulary)]
-    name_start = min(mention.start for mention in reading.mentions)
-    makers = vocabulary.maker.keys() | vocabulary.board_maker | _BETWEEN
-    apart = any(
-        word in lines and not makers.issuperset(sold[place + 1 : name_start]) for place, word in enumerate(sold)
-    )
-    sizes = frozenset().union(*(mention.family.sizes for mention in reading.mentions))
-    if (
-        name_start >= len(sold)
-        or apart
-        or not reading.sizes <= sizes
-        or not (_says_card(sold, vocabulary) or (reading.sizes and len(sold) < len(texts)))
-    ):
-        return frozenset()
-    of_machines = vocabulary.computer | vocabulary.laptop | vocabulary.processor | vocabulary.mobile
-    beside = vocabulary.computer_after | vocabulary.other | vocabulary.before_count | vocabulary.several
-    if not (of_machines | beside | vocabulary.parts).isdisjoint(reading.marks.intersection(sold) - lines):
-        return frozenset()
-    return lines | vocabulary.computer.intersection(texts[len(sold) :])
-
-
-def _taken_from(texts: list[str], lines: frozenset[str], vocabulary: Vocabulary) -> int:
-    """The position of "from" in `from Dell Alienware`; behind it, words name the machine. The end if there is none."""
-    for place, word in enumerate(texts):
-        makers = vocabulary.board_maker | _ARTICLES
-        behind = (following for following in texts[place + 1 :] if following not in makers)
-        if word == "from" and next(behind, "") in lines:
-            return place
-    return len(texts)
-
-
-def _says_card(texts: list[str], vocabulary: Vocabulary) -> bool:
-    """Whether the title has `graphics card`, or a word for graphics and one for parts that were taken out: `GPU pulled`."""
-    is_card = any(before in vocabulary.graphics and word in CARDS for before, word in pairwise(texts))
-    named = not (vocabulary.graphics | CARDS).isdisjoint(texts)
-    return is_card or (named and not vocabulary.taken_out.isdisjoint(texts))
-
-
 def product_of(reading: Reading, title: str, *, chip_field: bool = False) -> Product:
     """The title as the rules look at it."""
     marks: Set[str] = reading.marks
-    if lines := _lines_of_machines(reading):
-        marks = marks - lines
     if drives := marks & _drives(reading.vocabulary):
         # The 480 GB of a GH200 are not the size of a drive.
         marks = marks - {

@@ -303,13 +303,18 @@ def without_its_machine(title: str, reading: Reading) -> Cut | None:
 
     The caller must check that a card stands before these words: in `Riser for PowerEdge with L40S` none does.
     """
-    if reading.vocabulary.machines.isdisjoint(reading.words):
-        return None
     words = reading.vocabulary
+    texts = reading.words
+    if words.machines.isdisjoint(texts) and words.machine_lines.isdisjoint(texts):
+        return None
     before, behind, owner = _patterns(
-        words.machines, words.purpose_before | words.taken_from | {"für"}, words.purpose_behind
+        words.machines | words.machine_lines, words.purpose_before | words.taken_from | {"für"}, words.purpose_behind
     )
-    if _data().card.search(text.normalise(title)) and (match := owner.search(title)):  # whose spare part it is
+    own = frozenset().union(*(mention.family.sizes for mention in reading.mentions))
+    taken = _data().card.search(text.normalise(title)) or (
+        words.graphics & reading.marks and words.taken_out & reading.marks
+    )
+    if taken and reading.sizes <= own and (match := owner.search(title)):  # whose spare part it is
         shortened = f"{title[: match.start()]} {title[match.end() :]}"
         return Cut(shortened, shortened)
     if match := before.search(title):
@@ -329,7 +334,7 @@ def _patterns(machines: frozenset[str], before: frozenset[str], behind: frozense
     # A model has letters before its digits, unlike a memory size: R750xa, DL380 Gen10, SR650 V2.
     model = rf"(?:[A-Za-z]{{1,3}}\d{{3,4}}[A-Za-z]{{0,3}}|G\d){_END}"
     models = rf"(?:[\s/,&+]+{model}(?:\s+(?:Gen\s?\d{{1,2}}(?:\.\d)?|V\d|Plus)\b)*)*"
-    maker = r"(?:(?:the|your|use|in|with|mit|avec|con|dell|emc|hpe|hp|lenovo|ibm|supermicro|fujitsu|cisco)[\s/]+)*"
+    maker = r"(?:(?:an?|the|your|use|in|with|mit|avec|con|dell|emc|hpe|hp|lenovo|ibm|supermicro|fujitsu|cisco)[\s/]+)*"
     last = r"(?:\s+(?:rack |tower )?(?:servers?|workstations?)\b)?"
     for_ = "|".join(sorted(before))
     follows = "|".join(sorted(behind, key=len, reverse=True))
@@ -338,5 +343,5 @@ def _patterns(machines: frozenset[str], before: frozenset[str], behind: frozense
         re.compile(
             rf"(?:(?:dell|델|hpe?|lenovo)\s+)?\b{machine}{models}\s*(?:서버)?(?:{follows})(?!\w)", re.IGNORECASE
         ),
-        re.compile(rf"\b{machine}\s+(?=(?:nvidia|amd)\s)", re.IGNORECASE),
+        re.compile(rf"\b{machine}\s+(?=(?:oem\s)?(?:nvidia|amd|geforce|radeon|[rg]tx|rx)[\s\d])", re.IGNORECASE),
     )
