@@ -92,7 +92,7 @@ FITS = {
             "memory": (0.15, 0.2), "experts": (-0.2, 0.3), "cache": (0.3, 0.4), "compute": (0.7, 0.4), "narrow": (0.3, 0.3),
             "exchange": (0.0, 0.5), "exchange_start": (math.log(4), 0.7), "layer": (math.log(8), 0.7),
             "layer_mixture": (math.log(15), 0.7), "step": (math.log(1.5), 0.8), "prompt": (0.7, 0.4),
-            "mixture": (0.4, 0.4), "linear": (0.1, 0.2),
+            "mixture": (0.4, 0.4), "layer_state": (math.log(15), 1.0),
         },
         groups={
             "served_engine": 0.2, "served_vendor": 0.3, "served_packed_vendor": 0.4, "served_memory": 0.25,

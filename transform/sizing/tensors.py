@@ -151,6 +151,11 @@ class Architecture:
         return Counter(self.attention)
 
     @cached_property
+    def state_layers(self) -> int:
+        """How many layers keep a state in place of a cache."""
+        return sum(count for layer, count in self.attention_kinds.items() if layer.state_bytes)
+
+    @cached_property
     def experts(self) -> int:
         """The number of experts in a mixture layer, 1 for a dense model."""
         return max((tensor.experts for tensor in self.tensors), default=1)

@@ -9,8 +9,9 @@ each divided by what the server, the maker, the kind of memory, the architecture
 operations and the cache are those of one card: a card holds the whole of a latent cache, and no less than one key-value
 head. `further experts` are those that users reach beyond the experts of one token if every expert is as likely as any
 other; since text is not like that, G is below 1. Reading a prompt takes P × operations / matrix rate + E × exchange, and
-the weights that each of its pieces reaches are read once (A). The operations of a mixture take longer (`mixture`), and all
-of a model whose layers keep a state (`linear`). 4-bit whole numbers have fast programs for NVIDIA's cards only (`packed`).
+the weights that each of its pieces reaches are read once (A). The operations of a mixture take longer (`mixture`), and
+layers that keep a state have more kernels to start (`layer_state`). 4-bit whole numbers have fast programs for NVIDIA's
+cards only (`packed`).
 
 The figures stand in `calibration.toml` under `served`, which `python -m tools.calibrate` writes.
 """
@@ -41,7 +42,7 @@ def step_parts(calibration: Calibration, engine: str, card: CardTraits, work: Se
         "cache": math.exp(v["cache"]) * work.cache_bytes / bandwidth,
         "operations": math.exp(v["compute"]) * _operations_s(v, work.flops, work) if work.tflops else 0.0,
         "exchange": math.exp(v["exchange"]) * work.exchange_s + math.exp(v["exchange_start"]) * 1e-6 * work.exchanges,
-        "layers": a_layer * 1e-6 * work.layers,
+        "layers": (a_layer * work.layers + math.exp(v["layer_state"]) * work.state_layers) * 1e-6,
         "step": math.exp(v["step"]) * 1e-3,
     }
     return {name: seconds * common for name, seconds in parts.items()}
@@ -70,8 +71,7 @@ def _common(calibration: Calibration, engine: str, card: CardTraits, work: Serve
     effects = sum(_effects(calibration, engine, card))
     if work.is_packed:
         effects += calibration.groups.get("served_packed_vendor", {}).get(card.vendor, 0.0)
-    linear = calibration.values["linear"] if work.kind.startswith("linear") else 0.0
-    return math.exp(linear - effects)
+    return math.exp(-effects)
 
 
 def _effects(calibration: Calibration, engine: str, card: CardTraits) -> Iterator[float]:

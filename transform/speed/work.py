@@ -45,6 +45,7 @@ class ServedWork:
     `cache_bytes` of all users. `flops` are the operations of a step, `prompt_flops` those of a prompt, and `prompt_bytes`
     the weights that its pieces of _SERVED_PIECE tokens read. `is_packed` is true of 4-bit whole numbers. `exchange_s` and
     `prompt_exchange_s` are the seconds of their exchanges at the rate of the link, and `exchanges` counts those of a step.
+    Of the `layers` as many as `state_layers` keep a state.
     `tflops` is the matrix rate at 16 bits, None if not known, and `narrow_tflops` the fastest for weights so narrow.
     """
 
@@ -58,6 +59,7 @@ class ServedWork:
     prompt_exchange_s: float
     exchanges: int
     layers: int
+    state_layers: int
     prompt_tokens: int
     is_mixture: bool
     is_packed: bool
@@ -114,7 +116,7 @@ def kind_of(shape: Architecture, precision: str) -> str:
         return "not understood"
     if shape.experts > 1 and precision in _PACKED_EXPERTS:
         return "packed mixture"
-    linear = "linear " if any(layer.state_bytes for layer in shape.attention_kinds) else ""
+    linear = "linear " if shape.state_layers else ""
     return linear + ("mixture" if shape.experts > 1 else "dense")
 
 
@@ -152,6 +154,7 @@ def served_work(shape: Architecture, size: Weights, batch: Batch, gpu: Gpu, link
         prompt_exchange_s=exchange_seconds(shape, batch.prompt, count, link),
         exchanges=EXCHANGES_PER_LAYER * shape.layers if count > 1 else 0,
         layers=shape.layers,
+        state_layers=shape.state_layers,
         prompt_tokens=batch.prompt,
         is_mixture=shape.experts > 1,
         is_packed=size.precision.startswith(("awq", "gptq-int4")),
