@@ -236,16 +236,6 @@ def test_a_history_is_unpacked_to_the_days_that_were_packed(found: dict[int, tup
     assert unpacked(steps) == {day: (100 * low, median, high) for day, (low, median, high) in days.items()}
 
 
-def test_a_price_that_does_not_move_takes_no_space() -> None:
-    prices = [
-        Day(date(2023, 1, 1) + timedelta(days=n), Decimal("9.99"), Decimal(10), Decimal(12), n == 3) for n in range(900)
-    ]
-    assert packed(prices) == {
-        "start": "2023-01-01", "days": [0, 900], "low": [999, None], "median": [10, None], "high": [12, None],
-        "suspect": ["2023-01-04"],
-    }  # fmt: skip
-
-
 def test_every_text_of_the_scripts_goes_through_the_catalogue() -> None:
     """A sentence that is no `_("…")` would stay English: two words or more between quotes, or a capital letter first."""
     stray = []

@@ -113,13 +113,6 @@ def rounded(usd: float | None, currency: str, page: dict[str, Any]) -> Decimal:
     return round(Decimal((usd or 0) / rates[currency]), -2 if currency == "KRW" else 2)
 
 
-def test_forty_questions_are_asked() -> None:
-    assert len(QUESTIONS) == len(set(QUESTIONS)) == 40
-    for few, all_ in zip(zip(*FEW, strict=True), zip(*QUESTIONS, strict=True), strict=True):
-        assert set(few) == set(all_)
-    assert {question[4:] for question in FEW} == set(PLACES)
-
-
 @pytest.mark.parametrize(
     "question",
     [pytest.param(one, marks=[pytest.mark.slow_combination] * (one not in FEW)) for one in QUESTIONS],

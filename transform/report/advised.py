@@ -1,13 +1,10 @@
-"""Judges cards for the report: what to do about each, which other card does as much, and what owning it costs."""
+"""Judges cards for the report: what to do about each, and which other card does as much."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal
-
-from gpuledger.transform.assumptions import Assumptions
-from gpuledger.transform.buying import costs
 
 #: The advice about a card, the best first.
 #: `buy`: no other card is at least as fast for no more money in some workload, and its past prices are no reason to wait.
@@ -44,10 +41,3 @@ def beaten_by(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> Mapp
         and other["price_usd"] <= row["price_usd"]
     ]
     return min(better, key=lambda one: (one["price_usd"], one["gpu_id"]), default=None)
-
-
-def own_total(price: Decimal | None, tdp_w: float | None, assumptions: Assumptions) -> Decimal | None:
-    """What owning one card costs over the horizon, resale taken off [USD]."""
-    if price is None or not tdp_w:
-        return None
-    return round(costs.ownership(price, round(tdp_w), assumptions).total, 2)

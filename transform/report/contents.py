@@ -22,12 +22,12 @@ from gpuledger.transform.answers.markets import market as market_named
 from gpuledger.transform.answers.price import market_parameters
 from gpuledger.transform.answers.value import values
 from gpuledger.transform.assumptions import Assumptions, with_value_kept
-from gpuledger.transform.buying import market
+from gpuledger.transform.buying import costs, market
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.headline import sentences
 from gpuledger.transform.queries import last_in
 from gpuledger.transform.report import running
-from gpuledger.transform.report.advised import CONTEXT_TOKENS, PRECISION, advice, beaten_by, own_total
+from gpuledger.transform.report.advised import CONTEXT_TOKENS, PRECISION, advice, beaten_by
 from gpuledger.transform.report.history import Day, packed
 from gpuledger.transform.report.questions import QUESTIONS, Answered, Asker, Kept
 from gpuledger.warehouse.errors import WarehouseError
@@ -180,9 +180,9 @@ class _Contents:
             )
             price["beaten_by"] = better and better["gpu_id"]
             price["beaten_in"] = better and better["workload_id"]
-            price["own_total_usd"] = own_total(
-                price["price_usd"], card.get("tdp_w"), with_value_kept(assumptions, keeps.get(price["gpu_id"]))
-            )
+            paid, watts, known = price["price_usd"], card.get("tdp_w"), keeps.get(price["gpu_id"])
+            owning = paid and watts and costs.ownership(paid, round(watts), with_value_kept(assumptions, known))
+            price["own_total_usd"] = round(owning.total, 2) if owning else None
 
     def _table(self, rows: Sequence[Row]) -> dict[str, Any]:
         return {
@@ -200,8 +200,7 @@ class _Contents:
         return web(value) if name.endswith("url") else _plain(value)
 
     def _page(self, sha256: str) -> dict[str, Any]:
-        origin = self._origin(sha256)
-        url, fetched_at = origin or (None, None)
+        url, fetched_at = self._origin(sha256) or (None, None)
         return {"sha256": sha256, "url": web(url), "fetched_at": _plain(fetched_at)}
 
 

@@ -57,9 +57,9 @@ QUESTIONS = records.Kind("question", "questions.toml", key=lambda kept: kept.nam
 
 def kept(con: duckdb.DuckDBPyConnection, data: DataDir) -> list[Kept]:
     """The questions of a data directory that can be asked, or if nobody kept one, those that the report shows first."""
-    return QUESTIONS.usable(data.root)[0] or [
-        Kept(name=model, asked={"model": model}) for model in running.chosen(data.root, running.models(con))
-    ]
+    held = {row[0] for row in con.execute("SELECT model_id FROM core.model").fetchall()}
+    shown = (Kept(name=model, asked={"model": model}) for model in running.chosen(data.root, held))
+    return QUESTIONS.usable(data.root)[0] or [*shown]
 
 
 class Answered(NamedTuple):

@@ -83,11 +83,6 @@ def stocks(
     return {one.market: warehouse(con, base, place_of(one), None, clock) for one in markets}
 
 
-def models(con: duckdb.DuckDBPyConnection) -> set[str]:
-    """The models of the warehouse."""
-    return {row[0] for row in con.execute("SELECT model_id FROM core.model").fetchall()}
-
-
 def asked(offered: Mapping[str, Stock], own: Path, held: Collection[str]) -> Iterator[Asked]:
     """Every question of the grid, to the stock of each market. `held` are the models of the warehouse.
 

@@ -56,16 +56,13 @@ class Sheet:
     currency: Currency = DOLLARS
 
 
-def to_csv(sheet: Sheet, *, excel: bool = False) -> bytes:
-    """The list as CSV, with headings for people in the first line. `excel` adds the mark by which Excel recognises UTF-8."""
+def write_csv(sheet: Sheet, folder: Path, *, excel: bool = False) -> Path:
+    """Write `<folder>/<name>.csv`, with headings for people in the first line, and return its path. `excel` adds the mark by
+    which Excel recognises UTF-8.
+    """
     rows = ([_day(value) for value in row] for row in sheet.rows)
     text = csv_files.to_csv([column.heading for column in sheet.columns], rows)
-    return text.encode("utf-8-sig" if excel else "utf-8")
-
-
-def write_csv(sheet: Sheet, folder: Path, *, excel: bool = False) -> Path:
-    """Write `<folder>/<name>.csv`, and return its path."""
-    return local_files.write(folder / f"{sheet.name}.csv", to_csv(sheet, excel=excel))
+    return local_files.write(folder / f"{sheet.name}.csv", text.encode("utf-8-sig" if excel else "utf-8"))
 
 
 def write_parquet(sheet: Sheet, folder: Path) -> Path:
@@ -95,7 +92,7 @@ def _day(value: Any) -> Any:
 
 def is_number(kind: Kind) -> bool:
     """Whether cells of this kind are aligned to the right."""
-    return kind in ("money", "percent", "number", "count")
+    return kind in ("money", "percent", "number", "count", "day")
 
 
 def widest(sheet: Sheet, place: int) -> int:

@@ -1,5 +1,4 @@
-"""One workbook: what to buy on the first sheet, then the meanings of columns and the sources, then a sheet for each
-table.
+"""One workbook: what to buy on the first sheet, then the meanings of columns, then a sheet for each table.
 
 Equal warehouses give equal bytes, as nothing in the file depends on when it was written.
 """
@@ -70,7 +69,6 @@ def export(
     for one in lists:
         _list(book, one, gettext)
     _definitions(book, data, lists, gettext, currency)
-    _sources(book, data, gettext)
     grown = {name.partition(".")[2] for name in HISTORIES}
     for table, columns, rows in tables(data, without=() if history else tuple(grown), currency=currency):
         if len(rows) > MAX_ROWS:
@@ -153,7 +151,7 @@ def _printed(sheet: Any, page: str) -> None:
     sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
     sheet.sheet_properties.pageSetUpPr.fitToPage = True
     sheet.oddFooter.center.text = page
-    sheet.page_margins.left = sheet.page_margins.right = 0.25
+    sheet.page_margins.left = sheet.page_margins.right = 0.2
 
 
 def _definitions(
@@ -172,16 +170,6 @@ def _definitions(
     sheet = book.create_sheet(gettext("Definitions"))
     _plain(sheet, [gettext("table"), gettext("column"), gettext("type"), gettext("meaning")], [*rows, *columns])
     sheet.column_dimensions["D"].width = 110
-
-
-def _sources(book: Any, data: DataDir, gettext: Callable[[str], str]) -> None:
-    columns, rows = query(
-        data,
-        """SELECT source, status, last_success_at, age_hours, freshness_hours, rows, reason FROM mart.source_status
-           ORDER BY source""",
-    )
-    sheet = book.create_sheet(gettext("Sources"))
-    _plain(sheet, columns, rows)
 
 
 def _plain(sheet: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]], currency: Currency = DOLLARS) -> None:

@@ -43,10 +43,6 @@ _ADVICE = {
 }  # fmt: skip
 
 
-def _advice(name: str) -> str:
-    return gettext(_ADVICE[name])
-
-
 def sheet(data: DataDir, money: Money, clock: datetime, answered: Sequence[Answered] = ()) -> Sheet:
     """The list: the kept questions in the markets in which they were asked, others in the market in use.
 
@@ -79,7 +75,7 @@ def sheet(data: DataDir, money: Money, clock: datetime, answered: Sequence[Answe
     return Sheet(
         name=NAME, title=gettext("What to buy"), subtitle=f"{money.title(prices_heading(data))} · {hint}",
         columns=columns, rows=rows, printed=printed, currency=money,
-        colours={_advice("first"): "good", _advice("none"): "bad"},
+        colours={gettext(_ADVICE["first"]): "good", gettext(_ADVICE["none"]): "bad"},
     )  # fmt: skip
 
 
@@ -98,7 +94,7 @@ def _rows(asker: Asker, asked: Answered, quotes: _Quotes, money: Currency | None
     money = money or (answer.stock.place.currency if answer else DOLLARS)
     if answer is None or answer.picks is None:
         why = "; ".join(say(line, money.sum) for line in asked.why_nothing())
-        yield {"advice": _advice("none"), "question": one.name, "asked": _asked(one), "why": why}
+        yield {"advice": gettext(_ADVICE["none"]), "question": one.name, "asked": _asked(one), "why": why}
         return
     picks = answer.picks.all()
     for place, option in enumerate(picks, 1):
@@ -121,7 +117,8 @@ class _Order(NamedTuple):
 
 
 def _asked(kept: Kept) -> str:
-    return ", ".join(f"{say(name)} {value}" for name, value in kept.asked.items())
+    each = {name: " + ".join(one) if isinstance(one, list | tuple) else one for name, one in kept.asked.items()}
+    return ", ".join(f"{say(name)} {value}" for name, value in each.items())
 
 
 def _row(order: _Order, advice: str, quotes: _Quotes, money: Currency) -> dict[str, Any]:
@@ -129,7 +126,8 @@ def _row(order: _Order, advice: str, quotes: _Quotes, money: Currency) -> dict[s
     row = row_of(Shown(rank=order.place, option=option, ruled_out=None, answer=answer, origin=lambda sha256: None))
     listing, quoted = orders.listing_of(quotes.con, option), quotes.offer_of(option)
     held = orders.held(quotes.con, option.gpu_id)
-    pieces = _pieces(option, answer)
+    boards = option.bought.boards if option.way == "buy" and option.bought else 1
+    pieces = boards - dict(answer.limits.owned).get(option.gpu_id or "", 0)  # without those that are there
     memory = gettext("{done} of {known} GB").format(done=f"{option.needed_gb:.1f}", known=f"{option.available_gb:.1f}")
     shipping = None if listing.shipping_usd is None else listing.shipping_usd * pieces
     first = [spoken(row["price_mark"]), gettext("held: {prices}").format(prices=held) if held else ""]
@@ -138,7 +136,7 @@ def _row(order: _Order, advice: str, quotes: _Quotes, money: Currency) -> dict[s
         for name in ("condition", "way", "price_mark")
     }
     values = row | codes | {
-        "advice": _advice((advice or row["pick"]) if pieces else "owned"), "currency": money.code,
+        "advice": gettext(_ADVICE[(advice or row["pick"]) if pieces else "owned"]), "currency": money.code,
         "question": order.kept.name, "asked": _asked(order.kept),
         "what": say(named(option)), "shop": _vendor(option), "mpn": listing.mpn, "quantity": pieces,
         "tax": gettext("tax not stated") if listing.is_quote and listing.tax_included is None
@@ -151,12 +149,6 @@ def _row(order: _Order, advice: str, quotes: _Quotes, money: Currency) -> dict[s
         "sentence": " ".join(say(line, money.sum) for line in sentences(answer)) if row["pick"] == "first" else None,
     }  # fmt: skip
     return {name: money.amount(name, value) for name, value in values.items()}
-
-
-def _pieces(option: Option, answer: Answer) -> int:
-    """How many boards, machines or instances are ordered, without those that are there."""
-    boards = option.bought.boards if option.way == "buy" and option.bought else 1
-    return boards - dict(answer.limits.owned).get(option.gpu_id or "", 0)
 
 
 def _vendor(option: Option) -> str | None:
@@ -198,21 +190,8 @@ class _Quotes:
         return self._read[sha256].get(listing.key)
 
 
-def origin_headings() -> dict[str, tuple[str, str]]:
-    """Heading and meaning of the columns that say where a price is from, and when it was seen, in every list of people."""
-    return {
-        "mark": (
-            gettext("mark"), gettext("stale: the shop could not be read last time; invented: a price of the sample"),
-        ),
-        "shop": (gettext("shop"), gettext("source that the price is from")),
-        "market": (gettext("market"), gettext("where the price is asked")),
-        "confirmed": (gettext("last confirmed"), gettext("when the price was last seen")),
-    }  # fmt: skip
-
-
 def _columns() -> Sequence[Column]:
     """All columns, those of money in dollars."""
-    origin = origin_headings()
     return [
         Column("advice", gettext("advice"), "text",
                gettext("buy, and for less or in the other condition if that is worth a thought; quote: the best that this "
@@ -221,14 +200,14 @@ def _columns() -> Sequence[Column]:
                gettext("its name, or the model where nobody kept a question (`buy --save`)"), 10),
         Column("what", gettext("what"), "text", gettext("what is ordered"), 16),
         Column("shop", gettext("vendor"), "text", gettext("who sells it; empty where the price is what others paid"), 11),
-        Column("mpn", gettext("part number"), "text", gettext("the maker's number, else that of the shop"), 11),
+        Column("mpn", gettext("part number"), "text", gettext("the maker's number, else that of the shop"), 10),
         Column("quantity", gettext("pieces"), "count", gettext("boards or machines, without those that are there"), 6),
         Column("price_usd", gettext("price"), "money", gettext("of all pieces, or of an hour of rent"), 9),
         Column("currency", gettext("currency"), "text", gettext("of all amounts of the row"), 9),
         Column("tax", gettext("tax"), "text", gettext("whether the price includes it"), 8),
         Column("shipping_usd", gettext("shipping"), "money",
                gettext("of all pieces, as the shop or the quote states it; empty where it does not"), 9),
-        Column("valid_until", gettext("valid until"), "day", gettext("last day of a quote"), 10),
+        Column("valid_until", gettext("valid until"), "day", gettext("last day of a quote"), 11),
         Column("stock", gettext("delivery"), "text",
                gettext("in stock, or how many a quote offers; empty where nobody was asked"), 9),
         Column("url", gettext("link"), "link", gettext("page of the offer"), 6),
@@ -246,11 +225,12 @@ def _columns() -> Sequence[Column]:
         Column("available_gb", gettext("GB there"), "number", gettext("memory that it may take")),
         Column("condition", gettext("condition"), "text", gettext("new, used …")),
         Column("way", gettext("way"), "text", gettext("bought, or how it is rented")),
-        Column("price_mark", origin["mark"][0], "text", origin["mark"][1]),
-        Column("market", origin["market"][0], "text", origin["market"][1]),
+        Column("price_mark", gettext("mark"), "text",
+               gettext("stale: the shop could not be read last time; invented: a price of the sample")),
+        Column("market", gettext("market"), "text", gettext("where the price is asked")),
         Column("offered", gettext("offered"), "count", gettext("pieces that the quote offers at this price")),
         Column("price_since", gettext("price since"), "day", gettext("since when it costs that")),
-        Column("last_confirmed", origin["confirmed"][0], "day", origin["confirmed"][1]),
+        Column("last_confirmed", gettext("last confirmed"), "day", gettext("when the price was last seen")),
         Column("gpu", gettext("card"), "text", gettext("maker and name")),
         Column("gpu_id", "gpu_id", "text", gettext("id of the card in every table")),
         Column("listing_id", "listing_id", "text", gettext("id of the offer in core.listing")),
