@@ -201,7 +201,7 @@ def reader(context: Context) -> Iterator[Reader]:
         delay_s=settings.delay_s,
         deadline_s=settings.fetch_deadline_s,
         max_body_bytes=int(settings.max_body_mb * 1_000_000),
-        connect_to={} if settings.offline else own_machines(settings.hub.rstrip("/")),
+        connect_to=own_machines(*settings.hubs),
     )
     with ExitStack() as stack:
         if context.sample_night is not None:

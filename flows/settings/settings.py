@@ -275,6 +275,11 @@ class Settings:
             carried.take_over(root)
         return DataDir(root, self.store)
 
+    @property
+    def hubs(self) -> tuple[str, ...]:
+        """The model hub that every night may ask: none if `offline` forbids it. Sources name it in their addresses."""
+        return () if self.offline else (self.hub.rstrip("/"),)
+
     def page_limits(self) -> Limits:
         """Processor time and memory that one page may use while it is parsed, in a night and by hand."""
         from gpuledger.extract.processes.parse_pool import Limits  # commands that only ask parse no page

@@ -306,7 +306,7 @@ def test_what_to_buy_is_asked_by_name(hub: LoopbackHub, nights: dict[int, Night]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GPULEDGER_OFFLINE", "true")
         again = Tools(DataDir(data), cli.cli).all()["buy"](model=NAME, context=128)
-    assert again == json.loads(first.out)
+    assert json.loads(first.out).items() <= again.items()
     assert len(hub.paths()) == 2
 
 
