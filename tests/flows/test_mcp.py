@@ -77,8 +77,8 @@ def test_an_answer_is_that_of_the_command_line(data: Path) -> None:
     answer = ask(data, "predict", model="Qwen/Qwen3-32B", gpu="4090")
     assert "a draft head or model (`draft`)" in str(answer["assumptions"])
     assert {name for name in told if answer[name] != told[name]} == {"assumptions"}
-    for model, said in (("flux.1-dev", "At int8 it fits: "), ("gemma-3-27b", "At Q3_K_M it fits: ")):
-        assert said in " ".join(ask(data, "predict", model=model, gpu="4060 ti 16gb")["assumptions"])
+    less = ask(data, "predict", model="gemma-3-27b", gpu="4060 ti 16gb")
+    assert "At Q3_K_M it fits: " in " ".join(less["assumptions"])
     # A server is asked about what servers load, not about llama.cpp's files.
     assert ask(data, "predict", model="qwen3-32b", gpu="4090", engine="vllm")["precision"] == "awq-int4-g128"
     told = json.loads(gpuledger("show", "4090", "--format", "json", data=data).out)
