@@ -544,9 +544,9 @@ def test_every_assumption_changes_the_answer(
 
 @pytest.mark.parametrize("name", OF_A_CHOICE)
 def test_every_assumption_of_a_choice_changes_its_answer(data: Path, name: str) -> None:
-    way = {"lora_rank": "lora", "full_bytes_per_weight": "full"}.get(name)
-    choice = ["--train", way] if way else ["--offload", "layers", "--precision", "Q4_K_M"]
-    words = ["--model", "llama-2-70b", *choice, "--limit", "0"]
+    ways = {"lora_rank": "llama-2-70b --train lora", "full_bytes_per_weight": "llama-13b --train full"}
+    choice = ways.get(name, "llama-2-70b --offload layers --precision Q4_K_M")
+    words = ["--model", *choice.split(), "--limit", "0"]
     assert ask(data, *words, "--assume", f"{name}={OF_A_CHOICE[name]}") != ask(data, *words)
 
 
