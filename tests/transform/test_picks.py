@@ -203,7 +203,7 @@ def test_a_stale_street_price_counts_as_one_that_rose_and_the_precision_that_is_
         ("qwen3-8b", {"owned": ("nvidia-geforce-rtx-4060",)}, "NVIDIA GeForce RTX 4060"),
         ("gpt-oss-120b", {"usage": Usage(users=25), "budget": 45000}, "2 × NVIDIA RTX PRO 6000 Blackwell"),
         ("llama-3.3-70b", {"usage": Usage(users=50)}, "4 × NVIDIA RTX PRO 6000 Blackwell (2 × 2)"),
-        ("deepseek-v3", {"usage": Usage(users=50)}, "8 × NVIDIA H200 NVL (2 × 4)"),
+        ("deepseek-v3", {"usage": Usage(users=50)}, "4 × NVIDIA H200 NVL"),
         ("llama-3.3-70b", {"precision": "int8", "usage": Usage(users=16), "min_tokens_per_s": 20},
          "4 × NVIDIA RTX PRO 6000 Blackwell"),
         ("mistral-small-3.2-24b", {"usage": Usage(users=2), "budget": 1900}, "NVIDIA GeForce RTX 3090"),
