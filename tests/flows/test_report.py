@@ -159,7 +159,8 @@ def test_a_kept_question_of_any_kind_is_there_with_the_sentences_and_the_pick_of
         text = " ".join(said[number] for number in row["said"])
         between = ".*?".join(re.escape(part) for part in re.split("⟦.*?⟧", text))
         refusal = told["refusal"] and " ".join([told["refusal"]["reason"], *told["refusal"]["ways_out"]])
-        assert re.fullmatch(between, refusal or " ".join(told["sentences"])), row["name"]
+        answered = (refusal or " ".join(told["sentences"])).replace("`budget`", "--budget")  # as an agent writes it
+        assert re.fullmatch(between, answered), row["name"]
         ways = [way for way in table(found, "ways") if way["question"] == numbers[row["name"]]]
         pick = ways[first[numbers[row["name"]]]]["what"] if ways else None
         assert pick == (told["picks"][0]["what"] if told["picks"] else None), row["name"]
