@@ -55,5 +55,9 @@ def command(
         bring(question.model, data)
         answer = ask(data, offered, question)
         if save is not None:
-            click.echo(keep(save, answer.question, data), err=True)
+            from gpuledger.flows.telling import kept_answers
+
+            kept, words = keep(save, answer.question, data)
+            click.echo(words, err=True)
+            kept_answers.begin(data, kept, answer)
         return show_answer(answer, data, count, form, explain=explain)

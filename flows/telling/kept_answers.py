@@ -14,8 +14,9 @@ from gpuledger.extract.archive import files
 from gpuledger.flows.telling import notify
 from gpuledger.flows.words.say import say
 from gpuledger.message import Message
-from gpuledger.transform.report.answers import first_rows
-from gpuledger.transform.report.questions import QUESTIONS
+from gpuledger.transform.buying.answer import Answer
+from gpuledger.transform.report.answers import first_row, first_rows
+from gpuledger.transform.report.questions import QUESTIONS, Kept
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
 
@@ -74,6 +75,17 @@ def last_told(path: Path) -> Mapping[str, Any]:
     return stored if isinstance(stored, dict) else {}
 
 
+def begin(data: DataDir, kept: Kept, answer: Answer) -> None:
+    """Count the answer to a question that was just kept as told: the first night after it tells what it changes."""
+    told = first_row(kept, answer)
+    _write(data, {**last_told(file(data)), kept.name: {**told, "sentence": say(told["sentence"])}})
+
+
+def _write(data: DataDir, answers: Answers) -> None:
+    files.make_folder(data.state)
+    files.write(file(data), json.dumps(answers, indent=1, ensure_ascii=False).encode())
+
+
 def tell(data: DataDir, answers: Answers, *, is_heard: bool) -> list[notify.Message]:
     """The messages that are due. If somebody hears them (`is_heard`), the answers they are about count as told."""
     before = last_told(file(data))
@@ -81,6 +93,5 @@ def tell(data: DataDir, answers: Answers, *, is_heard: bool) -> list[notify.Mess
     if is_heard:
         after = {name: answers[name] if name in found else before.get(name, answers[name]) for name in answers}
         if after != before:
-            files.make_folder(data.state)
-            files.write(file(data), json.dumps(after, indent=1, ensure_ascii=False).encode())
+            _write(data, after)
     return list(found.values())

@@ -8,11 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from gpuledger.flows.cli import cli
 from gpuledger.flows.telling import kept_answers
 from gpuledger.flows.telling.alerts import newly_true
 from gpuledger.flows.telling.notify import Message, send
-from gpuledger.transform.report.questions import QUESTIONS, Kept
 from gpuledger.warehouse.paths import DataDir
 from tests.flows.inprocess import refresh
 from tests.nights import Night
@@ -155,19 +156,19 @@ def test_a_torn_file_says_things_again_rather_than_never(path: Path) -> None:
     assert newly_true(path, {"watch:1": True}) == ["watch:1"]
 
 
-def test_a_kept_question_is_told_when_its_price_moved_by_a_twentieth_with_the_sentence_before_and_after(
+def test_from_its_keeping_on_a_question_is_told_when_its_price_moved_by_a_twentieth_with_the_sentence_before_and_after(
     nights: dict[int, Night], site: Path, tmp_path: Path
 ) -> None:
     data = DataDir(nights[1].copy(tmp_path / "data"))
-    QUESTIONS.put(data.root, Kept(name="pictures", asked={"model": "flux.1-dev", "shop": ["newegg"]}, currency="EUR"))
+    words = ("buy", "--model", "flux.1-dev", "--shop", "newegg")
+    kept = CliRunner().invoke(cli, [*words, "--currency", "EUR", "--save", "pictures", "--data-dir", str(data.root)])
+    assert kept.exit_code == 0, kept.output
     page = site / "newegg" / "sample" / "night2" / "gpus" / "index.html"
     text = page.read_text(encoding="utf-8")
 
     def look(*, is_heard: bool = True) -> list[Message]:
         return kept_answers.tell(data, kept_answers.now(data), is_heard=is_heard)
 
-    refresh(data.root, 1, only=["newegg"])
-    assert look() == [], "the first sight is no news"
     (first,) = kept_answers.last_told(kept_answers.file(data)).values()
     for price, titles in (("1,700", []), ("1,500", ["gpuledger: pictures: -10.6% on day one"])):
         page.write_text(text.replace("<strong>1,699</strong>", f"<strong>{price}</strong>"), encoding="utf-8")
@@ -176,7 +177,7 @@ def test_a_kept_question_is_told_when_its_price_moved_by_a_twentieth_with_the_se
         assert [one.title for one in told] == titles
     at = "NVIDIA GeForce RTX 4090 at Newegg for"
     assert re.fullmatch(rf"{at} [\d,.]+ EUR on day one", first["sentence"]), "short, and in the money of the question"
-    assert told[0].body.startswith(f"before (2023-11-16): {first['sentence']}\nnow: {at} ")
+    assert told[0].body.startswith(f"before ({first['day']}): {first['sentence']}\nnow: {at} ")
     assert look() == told, "as long as nobody heard it, it is not told"
     assert look() == []
     another = {"pictures": {**first, "pick": "another"}, "lost": {**first, "pick": None, "day_one_usd": None}}

@@ -13,10 +13,11 @@ import duckdb
 from gpuledger.extract.source import seller
 from gpuledger.message import Message, Words, said
 from gpuledger.transform.build.graph import Model
+from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.headline import sentences
 from gpuledger.transform.buying.options import OWNED
 from gpuledger.transform.buying.rows import Shown, row_of
-from gpuledger.transform.report.questions import Answered, Asker
+from gpuledger.transform.report.questions import Answered, Asker, Kept
 from gpuledger.warehouse.load.stage import insert
 from gpuledger.warehouse.outputs.answer import plain
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
@@ -45,29 +46,35 @@ def filled(
 
 
 def first_rows(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Any]]:
-    """By the name of a question: the pick (None if there is none), its price on day one in US dollars, in a sentence that
-    pick with its seller and its price in the currency of the question, or why there is none, and the day of the night.
+    """The answer of the published night to each kept question, by its name, as `told` says it."""
+    (day,) = con.execute("SELECT max(as_of)::DATE::VARCHAR FROM ops.run").fetchall()[0]
+    rows = con.execute("FROM mart.answer WHERE rank <= 1")
+    names = [column[0] for column in rows.description]
+    found = [dict(zip(names, row, strict=True)) for row in rows.fetchall()]
+    return {row["question"]: told(row, day) for row in found}
+
+
+def first_row(kept: Kept, answer: Answer) -> dict[str, Any]:
+    """The answer to a question at the hour at which it is kept, as `told` says it."""
+    return told(next(_rows(Answered(kept, answer))), str(kept.kept_on))
+
+
+def told(row: Mapping[str, Any], day: str) -> dict[str, Any]:
+    """Of the first row of an answer: the pick (None if there is none), its price on day one in US dollars, in a sentence
+    that pick with its seller and its price in the currency of the question, or why there is none, and the `day`.
     """
-    rows = con.execute(
-        """SELECT question, pick, concat(what, ' (' || replace(nullif(nullif(condition, 'new'), $owned), '_', ' ') || ')'),
-               outlay_usd::DOUBLE, source, url, seller, way, outlay, currency, sentence,
-               (SELECT max(as_of)::DATE::VARCHAR FROM ops.run)
-           FROM mart.answer WHERE rank <= 1""",
-        {"owned": OWNED},
-    ).fetchall()
-    found = {}
-    for name, pick, what, usd, source, url, vendor, way, paid, code, sentence, day in rows:
-        if pick == "first":
-            sentence = Message(
-                "{what} {where} for {paid}", what=what,
-                where=Message("at {shop}", shop=seller(source, url, vendor)) if source else Message("that you have,"),
-                paid=Message("{outlay} on day one" if way == "buy" else "{outlay} of rent",
-                             outlay=Currency(code, 1, None).as_paid(paid)),
-            )  # fmt: skip
-            found[name] = {"pick": what, "day_one_usd": usd, "sentence": sentence, "day": day}
-        else:
-            found[name] = {"pick": None, "day_one_usd": None, "sentence": sentence, "day": day}
-    return found
+    if row.get("pick") != "first":
+        return {"pick": None, "day_one_usd": None, "sentence": row["sentence"], "day": day}
+    what, condition, source = row["what"], row["condition"], row["source"]
+    what += f" ({condition.replace('_', ' ')})" if condition not in (None, "new", OWNED) else ""
+    sentence = Message(
+        "{what} {where} for {paid}", what=what,
+        where=Message("at {shop}", shop=seller(source, row["url"], row["seller"])) if source else
+        Message("that you have,"),
+        paid=Message("{outlay} on day one" if row["way"] == "buy" else "{outlay} of rent",
+                     outlay=Currency(row["currency"], 1, None).as_paid(row["outlay"])),
+    )  # fmt: skip
+    return {"pick": what, "day_one_usd": float(row["outlay_usd"]), "sentence": sentence, "day": day}
 
 
 def _rows(answered: Answered) -> Iterator[dict[str, Any]]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gpuledger.transform.buying.answer import Answer
     from gpuledger.transform.buying.question import Question
     from gpuledger.transform.buying.stock import Stock
+    from gpuledger.transform.report.questions import Kept
 
 
 def ask(data: DataDir, offered: Stock, question: Question) -> Answer:
@@ -42,9 +43,9 @@ def ask(data: DataDir, offered: Stock, question: Question) -> Answer:
         return answer(replace(question, owned=there), offered, data.root)
 
 
-def keep(name: str, question: Question, data: DataDir) -> str:
-    """Keep a question that was answered, for each night to come; returns what is said of it. A usage error for a name or a
-    model that cannot be kept.
+def keep(name: str, question: Question, data: DataDir) -> tuple[Kept, str]:
+    """Keep a question that was answered, for each night to come; returns it with what is said of it. A usage error for a
+    name or a model that cannot be kept.
     """
     from gpuledger.transform.buying.question import given
     from gpuledger.transform.report.questions import QUESTIONS, Kept
@@ -61,7 +62,7 @@ def keep(name: str, question: Question, data: DataDir) -> str:
         )  # fmt: skip
     replaced = QUESTIONS.put(data.root, kept)
     message = gettext("kept as {name}, in place of the one before") if replaced else gettext("kept as {name}")
-    return message.format(name=kept.name)
+    return kept, message.format(name=kept.name)
 
 
 def _cards(data: DataDir, names: Sequence[str]) -> tuple[str, ...]:
