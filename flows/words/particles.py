@@ -42,5 +42,8 @@ def _resolved(found: re.Match[str]) -> str:
     else:
         is_word = before.islower() and letter.islower()
         is_closed = letter in (_WORD_CLOSED if is_word else _READ_CLOSED)
+        # `list` is read 리스트 and `abc` 에이비시: of a stop behind a consonant only `ck` closes.
+        if is_word and letter in "ptkcb" and before not in "aeiouy":
+            is_closed = before + letter == "ck"
         is_l = letter in _IN_L
     return f"{before}{letter}{marks}{closed if is_closed and not (is_l and closed == '으로') else open_}"

@@ -162,7 +162,7 @@ def test_the_list_is_korean_where_korean_is_asked_for(data: Path, tmp_path: Path
     first, *_ = (tmp_path / "procurement.csv").read_text(encoding="utf-8").splitlines()
     assert set(re.findall("[A-Za-z]{4,}", first)) <= {"gpu", "listing", "tokens"}
     rows_of_file = table(tmp_path / "procurement.csv")
-    assert {row["조언"] for row in rows_of_file} <= {"구매", "더 저렴하게", "다른 상태", "견적", "답 없음"}
+    assert {row["추천"] for row in rows_of_file} <= {"구매", "더 저렴하게", "다른 상태", "견적", "답 없음"}
     why = [row["이유"] for row in rows_of_file]
     assert all(re.search("[가-힣]", text) for text in why)
     assert not any(re.search("tokens/s for|calibrated|measured", text) for text in why), why

@@ -210,6 +210,7 @@ def test_several_sentences_are_one_and_none_are_none() -> None:
         ("{it}을 씀", "100%", "100%를 씀"), ("{it}로 올림", "1,699,000 KRW", "1,699,000원으로 올림"),
         ("{it!r}(이)라는 카드", "4090 (중고)", "'4090 (중고)'이라는 카드"), ("{it}와(과) 함께", "값", "값과 함께"),
         ("{it}이 {it}(으)로는", "3", "3이 3으로는"), ("{it}이다", "값", "값이다"),
+        ("{it!r}은(는) 숫자가 아님", "abc", "'abc'는 숫자가 아님"),
     ],
 )  # fmt: skip
 def test_a_particle_agrees_with_the_value_before_it(template: str, value: str, sentence: str) -> None:

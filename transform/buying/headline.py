@@ -519,20 +519,19 @@ class _Said(NamedTuple):
                 hours=hours,
             )  # fmt: skip
         own = option.own
-        said = "After {time} {total} in all: {running} more to run it, less {kept} that it is still worth."
         share = None
         if option.host is not None and machine_usd(option, self.answer):
             share = 1 - option.host.around(self.answer.assumptions).share
-            said = (
-                "After {time} {total} in all: {running} more to run it, less {kept} (resale of the cards, {share:.0%} of "
-                "the machine)."
-                if share
-                else "After {time} {total} in all: {running} more to run it, less {kept} (resale of the cards, none of the "
-                "machine)."
-            )
         return Message(
-            said, time=time, total=_paid(own.total), running=_paid(own.running), kept=_paid(own.kept), share=share
-        )
+            "After {time} {total} in all: {running} more to run it, less {kept} that it is still worth."
+            if share is None
+            else "After {time} {total} in all: {running} more to run it, less {kept} (resale of the cards, {share:.0%} of "
+            "the machine)."
+            if share
+            else "After {time} {total} in all: {running} more to run it, less {kept} (resale of the cards, none of "
+            "the machine).",
+            time=time, total=_paid(own.total), running=_paid(own.running), kept=_paid(own.kept), share=share,
+        )  # fmt: skip
 
     def rented(self) -> Iterator[Message]:
         """Below what use it is cheaper to rent, or to ask an interface; where none is named, why."""
