@@ -12,15 +12,16 @@ from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import texts
 from gpuledger.flows.words import lang, say
 from gpuledger.message import LANGUAGES
-from gpuledger.transform.report.contents import contents
+from gpuledger.transform.report.contents import AT_HOME, Opens, contents
 from gpuledger.warehouse.outputs.report import files
 from gpuledger.warehouse.paths import DataDir
 
 
-def write(data: DataDir, folder: Path, progress: Progress = SILENT) -> list[Path]:
+def write(data: DataDir, folder: Path, progress: Progress = SILENT, *, opens: Opens = AT_HOME) -> list[Path]:
     """Write the report of the published warehouse to `folder`; it opens in the language in use. Returns the files.
 
-    `progress` is told how far the work is. Raises NoWarehouse, and OSError if the folder cannot be written.
+    `progress` is told how far the work is. Raises NoWarehouse, WarehouseError for a market without a price, and OSError if
+    the folder cannot be written.
     """
     archive = Archive.at(data.snapshots, data.store)
 
@@ -31,7 +32,7 @@ def write(data: DataDir, folder: Path, progress: Progress = SILENT) -> list[Path
     translations = {code: say.WithSentences(code) for code in LANGUAGES}
 
     progress.step("ask")
-    report_contents = contents(data, origin, texts(settings.load({}).assumptions_given), utc_now())
+    report_contents = contents(data, origin, texts(settings.load({}).assumptions_given), utc_now(), opens)
     titles = {"titles": {
         "columns": ["source", "title", "is_of_many_shops"],
         "rows": [[one.name, one.title, one.is_of_many_shops] for one in discover()],

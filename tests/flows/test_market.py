@@ -42,9 +42,13 @@ def test_the_default_table_is_of_one_market(data: Path) -> None:
     assert rows(data, "SELECT DISTINCT currency FROM mart.gpu_price WHERE price IS NOT NULL") == [("USD",)]
 
 
-def test_another_market_is_asked_before_or_after_the_command(data: Path) -> None:
+def test_another_market_is_asked_before_or_after_the_command_or_by_the_settings(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     after = ask(data, "price", "--market", "KR")
     assert after == ask(data, "--market", "kr", "price")
+    monkeypatch.setenv("GPULEDGER_MARKET", "kr")
+    assert after == ask(data, "price"), "the tables were built for another"
     priced = [row for row in after if row["price_usd"]]
     assert {row["currency"] for row in priced} == {"KRW"}
     assert all(row["net_usd"] == pytest.approx(row["price_usd"] / 1.1, abs=0.01) for row in priced)

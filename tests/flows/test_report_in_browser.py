@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from gpuledger.flows.cli import cli
 from gpuledger.transform.report.questions import QUESTIONS, Kept
@@ -167,6 +167,11 @@ def test_charts_and_evidence_are_reached_by_keyboard(opened: Opened) -> None:
     assert page.locator("dialog[open]").count() == 0
     assert not re.search(r"[0-9a-f]{32}", page.inner_text("main")), "hashes are out of sight"
     page.evaluate("place => { location.hash = place }", f"#/workload/{WORKLOAD}")
+    said = "one => { one.click(); return document.getElementById('evidence').textContent }"
+    each = page.evaluate(f"[...document.querySelectorAll('main button.ev')].map({said})")
+    assert each
+    assert not any("null" in one for one in each)
+    page.keyboard.press("Escape")
     page.locator(".plot circle[tabindex='0']").focus()
     page.keyboard.press("ArrowRight")
     assert "it/s" in page.locator(".tip:not([hidden])").inner_text()
@@ -221,6 +226,22 @@ def test_a_kept_question_opens_first_and_in_its_currency(chromium: Browser, meas
     typed = "gpuledger buy --model flux.1-dev --own nvidia-geforce-rtx-4090 --market de --currency EUR"
     assert typed in page.inner_text("main")
     assert said == []
+    page.close()
+
+
+def test_it_opens_in_the_market_and_the_currency_that_are_asked(
+    chromium: Browser, nights: dict[int, Night], tmp_path: Path
+) -> None:
+    def write(*asked: str) -> Result:
+        return CliRunner().invoke(cli, ["report", str(tmp_path), "--data-dir", str(nights[2].data), *asked])
+
+    assert "it can in kr, us, all" in str(write("--market", "fr").exception)
+    assert write("--market", "kr", "--currency", "krw").exit_code == 0
+    page = chromium.new_page()
+    page.goto((tmp_path / "index.html").as_uri())
+    assert [page.locator(f"select[name={name}]").first.input_value() for name in ("market", "cur")] == ["kr", "KRW"]
+    assert "--market kr --currency KRW" in page.inner_text("main")
+    assert "₩" in page.locator(".answer").first.inner_text()
     page.close()
 
 

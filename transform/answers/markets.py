@@ -64,6 +64,17 @@ def market(data: DataDir, name: str | None, day: date | None = None) -> Market:
     return Market(*rows[0])
 
 
+def is_another(data: DataDir, name: str) -> bool:
+    """Whether `name` is a known market, and not the home market with which the tables were built."""
+    _, rows = query(
+        data,
+        """SELECT 1 FROM core.home_market
+           WHERE market <> $name AND ($name = $all OR $name IN (SELECT market FROM core.market))""",
+        {"name": name, "all": ALL},
+    )
+    return bool(rows)
+
+
 class Rate(NamedTuple):
     """Dollars for one unit of a currency, at the reference rate of `day`."""
 

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import duckdb
@@ -32,6 +32,7 @@ from gpuledger.transform.report.history import Day, packed
 from gpuledger.transform.report.questions import QUESTIONS, Answered, Asker, Kept
 from gpuledger.warehouse.errors import WarehouseError
 from gpuledger.warehouse.outputs.answer import plain
+from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import reader
 
@@ -39,6 +40,18 @@ Row = dict[str, Any]
 #: Gives the address of an archived page and the time when it was first fetched, None if the archive does not have it.
 Origin = Callable[[str], tuple[str, datetime] | None]
 
+
+class Opens(NamedTuple):
+    """The market and the currency in which the report opens, where the reader chooses no other; None: the home market, and
+    the currency of the kept question that it shows first, else dollars.
+    """
+
+    market: str | None = None
+    currency: Currency | None = None
+
+
+#: As the report opens when nobody says how.
+AT_HOME = Opens()
 _SQL = Path(__file__).with_name("sql")
 #: The largest number of rows in lists that grow with the market. The report says how many rows are left out.
 MOST_CHANGES, MOST_UNMATCHED, MOST_OFFERS, MOST_RENTALS = 300, 100, 10, 6
@@ -51,17 +64,19 @@ TABLES = (
 )  # fmt: skip
 
 
-def contents(data: DataDir, origin: Origin, set_here: Mapping[str, str], clock: datetime) -> dict[str, Any]:
+def contents(
+    data: DataDir, origin: Origin, set_here: Mapping[str, str], clock: datetime, opens: Opens
+) -> dict[str, Any]:
     """The contents of the report on the version that is published now.
 
     `set_here` are the assumptions that this machine sets. Raises NoWarehouse, NotAWarehouse, OlderWarehouse, and
-    WarehouseError if no run was published.
+    WarehouseError if no run was published, or if no price of the market in which it opens counts.
     """
     with reader(data) as con:
         run, last = _rows(con, "run"), last_in(con)
         if last is None:
             raise WarehouseError(Message("no run of this warehouse was published, so there is nothing to report"))
-        return _Contents(con, data, {**run[0], "as_of": last.prices_as_of}, origin).all(set_here, clock)
+        return _Contents(con, data, {**run[0], "as_of": last.prices_as_of}, origin).all(set_here, clock, opens)
 
 
 class _Contents:
@@ -72,10 +87,19 @@ class _Contents:
         self._pages: dict[str, int] = {}
         self._messages: dict[Message, int] = {}
 
-    def all(self, set_here: Mapping[str, str], clock: datetime) -> dict[str, Any]:
+    def all(self, set_here: Mapping[str, str], clock: datetime, opens: Opens) -> dict[str, Any]:
         markets = _rows(self._con, "markets")
-        if len(markets) == 2:  # one market and the table of all markets, which then show the same
+        if len(markets) == 2 and opens.market != ALL:  # one market and that of all markets, which then show the same
             markets = markets[:1]
+        known = tuple(row["market"] for row in markets)
+        if opens.market not in (None, self._run["home"], *known):
+            raise WarehouseError(Message(
+                "no price of market {market} counts here, so the report cannot open there; it can in {known}",
+                market=opens.market, known=known or (self._run["home"],),
+            ))  # fmt: skip
+        rates, shown = _rows(self._con, "rates"), opens.currency
+        if shown and shown.rate_day and all(row["currency"] != shown.code for row in rates):
+            rates.append({"currency": shown.code, "usd_rate": shown.usd, "fx_day": shown.rate_day})
         names = sorted((row["market"] for row in markets), key=lambda name: name != self._run["home"])
         prices, value = _rows(self._con, "prices"), self._value(names)
         workloads = _rows(self._con, "workloads")
@@ -94,8 +118,9 @@ class _Contents:
         ways, sellers = _ways_and_sellers([rows for rows, _ in kept])
         content = {
             "run": {name: _plain(cell) for name, cell in self._run.items()},
+            "opens": {"market": opens.market, "cur": opens.currency and opens.currency.code},
             "markets": self._table(markets),
-            "rates": self._table(_rows(self._con, "rates")),
+            "rates": self._table(rates),
             "workloads": self._table(workloads),
             "cards": self._table(cards),
             "prices": self._table([row for row in prices if row["market"] in names]),

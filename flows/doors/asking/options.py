@@ -15,7 +15,7 @@ import click
 from gpuledger.flows.doors.showing import chosen, terminal
 from gpuledger.flows.settings import settings as settings_module
 from gpuledger.flows.words.lang import gettext
-from gpuledger.message import LANGUAGES
+from gpuledger.message import LANGUAGES, Failure
 from gpuledger.warehouse.paths import DataDir
 
 
@@ -173,16 +173,22 @@ def read_from(data_dir: str | None, *, month_will_do: bool = False) -> DataDir:
 
     If the setting `warehouse` names a publication, it is brought up to date first, once a day; at first only its open month
     for a question that it answers alone. The option --data-dir overrides that setting. A publication that has been silent is
-    named on standard error.
+    named on standard error. A market that the settings name and the tables were not built for counts as --market does.
     """
     settings = settings_module.load({"data_dir": data_dir})
     data = settings.data()
-    if not data.pulled.exists() and (not settings.warehouse or data_dir is not None):
-        return data
-    from gpuledger.flows.history import pulling
+    if data.pulled.exists() or (settings.warehouse and data_dir is None):
+        from gpuledger.flows.history import pulling
 
-    if settings.warehouse and data_dir is None:
-        data = pulling.answering(settings, month_will_do=month_will_do)
-    if said := pulling.silence(data, datetime.now(UTC)):
-        terminal.aside(said)
+        if settings.warehouse and data_dir is None:
+            data = pulling.answering(settings, month_will_do=month_will_do)
+        if said := pulling.silence(data, datetime.now(UTC)):
+            terminal.aside(said)
+    home = (settings.market or settings.country).lower()
+    if home and chosen.market() is None and data.published.exists():
+        from gpuledger.transform.answers import markets
+
+        with suppress(Failure):  # a file that cannot be read is named by what reads it
+            if markets.is_another(data, home):
+                chosen.take_market(home)
     return data

@@ -30,6 +30,12 @@ def use_currency(context: click.Context, _option: click.Parameter, value: str | 
         context.meta[_CURRENCY] = currency_code(value)
 
 
+def take_market(name: str) -> None:
+    """Answer of this market, as if the command line named it. Outside a command line nothing happens."""
+    if context := click.get_current_context(silent=True):
+        context.meta[_MARKET] = name
+
+
 def currency_code(text: str) -> str:
     """The ISO 4217 code that is meant. Raises click.BadParameter for a text that is none."""
     if not re.fullmatch(r"[A-Za-z]{3}", text):

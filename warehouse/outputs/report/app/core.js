@@ -77,8 +77,8 @@ const ask = (more, quietly = false) => {
 };
 
 const language = () => (WORDS.languages.includes(parameters.get("lang")) ? parameters.get("lang") : WORDS.language);
-const currency = () => [parameters.get("cur"), kept_asked()?.currency].find((code) => rates().has(code)) ?? "USD";
-const market = () => (markets().some((row) => row.market === parameters.get("market")) ? parameters.get("market") : DATA.run.home);
+const currency = () => [parameters.get("cur"), DATA.opens.cur, kept_asked()?.currency].find((code) => rates().has(code)) ?? "USD";
+const market = () => (markets().some((row) => row.market === parameters.get("market")) ? parameters.get("market") : DATA.opens.market ?? DATA.run.home);
 const rates = once(() => new Map([["USD", 1], ...rows("rates").map((row) => [row.currency, row.usd_rate])]));
 
 /** The worth of a unit of the currency in use, and the day of that rate. All amounts are converted with it, old ones too. */
@@ -179,7 +179,7 @@ const openEvidence = (number, url, title) => {
   };
   box.replaceChildren(
     h("h2", { id: "evidence-title", style: "margin-top:0" }, _("Where this was read")),
-    title ? h("p", null, raw(title)) : null,
+    ...(title ? [h("p", null, raw(title))] : []),
     h("dl", { class: "facts", style: "grid-template-columns:1fr" },
       h("div", null, h("dt", null, _("Page of the shop, as it is now")), h("dd", null, url ? link(url, url) : link(archived.url || "–", archived.url))),
       h("div", null, h("dt", null, _("Archived copy, first read")), h("dd", null, archived.fetched_at ? minute(archived.fetched_at) : _("not in this archive"))),

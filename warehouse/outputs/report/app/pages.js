@@ -33,7 +33,7 @@ const budget = () => { const amount = parseFloat(parameters.get("budget")); retu
 const least_speed = () => Number(asked("speed"));
 
 /** An argument of the question: what the address says, else what the report shows first. */
-const asked = (name) => parameters.get(name === "people" ? "users" : name) || (name === "market" ? DATA.run.home : String(DATA.grid[name][0]));
+const asked = (name) => parameters.get(name === "people" ? "users" : name) || (name === "market" ? market() : String(DATA.grid[name][0]));
 /** The arguments that the address asks and this report does not hold. It then answers nothing instead of something else. */
 const not_held = (kind, id) => {
   const held = { cur: [...rates().keys()], market: kind === "m" ? DATA.grid.market : markets().map((row) => row.market) };
@@ -49,7 +49,7 @@ const kept_command = ({ asked, market, currency }) => `gpuledger buy ${Object.en
   [typeof one === "object" && !Array.isArray(one) ? Object.entries(one).map((pair) => pair.join("=")) : one].flat().map((each) => `--${name.replaceAll("_", "-")}${each === true ? "" : ` ${quoted(String(each))}`}`)).join(" ")}`;
 /** The command that asks what the address asks about a model. */
 const command = (id) => ["gpuledger buy --model", id, ...Object.entries({ users: "--users", context: "--context", condition: "--condition", market: "--market", cur: "--currency", budget: "--budget", speed: "--min-tokens-per-s" })
-  .filter(([name]) => parameters.get(name) && parameters.get(name) !== "0").map(([name, option]) => `${option} ${parameters.get(name)}`)].join(" ");
+  .map(([name, option]) => [option, parameters.get(name) ?? DATA.opens[name]]).filter(([, one]) => one && one !== "0").map((pair) => pair.join(" "))].join(" ");
 const choice = (name, text, values, words = (one) => one) =>
   values.length > 1 ? h("label", null, text, h("select", { name, onchange: (event) => ask({ [name]: event.target.value }) }, values.map((one) => option(String(one), words(one), asked(name === "users" ? "people" : name))))) : null;
 
