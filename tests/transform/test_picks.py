@@ -282,6 +282,20 @@ def test_a_budget_without_comfort_says_from_where_on_there_is(tmp_path: Path) ->
     assert [said(line) for line in sentences(answer)][1].startswith(
         "The cheapest comfortable one is NVIDIA GeForce RTX 3060 12GB (used) at the street price of 2026-06, "
     )
+    few: dict[str, Any] = {"usage": Usage(users=3), "host": "own"}
+    for other in ({}, {"host": None}):
+        asked = from_the_program("llama-3.3-70b", tmp_path, budget=Decimal(5000), **few | other)
+        least = asked.comfortable[""].outlay_usd or Decimal(0)
+        for budget, is_comfortable in ((least, True), (least - 1, False)):
+            then = from_the_program("llama-3.3-70b", tmp_path, budget=budget, **few | other).picks
+            assert then is not None
+            assert (not then.first.behind) == is_comfortable
+    asked = from_the_program("llama-3.3-70b", tmp_path, budget=Decimal(5000), **few)
+    for argument, more in (("--slots 4", {"slots": 4}), ("--precision Q3_K_M", {"precision": "Q3_K_M"})):
+        then = from_the_program("llama-3.3-70b", tmp_path, budget=Decimal(5000), **few | more).picks
+        assert then is not None
+        assert (asked.comfortable[argument].what, then.first.behind) == (then.first.what, ())
+        assert any(said(line).startswith(f"Comfortable with {argument}: ") for line in sentences(asked))
     trained = from_the_program("llama-3.1-8b", tmp_path, usage=Usage(train="full"), budget=Decimal(20000))
     assert trained.ranking
     assert not any("P40" in option.what for option in trained.ranking), "it does not multiply bf16"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,12 +16,12 @@ from gpuledger.extract.source import discover
 from gpuledger.message import Label, Message, Mistake
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.advice import CANNOT_RUN, cheaper_ruled_out, is_against, named, smaller, what_would
-from gpuledger.transform.buying.choosing.comfort import gravity, least_speed, paid, uses, with_reasons
+from gpuledger.transform.buying.choosing.comfort import ONE_CARD_DOES, gravity, least_speed, paid, uses, with_reasons
 from gpuledger.transform.buying.choosing.picks import Choice, Picks
 from gpuledger.transform.buying.hosts import OWN_SLOTS, around
 from gpuledger.transform.buying.market import CONDITIONS, Hosted, OfferFilter
 from gpuledger.transform.buying.need import Need, need_of
-from gpuledger.transform.buying.options import TIGHT, Limits, Option, options_of
+from gpuledger.transform.buying.options import NODES, TIGHT, Limits, Option, options_of
 from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.stock import OneCard, Stock
 from gpuledger.transform.identity import catalogue
@@ -42,6 +42,8 @@ from gpuledger.transform.speed.pieces import HEARD
 
 #: The files with more bits than the usual one that people run, the most first.
 _MORE_BITS = ("Q8_0", "Q6_K", "Q5_K_M")
+#: The fewest bits that are suggested, as of a file that people run.
+_FEWEST_BITS = "Q3_K_M"
 #: What a model is used for where nobody says it, by what it makes.
 _USUAL = {"text": "chat", "vectors": "embedding", "speech": "speech", "pictures": "pictures", "clips": "clips"}
 _NOT_COMFORTABLE = "At {asked} nothing here is comfortable. At {precision}:"
@@ -73,9 +75,10 @@ class Answer:
     `picks` are what is recommended, None if no answer has a price, and `ranking` all answers as they are listed. `hosted` is
     what interfaces ask that host the model. `instead` says what the answer presumes beside the question, where there is none
     as it was asked. `more_bits` is a precision of more bits that the first pick holds comfortably too, with its tokens a
-    second, `fewer_bits` what is comfortable for less at a precision of fewer bits, and `comfortable` what is cheapest of
-    what is comfortable, where nothing within the budget is. If no option is an answer, `blocked` has the arguments without
-    any one of which there are answers, the one that rules out most first, and `remedies` has what else would help.
+    second, and `fewer_bits` what is comfortable for less at a precision of fewer bits. `comfortable` is what would be where
+    nothing in the answer is: the cheapest for more money (""), and what is with another argument, by that argument. If no
+    option is an answer, `blocked` has the arguments without any one of which there are answers, the one that rules out most
+    first, and `remedies` has what else would help.
     """
 
     question: Question
@@ -92,7 +95,7 @@ class Answer:
     instead: Message | None = None
     more_bits: tuple[str, float] | None = None
     fewer_bits: tuple[Need, Option] | None = None
-    comfortable: Option | None = None
+    comfortable: Mapping[str, Option] = field(default_factory=dict)
     blocked: Sequence[Blocked] = ()
     remedies: Sequence[Message] = ()
 
@@ -290,13 +293,51 @@ def what_runs(question: Question, stock: OneCard, own_models: Path) -> Iterator[
 
 
 def _completed(asker: _Asker, answer: Answer) -> Answer:
-    """An answer with what its first pick can do beside, and what more money would buy if nothing is comfortable."""
+    """An answer with what its first pick can do beside, and what would be comfortable if nothing in it is."""
     if not asker.question.precision:
         answer = replace(answer, more_bits=_more_bits(asker, answer), fewer_bits=_fewer_bits(asker, answer))
-    if not answer.picks or not answer.picks.first.behind or answer.limits.budget is None:
-        return answer
-    dearer = asker.answer(answer.need, replace(answer.limits, budget=None)).picks
-    return answer if not dearer or dearer.first.behind else replace(answer, comfortable=dearer.first)
+    if answer.picks and answer.picks.first.behind:
+        return replace(answer, comfortable=dict(_comfortable(asker, answer)))
+    return answer
+
+
+def _comfortable(asker: _Asker, answer: Answer) -> Iterator[tuple[str, Option]]:
+    """What is comfortable for more money, in a machine with more slots, and at the precisions that people run."""
+    need, limits, question = answer.need, answer.limits, asker.question
+    least = _least_comfortable(asker, need, limits)
+    if least is not None:
+        yield "", least
+    if question.host and question.slots is None:
+        roomy = _least_comfortable(asker, need, replace(limits, slots=max(NODES)))
+        if roomy and roomy.bought and (least is None or _spent(roomy, limits) < _spent(least, limits)):
+            slots = roomy.bought.boards
+            picks = asker.answer(need, replace(limits, slots=slots)).picks
+            yield f"--slots {slots}", picks.first if picks and not picks.first.behind else roomy
+    if question.precision or need.job is None or need.tuning is not None:
+        return
+    for precision in (USUAL_FILE, SERVED_FILE, _FEWEST_BITS):
+        other = None if precision == need.precision else asker.if_asked(precision=precision)
+        if other and other.picks and not other.picks.first.behind:
+            yield f"--precision {precision}", other.picks.first
+            return
+
+
+def _least_comfortable(asker: _Asker, need: Need, limits: Limits) -> Option | None:
+    """The cheapest comfortable one whatever the budget, which a budget of its price picks.
+
+    Several cards where one does it too are not passed over: a dearer one is then beyond the budget.
+    """
+    answers = (
+        one
+        for one in asker.answer(need, replace(limits, budget=None)).ranking
+        if one.outlay_usd is not None and all(reason.template == ONE_CARD_DOES for reason in one.behind)
+    )
+    return min(answers, key=lambda one: _spent(one, limits), default=None)
+
+
+def _spent(option: Option, limits: Limits) -> Decimal:
+    """What the budget is held against."""
+    return (option.price_usd if limits.for_cards and option.way == "buy" else option.outlay_usd) or Decimal(0)
 
 
 def _more_bits(asker: _Asker, answer: Answer) -> tuple[str, float] | None:

@@ -308,8 +308,11 @@ class _Said(NamedTuple):
             yield answer.instead
         if option.behind:
             yield Message("Nothing here is comfortable; this comes nearest, but {why:; }.", why=option.behind)
-        if answer.comfortable is not None:
-            yield Message("The cheapest comfortable one is {what}.", what=self._beside(answer.comfortable))
+        for argument, comfortable in answer.comfortable.items():
+            yield Message(
+                "Comfortable with {argument}: {what}; {pace}." if argument else "The cheapest comfortable one is {what}.",
+                argument=argument, what=self._beside(comfortable), pace=self._pace(comfortable),
+            )  # fmt: skip
         yield self._what_to_do()
         yield from self.speed()
         if (hours := busy_hours(option, answer.need, answer.limits)) is not None:
