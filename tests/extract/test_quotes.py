@@ -103,7 +103,10 @@ def test_workbook_cells_of_every_type() -> None:
         ["Varde GeForce RTX 3050", -219.0, "USD", 1, None, None, None],
         ["Varde Arc A770", 0.1 + 0.2, "USD", 1.5, None, None, None],
     ]
-    offers, rejected = quotes.read_quotes(page(workbook([*header, *rows]), "file:///inbox/q.xlsx"))
+    book = page(workbook([*header, *rows]), "file:///inbox/q.xlsx")
+    offers, rejected = quotes.read_quotes(book)
+    found = [quotes.cell_of(book.content, book.url, offer.title, offer.price_text or "") for offer in offers]
+    assert [cell and cell[:2] for cell in found] == [("Sheet 1", "B4"), ("Sheet 1", "B5"), ("Sheet 1", "B6")]
     assert [(offer.price, offer.currency, offer.quantity, offer.valid_until) for offer in offers] == [
         (Decimal("1599.99"), "USD", 10, date(2023, 12, 31)),
         (Decimal(279), "USD", 3, date(2023, 12, 31)),

@@ -83,6 +83,26 @@ def read_quotes(page: Page) -> tuple[list[Offer], list[Rejected]]:
     return offers, sorted(rejected + contradicted, key=lambda row: (names.index(row.sheet), row.row))
 
 
+def cell_of(content: bytes, name: str, title: str, price: str) -> tuple[str, str, str] | None:
+    """The sheet, the cell (`D6`) and the row, as text, of the price of a product in the file, or None.
+
+    `title` and `price` are as printed. Raises as `read_quotes` does.
+    """
+    from openpyxl.utils import get_column_letter
+
+    for sheet in tables(content, name):
+        start = _header(sheet)
+        if start is None:
+            continue
+        columns = quote_columns.fields([cell_text(cell) for cell in sheet.rows[start][1]])
+        for number, cells in sheet.rows[start + 1 :]:
+            texts = [cell_text(cell).strip() for cell in cells]
+            at = next((at for at in columns["price"] if at < len(texts) and texts[at] == price.strip()), None)
+            if at is not None and title in texts:
+                return sheet.name, f"{get_column_letter(at + 1)}{number}", ", ".join(filter(None, texts))
+    return None
+
+
 def merge_offers(rows: Sequence[tuple[Offer, Rejected]]) -> tuple[list[Offer], list[Rejected]]:
     """Return one offer for each vendor, product, condition and quantity, and the rows that repeat or contradict others."""
     groups: dict[tuple[str, int | None], list[tuple[Offer, Rejected]]] = {}

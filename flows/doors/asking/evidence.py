@@ -48,7 +48,7 @@ def page_of(data: DataDir, start: str) -> Page:
     text = "" if is_picture else content.decode("utf-8", errors="replace")
     for figure in found:
         in_picture = gettext("printed as {text!r} in the picture").format(text=figure["printed"])
-        figure["place"] = in_picture if is_picture else place_in(text, figure)
+        figure["place"] = in_picture if is_picture else _cell_of(content, origin, figure) or place_in(text, figure)
     return Page(sha256, content, origin, found)
 
 
@@ -69,17 +69,32 @@ def _whole_hash(archive: Archive, start: str) -> str:
     raise click.UsageError(why.format(hash=start))
 
 
+def _cell_of(content: bytes, origin: Snapshot | None, figure: dict[str, Any]) -> str | None:
+    """The cell of a vendor's quote in which the price stands; None for another page."""
+    if origin is None or origin.source != "quotes":
+        return None
+    from gpuledger.extract.sources.quotes.pages import cell_of
+
+    found = cell_of(content, origin.url, figure["name"], figure["printed"] or "")
+    if found is None:
+        return None
+    sheet, cell, row = found
+    return gettext("cell {cell}: {row}").format(cell=f"{sheet}!{cell}" if sheet else cell, row=row)
+
+
 def place_in(text: str, figure: dict[str, Any]) -> str:
     """The place of the figure in the page: line, column, and the text around it."""
     printed = (figure["printed"] or "").strip()
     if not printed:
         return gettext("the page prints no text for it")
-    # Shops split one price over several elements ("<b>749</b><sup>.99</sup>"), so tags may stand between its letters. The
-    # length of a tag is limited and it has no other tag in it, so that a page full of angle brackets is not searched from
-    # each of them.
-    pattern = r"(?:<[^<>]{0,300}>|&nbsp;|\s){0,100}".join(
-        re.escape(letter) for letter in printed if not letter.isspace()
-    )
+    # Shops split one price over several elements ("<b>749</b><sup>.99</sup>"), so tags may stand between its letters, or in
+    # the place of its point ("749<sup>99</sup>"). The length of a tag is limited and it has no other tag in it, so that a
+    # page full of angle brackets is not searched from each of them.
+    letters = [re.escape(letter) for letter in printed if not letter.isspace()]
+    if re.search(r"[.,]\d\d\D*$", printed):
+        point = max(letters.index(letter) for letter in (r"\.", ",") if letter in letters)
+        letters[point] += "|(?=<)"
+    pattern = r"(?:<[^<>]{0,300}>|&nbsp;|\s){0,100}".join(f"(?:{letter})" for letter in letters)
     name = figure["name"]
     name_at = max(map(text.find, (name, html.escape(name), html.escape(name, quote=False))))
     places = [match.span() for match in islice(re.finditer(pattern, text), _MOST_PLACES)]
