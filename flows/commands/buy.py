@@ -55,9 +55,12 @@ def command(
         bring(question.model, data)
         answer = ask(data, offered, question)
         if save is not None:
-            from gpuledger.flows.telling import kept_answers
+            from gpuledger.flows.settings import settings
+            from gpuledger.flows.telling import kept_answers, notify
 
             kept, words = keep(save, answer.question, data)
-            click.echo(words, err=True)
+            click.echo(
+                "\n".join(filter(None, (words, notify.unheard(settings.load({"data_dir": data_dir}))))), err=True
+            )
             kept_answers.begin(data, kept, answer)
         return show_answer(answer, data, count, form, explain=explain)

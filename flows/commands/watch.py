@@ -48,7 +48,7 @@ def add(card: str, below: float | None, new_low: int | None, data_dir: str | Non
     `buy --save` keeps a whole question: its pick and its price are watched too.
     """
     from gpuledger.flows.doors.asking.card_names import gpu_of
-    from gpuledger.flows.telling import watches
+    from gpuledger.flows.telling import notify, watches
     from gpuledger.flows.telling.watches import Watch
 
     if (below is None) == (new_low is None):
@@ -64,6 +64,8 @@ def add(card: str, below: float | None, new_low: int | None, data_dir: str | Non
     )  # fmt: skip
     added = watches.add(data, watch)
     click.echo(f"{gettext('watch')} {added.id}: {say(added.waits_for)}")
+    if warning := notify.unheard(settings_module.load({"data_dir": data_dir})):
+        click.echo(warning, err=True)
     _show_now(data, [added])
 
 
@@ -101,52 +103,65 @@ def remove(number: str, data_dir: str | None) -> None:
     from gpuledger.flows.telling import watches
     from gpuledger.transform.report.questions import QUESTIONS
 
-    if QUESTIONS.remove(data_of(data_dir).root, number) is not None:
-        click.echo(f"removed: {number}")
-        return
-    removed = watches.remove(data_of(data_dir), Whole(1).convert(number, None, None))
-    click.echo(f"removed: {say(removed.waits_for)}")
+    root, what = data_of(data_dir).root, number
+    if QUESTIONS.remove(root, number) is None:
+        removed = watches.WATCHES.remove(root, int(number)) if number.isdecimal() else None
+        if removed is None:
+            raise _unknown(number)
+        what = say(removed.waits_for)
+    click.echo(gettext("removed: {what}").format(what=what))
 
 
 @command.command()
-@click.argument("number", type=Whole(1), required=False)
+@click.argument("number", metavar="[NUMBER|NAME]", required=False)
 @click.option("--send", is_flag=True, help="Also send it to the notification targets, as a test that it arrives.")
 @data_dir_option
-def test(number: int | None, send: bool, data_dir: str | None) -> int:
-    """What the watches (or the one with this NUMBER) find now.
+def test(number: str | None, send: bool, data_dir: str | None) -> int:
+    """What the watches (or the one with this NUMBER, or the kept question of this NAME) find now.
 
     Nothing is noted: the real one still fires. Exit status with --send: 0 delivered to every target, 1 not.
     """
-    from gpuledger.flows.settings.settings import SettingsError
     from gpuledger.flows.telling import kept_answers, notify, watches
+    from gpuledger.transform.report.questions import QUESTIONS
 
     settings = settings_module.load({"data_dir": data_dir})
     data = settings.data()
-    looked_at = [watch for watch in watches.WATCHES.all(data.root) if number in (None, watch.id)]
-    if number is not None and not looked_at:
-        raise SettingsError(f"there is no watch {number}; `gpuledger watch list` shows them")
+    looked_at = [watch for watch in watches.WATCHES.all(data.root) if number in (None, str(watch.id))]
+    questions = [one.name for one in QUESTIONS.all(data.root) if number in (None, one.name)]
+    if number is not None and not (looked_at or questions):
+        raise _unknown(number)
     bodies = _show_now(data, looked_at)
-    is_all = number is None and data.published.exists()
-    for name, answer in (kept_answers.now(data) if is_all else {}).items():
-        before = kept_answers.last_told(kept_answers.file(data)).get(name, answer)
-        bodies.append(f"{name}. {kept_answers.both(before, answer)}")
+    answers = kept_answers.now(data) if data.published.exists() else {}
+    told = kept_answers.last_told(kept_answers.file(data))
+    for name in questions:
+        found = gettext("no night has answered it yet; the next `gpuledger refresh` does")
+        if answer := answers.get(name):
+            found = kept_answers.both(told.get(name, answer), answer)
+        bodies.append(f"{name}. {found}")
         click.echo(bodies[-1])
     if not send:
         return 0
     import apprise  # noqa: F401 - if it is not installed, the error comes here and not in a thread
 
+    if warning := notify.unheard(settings):
+        raise click.UsageError(warning)
     urls = notify.targets(settings)
-    if not urls:
-        raise click.UsageError("no notification target is set: put Apprise addresses in GPULEDGER_NOTIFY_URLS")
-    body = "\n\n".join(bodies) or "This is a test; there are no watches yet."
+    body = "\n\n".join(bodies) or gettext("This is a test; there are no watches yet.")
     # The outbox is a temporary folder, because a test that does not arrive must not be tried again for a week.
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        message = notify.Message("gpuledger: a test", body)
+        message = notify.Message(gettext("gpuledger: a test"), body)
         undelivered = notify.send(Path(folder), [message], urls, settings.notify_deadline_s)
-    click.echo("not delivered to every target" if undelivered else f"delivered to {len(urls)}")
+    sent = gettext("not delivered to every target") if undelivered else gettext("delivered to {count} targets")
+    click.echo(sent.format(count=len(urls)))
     return 1 if undelivered else 0
+
+
+def _unknown(name: str) -> click.UsageError:
+    """That no watch has this number, and no kept question this name."""
+    what = gettext("there is no watch and no kept question {name!r}; `gpuledger watch list` shows them")
+    return click.UsageError(what.format(name=name))
 
 
 def _show_now(data: DataDir, watches: list[Watch]) -> list[str]:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal
 from gpuledger import local_files
 from gpuledger.extract.archive import files
 from gpuledger.flows.settings.settings import Settings
+from gpuledger.flows.words.lang import gettext
 
 if TYPE_CHECKING:
     from apprise import Apprise
@@ -44,6 +45,15 @@ class Message:
 def targets(settings: Settings) -> list[str]:
     """The Apprise addresses of the settings."""
     return list(dict.fromkeys(url for text in settings.notify_urls for url in text.split()))
+
+
+def unheard(settings: Settings) -> str | None:
+    """That nobody hears of anything, where no target is set."""
+    if targets(settings):
+        return None
+    return gettext(
+        "nobody is told of it: no notification target is set; put Apprise addresses in GPULEDGER_NOTIFY_URLS"
+    )
 
 
 def send(outbox: Path, messages: Sequence[Message], urls: Sequence[str], deadline_s: float) -> int:

@@ -83,15 +83,6 @@ def add(data: DataDir, watch: Watch) -> Watch:
     return added
 
 
-def remove(data: DataDir, number: int) -> Watch:
-    """Remove the watch with this id. Raises SettingsError, which lists the known ids, if there is none, and BadRecord."""
-    removed = WATCHES.remove(data.root, number)
-    if removed is None:
-        ids = ", ".join(str(watch.id) for watch in WATCHES.all(data.root)) or "none"
-        raise SettingsError(f"there is no watch {number}; there are: {ids}")
-    return removed
-
-
 # ── what they find ──
 
 
@@ -134,13 +125,15 @@ def _look(data: DataDir, watch: Watch, now: datetime) -> WatchResult:
     )  # fmt: skip
     if price["price_mark"]:
         costs = Message("{costs} ({mark})", costs=costs, mark=tuple(map(Label, price["price_mark"].split(", "))))
+    hours = (now - price["last_seen_at"]).total_seconds() / 3600
     evidence = (
         f"{price['price'].normalize():,f} {price['currency']}: {price['title']}",
         str(price["url"]),
         Message(
-            "seen {hours:.0f} h ago, at this price since {day}; page {page}",
-            hours=max(0.0, (now - price["last_seen_at"]).total_seconds() / 3600),
-            day=f"{price['price_since']:%Y-%m-%d}", page=price["snapshot_sha256"][:16],
+            "seen {hours:.0f} h ago, at this price since {day}; page {page}"
+            if hours >= 0.5
+            else "just seen, at this price since {day}; page {page}",
+            hours=hours, day=f"{price['price_since']:%Y-%m-%d}", page=price["snapshot_sha256"][:16],
         ),
     )  # fmt: skip
     if watch.rule == "below" and watch.below is not None:

@@ -58,7 +58,7 @@ def test_the_evidence_is_what_a_buyer_would_check(nights: dict[int, Night]) -> N
         title,
         sha256[:16],
         f"{price(nights[2]):,.2f} USD",
-        "seen 0 h ago",
+        "just seen",
         "since 2023-11-17",
     ):
         assert word in body
@@ -89,7 +89,7 @@ def test_a_card_without_a_price_cannot_be_told(nights: dict[int, Night]) -> None
 
 def test_a_clock_that_went_back_gives_no_negative_age(nights: dict[int, Night]) -> None:
     watch = Watch(id=1, rule="below", below=Decimal(9000), **CARD)  # type: ignore[arg-type]
-    assert "seen 0 h ago" in look(DataDir(nights[1].data), [watch], datetime(2020, 1, 1, tzinfo=UTC))[0].body
+    assert "just seen" in look(DataDir(nights[1].data), [watch], datetime(2020, 1, 1, tzinfo=UTC))[0].body
 
 
 def test_a_watch_survives_the_file(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_watch_survives_the_file(tmp_path: Path) -> None:
     second = store.add(data, Watch(id=0, rule="new_low", days=90, gpu='a "quoted" 카드', gpu_id="x"))
     assert store.WATCHES.all(data.root) == [first, second]
     assert [first.id, second.id] == [1, 2]
-    assert store.remove(data, 1) == first
+    assert store.WATCHES.remove(data.root, 1) == first
     assert store.add(data, Watch(id=0, rule="new_low", days=30, **CARD)).id == 3  # type: ignore[arg-type]
 
 
@@ -131,7 +131,13 @@ def test_the_command_from_add_to_remove(nights: dict[int, Night], tmp_path: Path
     euros = gpuledger("watch", "add", "rtx 4090", "--below", "1400", "--currency", "EUR", data=data)
     assert (euros.status, "NVIDIA GeForce RTX 4090 below 1,400.00 EUR" in euros.out) == (0, True), euros.err
     assert "nvidia-geforce-rtx-4090" in gpuledger("watch", "list", "--format", "csv", data=data).out
-    assert gpuledger("watch", "test", data=data).status == 0
+    saved = gpuledger("buy", "--model", "llama-2-13b", "--save", "우리팀", data=data)
+    assert "GPULEDGER_NOTIFY_URLS" in added.err, "nobody would be told"
+    assert "GPULEDGER_NOTIFY_URLS" in saved.err
+    for name, found in (("우리팀", "no night has answered it yet"), ("2", "below 1,400.00 EUR")):
+        tested = gpuledger("watch", "test", name, data=data)
+        assert (tested.status, tested.out.count("\n") < 6, found in tested.out) == (0, True, True), tested
+    assert "no kept question '남의팀'" in gpuledger("watch", "test", "남의팀", data=data).err
     assert gpuledger("watch", "remove", 1, data=data).status == 0
     assert gpuledger("watch", "remove", 1, data=data).status == 2
 

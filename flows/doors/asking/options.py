@@ -124,7 +124,7 @@ def currency_option(function: F) -> F:
     """--currency of a command that shows money."""
     return click.option(
         "--currency", metavar="C", expose_value=False, callback=chosen.use_currency,
-        help="Show money in this currency: EUR, KRW … (default: USD).",
+        help="Read and show money in this currency: EUR, KRW … (default: USD, in every market).",
     )(function)  # fmt: skip
 
 

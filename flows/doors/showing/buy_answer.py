@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import click
 
-from gpuledger.flows.doors.showing import terminal
+from gpuledger.flows.doors.showing import chosen, terminal
 from gpuledger.flows.doors.showing.money import Money, market_named, prices_as_of, prices_heading
 from gpuledger.flows.doors.showing.show import no_rows, show_rows
 from gpuledger.flows.words.lang import gettext
@@ -236,6 +236,8 @@ def _title(answer: Answer, data: DataDir) -> str:
         prices = f"{market_named(stock.place.market)} · {prices_as_of(months)}"
     else:
         prices = prices_heading(data)
+    is_presumed = answer.question.budget is not None and not chosen.names_currency() and stock.place.market != "us"
+    budget = gettext("the budget is in {currency}, as no --currency is given").format(currency=currency.code)
     parts = [
         question,
         *use,
@@ -243,6 +245,7 @@ def _title(answer: Answer, data: DataDir) -> str:
             hours=f"{assumed.hours_per_day.normalize():f}", years=say(horizon(answer))
         ),
         prices,
+        *([budget] if is_presumed else []),
         gettext("{price} {currency}/kWh").format(
             price=f"{float(assumed.electricity_usd_per_kwh) / currency.usd:.3g}", currency=currency.code
         ),
