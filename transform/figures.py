@@ -75,10 +75,18 @@ def number(value: float | Decimal) -> str:
 
 def assumed(assumptions: Assumptions, *names: str) -> Message:
     """Assumptions: their values, where these come from, and the option that changes them."""
-    known = settings()
-    values: dict[str, float] = {name: getattr(assumptions, name) for name in names}
-    each = tuple(f"{name} {value:g} {known[name].unit}: {known[name].source}" for name, value in values.items())
-    return Message("{each:; } (--assume {name}=…)", each=each, name=names[0])
+    known, usual, each = settings(), Assumptions(), list[Message | str]()
+    for name in names:
+        value, default = getattr(assumptions, name), getattr(usual, name)
+        source: Message | str = known[name].source
+        if value != default:
+            source = Message(
+                "of the question, its country, a setting or a measurement, instead of {usual:g} ({source})",
+                usual=default, source=source,
+            )  # fmt: skip
+        unit = known[name].unit
+        each.append(Message("{name} {value:g} {unit}: {source}", name=name, value=value, unit=unit, source=source))
+    return Message("{each:; } (--assume {name}=…)", each=tuple(each), name=names[0])
 
 
 def both(*sources: Message | str) -> Message:

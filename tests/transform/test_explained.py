@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
+from gpuledger.message import said
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import explained as buying
 from gpuledger.transform.buying.hosts import host_for
@@ -97,8 +99,14 @@ def test_every_dollar_of_owning_and_renting_is_a_sum_that_comes_out() -> None:
     asked = need("llama-3.1-8b", "fp16", Usage(users=4), Assumptions().with_text(texts))
     rented = [rental(gpu, "0.40", way) for way in ("on_demand", "reserved_1y")]
     ways = {"buy": 0, "on_demand": 0, "reserved_1y": 0}
-    for option in options(asked, market(cards=[card(gpu, 1600)], instances=rented, gpus=[gpu])):
+    offered = card(gpu, 1600, value_kept=Decimal("0.78"), history_years=3.0)
+    for option in options(asked, market(cards=[offered], instances=rented, gpus=[gpu])):
         steps = check(buying.steps(option, asked))
+        if option.way == "buy":
+            kept = said(steps["sold at the end"].source)
+            assert (
+                "value_kept_per_year 0.78 share: of the question, its country, a setting or a measurement, inst" in kept
+            )
         assert steps["total"].value == pytest.approx(float(option.total_usd or 0))
         assert steps["each user sees"].value == pytest.approx(option.speed.serving.each_tokens_per_s)
         assert "a million tokens written" in steps

@@ -267,7 +267,7 @@ def _presumed(answer: Answer) -> Iterator[str]:
 #: The columns that a narrow screen keeps, the most important first.
 _WORTH = (
     "#", "what", "way", "day one USD", "in all USD", "tokens/s", "each user", "seconds each", "mark", "range",
-    "machine", "all tokens/s", "USD (an hour, if rented)", "speed is", "USD per M tokens", "USD per 1000 pictures",
+    "machine", "writes tokens/s", "USD (an hour, if rented)", "speed is", "USD per M tokens", "USD per 1000 pictures",
     "GB needed", "price since",
 )  # fmt: skip
 
@@ -314,7 +314,7 @@ def _of_text(row: dict[str, Any]) -> dict[str, Any]:
     return _offer(row) | {
         **(
             {"tokens/s": row["expected_tokens_per_s"]} if row["users"] in (1, None)
-            else {"each user": row["each_tokens_per_s"], "all tokens/s": row["expected_tokens_per_s"]}
+            else {"each user": row["each_tokens_per_s"], "writes tokens/s": row["expected_tokens_per_s"]}
         ), "range": "" if row["low_tokens_per_s"] is None else f"{row['low_tokens_per_s']:g}–{row['high_tokens_per_s']:g}",
         "speed is": spoken(row["speed_is"]),
         "reads tokens/s": row["prefill_tokens_per_s"],
