@@ -222,10 +222,10 @@ def test_tokens_a_month_and_speech_a_day_leave_out_what_is_too_slow_and_the_hour
 def test_a_shop_has_its_name_and_what_is_presumed_of_one_that_the_user_named_is_said(data: Path) -> None:
     of_photos = told(data, "--model", "llama-2-7b", "--shop", "B&H Photo Video")
     assert of_photos["picks"] == told(data, "--model", "llama-2-7b", "--shop", "bhphoto")["picks"]
-    assert "at B&H Photo Video for" in of_photos["sentences"][0]
+    assert "at B&H Photo Video, an invented price of the sample, for" in of_photos["sentences"][0]
     said = "What a page of {} does not call used counts as new, and a marketplace's offers count for nothing."
     sentences = told(data, "--model", "llama-2-7b", "--shop", "generic_shop")["sentences"]
-    assert "at generic-shop.sample.test for" in sentences[0]
+    assert "at generic-shop.sample.test, an invented price of the sample, for" in sentences[0]
     assert said.format("generic-shop.sample.test") in sentences
     assert said.format("generic-shop.sample.test") in succeeds("price", "3060 ti", data=data).out
     assert "does not call used" not in succeeds("price", "4090", data=data).out

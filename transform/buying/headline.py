@@ -264,7 +264,8 @@ def _where(evidence: Evidence | None) -> Message:
             else "at the list price of its maker since {day},",
             day=f"{evidence.price_since:%Y-%m-%d}",
         )  # fmt: skip
-    return Message("at {shop}", shop=evidence.shop)
+    is_invented = evidence.mark is not None and "invented" in evidence.mark
+    return Message("at {shop}, an invented price of the sample," if is_invented else "at {shop}", shop=evidence.shop)
 
 
 def _is_of_street(evidence: Evidence) -> bool:
@@ -646,7 +647,7 @@ class _Said(NamedTuple):
             )
         if evidence is not None and _is_of_maker(evidence):
             yield from self._dearer_elsewhere(option)
-        if "invented" in mark:
+        if "invented" in mark and option.way != "buy":
             yield Message("The price is invented: it is of the sample.")
         if evidence is not None and evidence.source == ANY_SHOP:
             yield Message(PRESUMED, shop=evidence.shop)
