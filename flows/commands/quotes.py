@@ -33,25 +33,29 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
     """
     from gpuledger.extract.market import with_market
     from gpuledger.extract.pages import LocalFile, as_page, read_file
-    from gpuledger.extract.sources.quotes.pages import read_quotes
+    from gpuledger.extract.sources.quotes.pages import read_quotes, unread_columns
     from gpuledger.flows.decisions import identities
     from gpuledger.flows.doors.showing.show import show_rows
 
     quotes = read_file(LocalFile(file, "text/csv", follows_links=True))
-    offers, rejected = read_quotes(as_page(quotes, datetime.now(UTC)))
+    page = as_page(quotes, datetime.now(UTC))
+    offers, rejected = read_quotes(page)
     resolver = identities.resolver_of(read_from(data_dir))
     rows = [_row(cast("Offer", with_market(offer, None)), resolver) for offer in offers]
-    left_out = [{"row": f"{row.sheet} {row.row}".strip(), "reason": row.reason} for row in rejected]
+    left_out = [{"row": row.where, "reason": row.reason} for row in rejected]
+    unread = unread_columns(page)
     if form == "json":
-        click.echo(terminal.json_text({"read": rows, "left_out": left_out}, indent=1))
+        click.echo(terminal.json_text({"read": rows, "left_out": left_out, "unread": unread}, indent=1))
     else:
         show_rows(
             _COLUMNS, [list(row.values()) for row in rows], form, title=gettext("Would be read") + f" · {file.name}"
         )
+        lines = [gettext("Columns that are not read: {names}").format(names=", ".join(unread))] if unread else []
+        if not all(offer.seller for offer in offers):
+            lines.append(gettext("No vendor is named: a column `vendor` names it in each row."))
         if left_out:
-            click.echo(gettext("{count} rows would be left out:").format(count=len(left_out)), err=form != "table")
-        for row in left_out:
-            line = f"  {row['row']}: {row['reason']}"
+            lines.append(gettext("{count} rows would be left out:").format(count=len(left_out)))
+        for line in [*lines, *(f"  {row['row']}: {row['reason']}" for row in left_out)]:
             if form == "table":
                 terminal.say(line)
             else:
@@ -61,7 +65,7 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
 
 _COLUMNS = (
     "product", "gpu", "product_kind", "gpu_count", "price", "currency", "tax", "condition", "quantity", "valid_until",
-    "vendor", "market", "shipping", "availability",
+    "vendor", "mpn", "market", "shipping", "availability",
 )  # fmt: skip
 
 
@@ -74,8 +78,8 @@ def _row(offer: Offer, resolver: Resolver) -> dict[str, Any]:
     taxed = {True: "included", False: "excluded", None: "not stated"}[offer.tax_included]
     values = (
         offer.title, gpu or f"? {resolved.explanation}", resolved.product_kind, resolved.gpu_count, _plain(offer.price),
-        offer.currency, taxed, offer.condition, offer.quantity, _plain(offer.valid_until), offer.seller, offer.market,
-        _plain(offer.shipping), offer.availability,
+        offer.currency, taxed, offer.condition, offer.quantity, _plain(offer.valid_until), offer.seller,
+        offer.mpn or offer.sku, offer.market, _plain(offer.shipping), offer.availability,
     )  # fmt: skip
     return dict(zip(_COLUMNS, values, strict=True))
 

@@ -82,9 +82,7 @@ def _print(data: DataDir, card: dict[str, Any], currency: Money) -> None:
         terminal.say("  " + line)
     terminal.say("  " + prices_heading(data))
     if (last := queries.last(data)) is not None and last.is_sample:
-        terminal.say(
-            "  " + gettext("Every price here is invented, also those of earlier days: they are of the sample.")
-        )
+        terminal.say("  " + gettext("Prices marked invented, and those of earlier days, are of the sample."))
     for line in _price_lines(card, cards.daily_lows(data, gpu_id, _DAYS, currency.code), currency):
         terminal.say("  " + line)
     if currency.words:
@@ -125,7 +123,8 @@ def _price_lines(card: dict[str, Any], lows: list[float], currency: Money) -> li
         shop, since = gettext(seller(card["shop"], card["url"])), f"{card['price_since']:%Y-%m-%d}"
         price = gettext("{price} USD at {shop} since {day}").replace("USD", code)
         price = price.format(price=currency.text(street), shop=shop, day=since)
-        beside = [gettext("{share} over MSRP").format(share=f"{over:+.1%}")] if over is not None else []
+        versus = gettext("{share} over MSRP") if (over or 0) >= 0 else gettext("{share} below MSRP")
+        beside = [versus.format(share=f"{abs(over):.1%}")] if over is not None else []
         beside += [spoken(card["price_mark"])] if card["price_mark"] else []
         lines.append(f"{price} ({', '.join(beside)})" if beside else price)
     else:
@@ -136,7 +135,8 @@ def _price_lines(card: dict[str, Any], lows: list[float], currency: Money) -> li
     if msrp is not None:
         lines.append(f"MSRP {currency.text(msrp)} {code}")
     if used is not None:
-        lines.append(gettext("used from {price} USD").replace("USD", code).format(price=currency.text(used)))
+        cheapest = gettext("used from {price} USD").replace("USD", code).format(price=currency.text(used))
+        lines.append(f"{cheapest} ({spoken(card['used_price_mark'])})" if card["used_price_mark"] else cheapest)
     if len(lows) > 1:
         low, high = currency.text(min(lows)), currency.text(max(lows))
         lines.append(f"{sparkline(lows)}  {low} – {high} {code}, " + gettext("over the last days that have a price"))

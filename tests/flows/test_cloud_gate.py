@@ -59,7 +59,7 @@ def test_a_wrong_rate_is_held_and_reaches_no_decision(wrong: Path) -> None:
     assert decisions
     assert not [name for name, text in decisions.items() if b"42.34" in text]
     ((listing, reason),) = rows(wrong, "SELECT listing_id, reason FROM core.held_price")
-    assert reason == "aws P3 1× V100 on_demand: 4.2340 to 42.3400 USD (+900%) at once"
+    assert reason == "aws P3 1× V100 on_demand: 4.234 to 42.34 USD (+900%) at once"
     assert rows(wrong, "SELECT kind, reason FROM ops.quarantine WHERE reason LIKE 'price held%'") == [
         ("cloud_offer", f"price held: {reason}")
     ]

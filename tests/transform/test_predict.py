@@ -191,6 +191,8 @@ def test_what_does_not_fit_says_how_many_cards_and_how_many_users_would_do() -> 
         f"these hold {held} at once and {256 - held} wait, so the speeds are of {held} at once; "
         "14 of these cards hold it all at once"
     )
+    few = ask("nvidia-geforce-rtx-3090", 1, "llama-3-70b", "int4", engine="vllm", users=8)
+    assert str(few.notes[0]).endswith("; 4 of these cards hold it"), "3 would, but the heads do not divide among them"
     one, more = (
         ask("nvidia-h100-sxm5", 8, "llama-3.1-405b", "fp8", engine="vllm", users=users, context=4096)
         for users in (held, held + 1)

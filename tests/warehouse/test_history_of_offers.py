@@ -286,7 +286,7 @@ def test_a_held_price_is_on_record_with_what_it_is_compared_with(con: duckdb.Duc
         """SELECT listing_id, source, price::INT, currency, reference_price::INT, reference_currency, hold, reason, held_at,
                times_held, snapshot_sha256, kind FROM core.held_price""",
     ) == [
-        ("newegg:a", SHOP, 5000, "USD", 500, "USD", "move", "500.0000 to 5000.0000 USD (+900%) at once", night(2), 1,
+        ("newegg:a", SHOP, 5000, "USD", 500, "USD", "move", "500 to 5000 USD (+900%) at once", night(2), 1,
          "page of night 2", "offer"),
     ]  # fmt: skip
     load(con, 2, offer("b"), source="bhphoto")

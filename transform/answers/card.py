@@ -92,6 +92,8 @@ def facts(data: DataDir, gpu_ids: Sequence[str]) -> Rows:
                g.memory_bandwidth_gb_s, g.fp32_tflops, g.tensor_fp16_tflops, g.tdp_w, g.released_on, g.msrp_usd,
                p.price_usd, p.source AS shop, p.url, p.price_since, p.median_usd, p.offers, p.premium_over_msrp,
                p.used_price_usd, p.excluded, p.snapshot_sha256, p.price_mark,
+               (SELECT min(core.price_mark(o.source)) FROM core.offer o WHERE o.gpu_id = g.gpu_id
+                   AND o.condition <> 'new' AND round(o.price_usd, 2) = round(p.used_price_usd, 2)) AS used_price_mark,
                t.change_30d, t.all_time_low_usd, t.all_time_low_on,
                t.hint, t.reason AS hint_reason, t.hint_given, t.hint_was_right, t.hint_right_on_any
            FROM core.gpu g LEFT JOIN {last_prices(None)} p USING (gpu_id) LEFT JOIN mart.price_trend t USING (gpu_id)

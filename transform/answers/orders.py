@@ -34,7 +34,7 @@ def listing_of(con: duckdb.DuckDBPyConnection, option: Option) -> Listing:
 def held(con: duckdb.DuckDBPyConnection, gpu_id: str | None) -> str:
     """The prices of a card that are held, each with the reason, as text; empty if none is."""
     rows = con.execute(
-        """SELECT format('{} {} ({})', h.price, h.currency, h.reason)
+        """SELECT format('{} {} ({})', h.price::DECIMAL(18, 2)::VARCHAR, h.currency, h.reason)
            FROM core.held h JOIN core.listing l ON l.listing_id = h.listing_id
            WHERE coalesce(l.gpu_id, l.contained_gpu_id) = ? ORDER BY h.price""",
         [gpu_id],

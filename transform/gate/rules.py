@@ -235,5 +235,10 @@ def _reason(c: Compared, hold: Hold, tally: Tally) -> str:
         case _:
             percent = f"{100 * ((c.factor or 0) - 1):+.0f}%"
             crowd = ", as on many others" if hold == "crowd" else ""
-            text = f"{c.reference_price} to {c.price} {c.currency} ({percent}) at once{crowd}"
+            text = f"{_plain(c.reference_price)} to {_plain(c.price)} {c.currency} ({percent}) at once{crowd}"
     return f"{c.label}: {text}" if c.label else text
+
+
+def _plain(price: Decimal | None) -> str:
+    """`640` of 640.0000 and `4.234` of 4.2340."""
+    return "" if price is None else f"{price.normalize():f}"

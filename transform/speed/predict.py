@@ -118,7 +118,9 @@ class Prediction(NamedTuple):
                 "a server that takes {share:g} of the memory holds it (vLLM: --gpu-memory-utilization {share:g}; here: "
                 "--assume server_memory_share={share:g})", share=larger,
             )  # fmt: skip
-        enough = next((n for n in range(self.plan.count + 1, MOST_CARDS + 1) if holds(self.job, self.plan, n)), None)
+        counts = [n for n in range(self.plan.count + 1, MOST_CARDS + 1) if holds(self.job, self.plan, n)]
+        divided = (n for n in counts if self.plan.split != "tensor" or share_layers(self.job.shape, n))
+        enough = next(divided, counts[0] if counts else None)
         more = (
             Message("{most_cards} of these cards do not hold it either", most_cards=MOST_CARDS)
             if enough is None

@@ -46,6 +46,11 @@ class Rejected(NamedTuple):
     reason: str
     cells: tuple[tuple[str, str], ...]
 
+    @property
+    def where(self) -> str:
+        """`sheet Quotation, row 8`, or `row 8` of a CSV."""
+        return f"sheet {self.sheet}, row {self.row}" if self.sheet else f"row {self.row}"
+
 
 def read_quotes(page: Page) -> tuple[list[Offer], list[Rejected]]:
     """Return the file's offers, and its rows that are not offers, each with its reason.
@@ -103,6 +108,13 @@ def cell_of(content: bytes, name: str, title: str, price: str) -> tuple[str, str
     return None
 
 
+def unread_columns(page: Page) -> list[str]:
+    """The names of the columns of which nothing is read."""
+    found = [(sheet, start) for sheet in tables(page.content, page.url) if (start := _header(sheet)) is not None]
+    names = [cell_text(cell) for sheet, start in found for cell in sheet.rows[start][1]]
+    return [name for name in dict.fromkeys(names) if name and quote_columns.field_of(name) is None]
+
+
 def merge_offers(rows: Sequence[tuple[Offer, Rejected]]) -> tuple[list[Offer], list[Rejected]]:
     """Return one offer for each vendor, product, condition and quantity, and the rows that repeat or contradict others."""
     groups: dict[tuple[str, int | None], list[tuple[Offer, Rejected]]] = {}
@@ -130,9 +142,8 @@ def parse(page: Page) -> Iterator[Parsed]:
     offers, rejected = read_quotes(page)
     yield from offers
     for row in rejected:
-        where = f"{row.sheet} row {row.row}".strip()
         text = ", ".join(f"{name}: {value}" for name, value in row.cells if value)[:300]
-        yield Issue(code="quote_rejected", message=row.reason, where=where, text=text, url=page.url)
+        yield Issue(code="quote_rejected", message=row.reason, where=row.where, text=text, url=page.url)
 
 
 def give_back(page: Page, target: Path) -> bool:
