@@ -54,6 +54,16 @@ def test_another_market_is_asked_before_or_after_the_command_or_by_the_settings(
     assert all(row["net_usd"] == pytest.approx(row["price_usd"] / 1.1, abs=0.01) for row in priced)
 
 
+def test_an_explanation_says_its_currency_its_tax_and_whose_electricity_it_counts(data: Path) -> None:
+    words = ["buy", "--model", "qwen3-32b", "--market", "kr", "--currency", "KRW", "--explain", "--limit", "1"]
+    sources = {step["figure"]: step["source"] for step in ask(data, *words)[0]["explanation"]}
+    assert "214.6 KRW a kWh in KR (2023-05): KEPCO" in sources["electricity"]
+    assert "EIA" not in sources["electricity"]
+    assert "price of the cards" in sources
+    table = CliRunner().invoke(cli, [*words, "--data-dir", str(data)])
+    assert "the sums of this arithmetic are in US dollars, with 10 % " in table.stdout
+
+
 def test_a_market_and_a_currency_end_with_their_command_line(data: Path) -> None:
     before = procurement.sheet(DataDir(data), DOLLARS, utc_now())
     assert ask(data, "price", "--market", "kr", "--currency", "eur") != ask(data, "price")

@@ -242,6 +242,9 @@ def test_it_opens_in_the_market_and_the_currency_that_are_asked(
     assert [page.locator(f"select[name={name}]").first.input_value() for name in ("market", "cur")] == ["kr", "KRW"]
     assert "--market kr --currency KRW" in page.inner_text("main")
     assert "₩" in page.locator(".answer").first.inner_text()
+    page.goto(f"{(tmp_path / 'index.html').as_uri()}#/?lang=ko")
+    page.wait_for_function("document.documentElement.lang === 'ko'")
+    assert not re.search(r"₩[\d,]+를", page.inner_text("main"))
     page.close()
 
 

@@ -280,7 +280,8 @@ def test_more_speech_than_one_machine_writes_down_says_how_much_it_does(tmp_path
 def test_a_budget_without_comfort_says_from_where_on_there_is(tmp_path: Path) -> None:
     answer = from_the_program("stable-diffusion-xl", tmp_path, budget=Decimal(800))
     assert [said(line) for line in sentences(answer)][1].startswith(
-        "The cheapest comfortable one is NVIDIA GeForce RTX 3060 12GB (used) at the street price of 2026-06, "
+        "The cheapest comfortable one is over the budget: NVIDIA GeForce RTX 3060 12GB (used) at the street price of "
+        "2026-06, "
     )
     few: dict[str, Any] = {"usage": Usage(users=3), "host": "own"}
     for other in ({}, {"host": None}):

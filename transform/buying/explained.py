@@ -21,8 +21,12 @@ _OTHER = (
 )  # fmt: skip
 
 
-def steps(option: Option, need: Need, country: str | None = None) -> Iterator[Step]:
-    """The steps of memory, speed, money and energy of one option, in this order."""
+def steps(
+    option: Option, need: Need, country: str | None = None, electricity: costs.ElectricityPrice | None = None
+) -> Iterator[Step]:
+    """The steps of memory, speed, money and energy of one option, in this order. `electricity` is what that of a country
+    costs, None where the assumption counts.
+    """
     prediction, speed = option.prediction, option.speed
     if need.tuning is not None:
         yield from tuning_steps(need.tuning, option.gpu_count)
@@ -44,7 +48,7 @@ def steps(option: Option, need: Need, country: str | None = None) -> Iterator[St
             yield from made.values()
         if option.copies > 1:
             yield from _copies_steps(option, prediction, need)
-    yield from money_steps(option, need)
+    yield from money_steps(option, need, electricity)
     yield from _energy_steps(option, need, country)
 
 
@@ -119,7 +123,7 @@ def tuning_steps(trained: Tuning, count: int) -> Iterator[Step]:
     )  # fmt: skip
 
 
-def money_steps(option: Option, need: Need) -> Iterator[Step]:
+def money_steps(option: Option, need: Need, electricity: costs.ElectricityPrice | None = None) -> Iterator[Step]:
     """The cost over the horizon and of a million tokens. No steps if a price or a power is not known."""
     if option.total_usd is None or option.price_usd is None:
         return
@@ -127,10 +131,10 @@ def money_steps(option: Option, need: Need) -> Iterator[Step]:
         assumptions = fields_of(need.assumptions)
         hours = costs.hours_of(assumptions)
         bought = option.bought
-        total = _owning(option, bought) if bought else _rent(option, option.price_usd, assumptions)
+        total = _owning(option, bought, electricity) if bought else _rent(option, option.price_usd, assumptions)
         per_million(total, hours * assumptions.utilisation, option.speed, need)
     # What is bought is known before what it draws.
-    yield from sorted(made.values(), key=lambda step: step.figure not in ("hours", "cards", "machine"))
+    yield from sorted(made.values(), key=lambda step: step.figure not in ("hours", "price of the cards", "machine"))
 
 
 def _rent(option: Option, price: Decimal, assumptions: Assumptions) -> Decimal:
@@ -143,7 +147,7 @@ def _rent(option: Option, price: Decimal, assumptions: Assumptions) -> Decimal:
     return shown("total", costs.rent_usd(traced(price), option.way, assumptions), "USD", why)
 
 
-def _owning(option: Option, bought: costs.Bought) -> Decimal:
+def _owning(option: Option, bought: costs.Bought, electricity: costs.ElectricityPrice | None) -> Decimal:
     assumptions, machine, evidence, host = bought.assumptions, bought.machine, option.evidence, option.host
     own = bought._replace(
         price_usd=traced(bought.price_usd), assumptions=fields_of(assumptions),
@@ -159,14 +163,21 @@ def _owning(option: Option, bought: costs.Bought) -> Decimal:
         around = f"{host.name}: {host.source} (transform/buying/hosts.toml)"
         if host.price_usd is None:
             around = both(f"a {host.name}: {host.source}", assumed(assumptions, "host_usd", "host_share"))
-    energy = assumed(assumptions, "utilisation", "electricity_usd_per_kwh", "building_overhead")
+    price = () if electricity else ("electricity_usd_per_kwh",)
+    energy = assumed(assumptions, "utilisation", *price, "building_overhead")
+    if electricity is not None:
+        energy = both(energy, Message(
+            "{price} {currency} a kWh in {country} ({period}): {source}", price=f"{electricity.price.normalize():f}",
+            currency=electricity.currency, country=electricity.country, period=electricity.period,
+            source=electricity.source,
+        ))  # fmt: skip
     kept = Message(
         "price × part that is kept over {years} years, of this card's own price history where that is long enough, and "
         "less for a new card", years=number(assumptions.horizon_years),
     )  # fmt: skip
     kept = both(kept, assumed(assumptions, "value_kept_per_year", "first_drop_share", "selling_cost_share"))
     own = own._replace(
-        purchase=shown("cards", own.purchase, "USD", offered),
+        purchase=shown("price of the cards", own.purchase, "USD", offered),
         host=shown("machine", own.host, "USD", around),
         electricity=shown("electricity", own.electricity, "USD", Message("{words}, or --country", words=energy)),
         resale=own.resale and shown("sold at the end", own.resale, "USD", kept),

@@ -311,7 +311,8 @@ class _Said(NamedTuple):
             yield Message("Nothing here is comfortable; this comes nearest, but {why:; }.", why=option.behind)
         for argument, comfortable in answer.comfortable.items():
             yield Message(
-                "Comfortable with {argument}: {what}; {pace}." if argument else "The cheapest comfortable one is {what}.",
+                "Comfortable with {argument}: {what}; {pace}." if argument
+                else "The cheapest comfortable one is over the budget: {what}.",
                 argument=argument, what=self._beside(comfortable), pace=self._pace(comfortable),
             )  # fmt: skip
         yield self._what_to_do()
@@ -649,6 +650,8 @@ class _Said(NamedTuple):
             yield from self._dearer_elsewhere(option)
         if "invented" in mark and option.way != "buy":
             yield Message("The price is invented: it is of the sample.")
+        if evidence is not None and evidence.omits_tax:
+            yield Message("This quote does not say whether tax is in its price: ask before you order.")
         if evidence is not None and evidence.source == ANY_SHOP:
             yield Message(PRESUMED, shop=evidence.shop)
         if not self.answer.stock.is_packaged and not _is_sold(self.answer.options):

@@ -55,6 +55,8 @@ class Evidence(NamedTuple):
     market: str | None = None
     vendor: str | None = None
     listing_id: str | None = None
+    #: Whether it is a quote that does not say whether tax is in its price.
+    omits_tax: bool = False
     #: Whether it comes behind others: nobody has confirmed it for FRESH_DAYS, the program brings it for a card that no shop
     #: has where shops have others, or a maker asked it long ago.
     is_behind: bool = False
@@ -286,7 +288,8 @@ def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> l
                r.history_years, p.source, p.valid_from,
                core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from) AS seen_at, p.url, p.snapshot_sha256,
                {_MARK.format(price="p")} AS mark, p.market, {_VENDOR.format(listing="p")},
-               p.listing_id, p.exclusion IS NOT NULL AS is_excluded
+               p.listing_id, p.seller_kind = 'quote' AND p.tax_included IS NULL AS omits_tax,
+               p.exclusion IS NOT NULL AS is_excluded
            FROM core.market_offer p
            JOIN core.gpu g ON g.gpu_id = p.gpu_id
            LEFT JOIN ops.source_state st ON st.source = p.source
@@ -317,7 +320,8 @@ def nodes(con: duckdb.DuckDBPyConnection, asked: OfferFilter) -> list[Node]:
                CASE WHEN a.market IN ('eu', 'all') THEN n.net_usd ELSE n.price_usd END AS paid_usd, g.memory_gb,
                g.memory_bandwidth_gb_s, (g.tdp_w * n.gpus / coalesce(g.gpus_on_board, 1))::INTEGER, n.source,
                n.price_since, n.last_seen_at AS seen_at, n.url, n.snapshot_sha256, {_MARK.format(price="n")} AS mark,
-               n.market, {_VENDOR.format(listing="l")}, n.listing_id, n.exclusion IS NOT NULL AS is_excluded
+               n.market, {_VENDOR.format(listing="l")}, n.listing_id,
+               l.seller_kind = 'quote' AND l.tax_included IS NULL AS omits_tax, n.exclusion IS NOT NULL AS is_excluded
            FROM {view("mart.node_offer")} n CROSS JOIN asked a JOIN core.gpu g ON g.gpu_id = n.gpu_id
            JOIN core.listing l ON l.listing_id = n.listing_id
            WHERE coalesce(n.exclusion, 'source too old') = 'source too old' AND list_contains($conditions, n.condition)

@@ -202,7 +202,8 @@ def given(question: Any) -> dict[str, Any]:
         if dataclasses.is_dataclass(value):
             said |= given(value)
         elif value not in (None, (), {}, field.default):
-            said[_written(field)] = value
+            # A budget of 3000000.0 is typed as 3000000.
+            said[_written(field)] = Decimal(f"{value.normalize():f}") if isinstance(value, Decimal) else value
     return said
 
 

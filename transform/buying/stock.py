@@ -16,7 +16,7 @@ from gpuledger.message import Message
 from gpuledger.transform import exchange_rates
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import makers, market
-from gpuledger.transform.buying.costs import electricity_prices
+from gpuledger.transform.buying.costs import ElectricityPrice, electricity_prices
 from gpuledger.transform.buying.makers import Asked
 from gpuledger.transform.buying.market import Card, Evidence, Hosted, Measurement, OfferFilter, Pictures
 from gpuledger.transform.buying.need import Need
@@ -52,6 +52,8 @@ class Stock(ABC):
     country: str | None
     is_packaged: bool = False
     silent: Sequence[tuple[str, datetime]] = ()
+    #: What a country's electricity costs, where it is in place of the assumption.
+    electricity: ElectricityPrice | None = None
     needs: dict[tuple[object, ...], Need] = field(default_factory=dict, repr=False)
 
     @abstractmethod
@@ -215,6 +217,7 @@ def warehouse(
     return Warehouse(
         con=con, assumptions=assumptions, learned=market.learned(con), now=now, prices_as_of=prices_as_of, place=place,
         country=country or place.market, silent=market.silent(con, now),
+        electricity=electricity_prices()[at.upper()] if at else None,
     )  # fmt: skip
 
 
@@ -275,13 +278,16 @@ def packaged(assumptions: Assumptions, place: Place, country: str | None, clock:
     asked = country
     if asked is None and place.market.upper() in electricity_prices():
         country = place.market
-    if country is not None and assumptions.electricity_usd_per_kwh == Assumptions().electricity_usd_per_kwh:
+    if assumptions.electricity_usd_per_kwh != Assumptions().electricity_usd_per_kwh:
+        country = None
+    if country is not None:
         assumptions = replace(assumptions, electricity_usd_per_kwh=electricity_usd(country, {}))
     prices = makers.known(place.market, clock.date())
     newest = max(price.day for price in [one for one in prices if one.kind == makers.STREET_PRICE] or prices)
     return Packaged(
         assumptions=assumptions, learned=NOTHING_LEARNED, now=clock, prices_as_of=datetime.combine(newest, time(), UTC),
         place=place, country=asked or place.market, is_packaged=True,
+        electricity=electricity_prices()[country.upper()] if country else None,
     )  # fmt: skip
 
 

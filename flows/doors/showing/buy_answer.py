@@ -9,7 +9,7 @@ from typing import Any, cast
 import click
 
 from gpuledger.flows.doors.showing import chosen, terminal
-from gpuledger.flows.doors.showing.money import Money, market_named, prices_as_of, prices_heading
+from gpuledger.flows.doors.showing.money import Money, market_named, prices_as_of, prices_heading, tax_heading
 from gpuledger.flows.doors.showing.show import no_rows, show_rows
 from gpuledger.flows.words.lang import gettext
 from gpuledger.flows.words.say import say, spoken
@@ -91,9 +91,12 @@ def show_answer(answer: Answer, data: DataDir, limit: int, form: str, *, explain
                 from gpuledger.flows.doors.showing.prediction import show_steps
                 from gpuledger.transform.buying.explained import steps
 
+                place = answer.stock.place
+                said = gettext("the sums of this arithmetic are in US dollars, {tax}").format(tax=tax_heading(place))
+                terminal.say(cast("Money", place.currency).title(said))
                 for rank, (option, _) in enumerate(answer.ranked(limit), 1):
                     click.echo(f"{rank}  {option.what}")
-                    show_steps(steps(option, answer.need, answer.limits.country))
+                    show_steps(steps(option, answer.need, answer.limits.country, answer.stock.electricity))
     if answer.ranking:
         return 0
     return no_rows(
@@ -111,7 +114,7 @@ def as_object(answer: Answer, data: DataDir, limit: int, *, explain: bool = Fals
         from gpuledger.transform.buying.explained import steps
 
         for row, (option, _) in zip(options, answer.ranked(limit), strict=True):
-            row["explanation"] = as_objects(steps(option, answer.need, answer.limits.country))
+            row["explanation"] = as_objects(steps(option, answer.need, answer.limits.country, answer.stock.electricity))
     need, assumed, stock = answer.need, answer.assumptions, answer.stock
     why = [] if rows else [in_english(line, answer) for line in why_nothing(answer)]
     return {

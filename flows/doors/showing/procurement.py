@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuledger.extract import source as sources
@@ -39,7 +40,7 @@ NAME = "procurement"
 #: What a row is for, by the name of a pick (rows.COLUMNS), or of the best in a vendor's quote.
 _ADVICE = {
     "first": N_("buy"), "for less": N_("for less"), "other condition": N_("other condition"), "quote": N_("quote"),
-    "none": N_("no answer"), "owned": N_("you have it"),
+    "none": N_("no answer"), "nobody": N_("ask for a price"), "owned": N_("you have it"),
 }  # fmt: skip
 
 
@@ -118,6 +119,8 @@ class _Order(NamedTuple):
 
 def _asked(kept: Kept) -> str:
     each = {name: " + ".join(one) if isinstance(one, list | tuple) else one for name, one in kept.asked.items()}
+    if "budget" in each:
+        each["budget"] = Currency(kept.currency, 1, None).as_paid(Decimal(each["budget"]))
     return ", ".join(f"{say(name)} {value}" for name, value in each.items())
 
 
@@ -130,7 +133,10 @@ def _row(order: _Order, advice: str, quotes: _Quotes, money: Currency) -> dict[s
     pieces = boards - dict(answer.limits.owned).get(option.gpu_id or "", 0)  # without those that are there
     memory = gettext("{done} of {known} GB").format(done=f"{option.needed_gb:.1f}", known=f"{option.available_gb:.1f}")
     shipping = None if listing.shipping_usd is None else listing.shipping_usd * pieces
-    first = [spoken(row["price_mark"]), gettext("held: {prices}").format(prices=held) if held else ""]
+    if option.way == "buy" and _vendor(option) is None and (advice or row["pick"]) == "first":
+        advice = "nobody"
+    behind = "; ".join(say(line, money.sum) for line in option.behind)
+    first = [spoken(row["price_mark"]), behind, gettext("held: {prices}").format(prices=held) if held else ""]
     codes = {
         name: row[name] and human(row[name], columns.Column(name, shown_as="title"))
         for name in ("condition", "way", "price_mark")
@@ -195,7 +201,7 @@ def _columns() -> Sequence[Column]:
     return [
         Column("advice", gettext("advice"), "text",
                gettext("buy, and for less or in the other condition if that is worth a thought; quote: the best that this "
-                       "vendor quoted for it"), 11),
+                       "vendor quoted for it; ask for a price: nobody is known who sells it at this"), 11),
         Column("question", gettext("question"), "text",
                gettext("its name, or the model where nobody kept a question (`buy --save`)"), 10),
         Column("what", gettext("what"), "text", gettext("what is ordered"), 16),

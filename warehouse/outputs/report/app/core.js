@@ -91,8 +91,14 @@ const rate_words = () => {
 /** `text` in the language in use, with its gaps in braces filled in. */
 const _ = (text, filled = {}) =>
   ((WORDS.translations[language()] || {})[text] || text).replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
-/** The sentence of a message, by its number. Its sums are dollars between marks. */
-const say = (number) => (typeof number === "string" ? number : WORDS.said[language()][number]).replace(/⟦(-?[\d.]+)⟧/g, (whole, usd) => money(Number(usd)));
+/** Korean particles, after a consonant and after a vowel, and the currencies whose Korean names end in a consonant. */
+const PARTICLES = [["을", "를"], ["은", "는"], ["과", "와"], ["으로", "로"]];
+const ON_A_CONSONANT = ["KRW", "JPY", "CNY"];
+/** The sentence of a message, by its number. Its sums are dollars between marks, and a particle behind one, or behind what
+ * stands in brackets after it, is that of the currency in use. */
+const say = (number) => (typeof number === "string" ? number : WORDS.said[language()][number])
+  .replace(/⟦(-?[\d.]+)⟧((?:\([^()⟦]*\))?)(을|를|은|는|과|와|으로|로)?/g, (whole, usd, aside, particle) =>
+    `${money(Number(usd))}${aside}${particle ? PARTICLES.find((pair) => pair.includes(particle))[ON_A_CONSONANT.includes(currency()) ? 0 : 1] : ""}`);
 /** A code of the warehouse in words. */
 const word = (kind, code) => {
   if (code === null || code === undefined) return "";
