@@ -227,6 +227,7 @@ def test_an_expert_would_sign_it(model: str, asked: dict[str, Any], first: str, 
     ("model", "asked", "precision", "offload"),
     [
         ("qwen2.5-14b", {"usage": Usage(context=16384), "budget": 250}, "Q3_K_M", "none"),
+        ("llama-3.3-70b", {"usage": Usage(users=3), "budget": 2500}, "Q3_K_M", "none"),
         ("gpt-oss-120b", {"budget": 1500}, "mxfp4", "experts"),
     ],
 )

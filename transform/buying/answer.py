@@ -418,7 +418,9 @@ def _changed(asker: _Asker, need: Need, limits: Limits) -> Iterator[Answer]:
     """Answers to the nearest questions, the nearest first: for who has a machine, at smaller precisions, and both."""
     has_machine = limits.has_host or limits.for_cards or limits.budget is None
     places = (limits,) if has_machine else (limits, replace(limits, has_host=True))
-    for other in (need, *asker.smaller(need)):
+    # A server's files have at least 4 bits: who has no room for those runs one of fewer.
+    fewest = asker.at(_FEWEST_BITS) if need.job is not None and need.precision == SERVED_FILE else None
+    for other in (need, *asker.smaller(need), *filter(None, (fewest,))):
         for place in places:
             if other is need and place is limits:
                 continue
