@@ -448,7 +448,9 @@ def test_where_every_price_is_too_old_the_last_one_stays_and_is_marked(
     listed = json.loads(succeeds("price", "--format", "json", data=late).out)
     priced = {row["gpu"]: row["price_mark"] for row in listed if row["price_usd"]}
     assert set(priced.values()) == {"stale, invented"}
-    assert "stale, invented" in succeeds("show", "rtx 4090", data=late).out
+    shown = succeeds("show", "rtx 3090", data=late).out
+    assert re.search(r"\(\d+\.\d% below MSRP, stale, invented\)\n", shown)
+    assert re.search(r"used from [\d,.]+ USD \(stale, invented\)\n", shown)
 
 
 def test_more_cards_need_a_larger_machine_and_are_no_faster_for_one_user(data: Path) -> None:
