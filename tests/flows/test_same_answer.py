@@ -165,7 +165,7 @@ def test_the_command_says_it_in_every_form(data: Path, question: Question) -> No
         return done.stdout
 
     told = agent(data, question)
-    assert json.loads(asked("json")) == told
+    assert json.loads(asked("json")).items() <= told.items(), "the tool adds its age and what is to be known"
     lines = list(csv.DictReader(io.StringIO(asked("csv"))))
     assert [line["what"] for line in lines] == [row["what"] for row in told["options"]]
     for line, row in zip(lines, told["options"], strict=True):
@@ -319,7 +319,7 @@ def test_what_a_card_runs_is_what_a_question_about_it_says(tmp_path: Path, monke
     def asked(*words: str) -> Any:
         return json.loads(CliRunner().invoke(cli, [*words, "--format", "json"], catch_exceptions=False).stdout)
 
-    runs = {row["model"]: row for row in asked("predict", "--gpu", "rtx 3090")}
+    runs = {row["model"]: row for row in asked("predict", "--gpu", "rtx 3090", "--limit", "0")}
     assert runs.keys() >= {"qwen3-32b", "gpt-oss-20b", "flux.1-dev"}
     assert runs["llama-3.1-8b"]["precision"] == "fp16", "the most bits that are comfortable"
     for model in (*ASKED_ABOUT, "flux.1-dev"):
@@ -329,4 +329,4 @@ def test_what_a_card_runs_is_what_a_question_about_it_says(tmp_path: Path, monke
         assert not precision or runs[model].items() & first.items() == {
             (name, value) for name, value in runs[model].items() if name not in ("model", "seconds_each")
         }, model
-    assert "llama-3.3-70b" in {row["model"] for row in asked("predict", "--gpu", "2x rtx 3090")}
+    assert "llama-3.3-70b" in {row["model"] for row in asked("predict", "--gpu", "2x rtx 3090", "--limit", "0")}
