@@ -66,7 +66,7 @@ def test_faults_of_one_folder_are_found_there_and_not_next_to_it(
     ("file", "right", "wrong", "told"),
     [
         ("warehouse/schema.py", "NUMBER = ", "NUMBER = 9", "a_file_of_its_schema"),
-        ("flows/commands/show.py", 'help="', 'help="Here: ', "the_help_of_every_command_is_korean"),
+        ("flows/commands/changes.py", 'help="', 'help="Here: ', "the_help_of_every_command_is_korean"),
         ("transform/identity/data/additions.csv", "Curacao", "Curaçao", "the_committed_file_is_what"),
         (
             "transform/sizing/models/late_2026.toml",

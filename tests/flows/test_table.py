@@ -122,7 +122,7 @@ def test_no_letter_is_lost_where_a_sentence_breaks() -> None:
         ("availability", "out_of_stock", "out of stock", "품절"),
         ("claim", "published", "published", "발표된 수치"),
         ("status", "published", "published", "발행됨"),
-        ("condition", "new", "new", "새 상품"),
+        ("condition", "new", "new", "새 제품"),
         ("excluded", "1 open_box, 2 no price", "1 open box, 2 no price", "1 × 개봉품, 2 × 가격 없음"),
     ],
 )

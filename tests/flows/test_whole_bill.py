@@ -180,7 +180,10 @@ def test_a_fine_tune_says_its_hours_and_what_they_cost(data: Path) -> None:
 def test_the_sentence_comes_first_in_both_languages(data: Path) -> None:
     words = ("buy", "--model", "qwen3-14b", "--budget", "2000", "--data-dir", str(data))
     english = CliRunner().invoke(cli, words).stdout.splitlines()[0]
-    assert re.match(r"Buy .* at [\w&. ]+ for [\d,.]+ USD; with the machine [\d,.]+ USD on day one", english)
+    assert re.match(
+        r"Buy .* at [\w&. ]+, an invented price of the sample, for [\d,.]+ USD; with the machine [\d,.]+ USD on day one",
+        english,
+    )
     assert "(shipping and sales tax not included)" in english
     assert re.search(r"[\d.]+ tokens/s for you \([\d.]+ to [\d.]+, calibrated\)", english)
     assert re.search(r"After 3 years [\d,.]+ USD in all: ", english)

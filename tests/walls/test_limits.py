@@ -20,7 +20,6 @@ from gpuledger.extract.price.amounts import json_number, to_decimal
 from gpuledger.extract.price.money import read_price
 from gpuledger.extract.price.no_price import is_writable
 from gpuledger.extract.processes.parse_pool import Limits, ParsePool
-from gpuledger.extract.product import context, scripts
 from gpuledger.extract.source import Page, get
 from gpuledger.items import Chart, Offer
 from tests.support.memory import peak_mb
@@ -169,14 +168,6 @@ def test_structured_data_hide_no_price_beside_them() -> None:
     (offer,) = [one for one in parse_page(get("generic_shop"), page(text.encode())) if isinstance(one, Offer)]
     assert str(offer.price) == "599.99"
     assert jsonld.loads(DEEP) is None
-
-
-def test_a_shops_state_hides_no_state_beside_it() -> None:
-    state = '{"product": {"name": "GeForce RTX 4070", "price": 599.99, "currency": "USD"}}'
-    text = f"<title>GeForce RTX 4070</title><h1>GeForce RTX 4070</h1><script>window.__STATE__ = {DEEP}</script>"
-    seen = page(f"{text}<script>window.__STATE__ = {state};</script>".encode())
-    (claim,) = scripts.claims_of_scripts(context.build(seen, html.tree(seen.content), None, None))
-    assert str(claim.readings[0]) == "599.99"
 
 
 def test_a_gallery_hides_no_picture_beside_it() -> None:
