@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -275,6 +276,11 @@ def test_each_price_is_found_in_its_page(data: Path) -> None:
         assert "it stands 0 times" not in shown, "cents may stand in elements of their own, without a point"
 
 
-def test_the_page_itself_is_given_byte_for_byte(data: Path) -> None:
+def test_the_page_itself_is_given_byte_for_byte(data: Path, tmp_path: Path) -> None:
     ((sha256,),) = rows(data, "SELECT snapshot_sha256 FROM mart.gpu_price WHERE gpu_id = 'nvidia-geforce-rtx-4090'")
-    assert "<html" in gpuledger("evidence", sha256, "--print", data=data).out
+    whole = gpuledger("evidence", sha256, "--print", data=data).out
+    assert "<html" in whole
+    # The archive alone has it: a published file that cannot be read takes no page away.
+    shutil.copytree(data / "snapshots", tmp_path / "snapshots")
+    (tmp_path / "gpuledger.duckdb").write_text("no warehouse")
+    assert gpuledger("evidence", sha256, "--print", data=tmp_path).out == whole

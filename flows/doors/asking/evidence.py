@@ -24,32 +24,36 @@ _MOST_PLACES = 10_000
 
 
 class Page(NamedTuple):
-    """An archived page, where it came from, and what of the published file was read from it, each with its `place`."""
+    """An archived page and where it came from."""
 
     sha256: str
     content: bytes
     origin: Snapshot | None
-    figures: list[dict[str, Any]]
 
 
 def page_of(data: DataDir, start: str) -> Page:
     """The one archived page whose hash begins with `start`. A usage error if no page fits, or several do."""
     from gpuledger.extract.archive.snapshots import Archive
-    from gpuledger.transform.answers.trust.evidence import figures
 
     archive = Archive.at(data.snapshots, data.store)
     sha256 = _whole_hash(archive, start)
-    content, origin = archive.content_of(sha256), archive.origin(sha256)
-    found = list[dict[str, Any]]()
+    return Page(sha256, archive.content_of(sha256), archive.origin(sha256))
+
+
+def figures_of(data: DataDir, page: Page) -> list[dict[str, Any]]:
+    """What the published file has from a page, each figure with its `place` in it. Nothing before the first night."""
+    from gpuledger.transform.answers.trust.evidence import figures
+
+    found, content, origin = list[dict[str, Any]](), page.content, page.origin
     with suppress(NoWarehouse):
-        columns, rows = figures(data, sha256)
+        columns, rows = figures(data, page.sha256)
         found = [dict(zip(columns, row, strict=True)) for row in rows]
     is_picture = origin is not None and origin.headers.get("content-type", "").startswith("image/")
     text = "" if is_picture else content.decode("utf-8", errors="replace")
     for figure in found:
         in_picture = gettext("printed as {text!r} in the picture").format(text=figure["printed"])
         figure["place"] = in_picture if is_picture else _cell_of(content, origin, figure) or place_in(text, figure)
-    return Page(sha256, content, origin, found)
+    return found
 
 
 def _whole_hash(archive: Archive, start: str) -> str:
