@@ -104,8 +104,13 @@ def test_workbook_cells_of_every_type() -> None:
         ["Varde Arc A770", 0.1 + 0.2, "USD", 1.5, None, None, None],
     ]
     book = page(workbook([*header, *rows]), "file:///inbox/q.xlsx")
+    opened = quote_tables.tables.cache_info().misses
     offers, rejected = quotes.read_quotes(book)
     found = [quotes.cell_of(book.content, book.url, offer.title, offer.price_text or "") for offer in offers]
+    assert quotes.unread_columns(book) == []
+    assert quote_tables.tables.cache_info().misses == opened + 1, (
+        "one workbook is opened once, however much is asked of it"
+    )
     assert [cell and cell[:2] for cell in found] == [("Sheet 1", "B4"), ("Sheet 1", "B5"), ("Sheet 1", "B6")]
     assert [(offer.price, offer.currency, offer.quantity, offer.valid_until) for offer in offers] == [
         (Decimal("1599.99"), "USD", 10, date(2023, 12, 31)),

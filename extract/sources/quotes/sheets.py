@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import lru_cache
 from typing import IO, NamedTuple, TypeAlias
 
 from gpuledger.errors import LayoutChanged, TooLarge
@@ -42,6 +43,7 @@ class Table(NamedTuple):
     rows: list[tuple[int, list[Cell]]]
 
 
+@lru_cache(maxsize=1)  # whoever checks a file, gives back its rows or looks for a cell asks again for the same one
 def tables(content: bytes, name: str) -> list[Table]:
     """Return the sheets of an XLSX, or the one table of a CSV. Errors name the file by `name`.
 
