@@ -267,6 +267,19 @@ def test_deepseek_v3_at_eight_bits_does_not_fit_eight_h800() -> None:
 
 def test_a_fit_with_little_left_over_is_tight() -> None:
     assert [memory.verdict(needed, 100) for needed in (95, 95.1, 100, 100.1)] == ["fits", "tight", "tight", "no"]
+    just, lower = (
+        ask("nvidia-geforce-rtx-4090", 1, "llama-3.1-8b", "bf16", engine="vllm", context=n) for n in (32000, 28000)
+    )
+    assert (just.verdict, lower.verdict) == ("tight", "fits")
+    assert "lower --context 28000, --users or --kv-bits" in str(just.notes[0])
+
+
+def test_a_limit_of_shared_memory_that_its_owner_can_raise_is_no_reason_against_a_model() -> None:
+    held, not_held = (
+        ask("amd-ryzen-ai-max-plus-395-128gb", 1, "qwen3-235b-a22b", p, context=640) for p in ("Q3_K_M", "Q4_K_M")
+    )
+    assert (held.verdict, not_held.verdict) == ("tight", "no")
+    assert "once the owner lets the graphics take 112 GB of the memory" in str(held.notes[0])
 
 
 def test_what_is_farther_from_any_measurement_has_a_wider_range() -> None:

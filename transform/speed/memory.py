@@ -40,17 +40,21 @@ _DRIVER_SHARE = 0.002
 #: The part of a memory shared with the processor that the graphics may take by default.
 #: Source: Metal's recommendedMaxWorkingSetSize, as llama.cpp prints it: 48 of 64 GiB and 144 of 192, but 21.3 of 32 (also
 #: stencel.io: 96 of 128 on an M1 Ultra, and 21 to 24 of 32); AMD gives up to 96 of the 128 GB of a Ryzen AI Max+ 395
-#: (computerbase.de, September 2024). On Linux the limit can be raised to about 108 GB of these (modelfit.io).
+#: (computerbase.de, September 2024).
 _SHARED_SHARE = 0.75
 _SMALL_APPLE_SHARE, _SMALL_APPLE_GIB = 2 / 3, 32
+#: To what share its owner can raise that limit and leave the system enough. Source: 112 of 128 GiB (ttm.pages_limit;
+#: antirez/ds4, issue 16), 56 of 64 on an M2 Max (iogpu.wired_limit_mb; jundot/omlx, issue 1533). 120 of 128 ran out.
+_RAISED_SHARE = 7 / 8
 
 
 @dataclass(frozen=True, slots=True)
 class DriverMemory:
-    """Bytes that the driver reports for one GPU, and where the figure comes from."""
+    """Bytes that the driver reports for one GPU, where the figure comes from, and to how many its owner can raise them."""
 
     size: int
     source: Message | Label
+    raised: int = 0
 
 
 @functools.cache
@@ -74,13 +78,10 @@ def driver_memory(gpu: Gpu) -> DriverMemory | None:
         return None
     sold = gpu.memory_gb * 2**30
     if memory_kind(gpu) == "shared":
+        share, source = _SHARED_SHARE, Message("three quarters of a memory shared with the processor")
         if gpu.vendor == "Apple" and gpu.memory_gb <= _SMALL_APPLE_GIB:
-            return DriverMemory(
-                round(sold * _SMALL_APPLE_SHARE), Message("two thirds of a memory shared with the processor (Metal)")
-            )
-        return DriverMemory(
-            round(sold * _SHARED_SHARE), Message("three quarters of a memory shared with the processor")
-        )
+            share, source = _SMALL_APPLE_SHARE, Message("two thirds of a memory shared with the processor (Metal)")
+        return DriverMemory(round(sold * share), source, raised=round(sold * _RAISED_SHARE))
     if has_ecc_on(gpu):
         return DriverMemory(
             round(sold * (1 - _ECC_SHARE)), Message("its size less the sixteenth that error correction takes")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from gpuledger.message import Message
@@ -103,8 +104,11 @@ class Prediction(NamedTuple):
         return max(0, int(room * users // of_users)) if self.moved is None else 0
 
     def _not_held(self) -> Iterator[Message]:
-        """If the model does not fit: with which share of the memory it would, and how many of these cards would hold it."""
+        """If the model does not fit: with which share of the memory it would, and how many of these cards would hold it. If
+        it only just fits: what to lower or to raise.
+        """
         if self.verdict != "no":
+            yield from self._just_held()
             return
         share = memory.share_of(self.plan.engine, self.job.assumptions)
         lacking = (self.needed - self.usable) / self.plan.count
@@ -134,6 +138,32 @@ class Prediction(NamedTuple):
             )  # fmt: skip
         else:
             yield Message("the speeds are those of cards with enough memory; {more}", more=more)
+
+    def _just_held(self) -> Iterator[Message]:
+        """Of a tight fit: the limit that must be raised, or what leaves room again if it is lowered."""
+        if self.verdict == "tight" and self.needed > self.usable:
+            yield Message(
+                "it fits once the owner lets the graphics take {needed:.0f} GB of the memory (macOS: iogpu.wired_limit_mb, "
+                "Linux: ttm.pages_limit, also set in the firmware)", needed=self.needed / 1e9,
+            )  # fmt: skip
+        elif self.verdict == "tight":
+            room = self.usable * (1 - memory.TIGHT_SHARE)
+            shorter = (self.job.load.context * eighths // 8 for eighths in range(7, 0, -1))
+            context = next((tokens for tokens in shorter if self._needed_at(tokens) <= room), None)
+            lower = f"--context {context}" if context else "--precision"
+            yield Message(
+                "less than {least:.0%} stays free, which the next driver or a longer prompt may need: lower {lower}, "
+                "--users or --kv-bits", least=memory.TIGHT_SHARE, lower=lower,
+            )  # fmt: skip
+
+    def _needed_at(self, context: int) -> int:
+        """Bytes that the cards must hold with another context."""
+        job, plan = self.job, self.plan
+        load = replace(
+            job.load, context=context, held=min(context, job.load.held), prompt=min(context, job.load.prompt)
+        )
+        other = job_of(job.shape, job.size.precision, load, job.assumptions)
+        return needed_bytes(other, plan.engine, plan.split, plan.count)
 
 
 def load_of(shape: Architecture, context: int, users: int, prompt: int | None, assumptions: Assumptions) -> Load:
@@ -196,10 +226,13 @@ def predict(job: Job, plan: Plan) -> Prediction:
         )
     question = Question(job, plan, moved_part)
     needed -= moved_part.size if moved_part else 0
+    verdict = memory.verdict(needed, usable)
+    if driver and needed <= memory.usable_bytes(driver.raised, plan.count, plan.engine, job.assumptions):
+        verdict = "tight" if verdict == "no" else verdict
     return Prediction(
         job=job,
         plan=plan,
-        verdict=memory.verdict(needed, usable),
+        verdict=verdict,
         needed=needed,
         usable=usable,
         decode=question.decode(),

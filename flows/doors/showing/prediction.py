@@ -67,6 +67,7 @@ def _verdicts() -> dict[str, str]:
     return {
         "fits": gettext("fits"),
         "tight": gettext("fits, with less than 5% left over"),
+        "raised": gettext("fits once the limit of its memory is raised"),
         "waits": gettext("runs with a part in the machine's memory"),
         "no": gettext("does not fit"),
     }
@@ -80,7 +81,10 @@ def show(prediction: Prediction, what: str, notes: Sequence[Message], serves: Ra
     title = (
         f"{what} · {plan.count} × {plan.gpu.display_name}" if plan.count > 1 else f"{what} · {plan.gpu.display_name}"
     )
-    click.echo(f"{title}: {_verdicts()[prediction.verdict]}, {_gigabytes(prediction.needed, prediction.usable)}")
+    verdict = (
+        "raised" if prediction.verdict == "tight" and prediction.needed > prediction.usable else prediction.verdict
+    )
+    click.echo(f"{title}: {_verdicts()[verdict]}, {_gigabytes(prediction.needed, prediction.usable)}")
     rates = [(gettext("writes"), prediction.decode), (gettext("reads"), prediction.prefill)]
     if serves is not None:
         rates.append((gettext("serves, all together"), serves))
