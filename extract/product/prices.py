@@ -250,6 +250,8 @@ def classified(element: HtmlElement, order: int, reading: Money, *, alone: bool 
         traits |= traits_of(name_of(up))
     if "no_price" in traits:
         return None
+    if kind in ("now", "from") and _is_a_month(element, own_text):
+        kind = "monthly"
     crossed = any(part.tag in CROSSED or "line-through" in (part.get("style") or "") for part in around)
     is_current = "current" in own_name
     is_old = crossed or "old" in own_name or ("old" in traits and not is_current)
@@ -276,6 +278,20 @@ def classified(element: HtmlElement, order: int, reading: Money, *, alone: bool 
         labelled=labelled,
         marked=marked,
     )
+
+
+def _is_a_month(element: HtmlElement, own_text: str) -> bool:
+    """Whether a text of its own right behind the price says that it is paid each month: `per month for 12 months`."""
+    whole = [up for up in [element, *element.iterancestors()][:4] if visible_text(up, MAX_TEXT) == own_text][-1]
+    follower = whole.getnext()
+    behind = (whole.tail or "").strip()
+    if not behind and follower is not None:
+        behind = (visible_text(follower, MAX_TEXT) or follower.tail or "").strip()
+    return _PER.match(behind) is not None and price_words.label("", behind) == "monthly" and not money.tokens(behind)
+
+
+#: What begins a unit. `Monthly payments available` behind a price is none.
+_PER = re.compile(r"/|(?:p(?:er|ro|ar|or)?|a[lou]|na|в)\b", re.IGNORECASE)
 
 
 def is_for_members(element: HtmlElement, reading: Money) -> bool:

@@ -133,6 +133,9 @@ def _to_people(layout: Layout) -> Sign | None:
         ordered = next((line for line in lines if line.says == "preorder" or words.is_on_order(line.place)), None)
         if ordered is not None:
             return ordered._replace(says="preorder")
+        denials = (line for line in lines if words.status_of_places([line.place])[0] == "out_of_stock")
+        if (denied := next(denials, None)) is not None and all(line.says != "in_stock" for line in lines):
+            return denied
         bid = words.pattern("order", "bid")
         only_bids = all(bid.search(_text(one)) for one in (button, *_further_orders(layout)))
         return None if only_bids else Sign("in_stock", _BUTTON)

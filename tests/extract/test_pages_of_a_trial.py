@@ -81,6 +81,9 @@ SIGNS = [
     ("", '<meta property="og:availability" content="oos">', NOT_SOLD),
     ("", of_card(an_offer("999.00", "LimitedAvailability", "USD")), ("in_stock",)),
     (CART, of_card(an_offer("999.00", "SoldOut", "USD")), NOT_SOLD),
+    (f"<p>Sold out</p>{CART}", "", NOT_SOLD),
+    (f"<b>Currently unavailable</b>{CART}", IN_STOCK, NOT_SOLD),
+    (f"<p>In stock</p><div>Store pickup</div><div>Out of stock</div>{CART}", "", ("in_stock",)),
     ("<p>In-store only</p><p>Not sold online</p>", IN_STOCK, NOT_SOLD),
     ("<div>Price incl. VAT<br>Out of stock</div>", IN_STOCK, NOT_SOLD),
     ("<p>Unfortunately this card is no longer available. Have a look at our others.</p>", IN_STOCK, NOT_SOLD),
@@ -267,6 +270,10 @@ OTHER_MARKUP = [
     ("en-in", ADDRESS, "<p class='price'>₹17,890.00 (with all Taxes)</p><p class='gst'>₹15,161.02 + ₹2,728.98 GST (18%)</p>"
      f"{CART}", "17890.00 INR"),
     ("de-de", ADDRESS, f"<p class='price'>Storm 2X 309,90 €*</p>{CART}", "309.90 EUR"),
+    ("en-us", ADDRESS, "<p class='price'>$83.25</p><small>per month for 12 months at 0% APR, with the shop's card</small>"
+     f"<p>Total: $999.00</p>{CART}", "999.00 USD"),
+    ("fr-fr", ADDRESS, "<p class='price'>41,63 €</p><p>par mois pendant 24 mois, sous réserve d'acceptation du dossier</p>"
+     "<button>Ajouter au panier</button>", None),
 ]  # fmt: skip
 
 
