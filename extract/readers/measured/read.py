@@ -13,10 +13,8 @@ from gpuledger.extract.readers.measured import (
     inferencex,
     llama_bench,
     llmfit,
-    mlperf,
     ollama,
     plain,
-    vllm_offline,
     vllm_serve,
 )
 from gpuledger.extract.readers.measured.figure import NOTHING, Figure, MeasurementFile, NotReadable, Said
@@ -24,8 +22,8 @@ from gpuledger.extract.readers.measured.figure import NOTHING, Figure, Measureme
 __all__ = ["Figure", "MeasurementFile", "NotReadable", "Said", "read_figures"]
 
 FORMATS = (
-    "llama-bench (JSON, CSV or Markdown), vLLM bench (serve, throughput, latency), SGLang bench_serving, aiperf, ollama run"
-    " --verbose, llmfit, an MLPerf Inference summary, InferenceX, or a CSV with columns"
+    "llama-bench (JSON, CSV or Markdown), vLLM bench serve, SGLang bench_serving, aiperf, ollama run --verbose, "
+    "llmfit, InferenceX, or a CSV with columns"
 )
 
 
@@ -39,7 +37,7 @@ class _OfJson(Protocol):
 
 #: In this order, as the rows of one format may have what tells those of a later one.
 _OF_JSON: tuple[_OfJson, ...] = (
-    mlperf, llama_bench, vllm_serve, aiperf, vllm_offline, inferencex, llmfit,
+    llama_bench, vllm_serve, aiperf, inferencex, llmfit,
 )  # fmt: skip
 #: When a Windows shell redirects output into a file, the file begins with one of these.
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -70,8 +68,6 @@ def _read(content: bytes, said: Said) -> MeasurementFile:
         return vllm_serve.read_text(text, said)
     if ollama.is_text(text):
         return ollama.read_text(text, said)
-    if mlperf.is_csv(text):
-        return mlperf.read_json(mlperf.rows_of_csv(text), said)
     if plain.is_csv(text):
         return plain.read_csv(text)
     raise NotReadable(f"this is none of the known formats: {FORMATS} {', '.join(plain.NEEDED)}")
@@ -92,9 +88,6 @@ def _text(content: bytes) -> str:
 def _json(text: str, said: Said) -> MeasurementFile:
     rows = _rows(text)
     listed = rows if isinstance(rows, list) else [rows]
-    by_number = [*rows.values()] if isinstance(rows, dict) else []
-    if _are_all(mlperf, by_number):
-        return mlperf.read_json(by_number, said)
     if (known := next((known for known in _OF_JSON if _are_all(known, listed)), None)) is not None:
         return known.read_json(listed, said)
     if not listed:
