@@ -136,12 +136,15 @@ class _Asker:
                 known=tuple(stock.shops()),
             )  # fmt: skip
         self.shops = shops
+        #: The answers so far, by the identity of the need: pictures at fewer bits are asked for up to three times.
+        self._answers: dict[tuple[int, Limits], Answer] = {}
 
     def need(self, precision: str, usage: Usage) -> Need:
-        """What the model needs. It is kept for the next question."""
-        key = (self.question.model, precision, usage, self.assumptions)
+        """What the model needs. It is kept for the next question, of any market: electricity changes no need."""
+        assumptions = replace(self.assumptions, electricity_usd_per_kwh=Assumptions().electricity_usd_per_kwh)
+        key = (self.question.model, precision, usage, assumptions)
         if key not in self.stock.needs:
-            need = need_of(self.model_id, self.shape, precision, usage, self.assumptions)
+            need = need_of(self.model_id, self.shape, precision, usage, assumptions)
             self.stock.needs[key] = replace(need, learned=self.stock.learned)
         return self.stock.needs[key]
 
@@ -188,7 +191,9 @@ class _Asker:
 
     def answer(self, need: Need, limits: Limits) -> Answer:
         """The answer to the question with this need and these limits, without what would help if there is none."""
-        question, stock = self.question, self.stock
+        question, stock, key = self.question, self.stock, (id(need), limits)
+        if key in self._answers:
+            return self._answers[key]
         offered = stock.offered(
             need, OfferFilter(CONDITIONS[question.condition], owned=question.owned, shops=self.shops)
         )
@@ -198,11 +203,12 @@ class _Asker:
         answers = [option for option in options if not option.against]
         choice = Choice(self.assumptions, limits.budget is not None)
         picks = choice.picks(answers)
-        return Answer(
+        self._answers[key] = Answer(
             question=question, use=self.use, need=need, limits=limits, assumptions=self.assumptions, stock=stock,
             options=options, picks=picks, ranking=choice.ordered(answers, picks, question.order),
             hosted=stock.hosted(question.model) if need.writes else (),
         )  # fmt: skip
+        return self._answers[key]
 
     def smaller(self, need: Need) -> Iterator[Need]:
         """What the model needs at each precision at which it needs less, the most bits first."""
@@ -229,8 +235,11 @@ def ask(question: Question, stock: Stock, own_models: Path) -> Answer:
     `own_models` is the folder of the models that the user added. Raises SizingError and ImpossibleQuestion for a question
     that makes no sense, and ImpossibleAssumption.
     """
-    asker = _Asker(question, stock, own_models)
-    answer = asker.as_asked()
+    return _asked(_Asker(question, stock, own_models))
+
+
+def _asked(asker: _Asker) -> Answer:
+    question, stock, answer = asker.question, asker.stock, asker.as_asked()
     need, limits = answer.need, answer.limits
     asks_tokens = "--tokens-per-month" if question.tokens_per_month else "--min-tokens-per-s"
     is_trained = need.tuning is not None and not question.tokens_per_month
@@ -266,9 +275,14 @@ def nearest(answers: Iterable[Answer]) -> Answer:
     return min(found, key=lambda one: (one.picks is None, gravity(one.picks.first) if one.picks else ()))
 
 
-def at_each_precision(question: Question, stock: Stock, own_models: Path) -> list[Answer]:
-    """The answers among which `ask` takes the nearest: of pictures and clips one a precision, the most bits first."""
-    return [*_Asker(question, stock, own_models).at_each_precision()]
+def at_each_precision(question: Question, stock: Stock, own_models: Path) -> tuple[Answer, list[Answer]]:
+    """The answer that `ask` gives, and those among which it takes the nearest: of pictures and clips one a precision, the
+    most bits first. Raises as `ask` does.
+    """
+    asker = _Asker(question, stock, own_models)
+    answer = _asked(asker)
+    others = () if answer.need.job else asker.at_each_precision()
+    return answer, [answer if one.need.precision == answer.need.precision else one for one in others] or [answer]
 
 
 def what_runs(question: Question, stock: OneCard, own_models: Path) -> Iterator[Answer]:

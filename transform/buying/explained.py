@@ -66,7 +66,7 @@ def _energy_steps(option: Option, need: Need, country: str | None) -> Iterator[S
             Message("watts while busy ÷ pieces a second, by the power of the boards; nobody measured it"),
         )  # fmt: skip
     grid = costs.electricity_prices().get((country or "").upper())
-    kwh = float(own.electricity / need.assumptions.electricity_usd_per_kwh)
+    kwh = float(own.electricity / bought.assumptions.electricity_usd_per_kwh)
     if grid is not None and grid.carbon_g is not None:
         yield Step(
             "carbon", f"{number(kwh)} × {number(grid.carbon_g)} ÷ 1000", kwh * float(grid.carbon_g) / 1000, "kg",

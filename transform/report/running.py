@@ -19,10 +19,11 @@ import duckdb
 from gpuledger.message import Message
 from gpuledger.transform.answers.markets import Market
 from gpuledger.transform.buying import market
-from gpuledger.transform.buying.answer import Answer, ask, at_each_precision
-from gpuledger.transform.buying.choosing.comfort import gravity, with_reasons
+from gpuledger.transform.buying.answer import Answer, at_each_precision
+from gpuledger.transform.buying.choosing.comfort import beside_one_card, gravity, with_reasons
 from gpuledger.transform.buying.choosing.picks import Choice, Ranked
 from gpuledger.transform.buying.headline import cheapest_below, headline, rent_curve, sentences, speed_of, why_nothing
+from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Option
 from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.rows import Shown, row_of
@@ -79,8 +80,9 @@ def stocks(
     con: duckdb.DuckDBPyConnection, markets: Sequence[Market], set_here: Mapping[str, str], clock: datetime
 ) -> dict[str, Stock]:
     """What is on offer in each market, with money in dollars. `set_here` are the assumptions that this machine sets."""
-    base = market.assumptions(con).with_text(set_here)
-    return {one.market: warehouse(con, base, place_of(one), None, clock) for one in markets}
+    base, needs = market.assumptions(con).with_text(set_here), dict[tuple[object, ...], Need]()
+    found = {one.market: warehouse(con, base, place_of(one), None, clock) for one in markets}
+    return {name: replace(stock, needs=needs) for name, stock in found.items()}
 
 
 def asked(offered: Mapping[str, Stock], own: Path, held: Collection[str]) -> Iterator[Asked]:
@@ -105,11 +107,9 @@ def _of_model(model_id: str, market_name: str, stock: Stock, own: Path) -> Itera
         usage = Usage(users=people, context=None if is_usual else context)
         question = Question(model=model_id, condition=condition, usage=usage)
         with suppress(SizingError):
-            answer = ask(question, stock, own)
+            answer, all_ = at_each_precision(question, stock, own)
             if answer.need.users != people:
                 continue  # a model of pictures serves one at a time
-            others = [] if answer.need.job else at_each_precision(question, stock, own)
-            all_ = [answer if one.need.precision == answer.need.precision else one for one in others] or [answer]
             yield Asked(
                 model_id=model_id, people=people, context=context if answer.need.job else None, condition=condition,
                 market=market_name, answer=answer, at_each_precision=all_,
@@ -156,7 +156,7 @@ class _Judged:
         limits = replace(answer.limits, min_tokens_per_s=speed or None)
         options = [one for one in answer.options if not one.against and one.outlay_usd is not None]
         alone = with_reasons(options, answer.need, limits, replace(answer.assumptions, several_cards=1))
-        beside = with_reasons(options, answer.need, limits, answer.assumptions)
+        beside = beside_one_card(alone, answer.assumptions)
         # Several cards are behind one that does it too, from the budget on that reaches the cheapest such card.
         singles = (one for one in alone if one.way == "buy" and one.gpu_count == 1 and not one.behind)
         self._least = min((one.outlay_usd for one in singles if one.outlay_usd is not None), default=Decimal(0))
@@ -166,7 +166,11 @@ class _Judged:
         self._free, self._bound = (Choice(answer.assumptions, has_budget=bound) for bound in (False, True))
         self._unbound, self._several, self._single = (
             choice.ranked([one for one in judged if one.each_a_second >= speed])
-            for choice, judged in ((self._free, beside), (self._bound, beside), (self._bound, alone))
+            for choice, judged in (
+                (self._free, beside),
+                (self._bound, beside),
+                (self._bound, [one for one in alone if (one.outlay_usd or 0) < self._least]),
+            )
         )
         self.outlays = {one.option.outlay_usd or Decimal(0) for one in self._unbound}
         self._last: tuple[Sequence[Ranked], Sequence[Ranked], _Weighed] | None = None

@@ -88,6 +88,11 @@ def with_reasons(options: Sequence[Option], need: Need, limits: Limits, assumpti
     """The options, each answer with the reasons why it is not recommended (`behind`), the gravest first."""
     rules = _Rules(need, assumptions, least_speed(need, limits, assumptions), limits.has_host)
     judged = [option if option.against else option._replace(behind=tuple(rules.missed(option))) for option in options]
+    return beside_one_card(judged, assumptions)
+
+
+def beside_one_card(judged: list[Option], assumptions: Assumptions) -> list[Option]:
+    """The judged options, several cards with the reason that one does it too, unless `several_cards` says otherwise."""
     if assumptions.several_cards:
         return judged
     singles = [o for o in judged if o.way == "buy" and o.gpu_count == 1 and o.outlay_usd is not None]
