@@ -8,10 +8,13 @@ old price. Number formats and currencies come from CLDR, through babel.
 
 from __future__ import annotations
 
+import math
 import re
+from dataclasses import replace
 
 from gpuledger.extract import words
 from gpuledger.extract.price import amounts
+from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import words as price_words
 from gpuledger.extract.price.amounts import to_decimal
 from gpuledger.extract.price.choice import SEPARATOR, SET_APART, Ambiguous, Locale, Money, choose
@@ -51,6 +54,30 @@ def read_price(
         return Ambiguous(text, "an amount beside words that say there is no price")
 
     return choose(text, printed, Locale(tidy_text, currency, country, language, decimal))
+
+
+#: What multiplies an amount in front of money: `300만원`.
+_TIMES = {"천": 10**3, "千": 10**3, "만": 10**4, "万": 10**4, "萬": 10**4, "백만": 10**6}
+_MULTIPLE = re.compile(rf"(?<=\d)\s*({'|'.join(_TIMES)})(?=\s*[원円元])")
+
+
+def read_typed(text: str) -> Money | Ambiguous | None:
+    """Read an amount that a person types, with the currency of its sign: `3,000,000`, `2.500 €`, `300만원`. A mere `$` is
+    the dollar of the USA; another sign of several currencies is ambiguous, without readings. None if it is no amount.
+    """
+    times = math.prod(_TIMES[word] for word in _MULTIPLE.findall(text))
+    bare = _MULTIPLE.sub("", text)
+    signs = {sign for number in numbers(tidy(bare)) for sign in number.symbols}
+    code = "USD" if signs == {"$"} else currencies.explicit(min(signs)) if len(signs) == 1 else None
+    group = re.search(r"\d([.,])\d{3}(?!\d)", bare)
+    # Nobody writes three decimals beside the sign of a currency that has two.
+    decimal = ",."[group[1] == ","] if group and code and currencies.minor_digits(code) < 3 else None
+    found = read_price(bare, currency=code, decimal=decimal)
+    if not isinstance(found, Money) or found.kind != "now":
+        return found if isinstance(found, Ambiguous) else None
+    if signs and not code:
+        return Ambiguous(text, "its sign is of several currencies")
+    return replace(found, amount=found.amount * times)
 
 
 #: Unicode's override from right to left: behind it, a text with 9951 shows 1599.

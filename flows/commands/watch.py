@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpuledger.flows.doors.asking.options import Amount, Whole, currency_option, data_dir_option, data_of, format_option
+from gpuledger.flows.doors.asking.options import Paid, Whole, currency_option, data_dir_option, data_of, format_option
 from gpuledger.flows.doors.showing import chosen
 from gpuledger.flows.doors.showing.money import money
 from gpuledger.flows.settings import settings as settings_module
@@ -35,7 +35,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("card")
-@click.option("--below", type=Amount(0, min_open=True), metavar="AMOUNT",
+@click.option("--below", type=Paid(0, min_open=True), metavar="AMOUNT",
               help="Its street price is below this: in USD, or in --currency.")  # fmt: skip
 @click.option(
     "--new-low", type=Whole(1), metavar="DAYS", help="Its street price is lower than on all of so many days before."

@@ -59,7 +59,7 @@ _LISTED_BY = {
 
 
 #: A number as people write one: `2k`, `$2,000`, `8K`, `1.5M`, `20 tokens/s`.
-_WRITTEN = re.compile(r"[$€£₩]?\s*(\d[\d,]*(?:\.\d+)?)\s*(?:([kKmM]?)\b.*|(?i:usd|won|krw|원|달러))")
+_WRITTEN = re.compile(r"\D?\s*(\d[\d,]*(?:\.\d+)?)\s*(?:([kKmM]?)\b.*|달러)")
 _EXPONENT = re.compile(r"\d+(?:\.\d+)?[eE]\d")
 _TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
 _NO_NUMBER = re.compile(r"'(.*)' is not a valid (?:integer|float)(?: range)?\.", re.DOTALL)

@@ -18,7 +18,16 @@ from hypothesis import strategies as st
 from gpuledger.extract.price import currency as currencies
 from gpuledger.extract.price import words as price_words
 from gpuledger.extract.price.amounts import Format, decimal_symbol, digits_to_ascii, page_format, readings, to_decimal
-from gpuledger.extract.price.money import MAX_LENGTH, Ambiguous, Money, label_in, read_price, tokens, without_amounts
+from gpuledger.extract.price.money import (
+    MAX_LENGTH,
+    Ambiguous,
+    Money,
+    label_in,
+    read_price,
+    read_typed,
+    tokens,
+    without_amounts,
+)
 from tests.support.generated_prices import Printed, check, prices
 
 DOLLARS, EUROS, WON, DINARS = Format(".", 2), Format(",", 2), Format(",", 0), Format(".", 3)
@@ -212,6 +221,21 @@ def test_whose_money_it_is(text: str, currency: str | None, country: str | None,
     found = read_price(text, currency=currency, country=country, language="en")
     assert isinstance(found, Money), found
     assert found.currency == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "currency"),
+    [
+        ("3,000,000", "3000000", None), ("300만원", "3000000", "KRW"), ("5천 원", "5000", "KRW"), ("$2,500", "2500", "USD"),
+        ("2.500 €", "2500", "EUR"), ("2500 eur", "2500", "EUR"), ("C$2500", "2500", "CAD"), ("2.500 KWD", "2.5", "KWD"),
+        ("2.500,50", "2500.5", None), ("30万円", "300000", "JPY"),
+        *((text, None, None) for text in ("2.500", "2,500", "2,500 kr", "¥300000", "2500-3000 USD", "2500 EUR a month")),
+    ],
+)  # fmt: skip
+def test_an_amount_that_a_person_types_is_never_guessed(text: str, amount: str | None, currency: str | None) -> None:
+    found = read_typed(text)
+    read = (found.amount, found.currency) if isinstance(found, Money) else (None, None)
+    assert read == (amount and Decimal(amount), currency)
 
 
 def test_a_sign_that_is_not_of_the_currency_that_is_known_is_left_open() -> None:

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import click
 
 from gpuledger.flows.doors.asking.assume import assumption
-from gpuledger.flows.doors.asking.options import Amount, Whole
+from gpuledger.flows.doors.asking.options import Amount, Paid, Whole
 from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.transform.buying.question import Asked
 
@@ -104,7 +104,7 @@ def _kind(kind: Any, asked: Asked) -> dict[str, Any]:
     if kind is int:
         return {"type": Whole(asked.least)}
     if kind in (float, Decimal):
-        return {"type": Amount(asked.least or 0, min_open=asked.least is None)}
+        return {"type": (Paid if kind is Decimal else Amount)(asked.least or 0, min_open=asked.least is None)}
     if get_origin(kind) is Mapping:
         return {"multiple": True, "callback": lambda _context, _option, texts: dict(map(assumption, texts))}
     return {"multiple": get_origin(kind) is tuple}

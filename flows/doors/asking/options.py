@@ -60,6 +60,30 @@ class Amount(click.FloatRange):
         return number
 
 
+class Paid(Amount):
+    """An amount of money as people write it: `3000`, `$2,500`, `2.500 €`, `300만원`. Its sign says in which
+    currency the answer is.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number. Raises BadParameter for what can be read in two ways, or is not in the currency of --currency."""
+        from gpuledger.extract.price.money import Ambiguous, Money, read_typed
+
+        found = read_typed(value) if isinstance(value, str) else None
+        if isinstance(found, Ambiguous):
+            ways = f" {gettext('or')} ".join(f"{reading.normalize():f}" for reading in found.readings)
+            message = (
+                gettext("{text!r} may be {ways}: write one of them, or a currency beside it") if ways
+                else gettext("{text!r} can be read in several ways: write one amount, with the code of its currency")
+            )  # fmt: skip
+            self.fail(message.format(text=value, ways=ways), param, ctx)
+        if isinstance(found, Money):
+            if found.currency:
+                chosen.name_currency(found.currency)
+            value = float(found.amount)
+        return super().convert(value, param, ctx)
+
+
 def data_dir_option(function: F) -> F:
     """--data-dir. None if it is not given: the settings then name the folder."""
     return click.option(

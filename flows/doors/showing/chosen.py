@@ -27,7 +27,15 @@ def use_market(context: click.Context, _option: click.Parameter, value: str | No
 def use_currency(context: click.Context, _option: click.Parameter, value: str | None) -> None:
     """Take --currency: an ISO 4217 code."""
     if value is not None:
-        context.meta[_CURRENCY] = currency_code(value)
+        name_currency(currency_code(value), context)
+
+
+def name_currency(code: str, context: click.Context | None = None) -> None:
+    """Answer in this currency. Raises click.BadParameter beside another one, of --currency or of a budget."""
+    context = context or click.get_current_context()
+    if (other := context.meta.setdefault(_CURRENCY, code)) != code:
+        message = gettext("two currencies are named, {one} and {other}: name one")
+        raise click.BadParameter(message.format(one=other, other=code))
 
 
 def take_market(name: str) -> None:
