@@ -328,6 +328,7 @@ def _workload(figure: Figure, details: UserDetails, count: int, known: Mapping[s
         workload=figure.workload + (f", {count} cards" if suffix else ""),
         unit=figure.unit,
         description=f"{figure.workload}{f' ({figure.precision})' if figure.precision else ''}",
+        direction=figure.direction,
         gpu_count=count,
         # `buy` uses these as a card's own speed: one card, one answer at a time. What a server writes for all its users
         # is compared with what is expected of it.

@@ -22,7 +22,7 @@ from gpuledger.flows.night import gather
 from gpuledger.items import Score
 from tests.extract.pages import page
 from tests.flows import inprocess
-from tests.support.measurement_files import INFERENCEX, LLAMA_BENCH, LLAMA_BENCH_TABLE, VLLM
+from tests.support.measurement_files import INFERENCEX, LLAMA_BENCH, LLAMA_BENCH_TABLE, MLPERF, MLPERF_CSV, VLLM
 
 
 def test_llama_bench_gives_reading_and_writing_apart_and_leaves_their_mixture_out() -> None:
@@ -131,8 +131,11 @@ def test_a_number_that_may_be_two_is_settled_by_the_others_of_its_column() -> No
 
 
 def test_whose_figures_files_of_a_format_hold() -> None:
-    claims = [read_figures(json.dumps(one).encode()).claim for one in (LLAMA_BENCH, VLLM, INFERENCEX)]
-    assert claims == ["own", "own", "published"]
+    files = (LLAMA_BENCH, VLLM, MLPERF, INFERENCEX)
+    claims = [read_figures(json.dumps(one).encode()).claim for one in files]
+    assert claims == ["own", "own", "published", "published"]
+    unfinished = {"0": MLPERF["0"], "1": {**MLPERF["0"], "Result": ""}}
+    assert "no result" in read_figures(json.dumps(unfinished).encode()).left_out[0]
 
 
 def test_llama_bench_as_a_table() -> None:
@@ -161,6 +164,18 @@ def test_vllm_names_no_gpu_and_may_have_no_request_rate() -> None:
     assert (other.software, other.gpu_count, other.workload_id[:7]) == ("SGLang", 4, "sglang-")
     assert (first.concurrent_users, first.is_single_stream) == (16, False)
     assert first.measured_on == date(2026, 11, 3)
+
+
+@pytest.mark.parametrize("content", [json.dumps(MLPERF), MLPERF_CSV], ids=["json", "csv"])
+def test_an_mlperf_result_is_of_all_accelerators(content: str) -> None:
+    taken = read_figures(content.encode())
+    offline, latency = taken.figures
+    assert (offline.score, offline.unit, offline.gpu_count) == (Decimal("106517.0"), "tokens/s", 8)
+    assert offline.workload_id == "mlperf-v6.1-llama2-70b-99.9-offline-8x"
+    assert offline.measured_by == "Kettle Systems"
+    # 20603 ms and 20.603 s are the same time; less is better.
+    assert (latency.score, latency.unit, latency.direction) == (Decimal("20.603"), "s", "less")
+    assert [("power" in line, "inferred" in line) for line in taken.left_out] == [(True, False), (False, True)]
 
 
 def test_inferencex_counts_cards_by_tensor_and_pipeline_parallelism() -> None:

@@ -13,7 +13,7 @@ from gpuledger.warehouse.read import query
 from tests.command import gpuledger, succeeds
 from tests.flows.inprocess import refresh
 from tests.nights import Night
-from tests.support.measurement_files import INFERENCEX, LLAMA_BENCH
+from tests.support.measurement_files import INFERENCEX, LLAMA_BENCH, MLPERF
 
 WRITING = "llama-bench-meta-llama-3-8b-instruct-q4-k-m-tg128"
 
@@ -31,9 +31,10 @@ def _file(folder: Path, name: str, rows: object) -> Path:
 
 
 @pytest.mark.slow
-def test_files_of_two_programs_come_out_in_rank_and_value_with_their_provenance(data: Path, tmp_path: Path) -> None:
+def test_files_of_three_programs_come_out_in_rank_and_value_with_their_provenance(data: Path, tmp_path: Path) -> None:
     for path, more in (
         (_file(tmp_path, "bench.json", LLAMA_BENCH), []),
+        (_file(tmp_path, "summary.json", MLPERF), ["--claim", "vendor"]),
         (_file(tmp_path, "agg_bmk.json", INFERENCEX), ["--claim", "published"]),
     ):
         succeeds("measure", "import", path, *more, data=data)
@@ -65,6 +66,7 @@ def test_files_of_two_programs_come_out_in_rank_and_value_with_their_provenance(
     listed = json.loads(gpuledger("workloads", "--format", "json", data=data).out)
     cards = {row["workload_id"]: (row["cards"], row["gpu_count"]) for row in listed}
     assert cards[WRITING] == (2, 1)
+    assert cards["mlperf-v6.1-llama2-70b-99.9-offline-8x"] == (1, 8)
     assert cards["inferencex-dsr1-fp8-1024-1024-c64-8x"] == (1, 8)
     # A figure of eight cards is never valued at the price of one.
     rows = query(

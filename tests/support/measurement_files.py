@@ -40,6 +40,37 @@ VLLM: dict[str, Any] = {
     "request_throughput": 17.2, "output_throughput": 2212.5, "total_token_throughput": 19900.1, "mean_ttft_ms": 80.1,
 }  # fmt: skip
 
+_RESULT: dict[str, Any] = {
+    "Organization": "Kettle Systems", "Availability": "available", "Division": "closed", "SystemType": "datacenter",
+    "SystemName": "Kettle K8", "Platform": "K8", "Model": "llama2-70b-99.9", "MlperfModel": "llama2-70b-99.9",
+    "Scenario": "Offline", "Result": "106517.0", "Accuracy": "ROUGE1: 44.5", "number_of_nodes": 1,
+    "host_processor_model_name": "Varde 64", "host_processors_per_node": 2, "host_processor_core_count": "64",
+    "accelerator_model_name": "AMD Instinct MI355X 288GB HBM3e", "accelerators_per_node": 8, "total_accelerators": 8,
+    "Location": "closed/Kettle/results/K8", "framework": "PyTorch 2.10.0, ROCm 7.2.2", "operating_system": "Kettle OS",
+    "notes": "", "compliance": "closed", "errors": 0, "version": "v6.1", "inferred": 0, "has_power": False,
+    "Units": "Tokens/s", "weight_data_types": "fp4", "design_power_watts": "", "PrivateID": "",
+}  # fmt: skip
+
+MLPERF: dict[str, dict[str, Any]] = {
+    "0": _RESULT,
+    "1": {**_RESULT, "Result": "9100.5", "Units": "Watts", "has_power": True},
+    "2": {**_RESULT, "Scenario": "SingleStream", "Result": "20603", "Units": "Latency (ms)"},
+    "3": {**_RESULT, "Scenario": "Server", "Result": "103275.0", "inferred": 1},
+}
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    """As the round's writer does: quotes around what holds a comma, and none before a quote inside it."""
+    lines = [",".join(_RESULT)]
+    for row in rows:
+        named = {**row, "SystemName": 'Kettle "K8" node, 8 cards'}
+        cells = (f'"{value}"' if "," in str(value) else str(value) for value in named.values())
+        lines.append(",".join(cells))
+    return "\n".join(lines) + "\n"
+
+
+MLPERF_CSV = _csv(list(MLPERF.values()))
+
 _X: dict[str, Any] = {
     "hw": "b200-trt", "conc": 64, "image": "kettle/serve:1", "model": "deepseek-ai/DeepSeek-R1-0528",
     "infmax_model_prefix": "dsr1", "framework": "trt", "precision": "fp8", "spec_decoding": "none", "disagg": False,

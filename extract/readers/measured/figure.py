@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Literal
 
 
 class NotReadable(ValueError):
@@ -17,7 +17,7 @@ class NotReadable(ValueError):
 class Figure:
     """A figure: `score` in `unit`, of `gpu_count` cards together. Card and count are None if the file does not say them.
 
-    The file proposes `workload_id` and `workload` (in words). `is_single_stream` is true
+    The file proposes `workload_id` and `workload` (in words). `direction` is `less` for a time. `is_single_stream` is true
     if one request was answered at a time, so that the figure is the speed of a card and not of a server. `is_written` is
     true if it counts the tokens that are written, for all requests together. `claim` says whose
     figure it is, if its row says so. `layers_on_card` is how many layers of the model were on the card, if the file says it;
@@ -31,6 +31,7 @@ class Figure:
     score: Decimal
     gpu_name: str | None = None
     gpu_count: int | None = None
+    direction: Literal["more", "less"] = "more"
     is_single_stream: bool = False
     is_written: bool = False
     model: str | None = None

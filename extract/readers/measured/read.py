@@ -13,6 +13,7 @@ from gpuledger.extract.readers.measured import (
     inferencex,
     llama_bench,
     llmfit,
+    mlperf,
     ollama,
     plain,
     vllm_serve,
@@ -23,7 +24,7 @@ __all__ = ["Figure", "MeasurementFile", "NotReadable", "Said", "read_figures"]
 
 FORMATS = (
     "llama-bench (JSON, CSV or Markdown), vLLM bench serve, SGLang bench_serving, aiperf, ollama run --verbose, "
-    "llmfit, InferenceX, or a CSV with columns"
+    "llmfit, an MLPerf Inference summary, InferenceX, or a CSV with columns"
 )
 
 
@@ -37,7 +38,7 @@ class _OfJson(Protocol):
 
 #: In this order, as the rows of one format may have what tells those of a later one.
 _OF_JSON: tuple[_OfJson, ...] = (
-    llama_bench, vllm_serve, aiperf, inferencex, llmfit,
+    mlperf, llama_bench, vllm_serve, aiperf, inferencex, llmfit,
 )  # fmt: skip
 #: When a Windows shell redirects output into a file, the file begins with one of these.
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -68,6 +69,8 @@ def _read(content: bytes, said: Said) -> MeasurementFile:
         return vllm_serve.read_text(text, said)
     if ollama.is_text(text):
         return ollama.read_text(text, said)
+    if mlperf.is_csv(text):
+        return mlperf.read_json(mlperf.rows_of_csv(text), said)
     if plain.is_csv(text):
         return plain.read_csv(text)
     raise NotReadable(f"this is none of the known formats: {FORMATS} {', '.join(plain.NEEDED)}")
@@ -88,6 +91,9 @@ def _text(content: bytes) -> str:
 def _json(text: str, said: Said) -> MeasurementFile:
     rows = _rows(text)
     listed = rows if isinstance(rows, list) else [rows]
+    by_number = [*rows.values()] if isinstance(rows, dict) else []
+    if _are_all(mlperf, by_number):
+        return mlperf.read_json(by_number, said)
     if (known := next((known for known in _OF_JSON if _are_all(known, listed)), None)) is not None:
         return known.read_json(listed, said)
     if not listed:
