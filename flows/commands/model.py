@@ -88,7 +88,7 @@ def list_(only_added: bool, data_dir: str | None, form: str) -> None:
     rows += [[None] * 6 + [reason_of(error)] for error in wrong]
     if not only_added:
         known = [_listed(name, catalogue.architecture(name), one.licence) for name, one in catalogue.models().items()]
-        known += [_listed(name, model, None) for name, model in diffusion.diffusion_models().items()]
+        known += [_listed(name, model, model.licence) for name, model in diffusion.diffusion_models().items()]
         rows += sorted(known, key=lambda row: str(row[0]))
     show_rows(["model_id", "parameters", "context", "published_at", "licence", "added_on", "problem"], rows, form)
 

@@ -45,7 +45,7 @@ def command(question: CardQuestion, explain: bool, limit: int, data_dir: str | N
     from gpuledger.transform.buying.need import need_of
     from gpuledger.transform.sizing.diffusion import DiffusionModel
     from gpuledger.transform.sizing.errors import SizingError
-    from gpuledger.transform.sizing.named import FEW_USERS, id_of, shape_of, usual_precision
+    from gpuledger.transform.sizing.named import FEW_USERS, id_of, limit_of_licence, shape_of, usual_precision
     from gpuledger.transform.speed import explained
     from gpuledger.transform.speed.engines import check_node, default_engine, engine_of
     from gpuledger.transform.speed.predict import DRAFTED_BY_TEXT, WITHOUT_DRAFT, with_draft
@@ -60,6 +60,7 @@ def command(question: CardQuestion, explain: bool, limit: int, data_dir: str | N
     bring(question.model, data)
     with as_wrong_use(SizingError):
         shape, model_id = shape_of(question.model, data.root), id_of(question.model, data.root)
+        licence = [one] if (one := limit_of_licence(model_id)) else []
         program = engine_of(engine) if engine else None
         is_served = load.users > FEW_USERS if program is None else "gguf" not in program.loads
         precision = question.precision or usual_precision(shape, question.model, is_served=is_served)
@@ -71,6 +72,7 @@ def command(question: CardQuestion, explain: bool, limit: int, data_dir: str | N
             whole = predicting.whole(need, cards[0], count, data, load.train_tokens)
             if whole.verdict == "no" and question.precision is None:
                 whole = whole._replace(said=[*whole.said, *predicting.fits_at(need, shape, load, cards[0], count)])
+            whole = whole._replace(said=[*whole.said, *licence])
             if form == "json":
                 terminal.give(prediction_shown.whole_object(whole, need, cards[0], count))
             else:
@@ -97,7 +99,7 @@ def command(question: CardQuestion, explain: bool, limit: int, data_dir: str | N
     served, near = predicting.served(data, prediction, model_id, engine, explain=explain)
     if served is not None:
         notes.insert(0, served.note)
-    notes += near
+    notes += [*near, *licence]
     steps = list(explained.steps(prediction)) if explain else []
     if form == "json":
         answer = prediction_shown.as_object(prediction, model_id, precision, notes) | {

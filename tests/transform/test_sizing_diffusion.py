@@ -14,7 +14,7 @@ from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import diffusion
 from gpuledger.transform.sizing.catalogue import architecture
 from gpuledger.transform.sizing.errors import UnknownModel, UnknownPrecision
-from gpuledger.transform.sizing.named import shape_of
+from gpuledger.transform.sizing.named import id_of, limit_of_licence, shape_of
 
 
 @pytest.mark.parametrize(
@@ -110,19 +110,25 @@ def test_every_model_has_one_denoiser_one_decoder_and_a_text_encoder() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "model_id"),
+    ("name", "model_id", "licence"),
     [
-        ("flux-2-dev", "flux.2-dev"), ("FLUX.2 dev", "flux.2-dev"), ("flux_1 dev", "flux.1-dev"), ("LTX 2", "ltx-2"),
-        ("Wan2.2 5B", "wan-2.2-5b"), ("Qwen Image", "qwen-image"), ("SD 1.5", "stable-diffusion-1.5"),
-        ("sd3.5 large", "stable-diffusion-3.5-large"),
+        ("FLUX.2 dev", "flux.2-dev", "no commercial use"), ("flux_1 dev", "flux.1-dev", "no commercial use"),
+        ("LTX 2", "ltx-2", "10,000,000 USD"), ("Wan2.2 5B", "wan-2.2-5b", None), ("SD 1.5", "stable-diffusion-1.5", None),
+        ("sd3.5 large", "stable-diffusion-3.5-large", "1,000,000 USD"), ("HunyuanVideo 1.5", "hunyuan-video-1.5", "Korea"),
+        ("command a", "command-a-111b", "no commercial use"), ("aya-expanse:32b", "command-r-08-2024-32b", "commercial"),
+        ("minimax-m2.7", "minimax-m2.7", "consent"), ("deepseek-r1:8b", "deepseek-r1-0528-qwen3-8b", None),
+        ("Qwen/Qwen3-Reranker-4B", "qwen3-embedding-4b", None), ("gemma3n:e2b", "gemma-3n-e2b", None),
     ],
 )  # fmt: skip
-def test_a_name_with_one_reading_is_found(name: str, model_id: str) -> None:
-    assert diffusion.meant(name) == model_id
+def test_a_name_with_one_reading_is_found_with_what_its_licence_forbids(
+    name: str, model_id: str, licence: str | None
+) -> None:
+    assert id_of(name, Path("nowhere")) == model_id
+    assert (licence or "None") in str(limit_of_licence(model_id))
 
 
 def test_a_name_with_two_readings_is_asked() -> None:
-    with pytest.raises(UnknownModel, match=r"did you mean flux\.2-dev or flux\.1-dev\?"):
+    with pytest.raises(UnknownModel, match=r"did you mean flux\.2-dev or flux\.1-dev"):
         shape_of("flux dev", Path("nowhere"))
     assert shape_of("llama 3.1 8b instruct", Path("nowhere")) == architecture("llama-3.1-8b")
 

@@ -20,6 +20,7 @@ from gpuledger.transform.buying.market import ANY_SHOP, Evidence, Hosted
 from gpuledger.transform.buying.options import OWNED, Option, busy_hours
 from gpuledger.transform.buying.rows import machine_usd, mark_of, memory_gb, supply_of
 from gpuledger.transform.sizing.diffusion import DiffusionModel
+from gpuledger.transform.sizing.named import limit_of_licence
 from gpuledger.transform.speed.pieces import HEARD
 from gpuledger.transform.speed.rules import Rate
 
@@ -184,7 +185,8 @@ def paragraphs(answer: Answer) -> list[list[Message]]:
     found = headline(answer)
     if found is not None:
         said = _Said(found, answer)
-        parts = (said.first(), said.for_less(), said.other(), said.cheaper(), said.rented(), said.marks())
+        limit = filter(None, [limit_of_licence(answer.need.model_id)])
+        parts = (said.first(), said.for_less(), said.other(), said.cheaper(), said.rented(), said.marks(), limit)
         return [part for part in map(list, parts) if part]
     is_unknown = answer.need.is_by_rate and any(not option.is_known for option, _ in answer.ranked(1))
     return [[Message(

@@ -121,7 +121,8 @@ class ImageMemory(NamedTuple):
 class DiffusionModel:
     """A model of images, or of video if it has a `clip`.
 
-    `steps` and `side` (pixels) are its makers' defaults for one square picture, `also` other names of it. `height` is that
+    `steps` and `side` (pixels) are its makers' defaults for one square picture, `also` other names of it, `licence` that of
+    its weights as the hub names it. `height` is that
     of a picture that is not square, and `is_usual` is false of what somebody asked for instead of the defaults. In each step
     the denoiser runs `passes` times, each with `pass_tflop` × 10^12 operations (None: nothing says it). `bf16` says that it
     needs the range of bf16.
@@ -137,6 +138,7 @@ class DiffusionModel:
     bf16: bool = False
     clip: Clip | None = None
     also: tuple[str, ...] = ()
+    licence: str | None = None
     height: int | None = None
     is_usual: bool = True
 
@@ -216,6 +218,7 @@ def diffusion_models() -> Mapping[str, DiffusionModel]:
                 bf16=entry.get("bf16", False),
                 clip=Clip(**entry["clip"]) if "clip" in entry else None,
                 also=tuple(entry.get("also", ())),
+                licence=entry.get("licence"),
             )
             for entry in entries
         }

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from gpuledger.message import Message
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.added_models import MODELS, MOST_USED, check
 from gpuledger.transform.sizing.config import read_json
@@ -72,6 +73,35 @@ def _named(name: str, own: Path) -> tuple[str, Architecture | DiffusionModel]:
 def names(own: Path) -> list[str]:
     """The ids of the models of the catalogue and of those that were added in the data directory `own`."""
     return [*catalogue.models(), *diffusion_models(), *(model.model_id for model in MODELS.usable(own, check)[0])]
+
+
+#: What licences do not allow, by their names: commercial use, use in some countries, and use without a fee beyond a revenue.
+#: As their texts say: the makers' own pages, of MiniMax and Tencent as read on 2026-11-28.
+_NOT_COMMERCIAL = frozenset(
+    {"cc-by-nc-4.0", "mrl", "mnpl-0.1", "exaone", "minimax-non-commercial", "qwen-research", "flux-dev-non-commercial",
+     "sai-nc-community", "llama1-research", "opt-research"}
+)  # fmt: skip
+_NOT_IN_EUROPE = frozenset({"tencent-hunyuan-community", "tencent-hunyuan-a13b"})
+_FREE_BELOW_USD = {"stability-ai-community": 1_000_000, "lfm1.0": 10_000_000, "ltx-2-community": 10_000_000}
+
+
+def limit_of_licence(model_id: str) -> Message | None:
+    """What the licence of a model of the catalogue does not allow a buyer, None for the others."""
+    model = catalogue.models().get(model_id) or diffusion_models().get(model_id)
+    licence = model.licence if model else None
+    if licence in _NOT_COMMERCIAL:
+        return Message("Its licence ({licence}) allows no commercial use without its makers' consent.", licence=licence)
+    if licence in _NOT_IN_EUROPE:
+        return Message(
+            "Its licence ({licence}) does not hold in the European Union, the United Kingdom and South Korea.",
+            licence=licence,
+        )
+    if licence in _FREE_BELOW_USD:
+        return Message(
+            "Its licence ({licence}) is free for who earns less than {usd:,} USD a year.", licence=licence,
+            usd=_FREE_BELOW_USD[licence],
+        )  # fmt: skip
+    return None
 
 
 #: The files that most people run where a model is published at 16 bits: of llama.cpp, and of servers for many users.
