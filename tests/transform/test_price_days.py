@@ -42,6 +42,19 @@ def test_three_nights_added_what_all_at_once_gives(con: duckdb.DuckDBPyConnectio
     assert con.execute(ALL).fetchall() == added
 
 
+@pytest.mark.parametrize(("home", "members"), [("all", "('us', 'de')"), ("eu", "('de')")])
+def test_a_market_of_several_countries_has_days_net_of_tax(
+    con: duckdb.DuckDBPyConnection, home: str, members: str
+) -> None:
+    con.execute("UPDATE core.listing SET market = 'de' WHERE market = 'kr'")
+    con.execute("UPDATE core.setting SET value = ? WHERE setting = 'market'", [home])
+    price_days.keep(con, CHANGED, None)
+    apart = f"""SELECT gpu_id, day, min(low_usd / if(market = 'de', 1.19, 1)) FROM core.price_day
+                WHERE market IN {members} GROUP BY ALL ORDER BY ALL"""
+    daily = con.execute("SELECT gpu_id, day, low_usd::DOUBLE FROM mart.price_daily ORDER BY ALL").fetchall()
+    assert daily == [(*card, pytest.approx(low, abs=0.01)) for *card, low in con.execute(apart).fetchall()] != []
+
+
 def test_parts_of_a_large_history_add_up_and_keep_no_room(
     con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

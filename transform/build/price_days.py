@@ -22,8 +22,8 @@ _SUSPECT = Path(__file__).with_name("price_days_suspect.sql").read_text(encoding
 #: Days on each side of a day with which its low and high are compared.
 NEIGHBOURS = 14
 #: The models that the days are computed with. They are built before the days, and all others after.
-MODELS = ("core.fx_usd_daily", "core.home_market", "core.offer_exclusion", "core.shelf_factor", "core.usd_rate_on",
-          "main.suspect_price_as_of")  # fmt: skip
+MODELS = ("core.fx_usd_daily", "core.home_market", "core.net_factor", "core.offer_exclusion", "core.shelf_factor",
+          "core.usd_rate_on", "main.suspect_price_as_of")  # fmt: skip
 _ROW = "price_day:settled"
 _INPUTS = {"core.price_open", "core.source_night", "core.fx_rate", "core.listing", "core.gpu", "core.setting"}
 #: Number of days that are computed in one step. A history of MANY prices or more is computed in smaller steps of
@@ -72,8 +72,12 @@ def keep(
     if bound and not force and before == _settled(con, bound.known_before):
         first = bound.day
     con.execute("DELETE FROM core.price_day WHERE day >= $since", {"since": first})
+    is_of_several = con.execute("SELECT market IN ('eu', 'all') FROM core.home_market").fetchone() == (True,)
     for since, until in _parts(con, first):
-        con.execute(f"INSERT INTO core.price_day BY NAME {_SQL}", {"since": since, "until": until})
+        for is_net in (False, True)[: 1 + is_of_several]:
+            con.execute(
+                f"INSERT INTO core.price_day BY NAME {_SQL}", {"since": since, "until": until, "is_net": is_net}
+            )
     _mark_suspects(con, first)
     table_content.put(con, {_ROW: settled})
     return first

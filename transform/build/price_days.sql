@@ -1,6 +1,7 @@
 -- The daily prices of the days from `$since` to `$until`. Only days on which the source was read have prices: a price before and
 -- after an outage is not a price of the days between. The rule for the street price decides which prices count: a price that a
--- short crawl did not show counts while it is fresh.
+-- short crawl did not show counts while it is fresh. With `$is_net` they are those of a home market of several countries, net of
+-- tax as in core.market_offer.
 WITH renamed AS (
     SELECT DISTINCT h.listing_no FROM core.listing_history h JOIN core.listing l ON l.listing_no = h.listing_no
     WHERE h.title <> l.title
@@ -67,17 +68,24 @@ rate AS (
     ASOF LEFT JOIN core.fx_usd_daily r ON r.currency = k.currency AND k.day >= r.fx_day
 ),
 priced AS (
-    SELECT s.*, (
-        s.price::DOUBLE * r.usd_rate * core.shelf_factor(s.tax_included, m.prices_include_tax, t.tax_rate)
+    SELECT s.* REPLACE (if($is_net, home.market, s.market) AS market), (
+        s.price::DOUBLE * r.usd_rate * CASE
+            WHEN $is_net THEN core.net_factor(s.tax_included, m.prices_include_tax, t.tax_rate, s.seller_kind)
+            ELSE core.shelf_factor(s.tax_included, m.prices_include_tax, t.tax_rate)
+        END
     )::DECIMAL(18, 2) AS price_usd
     FROM shown s
+    CROSS JOIN core.home_market home
     JOIN night n ON n.source = s.source AND n.day = s.day
         AND (s.confirmed_until IS NULL OR core.is_fresh(s.confirmed_until, n.newest_at, s.fresh_hours))
     LEFT JOIN core.market m ON m.market = s.market
     LEFT JOIN core.tax_rate t ON t.market = s.market AND s.day >= t.taxed_from
         AND (t.taxed_until IS NULL OR s.day < t.taxed_until)
     LEFT JOIN rate r ON r.currency = s.currency AND r.day = s.day
-    WHERE s.match_status = 'matched'
+    WHERE s.match_status = 'matched' AND CASE
+        WHEN $is_net THEN home.market IN ('all', s.market, m.market_region) AND price_usd IS NOT NULL
+        ELSE s.market NOT IN ('eu', 'all') OR s.market <> home.market
+    END
 )
 SELECT
     p.gpu_id,
