@@ -54,8 +54,8 @@ def examine(context: Context, *, offline: bool = False, deep: bool = False) -> I
     With `offline` no site is asked. With `deep` every file that is kept is read.
     """
     checks: list[Callable[[Context], Iterator[Check]]] = [
-        _python, _packages, _settings, _data_dir, _disk, _clock, _warehouse, _records, _lock, _runs, _schedule, _prefect_api,
-        _notifications, _keys, _left_out,
+        _python, _packages, _settings, _data_dir, _disk, _clock, _warehouse, _records, _lock, _schedule, _prefect_api,
+        _notifications, _keys,
     ]  # fmt: skip
     if deep:
         checks.append(_deep)
@@ -186,21 +186,6 @@ def _lock(context: Context) -> Iterator[Check]:
         yield Check("lock", "ok", "free")
 
 
-def _runs(context: Context) -> Iterator[Check]:
-    try:
-        ended = [run for run in health.runs(context.data) if run.status != "running"]
-    except WarehouseError:
-        return
-    if ended and not ended[0].status.startswith("published"):
-        found = f"{ended[0].run_id} {ended[0].status}: {ended[0].reason or 'it was killed'}"
-        yield Check(
-            "last run", "warning", found, "see the reason; the next run starts anew from the last good warehouse"
-        )
-    elif ended:
-        but = "" if ended[0].status == "published" else ", with a source that failed"
-        yield Check("last run", "ok", f"{ended[0].run_id}: published{but}")
-
-
 def _schedule(context: Context) -> Iterator[Check]:
     from gpuledger.flows.prefect_.schedule import BadSchedule, Schedule
 
@@ -267,20 +252,6 @@ def _keys(context: Context) -> Iterator[Check]:
             missing = gather.keys_missing(source, context.settings)
             state = f"left out: {', '.join(missing)} is not set" if missing else "its key is set"
             yield Check(f"key of {source.name}", "ok", state)
-
-
-def _left_out(context: Context) -> Iterator[Check]:
-    """Sources that nights leave out because their robots.txt or their terms forbid reading them."""
-    from gpuledger.flows.night import left_out
-
-    for out in left_out.of_night(context):
-        if out.again is None:
-            seen = f"left out: its terms forbid it, as a person read on {out.since:%Y-%m-%d}"
-            yield Check(f"terms of {out.source}", "ok", seen)
-            continue
-        forbade = f"left out: its robots.txt forbade it on {out.since:%Y-%m-%d}"
-        seen = f"{forbade}, and is asked again from {out.again:%Y-%m-%d}"
-        yield Check(f"robots of {out.source}", "warning", seen, f"`gpuledger refresh --only {out.source}` asks now")
 
 
 def _records(context: Context) -> Iterator[Check]:

@@ -16,19 +16,15 @@ from gpuledger.flows.words.lang import gettext
     "--format", "form", type=click.Choice(["csv", "xlsx", "parquet"]), default="csv", show_default=True,
     help="How the files are written.",
 )  # fmt: skip
-@click.option(
-    "--history", is_flag=True, help="Into the workbook also daily prices and every change (csv and parquet have them)."
-)
-@click.option("--excel", is_flag=True, help="Begin procurement.csv with the mark by which Excel knows UTF-8.")
 @market_option
 @currency_option
 @data_dir_option
-def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str | None) -> None:
+def command(folder: Path, form: str, data_dir: str | None) -> None:
     """Write every mart to FOLDER, one file a table, and `procurement`: what to buy, one row a pick and quote.
 
-    As xlsx it is one workbook whose first sheet is that list: the picks of the questions that were kept (`buy --save`), of
-    the usual models if none was. --market and --lang are of that list. What others may read is written by `gpuledger
-    publish`.
+    As xlsx it is one workbook without daily prices and changes, whose first sheet is that list: the picks of the questions
+    that were kept (`buy --save`), of the usual models if none was. --market and --lang are of that list. What others may
+    read is written by `gpuledger publish`.
 
     With --currency all dollars are in that currency, in columns of its name (price_eur): at the newest rate, and what is
     of a past day at that day's. Prices as a shop prints them keep their own.
@@ -51,9 +47,9 @@ def command(folder: Path, form: str, history: bool, excel: bool, data_dir: str |
         if form == "xlsx":
             from gpuledger.warehouse.outputs import xlsx_files  # it imports openpyxl, which takes a third of a second
 
-            written = xlsx_files.export(data, folder, [front], history=history, gettext=gettext)
+            written = xlsx_files.export(data, folder, [front], gettext=gettext)
         elif form == "csv":
-            written = [*csv_files.export(data, folder, currency=currency), sheet.write_csv(front, folder, excel=excel)]
+            written = [*csv_files.export(data, folder, currency=currency), sheet.write_csv(front, folder)]
         else:
             written = [*tables.write_parquet(data, folder, currency), sheet.write_parquet(front, folder)]
     for path in written:

@@ -27,6 +27,8 @@ OPTIONS = {
         ("watch add --fits", "watch add --value-rank"),
         "`gpuledger buy --model M --save NAME` tells of another pick or price",
     ),
+    "export --history": "daily prices and every change are in the files of `--format csv` and `--format parquet`",
+    "export --excel": "Excel opens the workbook of `--format xlsx`",
     "predict --how-to-measure": "`gpuledger measure import --help` names the programs whose files are taken in",
     "evidence --open": "`gpuledger evidence HASH --print > page.html`",
     "mcp --http": "an agent starts `gpuledger mcp` itself, from another machine with `ssh HOST gpuledger mcp`",

@@ -15,7 +15,6 @@ from gpuledger.extract.collect import Collected, Reading
 from gpuledger.extract.fetch import addresses
 from gpuledger.extract.fetch.http import Client, HttpSettings
 from gpuledger.extract.sample.server import SampleSite, start_urls
-from gpuledger.flows.checks import doctor
 from gpuledger.flows.cli import cli
 from gpuledger.flows.commands.sources import _robots
 from gpuledger.flows.decisions.terms import TERMS, Terms
@@ -95,8 +94,6 @@ def test_a_site_that_forbids_it_is_asked_once_and_left_out_for_a_month(
 
     (shown,) = second.left_out
     assert _robots(sources.get(FORBIDDEN), None, shown, str) == "forbidden, left out until 2023-12-17"
-    (check,) = [one for one in doctor.examine(live(data, 3), offline=True) if str(one.name) == f"robots of {FORBIDDEN}"]
-    assert (check.grade, str(check.action)) == ("warning", f"`gpuledger refresh --only {FORBIDDEN}` asks now")
 
     def reads(context: Context) -> bool:
         return FORBIDDEN in {reading.source.name for reading in gather.readings(context)}

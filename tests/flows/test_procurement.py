@@ -119,12 +119,9 @@ def test_each_vendor_has_a_row_with_what_an_order_needs_and_a_held_price_is_name
 # ── the files ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_csv_is_read_by_pandas_and_has_the_mark_for_excel_where_it_is_asked_for(data: Path, tmp_path: Path) -> None:
-    export(data, tmp_path / "plain")
-    export(data, tmp_path / "excel", "--excel")
-    plain, excel = ((tmp_path / name / "procurement.csv").read_bytes() for name in ("plain", "excel"))
-    assert excel == b"\xef\xbb\xbf" + plain
-    frame = pd.read_csv(tmp_path / "plain" / "procurement.csv", parse_dates=["price since"])
+def test_the_csv_is_read_by_pandas(data: Path, tmp_path: Path) -> None:
+    export(data, tmp_path)
+    frame = pd.read_csv(tmp_path / "procurement.csv", parse_dates=["price since"])
     assert frame["price, USD"].dtype == "float64"
     assert str(frame["price since"].dtype).startswith("datetime64")
 
@@ -247,9 +244,3 @@ def test_the_same_warehouse_gives_the_same_bytes(
     """And the market and the currency of home are those that are taken where none is named."""
     export(data, tmp_path, "--format", "xlsx")
     assert (tmp_path / "gpuledger.xlsx").read_bytes() == workbook_of("us", "USD").read_bytes()
-
-
-def test_the_history_comes_where_it_is_asked_for(data: Path, tmp_path: Path) -> None:
-    export(data, tmp_path, "--format", "xlsx", "--history")
-    book = load_workbook(tmp_path / "gpuledger.xlsx", read_only=True)
-    assert {"price_daily", "price_change"} <= set(book.sheetnames)

@@ -166,11 +166,6 @@ _NEVER_PACKED = ("ffn_gate_inp", "ffn_gate_inp_shexp", "position_embd", "token_t
 TOKENIZER_BYTES_PER_TOKEN = 45
 
 
-def gguf_types() -> list[str]:
-    """The file types whose sizes are known, largest first."""
-    return list(TYPES)
-
-
 def dynamic_types() -> list[str]:
     """The names of Unsloth's files, whose sizes are estimated."""
     return list(_DYNAMIC)

@@ -141,7 +141,7 @@ class Weights:
 
 def known_precisions() -> list[str]:
     """The names of all precisions that `weights` accepts, except those with any number of bits in their name."""
-    return list(dict.fromkeys((*UNIFORM_BITS, *_PACKED, *gguf.gguf_types())))
+    return list(dict.fromkeys((*UNIFORM_BITS, *_PACKED, *gguf.TYPES)))
 
 
 def precision_named(text: str) -> str | None:

@@ -56,13 +56,11 @@ class Sheet:
     currency: Currency = DOLLARS
 
 
-def write_csv(sheet: Sheet, folder: Path, *, excel: bool = False) -> Path:
-    """Write `<folder>/<name>.csv`, with headings for people in the first line, and return its path. `excel` adds the mark by
-    which Excel recognises UTF-8.
-    """
+def write_csv(sheet: Sheet, folder: Path) -> Path:
+    """Write `<folder>/<name>.csv`, with headings for people in the first line, and return its path."""
     rows = ([_day(value) for value in row] for row in sheet.rows)
     text = csv_files.to_csv([column.heading for column in sheet.columns], rows)
-    return local_files.write(folder / f"{sheet.name}.csv", text.encode("utf-8-sig" if excel else "utf-8"))
+    return local_files.write(folder / f"{sheet.name}.csv", text.encode())
 
 
 def write_parquet(sheet: Sheet, folder: Path) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,15 +60,13 @@ def rows_of(con: duckdb.DuckDBPyConnection, table: str, currency: Currency = DOL
     return f"{rows} ORDER BY ALL"
 
 
-def tables(
-    data: DataDir, *, without: Collection[str] = (), currency: Currency = DOLLARS
-) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
-    """Name without schema, columns and rows of every exported table, its dollars in `currency`. `without` names tables to
-    leave out, without their schema.
+def tables(data: DataDir, currency: Currency) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
+    """Name without schema, columns and rows of every exported table that does not grow every night, its dollars in
+    `currency`.
     """
     with reader(data) as con:
         for table in names(con):
-            if table.partition(".")[2] in without:
+            if table in HISTORIES:
                 continue
             result = con.execute(rows_of(con, table, currency))
             columns = [column[0] for column in result.description or []]

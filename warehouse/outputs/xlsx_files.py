@@ -23,7 +23,7 @@ from gpuledger.message import Message
 from gpuledger.warehouse.outputs.answer import cell, flat, safe_text
 from gpuledger.warehouse.outputs.currency import DOLLARS, Currency
 from gpuledger.warehouse.outputs.sheet import Kind, Sheet, height, is_number, widest
-from gpuledger.warehouse.outputs.tables import HISTORIES, tables
+from gpuledger.warehouse.outputs.tables import tables
 from gpuledger.warehouse.paths import DataDir
 from gpuledger.warehouse.read import query
 
@@ -52,15 +52,13 @@ def export(
     data: DataDir,
     folder: Path,
     lists: Sequence[Sheet] = (),
-    *,
-    history: bool = False,
     gettext: Callable[[str], str] = str,
 ) -> list[Path]:
     """Write `<folder>/gpuledger.xlsx`, with `lists` as its first sheets and all in their currency, and return its path.
 
     Only the lists are printed. `gettext` puts the workbook's own texts into the language in use.
 
-    Tables that grow every night are left out unless `history` is set. Raises ValueError if a table has more rows than a
+    Tables that grow every night are left out. Raises ValueError if a table has more rows than a
     sheet can hold.
     """
     currency = lists[0].currency if lists else DOLLARS
@@ -69,8 +67,7 @@ def export(
     for one in lists:
         _list(book, one, gettext)
     _definitions(book, data, lists, gettext, currency)
-    grown = {name.partition(".")[2] for name in HISTORIES}
-    for table, columns, rows in tables(data, without=() if history else tuple(grown), currency=currency):
+    for table, columns, rows in tables(data, currency):
         if len(rows) > MAX_ROWS:
             raise ValueError(Message(
                 "{table} has {count} rows, and a sheet holds {max_rows}: export it as csv or parquet", table=table,

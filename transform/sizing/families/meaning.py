@@ -147,7 +147,8 @@ class Meaning:
                     self.cache_notes[f"layer type {word!r}"] = None
                 yield kind or "full"
             return
-        full, every, step = self.listed("full_layers"), self._every(), self.maybe("attention_step")
+        full, every, step = self.listed("full_layers"), self.maybe("every"), self.maybe("attention_step")
+        every = every or self.family.get("every")
         ratios = self.ratios(layers)
         linear = "conv" if self.config.values.get("conv_L_cache") else "linear"
         for layer in range(layers):
@@ -172,10 +173,6 @@ class Meaning:
         if any(isinstance(ratio, bool) or not isinstance(ratio, int) or ratio < 0 for ratio in ratios):
             raise self.config.wrong("compress_ratios", "a list", ratios)
         return [ratio if ratio > 1 else 0 for ratio in ratios[:layers]] if len(ratios) >= layers else []
-
-    def _every(self) -> int | None:
-        default = self.family.get("every")
-        return self.maybe("every") or default
 
     def is_local(self, layer: int, layers: int) -> bool:
         """Whether a layer attends within the window alone, where no list says it."""
