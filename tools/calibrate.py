@@ -67,12 +67,13 @@ FITS = {
         priors={
             "memory": (0.08, 0.15), "memory_hbm": (0.35, 0.4), "memory_gddr": (0.0, 1e-3), "memory_shared": (0.0, 0.15),
             "memory_ecc": (0.1, 0.1), "cache": (0.2, 0.3), "cache_clock": (0.5, 1.0),
-            "layer": (math.log(180), 0.5), "layer_mixture": (0.3, 0.5), "handover": (math.log(300), 0.7),
+            "layer": (math.log(180), 0.5), "layer_mixture": (0.3, 0.5), "layer_state": (0.3, 0.5),
+            "handover": (math.log(300), 0.7),
             "old_layer": (0.2, 0.3),
         },
         groups={
-            "decode_vendor": 0.25, "decode_cache_vendor": 0.5, "decode_architecture": 0.08, "decode_chip": 0.15,
-            "decode_card": 0.06,
+            "decode_vendor": 0.25, "decode_cache_vendor": 0.5, "decode_mixture_vendor": 0.4,
+            "decode_architecture": 0.08, "decode_chip": 0.15, "decode_card": 0.06,
         },
         row=0.06,
     ),
@@ -81,10 +82,13 @@ FITS = {
             "prefill_f16": (math.log(60), 0.7), "prefill_packed": (math.log(50), 0.7), "prefill_rate": (0.6, 0.3),
             "prefill_bandwidth": (0.3, 0.3), "prefill_hidden_f16": (0.3, 0.3), "prefill_hidden_packed": (0.1, 0.3),
             "prefill_cards": (-0.1, 0.1), "prefill_watts": (0.3, 0.3), "prefill_attention": (0.5, 1.0),
-            "prefill_mixture": (-0.4, 0.4), "prefill_piece": (0.2, 0.3),
+            "prefill_mixture": (-0.4, 0.4), "prefill_state": (0.1, 0.3),
+            "prefill_piece": (0.2, 0.3),
             "old_prefill_attention": (1.0, 0.7), "old_prefill_packed": (-0.2, 0.3), "old_prefill_f16": (0.0, 0.3),
         },
-        groups={"prefill_vendor": 0.3, "prefill_architecture": 0.15, "prefill_card": 0.12},
+        groups={
+            "prefill_vendor": 0.3, "prefill_mixture_vendor": 0.4, "prefill_architecture": 0.15, "prefill_card": 0.12,
+        },
         row=0.12,
     ),
     "serve": Fit(

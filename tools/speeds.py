@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import json
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from gpuledger.transform.sizing.weights import UnknownPrecision, weights
 from gpuledger.transform.speed.cards import CardTraits, traits
 from gpuledger.transform.speed.engines import engine_of, loaded_as
 from gpuledger.transform.speed.links import link_between, slot_of
-from gpuledger.transform.speed.work import Batch, ServedWork, Work, served_work, work
+from gpuledger.transform.speed.work import PIECE_TOKENS, Batch, ServedWork, Work, served_work, work
 from tools.measured import measure
 from tools.measured_table import MODELS, TOKENS, read_table
 
@@ -34,6 +35,8 @@ _HARDWARE = {
     "mi325x": "amd-radeon-instinct-mi325x", "mi355x": "amd-radeon-instinct-mi355x",
 }  # fmt: skip
 _FRAMEWORKS = {"trt": "tensorrt-llm"}
+#: In pieces of how many tokens a prompt was read, where a table does not state it. Source: the command in that file.
+_PIECES = {"llama.cpp benches/dgx-spark.md": 2048}
 #: Measured while users waited, since not all of them fit at once (vllm_fit_2025.csv): vLLM kept the whole cache of layers
 #: with a window.
 _QUEUED = [("hholtmann (vLLM, aiperf)", "gemma-3-12b"), ("hholtmann (vLLM, aiperf)", "gemma-3-27b")]
@@ -45,9 +48,11 @@ _PRECISIONS = {"int4": "awq-int4-g128", "w4a16": "gptq-int4-g128", "fp4": "mxfp4
 
 
 @functools.cache
-def work_of(model_id: str, precision: str, written_at: int, prompt_tokens: int) -> Work:
-    """The work of a model of the catalogue (see `work`)."""
-    return work(catalogue.architecture(model_id), precision, written_at, prompt_tokens)
+def work_of(model_id: str, precision: str, written_at: int, prompt_tokens: int, piece: int = PIECE_TOKENS) -> Work:
+    """The work of a model of the catalogue (see `work`), read in pieces of `piece` tokens."""
+    shape, piece = catalogue.architecture(model_id), min(piece, prompt_tokens)
+    usual = work(shape, precision, written_at, prompt_tokens)
+    return replace(usual, piece_tokens=piece, piece_bytes=weights(shape, precision).read_bytes(piece))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +126,9 @@ def _measured(path: Path, resolver: Resolver) -> Iterator[Point]:
         engine, users, held = row["engine"], int(row["users"]), max(1, round(float(row["tokens_held"] or row["input"])))
         precision, count = _PRECISIONS.get(row["precision"], row["precision"]), int(row["count"])
         label = f"{count} × {row['card']}, {model_id} {precision}, {users} at once, {held} tokens"
-        work = work_of(model_id, loaded_as(engine_of(engine), precision), held, held)
+        stated = re.search(r"ubatch (\d+)", row["note"])
+        piece = int(stated[1]) if stated else _PIECES.get(row["source"], PIECE_TOKENS)
+        work = work_of(model_id, loaded_as(engine_of(engine), precision), held, held, piece)
         point = Point(what=row["kind"], engine=engine, gpu=gpu, card=card, count=count, rate=float(row["measured"]),
                       held=held, work=work, label=label, publisher=row["source"], users=users,
                       output=int(row["output"] or 0))  # fmt: skip

@@ -129,8 +129,8 @@ def test_a_step_up_must_gain_what_it_costs() -> None:
     room = {"roomy_memory_gb": "5"}
     assert named(picked(3000, "qwen3-32b", **room)[0].first) == "3090, used", "48 GB for 3.3 times the price, no faster"
     assert named(picked(3000, "qwen3-32b", **room, room_cost="4")[0].first) == "A6000, used"
-    # 620 for 520, as fast: a step of 0.38 of one and a half times the price.
-    small = {"fast_enough_tokens_per_s": "0", "enough_memory": "0", "software_cost": "0", "step_gain": "1.2"}
+    # 620 for 520, 1.17 times as fast: a step of 0.38 of one and a half times the price.
+    small = {"fast_enough_tokens_per_s": "0", "least_card_gb": "16", "software_cost": "0", "step_gain": "1.5"}
     assert named(picked(650, **small)[0].first) == "AMD Radeon RX 9070 XT, new"
     assert named(picked(650, **small, step_part="0.3")[0].first) == "5060 Ti 16GB, new"
 

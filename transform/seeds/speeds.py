@@ -34,7 +34,7 @@ def rows(gpus: Iterable[Gpu]) -> Iterator[Sequence[Value]]:
     Accelerators that are no GPUs are left out, because the program does not run on them.
     """
     calibration = calibrations()[engines()[ENGINE].calibrated_as or ENGINE]
-    mixture = replace(_DENSE, is_mixture=True)
+    mixture, state = replace(_DENSE, is_mixture=True), replace(_DENSE, kind="linear dense")
     for gpu in gpus:
         card, driver = traits(gpu), memory.driver_memory(gpu)
         if card is None or accelerator_of(gpu) is not None:
@@ -48,10 +48,11 @@ def rows(gpus: Iterable[Gpu]) -> Iterator[Sequence[Value]]:
                 measured.append(f"{kind} to {tokens} tokens{'' if calibration.keeps(case) else ', estimated'}")
             if (of_kind := _deviations(calibration, case)) != deviations:
                 measured.append(f"{kind} within {of_kind[0]}, else {of_kind[1]}")
-        times, mixed = (calibration.decode_times(card, work) for work in (_DENSE, mixture))
+        times, mixed, kept = (calibration.decode_times(card, work) for work in (_DENSE, mixture, state))
         yield (
             gpu.gpu_id, None if driver is None else driver.size / 1e9, None if driver is None else str(driver.source),
-            times.a_byte * 1e9, times.a_cached_byte * 1e9, times.a_layer, mixed.a_layer / times.a_layer, times.a_handover,
+            times.a_byte * 1e9, times.a_cached_byte * 1e9, times.a_layer, mixed.a_layer / times.a_layer,
+            kept.a_layer / times.a_layer, times.a_handover,
             *deviations,
             calibration.spread["decode_cache"], calibration.spread["decode_models"],
             "; ".join((*calibration.shapes, *measured)),

@@ -7,16 +7,18 @@ Decoding on one card, or on several cards that each hold a share of the layers:
 
 A (`memory`, with the kind of memory and ECC) says how many times longer the memory takes than its data sheet states. D
 (`cache`) and E (`cache_clock`) say how much slower the cache is read than the weights. B (`layer`, of a mixture also
-`layer_mixture`) is the time that starting the kernels of a layer takes, and H (`handover`) the time that handing over from
-card to card takes. The values are natural logarithms of these. Reading a token of a prompt:
+`layer_mixture`, where layers keep a state also `layer_state`) is the time that starting the kernels of a layer takes, and H
+(`handover`) the time that handing over from card to card takes. The values are natural logarithms of these. Reading a token
+of a prompt:
 
-    seconds = (operations with weights / (M × R) + F × operations of attention / R
+    seconds = (S × operations with weights / (M × R) + F × operations of attention / R
                + G × weights of a piece / tokens of a piece / bandwidth) / (pipeline × cards^k × card)
     R = C × (16-bit rate)^p × bandwidth^q × watts^w × (hidden / 4096)^s tera-operations a second
 
 A prompt is read in pieces, and each piece reads all weights that its tokens reach: of a mixture nearly all experts, though
-a token uses few (G, `piece`; M, `mixture`). F is `attention`, within the windows of the layers. C, p, q, w, s and k are the
-kind of weights, `rate`, `bandwidth`, `watts`, `hidden` and `cards`, all with `prefill_` before them.
+a token uses few (G, `piece`; M, `mixture`). S (`state`) is how much longer layers with a state take. F is `attention`,
+within the windows of the layers. C, p, q, w, s and k are the kind of weights, `rate`, `bandwidth`, `watts`, `hidden` and
+`cards`, all with `prefill_` before them.
 
 What was measured of a kind of model on an architecture, and how much was held at most, stands in `hull`. Beyond it a speed
 is an estimate, with the spread of such kinds when they were left out. So it is where `kept` says that ranges did not hold.
@@ -36,7 +38,7 @@ from typing import Any, Literal, NamedTuple
 
 from gpuledger.message import Label
 from gpuledger.transform.speed.cards import CardTraits
-from gpuledger.transform.speed.work import PIECE_TOKENS, Work
+from gpuledger.transform.speed.work import Work
 
 FILE = Path(__file__).with_name("calibration.toml")
 
@@ -92,7 +94,8 @@ class Case(NamedTuple):
 class Calibration:
     """The fitted figures of one engine.
 
-    `values` holds its parameters, and `groups` the effects of architecture, chip and card (natural logarithms). `spread`
+    `values` holds its parameters, and `groups` the effects of maker (also on mixtures), architecture, chip and card (natural
+    logarithms). `spread`
     holds the standard deviations of held-out residuals by how near the nearest measurement is. `hull` has, for each
     architecture and kind of model that were measured together (`Ampere dense`), the most tokens that were held on a card of
     that maker, and the most users. `kept` has, for each kind of measurements (see Case), the share on left-out cards that
@@ -122,13 +125,14 @@ class Calibration:
             + self._effect("decode_vendor_elsewhere", card.vendor)
             + self._effect("decode_card", card.gpu_id)
         )
-        mixture = math.exp(v["layer_mixture"]) if work.is_mixture else 1.0
+        mixture = v["layer_mixture"] + self._effect("decode_mixture_vendor", card.vendor)
+        longer = mixture * work.is_mixture + v["layer_state"] * work.keeps_state
         a_byte = math.exp(ln_a) / (card.bandwidth_gb_s * 1e9)
         cache = math.exp(v["cache"] + self._effect("decode_cache_vendor", card.vendor))
         return DecodeTimes(
             a_byte=common * a_byte,
             a_cached_byte=common * cache * (a_byte + math.exp(v["cache_clock"]) * 1e-12 / card.clock_ghz),
-            a_layer=common * math.exp(v["layer"]) * 1e-6 * mixture / card.clock_ghz,
+            a_layer=common * math.exp(v["layer"] + longer) * 1e-6 / card.clock_ghz,
             a_handover=common * math.exp(v["handover"]) * 1e-6,
         )
 
@@ -141,10 +145,11 @@ class Calibration:
         ln += v["prefill_bandwidth"] * math.log(card.bandwidth_gb_s / 1000)
         ln += v["prefill_watts"] * math.log(card.watts / 300)
         ln += v[f"prefill_hidden_{work.weights}"] * math.log(work.hidden / 4096)
-        slower = math.exp(-v["prefill_mixture"]) if work.is_mixture else 1.0
+        mixture = v["prefill_mixture"] + self._effect("prefill_mixture_vendor", card.vendor)
+        slower = math.exp(v["prefill_state"] * work.keeps_state - mixture * work.is_mixture)
         attention = math.exp(v["prefill_attention"]) * work.attention_flops_a_token
         seconds = (slower * work.flops_a_token + attention) / (math.exp(ln) * 1e12)
-        piece_s = work.piece_bytes / (card.bandwidth_gb_s * 1e9) / min(PIECE_TOKENS, work.prompt_tokens)
+        piece_s = work.piece_bytes / (card.bandwidth_gb_s * 1e9) / work.piece_tokens
         seconds += math.exp(v["prefill_piece"]) * piece_s
         ln = v["prefill_cards"] * math.log(count) + self._effect("prefill_card", card.gpu_id)
         ln += self._effect("prefill_architecture", card.architecture) + self._effect("prefill_vendor", card.vendor)

@@ -154,7 +154,8 @@ rated AS (
         (is_inside AND NOT is_doubted AND sequences = 1) OR coalesce(l.is_near, false) AS is_covered,
         l.deviation AS learned_deviation,
         weights_s + cache_s
-            + seconds_per_layer * CASE WHEN experts = 1 THEN 1 ELSE mixture_factor END * layers
+            + seconds_per_layer * CASE WHEN experts = 1 THEN 1 ELSE mixture_factor END
+                * CASE WHEN kind LIKE 'linear%' THEN state_factor ELSE 1 END * layers
             + seconds_per_handover * (cards - 1) + computing AS step_s,
         -- What a server does is fitted apart (transform/speed/served.py): `gpuledger predict` says it.
         CASE WHEN t.is_calibrated THEN exp(coalesce(l.effect, 0)) * sequences / step_s END AS unmeasured
