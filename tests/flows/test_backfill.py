@@ -16,6 +16,8 @@ from gpuledger.flows.history import backfill
 from gpuledger.flows.night import gather
 from gpuledger.flows.night.context import Context, Progress
 from gpuledger.flows.night.refresh import store
+from gpuledger.transform.answers import changes as answers
+from gpuledger.warehouse.paths import DataDir
 from tests.command import rows, tables
 from tests.flows.inprocess import context
 from tests.support.few_rates import few_rates
@@ -118,6 +120,9 @@ def test_what_the_market_did_is_in_the_history(both: tuple[Path, Path]) -> None:
     assert ("danawa_daily:112", "returned") in changes
     titles = set(rows(both[0], "SELECT title FROM core.listing_history WHERE url LIKE '%pcode=110'"))
     assert titles == {(name,) for pair in EDITED.items() for _, name in pair}
+    told = answers.changes(DataDir(both[0]), None, None, None)
+    first = [one[-3] for one in told.values() if one[-2].endswith("pcode=110") and one[2] == "appeared"]
+    assert first == [name for _, name in EDITED], "as it was called then"
     prices = "SELECT DISTINCT price::INTEGER FROM core.price_history WHERE listing_id = 'danawa_daily:{}' AND price > 0"
     assert rows(both[0], prices.format(101)) == [(700_000,)], "the slip must not be in the history"
     assert rows(both[0], prices.format(103)) == [(1_524_790,)], "the lowest of several shops"

