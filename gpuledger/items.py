@@ -58,7 +58,8 @@ class Offer:
     `seller` is as printed. `seller_kind` says whether the shop itself sells the goods; `quote` means that a vendor quoted a
     price to us. `market` is the country or region of the sale in lower case (`us`, `eu`), and `channel` the way to the
     buyer. `tax_included` says whether the price includes VAT or sales tax, or is None if the page does not say it.
-    `shipping` is the cost that the page adds for shipping, in `currency`.
+    `shipping` is the cost that the page adds for shipping, in `currency`. A quote offers `quantity` pieces at the price, and
+    at least `least_quantity`, and delivers as `delivery` says in its own words.
     """
 
     KIND: ClassVar[str] = "offer"
@@ -82,7 +83,9 @@ class Offer:
     specs: str | None = None
     shop_count: int | None = None
     quantity: int | None = None
+    least_quantity: int | None = None
     valid_until: date | None = None
+    delivery: str | None = None
     market: str | None = None
     channel: Channel | None = None
     tax_included: bool | None = None

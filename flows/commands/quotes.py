@@ -64,8 +64,8 @@ def check(file: Path, data_dir: str | None, form: str) -> int:
 
 
 _COLUMNS = (
-    "product", "gpu", "product_kind", "gpu_count", "price", "currency", "tax", "condition", "quantity", "valid_until",
-    "vendor", "mpn", "market", "shipping", "availability",
+    "product", "gpu", "product_kind", "gpu_count", "price", "currency", "tax", "condition", "quantity", "least_quantity",
+    "valid_until", "vendor", "mpn", "market", "shipping", "availability", "delivery",
 )  # fmt: skip
 
 
@@ -78,8 +78,8 @@ def _row(offer: Offer, resolver: Resolver) -> dict[str, Any]:
     taxed = {True: "included", False: "excluded", None: "not stated"}[offer.tax_included]
     values = (
         offer.title, gpu or f"? {resolved.explanation}", resolved.product_kind, resolved.gpu_count, _plain(offer.price),
-        offer.currency, taxed, offer.condition, offer.quantity, _plain(offer.valid_until), offer.seller,
-        offer.mpn or offer.sku, offer.market, _plain(offer.shipping), offer.availability,
+        offer.currency, taxed, offer.condition, offer.quantity, offer.least_quantity, _plain(offer.valid_until),
+        offer.seller, offer.mpn or offer.sku, offer.market, _plain(offer.shipping), offer.availability, offer.delivery,
     )  # fmt: skip
     return dict(zip(_COLUMNS, values, strict=True))
 

@@ -250,22 +250,47 @@ def test_two_price_columns_are_refused_row_by_row() -> None:
 
 
 def test_a_quote_of_no_pieces_is_out_of_stock() -> None:
-    rows = ("A,10.00,USD,0,", "B,10.00,USD,0,in stock", "C,10.00,USD,1,", "D,10.00,USD,,")
+    rows = ("A,10.00,USD,0,", "B,10.00,USD,0,in stock", "C,10.00,USD,1,", "D,10.00,USD,,", "E,10.00,USD,,0")
     offers, rejected = quotes.read_quotes(page("\n".join(("product,price,currency,quantity,availability", *rows))))
-    assert [offer.availability for offer in offers] == ["out_of_stock", "out_of_stock", "quoted", "quoted"]
+    assert [offer.availability for offer in offers] == [
+        "out_of_stock",
+        "out_of_stock",
+        "quoted",
+        "quoted",
+        "out_of_stock",
+    ]
     assert not rejected
 
 
+def test_a_lead_time_is_when_it_is_delivered_and_no_state_of_the_stock() -> None:
+    rows = (
+        "A,10.00,USD,12,in stock,2 weeks",
+        "B,10.00,USD,,backorder,4",
+        "C,10.00,USD,,4-6 Wochen,",
+        "D,10.00,USD,,,EOL",
+    )
+    offers, _ = quotes.read_quotes(page("\n".join(("product,price,currency,qty,stock,lead time (weeks)", *rows))))
+    assert [(offer.availability, offer.quantity, offer.delivery) for offer in offers] == [
+        ("quoted", 12, "2 weeks"), ("preorder", None, "4 weeks"), ("quoted", None, "4-6 Wochen"),
+        ("out_of_stock", None, "EOL"),
+    ]  # fmt: skip
+
+
 def test_same_product_at_two_prices_goes_back_and_a_price_for_more_stays() -> None:
-    rows = ("A,10.00,USD,1", "A,11.00,USD,1", "B,5.00,USD,1", "B,5.00,USD,1", "C,9.00,USD,1", "C,8.00,USD,10")
+    rows = ("A,10.00,USD,1", "A,11.00,USD,1", "B,5.00,USD,1", "B,5.00,USD,1", "C,9.00,USD,1", "C,8.00,USD,10",
+            "D,7.00,USD,5-9", "D,6.00,USD,ab 10 Stk.", "E,5.00,USD,3", "E,5.50,USD,4")  # fmt: skip
     text = "\n".join(("product,price,currency,quantity", *rows))
     offers, rejected = quotes.read_quotes(page(text))
-    assert [(offer.title, offer.price, offer.quantity) for offer in offers] == [
-        ("B", Decimal("5.00"), 1),
-        ("C", Decimal("9.00"), 1),
-        ("C", Decimal("8.00"), 10),
+    assert [(offer.title, offer.price, offer.least_quantity, offer.quantity) for offer in offers] == [
+        ("B", Decimal("5.00"), None, 1),
+        ("C", Decimal("9.00"), None, None),
+        ("C", Decimal("8.00"), 10, None),
+        ("D", Decimal("7.00"), 5, 9),
+        ("D", Decimal("6.00"), 10, None),
+        ("E", Decimal("5.00"), None, 3),
+        ("E", Decimal("5.50"), None, 4),
     ]
-    assert len({offer.key for offer in offers}) == 3
+    assert len({offer.key for offer in offers}) == 7
     assert [row.row for row in rejected] == [2, 3, 5]
 
 

@@ -21,7 +21,7 @@ from gpuledger.flows.doors.agent.tools import Tools
 from gpuledger.flows.words import lang
 from gpuledger.transform.report.questions import QUESTIONS, Kept
 from gpuledger.warehouse.paths import DataDir
-from tests.command import rows
+from tests.command import gpuledger, rows
 from tests.flows.inprocess import refresh
 from tests.nights import Night
 
@@ -66,9 +66,9 @@ def test_it_begins_with_the_picks_of_buy_for_the_models_that_the_report_shows(da
         assert mine[0]["in a sentence"] == " ".join(told["sentences"])
 
 
-QUOTE = """Product,Part number,Unit price,Currency,VAT included,Condition,Quantity,Valid until,Vendor,Country,Shipping cost
-GeForce RTX 4090 24GB,PN-4090,1500,USD,no,new,4,2023-12-31,Nordwind,US,25
-GeForce RTX 4090 24GB,PN-77,1450,USD,,new,2,2023-12-15,Halden,US,
+QUOTE = """Product,Part no,Unit price,Currency,VAT included,Condition,Quantity,Valid until,Vendor,Country,Freight,Lead time
+GeForce RTX 4090 24GB,PN-4090,1500,USD,no,new,4,2023-12-31,Nordwind,US,25,6 weeks
+GeForce RTX 4090 24GB,PN-77,1450,USD,,new,1,2023-12-15,Halden,US,,
 """
 
 
@@ -94,13 +94,21 @@ def test_each_vendor_has_a_row_with_what_an_order_needs_and_a_held_price_is_name
     halden, nordwind = by_vendor["Halden"], by_vendor["Nordwind"]
     ordered = ("part number", "pieces", "price, USD", "tax", "shipping, USD", "valid until", "delivery")
     assert [halden[name] for name in ordered] == [
-        "PN-77", "1", "1450", "tax not stated", "", "2023-12-15", "2 offered",
+        "PN-77", "1", "1450", "tax not stated", "", "2023-12-15", "1 offered",
     ]  # fmt: skip
     assert [nordwind[name] for name in ordered] == [
-        "PN-4090", "1", "1500", "before sales tax", "25", "2023-12-31", "4 offered",
+        "PN-4090", "1", "1500", "before sales tax", "25", "2023-12-31", "6 weeks, 4 offered",
     ]  # fmt: skip
     assert "does not say whether tax is in its price" in halden["in a sentence"]
     assert nordwind["advice"] == "quote"
+    assert (
+        "at Nordwind (delivery: 6 weeks) for"
+        in gpuledger("buy", "--model", "llama-3.3-70b", "--shop", "Nordwind", data=data).out
+    )
+    assert (
+        "would do it, but Halden offers 1 at this price, and this takes 2"
+        in gpuledger("buy", "--model", "llama-3.3-70b", "--shop", "Halden", data=data).err
+    )
     assert "held: 99" in nordwind["look at first"]
     for kept in QUESTIONS.all(data):
         QUESTIONS.put(data, replace(kept, currency="EUR"))

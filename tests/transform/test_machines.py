@@ -16,11 +16,11 @@ from gpuledger.transform.buying.headline import sentences
 from gpuledger.transform.buying.hosts import host_for, supply_w
 from gpuledger.transform.buying.market import CONDITIONS, Node, OfferFilter, assumptions
 from gpuledger.transform.buying.options import Limits, Market, Option
-from gpuledger.transform.buying.stock import Packaged, Place, packaged, warehouse
+from gpuledger.transform.buying.stock import Packaged, Place, packaged, warehouse, with_older
 from gpuledger.transform.identity.catalogue import by_id, rows_of
 from gpuledger.warehouse.paths import DataDir
 from tests.nights import Night
-from tests.support.buying import SEEN, market, need, options
+from tests.support.buying import SEEN, card, market, need, options
 
 SPARK, STUDIO, SMALL = (by_id()[name] for name in ("nvidia-gb10", "apple-m3-ultra-96gb", "apple-m4-16gb"))
 
@@ -174,6 +174,27 @@ def test_what_shops_lack_comes_behind_where_they_have_a_market_and_not_where_the
             card.evidence for card in cards if card.condition == condition and card.evidence.seen_at.year == 2026
         ]
         assert {evidence.is_behind for evidence in brought if "street price" in evidence.mark} == {is_behind}
+
+
+def test_an_unconfirmed_price_gives_way_to_a_later_one_and_a_quote_of_few_pieces_to_what_has_more() -> None:
+    old, few = by_id()["nvidia-geforce-rtx-3090"], by_id()["nvidia-rtx-6000-ada-generation"]
+    street = SEEN._replace(seen_at=datetime(2026, 10, 1, tzinfo=UTC), mark="street price")
+    stale = SEEN._replace(seen_at=datetime(2023, 11, 17, tzinfo=UTC), mark="stale, invented")
+    quote = SEEN._replace(source="quotes", vendor="Northgate", offered=1)
+    offers = [card(old, 750, evidence=stale), card(few, 4800, evidence=quote)]
+    now = datetime(2026, 11, 28, tzinfo=UTC)
+    cards = [*with_older(offers, (), [card(old, 1207, evidence=street), card(few, 6000, evidence=street)], now)]
+    assert [one.price_usd for one in cards] == [4800, 1207, 6000]
+    asked = need("llama-3.3-70b", "Q4_K_M")
+    for offered, prices in ((cards, {1: 4800, 2: 12_000}), (cards[:1], {1: 4800})):
+        ways = [one for one in options(asked, market(cards=offered, gpus=(old, few))) if one.gpu_id == few.gpu_id]
+        assert {one.gpu_count: one.price_usd for one in ways if not one.against and one.gpu_count < 3} == prices
+        assert [str(why) for one in ways if one.gpu_count == 2 and one.against for why in one.against] == [
+            "Northgate offers 1 at this price, and this takes 2"
+        ]
+    assert cards == [*with_older(cards, (), [card(old, 800, evidence=stale)], now)], (
+        "an older price replaces no newer one"
+    )
 
 
 def test_a_street_price_counts_in_its_market_and_ages() -> None:

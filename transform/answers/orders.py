@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import NamedTuple
 
 import duckdb
@@ -10,20 +11,22 @@ from gpuledger.transform.buying.options import Option
 
 
 class Listing(NamedTuple):
-    """What an order says of an offer, shipping for one piece in US dollars. `key` names it within its source."""
+    """What an order says of an offer, shipping for one piece in US dollars, and of a quote how many it offers until when."""
 
     mpn: str | None = None
     shipping_usd: float | None = None
     is_quote: bool = False
     tax_included: bool | None = None
-    key: str | None = None
+    quantity: int | None = None
+    valid_until: date | None = None
+    delivery: str | None = None
 
 
 def listing_of(con: duckdb.DuckDBPyConnection, option: Option) -> Listing:
     """The offer of an option. Nothing is known of what no shop sells."""
     row = con.execute(
         """SELECT coalesce(l.mpn, l.sku), l.shipping::DOUBLE * fx.usd_rate, l.seller_kind = 'quote', l.tax_included,
-               l.listing_key
+               l.quantity, l.valid_until, l.delivery
            FROM core.listing l LEFT JOIN core.price_open p USING (listing_id)
            LEFT JOIN core.fx_usd fx ON fx.currency = p.currency WHERE l.listing_id = ?""",
         [option.evidence and option.evidence.listing_id],

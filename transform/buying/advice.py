@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from gpuledger.message import Label, Message, Sum
 from gpuledger.transform.buying.hosts import host_for
+from gpuledger.transform.buying.market import TOO_FEW
 from gpuledger.transform.buying.need import WITHOUT_BF16, Need
 from gpuledger.transform.buying.options import HEADS_NOT_DIVIDED, NODES, OWNED, TIGHT, Limits, Option
 from gpuledger.transform.identity.gpu import Gpu
@@ -66,6 +67,11 @@ def smaller(need: Need) -> tuple[str, ...]:
     return _FILES if "gguf" in need.engine.loads else _SERVED
 
 
+def offered_in_too_few(options: Iterable[Option]) -> Iterator[Option]:
+    """What would be an answer if its quote were for as many pieces."""
+    return (one for one in options if one.against and all(why.template == TOO_FEW for why in one.against))
+
+
 def is_against(option: Option, *templates: str) -> bool:
     """Whether one of the reasons with these templates speaks against an option."""
     return any(reason.template in templates for reason in option.against)
@@ -83,6 +89,9 @@ def what_would(
     `at` sizes the model at another precision, and gives None if that is not possible. `known` holds all cards, with or
     without a price, the smallest first.
     """
+    for option in offered_in_too_few(options):
+        yield Message("{what} would do it, but {why:; }", what=option.what, why=option.against)
+        return
     holding = [option for option in options if option.fits]
     fitting = [option for option in holding if not is_against(option, NOT_KNOWN_TO_RUN, TIGHT)]
     if holding and not fitting:

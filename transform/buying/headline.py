@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gpuledger.extract.source import seller
 from gpuledger.message import Label, Message, Sum
 from gpuledger.transform.buying import costs
-from gpuledger.transform.buying.advice import in_condition, named, without_prices
+from gpuledger.transform.buying.advice import in_condition, named, offered_in_too_few, without_prices
 from gpuledger.transform.buying.answer import Answer
 from gpuledger.transform.buying.choosing.comfort import OLD_PRICE, gravity
 from gpuledger.transform.buying.choosing.picks import Picks
@@ -266,6 +266,8 @@ def _where(evidence: Evidence | None) -> Message:
             else "at the list price of its maker since {day},",
             day=f"{evidence.price_since:%Y-%m-%d}",
         )  # fmt: skip
+    if evidence.delivery:
+        return Message("at {shop} (delivery: {delivery})", shop=evidence.shop, delivery=evidence.delivery)
     is_invented = evidence.mark is not None and "invented" in evidence.mark
     return Message("at {shop}, an invented price of the sample," if is_invented else "at {shop}", shop=evidence.shop)
 
@@ -382,6 +384,11 @@ class _Said(NamedTuple):
                 else "Cheaper, and it runs: {what}; {pace}, but {why:; }.",
                 what=self._beside(option), pace=self._pace(option), why=why,
             )  # fmt: skip
+        first = self.found.option.outlay_usd or Decimal(0)
+        for short in offered_in_too_few(self.answer.options):
+            if short.outlay_usd is not None and short.outlay_usd < first:
+                yield Message("Not in this number: {what}; {why:; }.", what=self._beside(short), why=short.against)
+                return
 
     def _beside(self, option: Option) -> Message:
         """An option beside the first, where its price is from, and what it costs on day one."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import duckdb
 
 from gpuledger.extract.source import seller
+from gpuledger.message import Message
 from gpuledger.transform.assumptions import Assumptions, from_table
 from gpuledger.transform.buying.makers import FRESH_DAYS
 from gpuledger.transform.identity.gpu import Gpu
@@ -20,6 +21,8 @@ from gpuledger.transform.speed.cards import memory_kind
 from gpuledger.transform.speed.learned import NOTHING_LEARNED, Effect, Kind, Learned
 from gpuledger.transform.speed.rules import Basis
 
+TOO_FEW = "{shop} offers {offered} at this price, and this takes {pieces}"
+TOO_MANY = "{shop} sells no fewer than {least} at this price, and this takes {pieces}"
 #: The source of shops that a user names, for whose pages there are no rules of their own.
 ANY_SHOP = "generic_shop"
 #: Whether nobody has confirmed a price of late. Such prices of a card come behind others of it.
@@ -57,9 +60,26 @@ class Evidence(NamedTuple):
     listing_id: str | None = None
     #: Whether it is a quote that does not say whether tax is in its price.
     omits_tax: bool = False
+    #: How many pieces a quote offers at the price and the fewest that it sells, None for any number, and when it delivers.
+    offered: int | None = None
+    least: int | None = None
+    delivery: str | None = None
     #: Whether it comes behind others: nobody has confirmed it for FRESH_DAYS, the program brings it for a card that no shop
     #: has where shops have others, or a maker asked it long ago.
     is_behind: bool = False
+
+    @property
+    def is_of_any_number(self) -> bool:
+        """Whether as many can be had at the price as somebody wants, as far as is known."""
+        return self.offered is None and (self.least or 1) == 1
+
+    def too_few(self, pieces: int) -> Message | None:
+        """The reason why so many are not to be had at the price, None if they are."""
+        if pieces > (self.offered or pieces):
+            return Message(TOO_FEW, shop=self.shop, offered=self.offered, pieces=pieces)
+        if pieces < (self.least or pieces):
+            return Message(TOO_MANY, shop=self.shop, least=self.least, pieces=pieces)
+        return None
 
     @property
     def is_stale(self) -> bool:
@@ -278,8 +298,10 @@ def silent(con: duckdb.DuckDBPyConnection, now: datetime) -> list[tuple[str, dat
 def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> list[Card]:
     """The cheapest offer of every card that is on sale as `asked`, or the last that is known if its sources are too old.
 
-    A card may have two offers: one that is new, and one that is not. The new ones are those of mart.gpu_price.
+    A card may have two: one that is new, and one that is not. The new ones are those of mart.gpu_price. Where a quote is for
+    some number of pieces, what comes behind it stands behind it, up to what is sold in any number.
     """
+    order = f"is_excluded, {_IS_STALE}, price_usd, valid_from, listing_id"
     # The window stands around the rest: a mark that is named beside its own expression is worked out anew each time.
     rows = con.execute(
         f"""SELECT * EXCLUDE (is_excluded), {_IS_BEHIND} FROM (
@@ -288,10 +310,11 @@ def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> l
                r.history_years, p.source, p.valid_from,
                core.last_seen_at(p.confirmed_until, st.last_success_at, p.valid_from) AS seen_at, p.url, p.snapshot_sha256,
                {_MARK.format(price="p")} AS mark, p.market, {_VENDOR.format(listing="p")},
-               p.listing_id, p.seller_kind = 'quote' AND p.tax_included IS NULL AS omits_tax,
-               p.exclusion IS NOT NULL AS is_excluded
+               p.listing_id, p.seller_kind = 'quote' AND p.tax_included IS NULL AS omits_tax, l.quantity, l.least_quantity,
+               l.delivery, p.exclusion IS NOT NULL AS is_excluded
            FROM core.market_offer p
            JOIN core.gpu g ON g.gpu_id = p.gpu_id
+           JOIN core.listing l ON l.listing_id = p.listing_id
            LEFT JOIN ops.source_state st ON st.source = p.source
            LEFT JOIN mart.resale r ON r.gpu_id = p.gpu_id
            WHERE {KNOWN}
@@ -299,10 +322,11 @@ def cards(con: duckdb.DuckDBPyConnection, asked: OfferFilter = NEW_AT_HOME) -> l
                    OR list_contains($owned, p.gpu_id) AND list_contains($any, p.condition))
                AND p.in_market = coalesce($market, (SELECT market FROM core.home_market))
                AND {_IN_SHOPS.format(listing="p")})
-           QUALIFY row_number() OVER (
-               PARTITION BY gpu_id, condition = 'new' ORDER BY is_excluded, {_IS_STALE}, price_usd, valid_from, listing_id
-           ) = 1
-           ORDER BY gpu_id, condition""",
+           QUALIFY coalesce(bool_and(quantity IS NOT NULL OR coalesce(least_quantity > 1, false)) OVER (
+               PARTITION BY gpu_id, condition = 'new' ORDER BY {order}
+               ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+           ), true)
+           ORDER BY gpu_id, condition = 'new' DESC, {order}""",
         asked.parameters | {"owned": list(asked.owned), "any": list(CONDITIONS["any"])},
     ).fetchall()
     return [Card._make((*row[:10], Evidence(*row[10:]))) for row in rows]
@@ -321,11 +345,13 @@ def nodes(con: duckdb.DuckDBPyConnection, asked: OfferFilter) -> list[Node]:
                g.memory_bandwidth_gb_s, (g.tdp_w * n.gpus / coalesce(g.gpus_on_board, 1))::INTEGER, n.source,
                n.price_since, n.last_seen_at AS seen_at, n.url, n.snapshot_sha256, {_MARK.format(price="n")} AS mark,
                n.market, {_VENDOR.format(listing="l")}, n.listing_id,
-               l.seller_kind = 'quote' AND l.tax_included IS NULL AS omits_tax, n.exclusion IS NOT NULL AS is_excluded
+               l.seller_kind = 'quote' AND l.tax_included IS NULL AS omits_tax, l.quantity, l.least_quantity, l.delivery,
+               n.exclusion IS NOT NULL AS is_excluded
            FROM {view("mart.node_offer")} n CROSS JOIN asked a JOIN core.gpu g ON g.gpu_id = n.gpu_id
            JOIN core.listing l ON l.listing_id = n.listing_id
            WHERE coalesce(n.exclusion, 'source too old') = 'source too old' AND list_contains($conditions, n.condition)
                AND a.market IN ('all', n.market, n.market_region) AND paid_usd IS NOT NULL
+               AND coalesce(l.least_quantity, 1) = 1
                AND {_IN_SHOPS.format(listing="l")})
            QUALIFY row_number() OVER (
                PARTITION BY product_kind, gpu_id, gpus, condition = 'new'

@@ -93,7 +93,7 @@ class Market:
     machines: Sequence[Gpu] = ()
     unpriced: Mapping[str, Message] = field(default_factory=dict)
     #: The setups that were calculated before, by what they depend on. They are the same for every model.
-    setups: dict[tuple[object, ...], dict[tuple[str, str, int, str], Setup]] = field(
+    setups: dict[tuple[object, ...], dict[tuple[object, ...], Setup]] = field(
         default_factory=dict, compare=False, repr=False
     )
 
@@ -279,6 +279,7 @@ class _Question:
             limits.machine_tax,
         )  # fmt: skip
         setups = self.market.setups.setdefault(key_of_setups, {})
+        had = set[tuple[str, bool, int]]()
         for card in (*self.market.cards, *map(self._owned, owned)):
             if not card.memory_gb:
                 continue  # nobody knows whether anything fits on it
@@ -289,11 +290,19 @@ class _Question:
                     continue
                 if (boards <= owned.get(card.gpu_id, 0)) != (card.condition == OWNED):
                     continue  # nobody buys what is there, and what is there is not on sale
+                number = (card.gpu_id, card.condition == "new", boards)
+                if number in had:
+                    continue  # for less from the offer before it
+                too_few = card.evidence and card.evidence.too_few(boards - owned.get(card.gpu_id, 0))
+                if not too_few:
+                    had.add(number)
                 host = self._host(card, gpu, boards)
-                key = (card.gpu_id, card.condition, boards, host.name if host else "")
+                key = (card.gpu_id, card.condition, card.price_usd, boards, host.name if host else "")
                 setup = setups.get(key)
                 if setup is None:
                     setup = setups[key] = self._setup(card, boards, host)
+                if too_few:
+                    setup = setup._replace(against=(*setup.against, too_few))
                 yield _Boards(self, card, gpu, boards, setup)
 
     def _owned(self, gpu_id: str) -> Card:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
@@ -18,7 +18,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying import makers, market
 from gpuledger.transform.buying.costs import ElectricityPrice, electricity_prices
 from gpuledger.transform.buying.makers import Asked
-from gpuledger.transform.buying.market import Card, Evidence, Hosted, Measurement, OfferFilter, Pictures
+from gpuledger.transform.buying.market import Card, Evidence, Hosted, Measurement, Node, OfferFilter, Pictures
 from gpuledger.transform.buying.need import Need
 from gpuledger.transform.buying.options import Market
 from gpuledger.transform.identity import catalogue
@@ -155,24 +155,8 @@ class Warehouse(Stock):
         # Who asks for the offers of some shops is not asking for others.
         rented = market.instances(self.con) if asked.shops is None else []
         if asked.shops is None:
-            # Whatever no shop has is known as an empty folder knows it, and behind what shops ask if they are a market.
-            is_known = {(card.gpu_id, card.condition == "new") for card in cards}
-            is_known |= {(node.gpu_id, node.condition == "new") for node in nodes}
-            older = [
-                card
-                for card in brought(asked, self.place, self.now.date())
-                if (card.gpu_id, card.condition == "new") not in is_known
-            ]
-            if cards or nodes:
-                counts = Counter(is_new for _, is_new in is_known)
-                older = [
-                    card._replace(evidence=card.evidence._replace(is_behind=True))
-                    if card.evidence.mark == makers.LAUNCH_PRICE or counts[card.condition == "new"] >= _MARKET
-                    else card
-                    for card in older
-                    if card.evidence and card.evidence.seen_at <= self.now
-                ]
-            cards = [*cards, *older]
+            older = brought(asked, self.place, self.now.date())
+            cards = [*with_older(cards, nodes, older, self.now)] if cards or nodes else older
         sold = [*(card.gpu_id for card in cards), *(node.gpu_id for node in nodes)]
         # The warehouse of an earlier program may lack a card of today.
         chips = {card.gpu_id: catalogue.by_id()[card.gpu_id] for card in cards if card.gpu_id in catalogue.by_id()}
@@ -319,6 +303,32 @@ def one_card(gpu: Gpu, of: Stock) -> OneCard:
         gpu=gpu, of=of, assumptions=of.assumptions, learned=of.learned, now=of.now, prices_as_of=of.prices_as_of,
         place=of.place, country=of.country, is_packaged=of.is_packaged,
     )  # fmt: skip
+
+
+def with_older(cards: Sequence[Card], nodes: Sequence[Node], older: Sequence[Card], now: datetime) -> Iterator[Card]:
+    """The offers of shops, and behind them what an empty folder knows of cards that no shop sells in any number, or whose
+    price somebody saw later than the shop. If the offers are a market, the others come behind all of it.
+    """
+    seen: dict[tuple[str, bool], datetime] = {}
+    offered: list[Card | Node] = [*nodes, *cards]
+    for one in offered:
+        if one.evidence is not None and one.evidence.is_of_any_number:
+            seen[one.gpu_id, one.condition == "new"] = one.evidence.seen_at if one.evidence.is_stale else now
+    counts, added = Counter(is_new for _, is_new in seen), dict[tuple[str, bool], Card]()
+    for card in older:
+        key, evidence = (card.gpu_id, card.condition == "new"), card.evidence
+        if evidence is None or evidence.seen_at > now:
+            continue
+        if key not in seen:
+            is_behind = evidence.mark == makers.LAUNCH_PRICE or counts[key[1]] >= _MARKET or evidence.is_behind
+            added[key] = card._replace(evidence=evidence._replace(is_behind=is_behind))
+        elif not evidence.is_stale and evidence.seen_at > seen[key]:
+            added[key] = card
+    for card in cards:
+        is_stale = card.evidence is not None and card.evidence.is_stale
+        if not (is_stale and (card.gpu_id, card.condition == "new") in added):
+            yield card
+    yield from added.values()
 
 
 def brought(asked: OfferFilter, place: Place, today: date) -> list[Card]:

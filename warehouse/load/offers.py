@@ -21,7 +21,7 @@ from gpuledger.warehouse.load.stage import count, stage
 
 #: Attributes that may change while a listing stays the same listing.
 ATTRIBUTES = ("title", "url", "brand", "sku", "mpn", "gtin", "condition", "seller", "seller_kind", "specs",
-    "market", "channel", "tax_included", "shipping",
+    "market", "channel", "tax_included", "shipping", "quantity", "least_quantity", "valid_until", "delivery",
 )  # fmt: skip
 #: Attributes from which the resolver reads the GPU. If one changes, the listing is resolved again.
 EVIDENCE = ("title", "brand", "mpn", "specs")

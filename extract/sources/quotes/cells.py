@@ -20,8 +20,12 @@ class Unreadable(ValueError):
     """The cell does not hold a value of its column's kind. The message tells a person what to mend."""
 
 
+#: `4`, `1,000 ea`, `5-9`, `10+`, `ab 10 Stk.`, `10개 이상`.
 _QUANTITY = re.compile(
-    r"(\d{1,3}(?:,\d{3})+|\d+)\s*(?:ea|pcs?|pieces?|units?|stk|stück|개|대|장|매|個|台|枚)?\.?", re.IGNORECASE
+    r"(?P<above>from|ab|min\.?|>=|≥|à partir de|a partir de|desde|od|vanaf)?\s*(\d{1,3}(?:,\d{3})+|\d+)"
+    r"(?:\s*(?:-|–|~|to|bis)\s*(\d+))?\s*(?:ea|pcs?|pieces?|units?|stk|stück|개|대|장|매|個|台|枚)?\.?"
+    r"\s*(?P<on>\+|以上|이상|or more|and up|and above|und mehr)?",
+    re.IGNORECASE,
 )
 _EXCEL_ERROR = re.compile(r"#(?:N/A|REF!|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)")
 _DATES = (
@@ -180,17 +184,20 @@ def check_unit(cell: Cell) -> None:
         )
 
 
-def read_quantity(cell: Cell) -> int | None:
-    """Return the whole number of pieces; None for an empty cell."""
+def read_quantity(cell: Cell) -> tuple[int | None, int | None]:
+    """Return for how many pieces the price is: the fewest (None: no range is named) and the most (None: it is open)."""
     text = cell_text(cell).strip()
     if not text:
-        return None
+        return None, None
     if isinstance(cell, Decimal) and cell == cell.to_integral_value() and cell >= 0:
-        return int(cell)
+        return None, int(cell)
     match = _QUANTITY.fullmatch(text)
     if match is None or isinstance(cell, bool):
         raise Unreadable(f"the quantity {text!r} is no whole number of pieces")
-    return int(match.group(1).replace(",", ""))
+    pieces = int(match[2].replace(",", ""))
+    if match["above"] or match["on"]:
+        return pieces, None
+    return (pieces, int(match[3])) if match[3] else (None, pieces)
 
 
 def read_date(cell: Cell) -> date | None:

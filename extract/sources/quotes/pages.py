@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -118,8 +120,8 @@ def unread_columns(page: Page) -> list[str]:
 def merge_offers(rows: Sequence[tuple[Offer, Rejected]]) -> tuple[list[Offer], list[Rejected]]:
     """Return one offer for each vendor, product, condition and quantity, and the rows that repeat or contradict others."""
     groups: dict[tuple[str, int | None], list[tuple[Offer, Rejected]]] = {}
-    for offer, row in rows:
-        groups.setdefault((offer.key, offer.quantity), []).append((offer, row))
+    for offer, row in _in_steps(rows):
+        groups.setdefault((offer.key, offer.least_quantity or offer.quantity), []).append((offer, row))
     offers: dict[str, Offer] = {}
     rejected: list[Rejected] = []
     for (key, quantity), group in groups.items():
@@ -135,6 +137,22 @@ def merge_offers(rows: Sequence[tuple[Offer, Rejected]]) -> tuple[list[Offer], l
         own = key if key not in offers else f"{key} | {quantity}"
         offers[own] = dataclasses.replace(first, key=own)
     return list(offers.values()), rejected
+
+
+def _in_steps(rows: Sequence[tuple[Offer, Rejected]]) -> Iterator[tuple[Offer, Rejected]]:
+    """The rows, those of a product that costs the less the more are taken each from its number of pieces on."""
+    priced: dict[str, dict[int, Decimal]] = {}
+    for offer, _ in rows:
+        if offer.quantity and offer.price:
+            priced.setdefault(offer.key, {})[offer.quantity] = offer.price
+    falling = {key: [prices[pieces] for pieces in sorted(prices)] for key, prices in priced.items() if len(prices) > 1}
+    for offer, row in rows:
+        prices = falling.get(offer.key)
+        if offer.quantity and prices and prices == sorted(set(prices), reverse=True):
+            least = offer.quantity if offer.price != prices[0] else None
+            yield dataclasses.replace(offer, least_quantity=least, quantity=None), row
+        else:
+            yield offer, row
 
 
 def parse(page: Page) -> Iterator[Parsed]:
@@ -225,7 +243,13 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
     # A file without a column for the condition quotes new goods. An empty cell in such a column leaves the condition
     # unknown.
     condition = read_condition(cell("condition"), title, otherwise="unknown" if "condition" in fields else "new")
-    taxed, pieces = read_tax(cell("tax")), read_quantity(cell("quantity"))
+    taxed, (least, pieces) = read_tax(cell("tax")), read_quantity(cell("quantity"))
+    if (moq := read_quantity(cell("least_quantity"))) != (None, None):
+        least = moq[0] or moq[1]
+    stock = cell_text(cell("availability")).strip()
+    delivery = _delivery(cell_text(cell("delivery")).strip(), headers, fields)
+    if stock.isdecimal():
+        stock, pieces = "", int(stock) if pieces is None else pieces
     vendor, sku, mpn = (cell_text(cell(field)).strip() or None for field in ("vendor", "sku", "mpn"))
     return Offer(
         title=title,
@@ -236,7 +260,7 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
         price_kind="bundle" if words.is_bundle(title) else "now",
         price_text=cell_text(amount),
         list_price=list_price,
-        availability=_availability(cell_text(cell("availability")), pieces),
+        availability=_availability(f"{stock}; {delivery}", pieces),
         condition=condition,
         seller=vendor,
         seller_kind="quote",
@@ -246,7 +270,9 @@ def _offer(page: Page, headers: list[str], cells: list[Cell]) -> Offer:
         brand=cell_text(cell("brand")).strip() or None,
         specs=_specs_text(cell_text(cell("specs")), cell_text(cell("memory")), headers, fields) or None,
         quantity=pieces,
+        least_quantity=least,
         valid_until=read_date(cell("valid_until")),
+        delivery=delivery or (None if words.availability(stock) else stock) or None,
         market=read_market(cell("market")),
         tax_included=words.tax_included(column) if taxed is None else taxed,
         shipping=read_shipping(cell("shipping"), money.currency),
@@ -257,6 +283,12 @@ def _availability(text: str, pieces: int | None) -> Availability:
     """Return `quoted`, unless the file says that the product is not available now, or that there are no pieces."""
     stated = "out_of_stock" if pieces == 0 else words.availability(text)
     return stated if stated in ("out_of_stock", "preorder") else "quoted"
+
+
+def _delivery(text: str, headers: list[str], fields: dict[str, list[int]]) -> str:
+    """When it is delivered: `4-6 weeks`, and of `Lead time (weeks)` a mere `4` too."""
+    unit = re.search(r"[(\[]([^\W\d]+)[)\]]", headers[fields["delivery"][0]]) if text else None
+    return f"{text} {unit[1]}" if unit and not any(map(str.isalpha, text)) else text
 
 
 def _specs_text(specs: str, memory: str, headers: list[str], fields: dict[str, list[int]]) -> str:

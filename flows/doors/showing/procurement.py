@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuledger.extract import source as sources
-from gpuledger.extract.archive.snapshots import Archive
 from gpuledger.flows.doors.showing import chosen
 from gpuledger.flows.doors.showing.money import Money, money_in, prices_heading, tax_heading
 from gpuledger.flows.doors.showing.show import human
@@ -18,8 +16,6 @@ from gpuledger.flows.settings import settings
 from gpuledger.flows.settings.settings import texts
 from gpuledger.flows.words.lang import N_, gettext
 from gpuledger.flows.words.say import say, spoken
-from gpuledger.items import Offer
-from gpuledger.message import Failure
 from gpuledger.transform.answers import columns, orders
 from gpuledger.transform.answers.markets import market
 from gpuledger.transform.buying.headline import named, sentences, speed_of
@@ -54,7 +50,6 @@ def sheet(data: DataDir, money: Money, clock: datetime, answered: Sequence[Answe
     home = market(data, chosen.market()).market
     with reader(data) as con:
         asker = Asker(con, data, texts(settings.load({}).assumptions_given), clock)
-        quotes = _Quotes(con, data)
         there: dict[tuple[str, str | None], Answered] = {
             (one.kept.name, one.answer.stock.place.market): one for one in answered if one.answer
         }
@@ -66,7 +61,7 @@ def sheet(data: DataDir, money: Money, clock: datetime, answered: Sequence[Answe
         found = [
             row
             for one in asked
-            for row in _rows(asker, there.get((one.name, one.market)) or asker.ask(one), quotes, all_in)
+            for row in _rows(asker, there.get((one.name, one.market)) or asker.ask(one), con, all_in)
         ]
     listed = [column for column in _columns() if codes or column.name != "currency"]
     rows = [[row.get(column.name) for column in listed] for row in found]
@@ -87,7 +82,9 @@ def _money_column(column: Column, money: Money | None) -> Column:
     return replace(column, name=money.name(column.name), heading=f"{column.heading}, {money.code}")
 
 
-def _rows(asker: Asker, asked: Answered, quotes: _Quotes, money: Currency | None) -> Iterator[dict[str, Any]]:
+def _rows(
+    asker: Asker, asked: Answered, con: duckdb.DuckDBPyConnection, money: Currency | None
+) -> Iterator[dict[str, Any]]:
     """The picks of one question, and what is best of each vendor's quote that answers it, by the names of `_columns` and in
     a currency (None: in that of the question).
     """
@@ -99,13 +96,13 @@ def _rows(asker: Asker, asked: Answered, quotes: _Quotes, money: Currency | None
         return
     picks = answer.picks.all()
     for place, option in enumerate(picks, 1):
-        yield _row(_Order(one, answer, option, place), "", quotes, money)
+        yield _row(_Order(one, answer, option, place), "", con, money)
     bought = {(pick.evidence.listing_id, pick.gpu_count) for pick in picks if pick.evidence}
-    for vendor in () if one.question.shops else orders.vendors(quotes.con, answer.stock.place.market):
+    for vendor in () if one.question.shops else orders.vendors(con, answer.stock.place.market):
         quoted = asker.ask(one, replace(one.question, shops=(vendor,))).answer
         first = quoted and quoted.picks and quoted.picks.first
         if quoted and first and first.evidence and (first.evidence.listing_id, first.gpu_count) not in bought:
-            yield _row(_Order(one, quoted, first, 1), "quote", quotes, money)
+            yield _row(_Order(one, quoted, first, 1), "quote", con, money)
 
 
 class _Order(NamedTuple):
@@ -124,11 +121,10 @@ def _asked(kept: Kept) -> str:
     return ", ".join(f"{say(name)} {value}" for name, value in each.items())
 
 
-def _row(order: _Order, advice: str, quotes: _Quotes, money: Currency) -> dict[str, Any]:
+def _row(order: _Order, advice: str, con: duckdb.DuckDBPyConnection, money: Currency) -> dict[str, Any]:
     option, answer = order.option, order.answer
     row = row_of(Shown(rank=order.place, option=option, ruled_out=None, answer=answer, origin=lambda sha256: None))
-    listing, quoted = orders.listing_of(quotes.con, option), quotes.offer_of(option)
-    held = orders.held(quotes.con, option.gpu_id)
+    listing, held = orders.listing_of(con, option), orders.held(con, option.gpu_id)
     boards = option.bought.boards if option.way == "buy" and option.bought else 1
     pieces = boards - dict(answer.limits.owned).get(option.gpu_id or "", 0)  # without those that are there
     memory = gettext("{done} of {known} GB").format(done=f"{option.needed_gb:.1f}", known=f"{option.available_gb:.1f}")
@@ -147,8 +143,8 @@ def _row(order: _Order, advice: str, quotes: _Quotes, money: Currency) -> dict[s
         "what": say(named(option)), "shop": _vendor(option), "mpn": listing.mpn, "quantity": pieces,
         "tax": gettext("tax not stated") if listing.is_quote and listing.tax_included is None
         else tax_heading(answer.stock.place),
-        "shipping_usd": shipping, "valid_until": quoted and quoted.valid_until, "offered": quoted and quoted.quantity,
-        "stock": _stock(option, quoted),
+        "shipping_usd": shipping, "valid_until": listing.valid_until, "offered": listing.quantity,
+        "stock": _stock(option, listing),
         "why": " ".join([*(say(line, money.sum) for line in speed_of(option, answer)), memory]),
         "held": "; ".join(filter(None, first)) or None, "last_confirmed": row["last_seen_at"],
         "speed_is": spoken(row["speed_is"]), "evidence": (row["snapshot_sha256"] or "")[:12] or None,
@@ -165,35 +161,12 @@ def _vendor(option: Option) -> str | None:
     return say(evidence.shop) if evidence.source in sources.names() else None
 
 
-def _stock(option: Option, quoted: Offer | None) -> str | None:
-    """What the seller says of stock."""
-    if quoted is not None:
-        return gettext("{count} offered").format(count=quoted.quantity) if quoted.quantity else None
+def _stock(option: Option, listing: orders.Listing) -> str | None:
+    """What the seller says of delivery and stock."""
+    if listing.is_quote:
+        offered = gettext("{count} offered").format(count=listing.quantity) if listing.quantity else None
+        return ", ".join(filter(None, (listing.delivery, offered))) or None
     return gettext("in stock") if option.evidence and option.evidence.listing_id else None
-
-
-class _Quotes:
-    """The offers of vendors' files as they are archived: until when they hold, and for how many pieces."""
-
-    def __init__(self, con: duckdb.DuckDBPyConnection, data: DataDir) -> None:
-        self.con = con
-        self._archive = Archive.at(data.snapshots, data.store)
-        self._read: dict[str, dict[str, Offer]] = {}
-
-    def offer_of(self, option: Option) -> Offer | None:
-        """The offer of an option, None if it is no quote, or if the archive does not have the file any more."""
-        listing = orders.listing_of(self.con, option)
-        if not listing.is_quote or option.evidence is None or listing.key is None:
-            return None
-        sha256 = option.evidence.snapshot_sha256
-        if sha256 not in self._read:
-            self._read[sha256] = {}
-            origin = self._archive.origin(sha256)
-            if origin is not None:
-                with suppress(Failure, OSError):
-                    found = sources.get(origin.source).parse(self._archive.page(origin))
-                    self._read[sha256] = {one.key: one for one in found if isinstance(one, Offer)}
-        return self._read[sha256].get(listing.key)
 
 
 def _columns() -> Sequence[Column]:
@@ -215,7 +188,7 @@ def _columns() -> Sequence[Column]:
                gettext("of all pieces, as the shop or the quote states it; empty where it does not"), 9),
         Column("valid_until", gettext("valid until"), "day", gettext("last day of a quote"), 11),
         Column("stock", gettext("delivery"), "text",
-               gettext("in stock, or how many a quote offers; empty where nobody was asked"), 9),
+               gettext("in stock, or when a quote delivers and how many it offers; empty where nobody was asked"), 9),
         Column("url", gettext("link"), "link", gettext("page of the offer"), 6),
         Column("why", gettext("why"), "long",
                gettext("speed for the model, measured or calculated with its range, and the memory that it needs"), 18),
