@@ -234,7 +234,9 @@ def predicted(calibration: Calibration, point: Point) -> float:
             return point.users / step
         return point.users * point.output / (point.output * step + point.users * prompt)
     if point.what == "decode":
-        return 1 / calibration.decode_times(point.card, point.work).seconds(point.work, point.count)
+        work = point.work
+        times = calibration.decode_times(point.card, work)
+        return 1 / times.seconds(work.weight_bytes, work.cache_bytes, work.layers, point.count)
     rate = calibration.prefill_tokens_per_s(point.card, point.work, point.count, PIECE_TOKENS)
     return rate if rate else math.nan
 

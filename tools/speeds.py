@@ -52,7 +52,7 @@ def work_of(model_id: str, precision: str, written_at: int, prompt_tokens: int, 
     """The work of a model of the catalogue (see `work`), read in pieces of `piece` tokens."""
     shape, piece = catalogue.architecture(model_id), min(piece, prompt_tokens)
     usual = work(shape, precision, written_at, prompt_tokens)
-    return replace(usual, piece_tokens=piece, piece_bytes=weights(shape, precision).read_bytes(piece))
+    return replace(usual, piece_bytes=weights(shape, precision).read_bytes(piece) / piece)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

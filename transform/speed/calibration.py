@@ -67,13 +67,10 @@ class DecodeTimes:
     a_layer: float
     a_handover: float
 
-    def seconds(self, work: Work, count: int) -> float:
-        """The time of one token on `count` cards that share the layers."""
+    def seconds(self, weights: float, cache: float, layers: int, count: int) -> float:
+        """The time of a token on `count` cards that share the layers, from the bytes of weights and cache that it reads."""
         return (
-            self.a_byte * work.weight_bytes
-            + self.a_cached_byte * work.cache_bytes
-            + self.a_layer * work.layers
-            + self.a_handover * (count - 1)
+            self.a_byte * weights + self.a_cached_byte * cache + self.a_layer * layers + self.a_handover * (count - 1)
         )
 
 
@@ -94,13 +91,12 @@ class Case(NamedTuple):
 class Calibration:
     """The fitted figures of one engine.
 
-    `values` holds its parameters, and `groups` the effects of maker (also on mixtures), architecture, chip and card (natural
-    logarithms). `spread`
-    holds the standard deviations of held-out residuals by how near the nearest measurement is. `hull` has, for each
-    architecture and kind of model that were measured together (`Ampere dense`), the most tokens that were held on a card of
-    that maker, and the most users. `kept` has, for each kind of measurements (see Case), the share on left-out cards that
-    lay in their range, and their standard deviation where that is larger (else 0). `shapes` lists the models that were
-    measured (see Work).
+    `values` holds its parameters, and `groups` the effects of maker, architecture, chip and card (natural logarithms).
+    `spread` holds the standard deviations of held-out residuals by how near the nearest measurement is. `hull` has, for
+    each architecture and kind of model that were measured together (`Ampere dense`), the most tokens that were held on a
+    card of that maker, and the most users. `kept` has, for each kind of measurements (see Case), the share on left-out
+    cards that lay in their range, and their standard deviation where that is larger (else 0). `shapes` lists the models
+    that were measured (see Work).
     """
 
     engine: str
@@ -122,11 +118,10 @@ class Calibration:
         common = math.exp(
             self._effect("decode_architecture", card.architecture)
             + self._effect("decode_vendor", card.vendor)
-            + self._effect("decode_vendor_elsewhere", card.vendor)
             + self._effect("decode_card", card.gpu_id)
         )
         mixture = v["layer_mixture"] + self._effect("decode_mixture_vendor", card.vendor)
-        longer = mixture * work.is_mixture + v["layer_state"] * work.keeps_state
+        longer = mixture * work.is_mixture + v["layer_state"] * work.kind.startswith("linear")
         a_byte = math.exp(ln_a) / (card.bandwidth_gb_s * 1e9)
         cache = math.exp(v["cache"] + self._effect("decode_cache_vendor", card.vendor))
         return DecodeTimes(
@@ -146,11 +141,10 @@ class Calibration:
         ln += v["prefill_watts"] * math.log(card.watts / 300)
         ln += v[f"prefill_hidden_{work.weights}"] * math.log(work.hidden / 4096)
         mixture = v["prefill_mixture"] + self._effect("prefill_mixture_vendor", card.vendor)
-        slower = math.exp(v["prefill_state"] * work.keeps_state - mixture * work.is_mixture)
+        slower = math.exp(v["prefill_state"] * work.kind.startswith("linear") - mixture * work.is_mixture)
         attention = math.exp(v["prefill_attention"]) * work.attention_flops_a_token
         seconds = (slower * work.flops_a_token + attention) / (math.exp(ln) * 1e12)
-        piece_s = work.piece_bytes / (card.bandwidth_gb_s * 1e9) / work.piece_tokens
-        seconds += math.exp(v["prefill_piece"]) * piece_s
+        seconds += math.exp(v["prefill_piece"]) * work.piece_bytes / (card.bandwidth_gb_s * 1e9)
         ln = v["prefill_cards"] * math.log(count) + self._effect("prefill_card", card.gpu_id)
         ln += self._effect("prefill_architecture", card.architecture) + self._effect("prefill_vendor", card.vendor)
         return math.exp(ln) * pipeline_speedup(work.prompt_tokens, count, chunk_tokens) / seconds

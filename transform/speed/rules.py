@@ -443,8 +443,7 @@ def _calibrated_step(asked: Question, card: CardTraits) -> Step | None:
         return None
     times = fitted.decode_times(card, job.work)
     cache_s = times.a_cached_byte * asked.cache_read
-    reading_s = times.a_byte * asked.weights_read + cache_s + times.a_layer * job.shape.layers
-    reading_s += times.a_handover * (asked.plan.count - 1)
+    reading_s = times.seconds(asked.weights_read, asked.cache_read, job.shape.layers, asked.plan.count)
     measured = fitted.deviation(asked.case(card), job.work, job.written_at, cache_s / reading_s)
     deviation = math.hypot(measured, _SEVERAL_AT_ONCE * (job.load.users > 1))
     return Step(reading_s + asked.computing_s, asked.computing_s, deviation)

@@ -18,7 +18,7 @@ class Work:
 
     To write a token, `weight_bytes` and `cache_bytes` (what the layers hold of the tokens before it) are read. To read a
     token of the prompt, `flops_a_token` operations are done with weights, and `attention_flops_a_token` with the tokens
-    before it, and each piece of `piece_tokens` reads `piece_bytes` of weights. `hidden` is the hidden width. `is_mixture`
+    before it, and `piece_bytes` is its share of the weights that its piece reads. `hidden` is the width. `is_mixture`
     is true for a mixture of experts, and `kind` says what kind of model it is (see kind_of). `weights` is `f16` for 16 bits
     and more, else `packed`. `shape` identifies a measured model, whatever its name.
     """
@@ -32,15 +32,9 @@ class Work:
     flops_a_token: float
     attention_flops_a_token: float
     prompt_tokens: int
-    piece_tokens: int = 1
     piece_bytes: float = 0.0
     kind: str = "dense"
     shape: str = ""
-
-    @property
-    def keeps_state(self) -> bool:
-        """Whether layers keep a state in place of a cache."""
-        return self.kind.startswith("linear")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +99,7 @@ def work(shape: Architecture, precision: str, written_at: int, prompt_tokens: in
         flops_a_token=(flops.total - attention) / prompt_tokens if flops else 0.0,
         attention_flops_a_token=attention / prompt_tokens,
         prompt_tokens=prompt_tokens,
-        piece_tokens=piece,
-        piece_bytes=size.read_bytes(piece),
+        piece_bytes=size.read_bytes(piece) / piece,
         kind=kind_of(shape, size.precision),
         shape=name_of(shape, size),
     )
