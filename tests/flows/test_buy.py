@@ -233,7 +233,8 @@ def test_a_shop_has_its_name_and_what_is_presumed_of_one_that_the_user_named_is_
 
 def test_every_pick_says_how_fast_it_writes_speech_down(data: Path) -> None:
     words = ("--model", "whisper-large-v3", "--budget", "2000", "--condition", "any", "--limit", "1")
-    picks = succeeds("buy", *words, data=data).out.split("whisper-large-v3 at")[0]
+    picks, table = succeeds("buy", *words, data=data).out.split("whisper-large-v3 at")
+    assert "\ttimes real time\t" in table
     assert picks.count("as fast as it is spoken") > 1
     assert "nobody knows how fast" not in picks
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import statistics
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from gpuledger.flows.doors.asking.predicting import whole
 from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.answer import ask
 from gpuledger.transform.buying.need import WITHOUT_BF16, Need, need_of
-from gpuledger.transform.buying.question import Usage
+from gpuledger.transform.buying.question import Question, Usage
+from gpuledger.transform.buying.stock import Place, packaged
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.diffusion import diffusion_models, get
@@ -63,7 +66,27 @@ def test_measured_pictures_lie_in_the_range_also_where_weights_wait_in_the_machi
     answer = whole(asked, by_id()[card], 1, DataDir(tmp_path), None)
     assert (answer.speed.low or 0) < 1 / seconds < (answer.speed.high or 0)
     assert answer.verdict != "no"
-    assert (answer.needed > answer.usable) == any("wait in the machine" in str(line) for line in answer.said)
+    assert bool(asked.waiting_bytes(by_id()[card])) == any("wait in the machine" in str(line) for line in answer.said)
+
+
+@pytest.mark.parametrize(("model", "precision", "card"), [
+    ("flux.1-dev", "fp8", "nvidia-geforce-rtx-3060-12gb"), ("qwen-image", "bf16", "nvidia-geforce-rtx-3090"),
+    ("wan-2.2-a14b", "fp8", "nvidia-geforce-rtx-5060-ti-16gb"),
+])  # fmt: skip
+def test_a_card_on_which_weights_wait_is_offered_behind_those_that_hold_them(
+    model: str, precision: str, card: str, tmp_path: Path
+) -> None:
+    stock = packaged(Assumptions(), Place(market="us"), None, datetime(2026, 11, 27, tzinfo=UTC))
+    answer = ask(Question(model=model, precision=precision), stock, tmp_path)
+    said = whole(answer.need, by_id()[card], 1, DataDir(tmp_path), None).said
+    offered = [one for one in answer.ranking if one.gpu_id == card and one.pictures]
+    assert offered
+    assert answer.picks
+    assert answer.picks.first.needed_gb <= answer.picks.first.available_gb
+    for one in offered:
+        assert one.needed_gb > one.available_gb
+        assert one.notes[0] in said
+        assert one.pictures.basis == "estimated"
 
 
 @pytest.mark.parametrize(("model", "card", "runs"), [
@@ -98,13 +121,14 @@ def test_a_picture_or_a_clip_may_be_asked_with_other_pixels_frames_and_steps() -
 def test_the_operations_of_a_clip_follow_from_its_tokens() -> None:
     layers = {"wan-2.1-1.3b": 30, "wan-2.1-14b": 40, "wan-2.2-5b": 30, "wan-2.2-a14b": 40}
     clips = {name: model for name, model in diffusion_models().items() if model.clip is not None}
-    layers |= {"ltx-video": 28, "ltx-2": 48, "hunyuan-video": 60}
+    layers |= {"ltx-video": 28, "ltx-2": 48, "ltx-2.3": 48, "hunyuan-video": 60, "hunyuan-video-1.5": 54}
     assert set(clips) == set(layers)
     for name, model in clips.items():
         tokens = model.clip.tokens
         weights = next(part.parameters for part in model.parts if part.role == "denoiser")
         # A smaller stream is for the few tokens of sound; every second weight of a double block is for the text.
-        weights = {"ltx-2": 14_000_000_000, "hunyuan-video": 6_795_000_000}.get(name, weights)
+        half = {"ltx-2": 14_000_000_000, "ltx-2.3": 14_000_000_000, "hunyuan-video": 6_795_000_000}
+        weights = {**half, "hunyuan-video-1.5": 2_717_908_992}.get(name, weights)
         counted = 2 * weights * tokens + 4 * tokens**2 * model.clip.hidden * layers[name]
         assert model.pass_tflop == pytest.approx(counted / 1e12, rel=0.02), name
 

@@ -38,7 +38,6 @@ from gpuledger.transform.sizing.named import (
     usual_precision,
 )
 from gpuledger.transform.sizing.tensors import Architecture
-from gpuledger.transform.speed.pieces import HEARD
 
 #: The files with more bits than the usual one that people run, the most first.
 _MORE_BITS = ("Q8_0", "Q6_K", "Q5_K_M")
@@ -495,7 +494,7 @@ def _limits_to_ask(asker: _Asker) -> Iterator[Message]:
     """The nearest limits with which there is an answer, each with what is then picked."""
     question, money = asker.question, asker.stock.place.currency
     if question.speech_hours_per_day is not None and (alone := asker.if_asked(speech_hours_per_day=None)):
-        heard = [note.values["times"] for one in alone.ranking for note in one.notes if note.template == HEARD]
+        heard = [one.heard.values["times"] for one in alone.ranking if one.heard]
         if heard:
             hours = max(heard) * float(alone.assumptions.hours_per_day)
             yield Message("the fastest writes {hours:.0f} hours a day down: share them among machines", hours=hours)

@@ -17,6 +17,7 @@ from gpuledger.transform.buying.choosing.picks import Picks
 from gpuledger.transform.buying.hosts import estimated_on, has_no_fan
 from gpuledger.transform.buying.makers import LAUNCH_PRICE, LIST_PRICE, STREET_PRICE, newest_street_price
 from gpuledger.transform.buying.market import ANY_SHOP, Evidence, Hosted
+from gpuledger.transform.buying.need import WAITING
 from gpuledger.transform.buying.options import OWNED, Option, busy_hours
 from gpuledger.transform.buying.rows import machine_usd, mark_of, memory_gb, supply_of
 from gpuledger.transform.sizing.diffusion import DiffusionModel
@@ -62,7 +63,7 @@ def headline(answer: Answer) -> Headline | None:
     first = picks.first
     cheaper = cheapest_below(picks, ((gravity(one), one) for one in answer.ranking))
     # Of rented cards nothing is known about speech.
-    rental = None if first.own is None or _heard(first) is not None else _like_with_like(first, answer)
+    rental = None if first.own is None or first.heard is not None else _like_with_like(first, answer)
     rent_below = None
     if rental is not None and first.own is not None and rental.price_usd is not None:
         hour = costs.rent_per_used_hour(rental.price_usd, rental.way, answer.assumptions)
@@ -71,7 +72,7 @@ def headline(answer: Answer) -> Headline | None:
     return Headline(first, cheaper, rental, rent_below, *_interface(first, answer))
 
 
-def cheapest_below(picks: Picks, answers: Iterable[tuple[tuple[bool, int, int, int], Option]]) -> Option | None:
+def cheapest_below(picks: Picks, answers: Iterable[tuple[tuple[bool, bool, int, int, int], Option]]) -> Option | None:
     """What is bought for less than all picks and runs: that against which least speaks (its `gravity` comes with it), and of
     equals the cheapest. None if all such take more than four times as long as is comfortable: nobody buys that.
     """
@@ -113,10 +114,6 @@ def rent_curve(answer: Answer) -> RentCurve | None:
     hour = costs.rent_per_used_hour(found.rental.price_usd, rental.way, answer.assumptions)
     always = idle + own.running_per_hour * HOURS_A_MONTH
     return RentCurve(rental.what, idle, always, hour * HOURS_A_MONTH, found.rent_below)
-
-
-def _heard(option: Option) -> Message | None:
-    return next((note for note in option.notes if note.template == HEARD), None)
 
 
 def _interface(first: Option, answer: Answer) -> tuple[Hosted | None, Decimal | None]:
@@ -405,7 +402,7 @@ class _Said(NamedTuple):
         times = Message("as fast") if ratio == "1" else Message("{times} times as fast", times=ratio)
         if option.pictures is not None:
             return Message("{time} for each, {times}", time=_time(1 / option.pictures.per_s), times=times)
-        if (heard := _heard(option)) is not None:
+        if (heard := option.heard) is not None:
             return Message("speech {times:.3g} times as fast as it is spoken", times=heard.values["times"])
         if option.speed is None:
             return Message("nobody knows how fast")
@@ -476,8 +473,7 @@ class _Said(NamedTuple):
                 yield Message("{rate} pictures a minute, measured.", rate=f"{made.per_s * option.gpu_count * 60:.3g}")
             else:
                 yield made_in(model, Rate(made.per_s, made.low, made.high, None, made.basis), made.iterations)
-        if (heard := _heard(option)) is not None:
-            yield heard
+        yield from (note for note in option.notes if note.template in (HEARD, WAITING))
         if option.speed is None:
             return
         rate, each = option.speed.rate, option.speed.each

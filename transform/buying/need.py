@@ -18,7 +18,7 @@ from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.buying.question import Usage
 from gpuledger.transform.identity.gpu import MACHINE, Gpu
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.diffusion import DiffusionModel, image_memory
+from gpuledger.transform.sizing.diffusion import DiffusionModel, ImageMemory, image_memory
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.tensors import Architecture
 from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision
@@ -32,6 +32,11 @@ from gpuledger.transform.speed.rules import Job, Plan, Rate
 
 #: Why a model does not run on a card that its program runs on.
 WITHOUT_BF16 = "{card} does not multiply bf16, which {model} needs"
+#: What is said of a card on which weights of a model of pictures wait.
+WAITING = (
+    "{waiting:.1f} GB of its weights wait in the machine's memory and are read from it in every step, as ComfyUI does by "
+    "itself; the machine needs {resident:.0f} GB for the model."
+)
 # Training is loaded where it is asked for: most questions are about answers.
 if TYPE_CHECKING:
     from gpuledger.transform.sizing.tuning import Tuning, Way
@@ -49,8 +54,8 @@ _OF_PICTURES, _TRAINING = "transformers", "peft"
 class Need:
     """A model at one precision under a load.
 
-    `job` is the work of a model of text, and None for an image model (`diffusion`). An image model needs `image_bytes` on
-    each card. Each card makes its own pictures, so `splits` is false.
+    `job` is the work of a model of text, and None for an image model (`diffusion`). An image model needs `image` on each
+    card. Each card makes its own pictures, so `splits` is false.
     """
 
     model_id: str
@@ -61,7 +66,7 @@ class Need:
     users: int = 1
     answer_tokens: int = 0
     job: Job | None = None
-    image_bytes: int = 0
+    image: ImageMemory | None = None
     offload: Offload = "none"
     diffusion: DiffusionModel | None = None
     tuning: Tuning | None = None
@@ -123,7 +128,7 @@ class Need:
         if self.tuning is not None:
             return self.tuning.shared + count * self.tuning.each
         if self.job is None:
-            return self.image_bytes
+            return self.image.needed if self.image else 0
         return needed_bytes(self.job, self.engine, self.engine.split, count)
 
     def usable_bytes(self, gpu: Gpu, count: int) -> int:
@@ -146,10 +151,26 @@ class Need:
         if self.diffusion is None:
             return None
         rate = pieces.pace(gpu, self.diffusion, self.precision)
-        waiting = self.image_bytes - (1 - pieces.KEPT_FREE) * self.usable_bytes(gpu, 1)
-        if rate is None or waiting <= 0 or gpu.form_factor == MACHINE:
-            return rate
-        return pieces.streamed(rate, self.diffusion, waiting)
+        waiting = self.waiting_bytes(gpu)
+        return rate if rate is None or not waiting else pieces.streamed(rate, self.diffusion, waiting)
+
+    def waiting_bytes(self, gpu: Gpu) -> int:
+        """Bytes of the weights of an image model that wait in the machine's memory, since programs keep `KEPT_FREE` of the
+        card free. 0 if none do, and if it does not run so: too many would wait, or the machine has no other memory.
+        """
+        if self.image is None or gpu.form_factor == MACHINE:
+            return 0
+        usable = self.usable_bytes(gpu, 1)
+        if self.image.needed - usable >= pieces.MOST_WAITING * self.image.weights:
+            return 0
+        return max(0, round(self.image.needed - (1 - pieces.KEPT_FREE) * usable))
+
+    def waiting(self, gpu: Gpu) -> tuple[Message, ...]:
+        """What is said of a card on which weights wait, nothing for others."""
+        waiting = self.waiting_bytes(gpu)
+        if not waiting or self.image is None:
+            return ()
+        return (Message(WAITING, waiting=waiting / 1e9, resident=self.image.all_resident / 1e9),)
 
     def against(self, gpu: Gpu) -> Message | None:
         """Why the model does not run on a card, None if it does or if nothing is known about that."""
@@ -179,7 +200,7 @@ def need_of(
             precision=precision.lower(),
             engine=engines()[_OF_PICTURES],
             assumptions=assumptions,
-            image_bytes=image_memory(shape, precision, 1, assumptions).needed,
+            image=image_memory(shape, precision, 1, assumptions),
             diffusion=shape,
         )
     if usage.is_of_a_picture:

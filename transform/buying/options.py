@@ -12,7 +12,7 @@ from gpuledger.transform.assumptions import Assumptions, with_value_kept
 from gpuledger.transform.buying import costs
 from gpuledger.transform.buying.hosts import Host, computers, host_for, host_with_room, hosts, outlet_watts
 from gpuledger.transform.buying.market import Card, Evidence, Instance, Measurement, Node, Pictures
-from gpuledger.transform.buying.need import HARDLY_FASTER, Copies, Need, verdict_on
+from gpuledger.transform.buying.need import HARDLY_FASTER, WAITING, Copies, Need, verdict_on
 from gpuledger.transform.figures import assumed, both, shown
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.speed import memory, pieces
@@ -167,13 +167,23 @@ class Option(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """Whether the model fits in the memory."""
-        return self.needed_gb <= self.available_gb
+        """Whether the model fits in the memory, or runs with weights that wait in the machine's."""
+        return self.needed_gb <= self.available_gb or self.waits
+
+    @property
+    def waits(self) -> bool:
+        """Whether weights of an image model wait in the machine's memory, as a note says."""
+        return any(note.template == WAITING for note in self.notes)
 
     @property
     def is_known(self) -> bool:
         """Whether there is a speed of what does not write token by token: pictures, clips, speech, training."""
-        return bool(self.pictures or self.speed) or any(note.template == pieces.HEARD for note in self.notes)
+        return bool(self.pictures or self.speed or self.heard)
+
+    @property
+    def heard(self) -> Message | None:
+        """How fast speech is written down, with the figures. None for other models."""
+        return next((note for note in self.notes if note.template == pieces.HEARD), None)
 
     @property
     def may_have_risen(self) -> bool:
@@ -241,6 +251,8 @@ class _Question:
         in front of its own.
         """
         written_usd, read_usd = per_million(option.total_usd, self.busy_hours, speed, self.need)
+        if option.chip is not None:
+            option = option._replace(notes=(*self.need.waiting(option.chip), *option.notes))
         return option._replace(
             needed_gb=size[0], available_gb=size[1], speed=speed, usd_per_million_tokens=written_usd,
             usd_per_million_read=read_usd,
@@ -496,7 +508,7 @@ class _Question:
         limits, reasons = self.limits, list[Message]()
         is_of_text = self.need.job is not None and self.need.offload == "none" and option.condition != OWNED
         is_tight = self.assumptions.free_memory_share and memory.verdict(needed, available) == "tight"
-        if needed > available:
+        if needed > available and not option.waits:
             reasons.append(Message("needs {needed:.1f} GB and has {available:.1f}", needed=needed, available=available))
         elif is_of_text and is_tight:
             reasons.append(Message(TIGHT, needed=needed, available=available, least=memory.TIGHT_SHARE))
@@ -561,9 +573,8 @@ def per_million(
 
 def busy_hours(option: Option, need: Need, limits: Limits) -> float | None:
     """The hours a day that the tokens or the speech of the limits take. None if nothing is asked or the speed not known."""
-    heard = next((note for note in option.notes if note.template == pieces.HEARD), None)
-    if limits.speech_hours_per_day is not None and heard is not None:
-        return limits.speech_hours_per_day / float(heard.values["times"])
+    if limits.speech_hours_per_day is not None and option.heard is not None:
+        return limits.speech_hours_per_day / float(option.heard.values["times"])
     speed, tokens = option.speed, limits.tokens_per_month
     if tokens is None or speed is None or not speed.expected:
         return None

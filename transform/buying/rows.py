@@ -96,6 +96,11 @@ def _images(name: str) -> Callable[[Shown], Any]:
     return of_all
 
 
+def _speech(name: str) -> Callable[[Shown], Any]:
+    """How many times as fast as it is spoken speech is written down."""
+    return lambda shown: shown.option.heard and float(f"{shown.option.heard.values[name]:.3g}")
+
+
 def _price_is(shown: Shown) -> str:
     """What one pays the price for: all cards, or an hour of rent."""
     if shown.option.price_usd is None:
@@ -104,8 +109,10 @@ def _price_is(shown: Shown) -> str:
 
 
 def _speed_is(shown: Shown) -> str:
-    speed = shown.option.speed
-    return shown.option.pictures.basis if shown.option.pictures else speed.rate.basis if speed else "unknown"
+    option = shown.option
+    if option.heard is not None:
+        return "estimated"
+    return option.pictures.basis if option.pictures else option.speed.rate.basis if option.speed else "unknown"
 
 
 def _measured(shown: Shown) -> Any:
@@ -214,6 +221,9 @@ COLUMNS: Mapping[str, Callable[[Shown], Any]] = MappingProxyType(
         "kept_usd": _at("own.kept", 2),
         "low_images_per_s": _images("low"),
         "high_images_per_s": _images("high"),
+        "times_real_time": _speech("times"),
+        "low_times_real_time": _speech("low"),
+        "high_times_real_time": _speech("high"),
         "seller": _at("evidence.vendor"),
         "listing_id": _at("evidence.listing_id"),
         "age_hours": _age,

@@ -146,7 +146,7 @@ def steps(answers: Sequence[Answer]) -> list[Step]:
 
 
 #: How much speaks against the first pick, and the picks as in Step.
-_Weighed = tuple[tuple[bool, int, int, int], tuple[Option | None, ...]]
+_Weighed = tuple[tuple[bool, bool, int, int, int], tuple[Option | None, ...]]
 
 
 class _Judged:

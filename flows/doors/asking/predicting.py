@@ -198,35 +198,26 @@ def whole(need: Need, gpu: Gpu, count: int, data: DataDir, tokens: int | None) -
     from gpuledger.transform.buying import costs
     from gpuledger.transform.buying.explained import tuning_steps
     from gpuledger.transform.buying.headline import made_in
-    from gpuledger.transform.identity.gpu import MACHINE
-    from gpuledger.transform.sizing.diffusion import image_memory
-    from gpuledger.transform.speed import memory, pieces, training
+    from gpuledger.transform.speed import memory, training
 
     tuning, model, against = need.tuning, need.diffusion, need.against(gpu)
     needed, usable = need.needed_bytes(count), need.usable_bytes(gpu, count)
     verdict, steps = memory.verdict(needed, usable), list(tuning_steps(tuning, count)) if tuning else []
-    rate, sizes = need.trained(gpu, count) if model is None else need.made(gpu), None
-    if model is not None:
-        sizes = image_memory(model, need.precision, 1, need.assumptions)
-        if verdict == "no" and needed - usable < pieces.MOST_WAITING * sizes.weights and gpu.form_factor != MACHINE:
-            verdict = "tight"
+    rate, waiting = need.trained(gpu, count) if model is None else need.made(gpu), need.waiting(gpu)
+    if verdict == "no" and waiting:
+        verdict = "tight"
     speed = None if verdict == "no" or against is not None else rate
     said = [against] if against is not None else []
     if speed is not None:
         said.append(training.said(speed, tokens) if model is None else made_in(model, speed))
         said += costs.energy(gpu, count, speed.expected, need.assumptions)
         said += _of_training(data, gpu, count, speed, need) if tuning else ()
-    if sizes is not None:
+    if need.image is not None:
         said.append(Message(
             "one network after the other on the card, as ComfyUI and diffusers' offloading run it; {resident:.1f} GB "
-            "with all of them there", resident=sizes.all_resident / 1e9,
+            "with all of them there", resident=need.image.all_resident / 1e9,
         ))  # fmt: skip
-        if verdict != "no" and needed > usable:
-            said.append(Message(
-                "{waiting:.1f} GB of its weights wait in the machine's memory and are read from it in every step, as "
-                "ComfyUI does by itself; the machine needs {resident:.0f} GB for the model", waiting=(needed - usable) / 1e9,
-                resident=sizes.all_resident / 1e9,
-            ))  # fmt: skip
+        said += waiting
     if tuning is not None:
         said.append(tuning.description)
     return Whole(verdict, needed, usable, speed, said, steps)

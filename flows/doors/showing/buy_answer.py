@@ -182,7 +182,8 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], data: DataDir, *, exp
     need, currency = answer.need, cast("Money", answer.stock.place.currency)
     for paragraph in paragraphs(answer):
         terminal.say(" ".join(say(line, currency.sum) for line in paragraph))
-    columns = _of_pictures if need.diffusion is not None else _of_text
+    is_speech = any(row["times_real_time"] for row in rows)
+    columns = _of_pictures if need.diffusion is not None else _of_speech if is_speech else _of_text
     lines = [list(columns(row).values()) for row in rows]
     # The title is printed in a pipe too, because the answer is incomplete without what its figures are for.
     terminal.say(currency.title(_title(answer, data)))
@@ -269,9 +270,9 @@ def _presumed(answer: Answer) -> Iterator[str]:
 
 #: The columns that a narrow screen keeps, the most important first.
 _WORTH = (
-    "#", "what", "way", "day one USD", "in all USD", "tokens/s", "each user", "seconds each", "mark", "range",
-    "machine", "writes tokens/s", "USD (an hour, if rented)", "speed is", "USD per M tokens", "USD per 1000 pictures",
-    "GB needed", "price since",
+    "#", "what", "way", "day one USD", "in all USD", "tokens/s", "each user", "seconds each", "times real time",
+    "mark", "range", "machine", "writes tokens/s", "USD (an hour, if rented)", "speed is", "USD per M tokens",
+    "USD per 1000 pictures", "GB needed", "price since",
 )  # fmt: skip
 
 #: The most machines without a price that are named below the table.
@@ -333,6 +334,15 @@ def _of_pictures(row: dict[str, Any]) -> dict[str, Any]:
         "range": "–".join(filter(None, (_seconds(row[f"{end}_images_per_s"], row) for end in ("high", "low")))),
         "speed is": spoken(row["speed_is"]),
         "USD per 1000 pictures": row["usd_per_thousand_images"], "machine": spoken(row["host"] or ""),
+    }  # fmt: skip
+
+
+def _of_speech(row: dict[str, Any]) -> dict[str, Any]:
+    """A row for people, by its headings, for a model that writes speech down."""
+    return _offer(row) | {
+        "times real time": row["times_real_time"],
+        "range": f"{row['low_times_real_time']:g}–{row['high_times_real_time']:g}" if row["times_real_time"] else "",
+        "speed is": spoken(row["speed_is"]), "machine": spoken(row["host"] or ""),
     }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.tensors import count_parameters
 
 LITTLE_ROOM = "only {free:.0%} of its memory stays free, under {least:.0%}"
+WAITS = "part of its weights waits in the machine's memory"
 SMALL_CARD = "{memory:g} GB leave no room for the next model ({least:g} GB do)"
 SMALL_CARDS = "several cards of {memory:g} GB each, where {least:g} GB make sense"
 MANY_CARDS = "{count} cards made for a desktop in one machine, where at most {most:g} make sense"
@@ -43,8 +44,8 @@ _SUPPORT = {
 #: The reasons, the gravest first: experts let memory decide, then speed, then software, then price. For pictures, clips and
 #: training software comes before the size of a card: guides name NVIDIA alone.
 GRAVITY = (
-    LITTLE_ROOM, _SUPPORT["of_others"], _SUPPORT["of_pictures"], _SUPPORT["of_training"], SMALL_CARD, SMALL_CARDS,
-    MANY_CARDS, SPEED_UNKNOWN, SLOW, SLOW_PICTURE, SLOW_READER, LATE, _SUPPORT["ended"], _SUPPORT["not_listed"],
+    LITTLE_ROOM, WAITS, _SUPPORT["of_others"], _SUPPORT["of_pictures"], _SUPPORT["of_training"], SMALL_CARD,
+    SMALL_CARDS, MANY_CARDS, SPEED_UNKNOWN, SLOW, SLOW_PICTURE, SLOW_READER, LATE, _SUPPORT["ended"], _SUPPORT["not_listed"],
     _SUPPORT["of_intel"], NO_FAN, OLD_PRICE, ONE_CARD_DOES,
 )  # fmt: skip
 
@@ -138,14 +139,14 @@ def paid(option: Option, assumptions: Assumptions) -> Decimal:
     return outlay + (option.price_usd or 0) * Decimal(str(assumptions.stale_price_rise - 1))
 
 
-def gravity(option: Option) -> tuple[bool, int, int, int]:
-    """How much speaks against recommending it: an unknown speed, then how often its time is twice what is comfortable,
-    then the number of reasons, then the gravest of them.
+def gravity(option: Option) -> tuple[bool, bool, int, int, int]:
+    """How much speaks against recommending it: an unknown speed, weights that wait, then how often its time is twice what is
+    comfortable, then the number of reasons, then the gravest of them.
     """
     reasons = [_place(reason) for reason in option.behind]
-    is_unknown = any(reason.template == SPEED_UNKNOWN for reason in option.behind)
+    is_unknown, waits = (any(reason.template == one for reason in option.behind) for one in (SPEED_UNKNOWN, WAITS))
     doubled = int(math.log2(max(map(_times_too_slow, option.behind), default=1)))
-    return is_unknown, doubled, len(reasons), sum(1 << (len(GRAVITY) - place) for place in reasons)
+    return is_unknown, waits, doubled, len(reasons), sum(1 << (len(GRAVITY) - place) for place in reasons)
 
 
 def _place(reason: Message) -> int:
@@ -198,6 +199,8 @@ class _Rules(NamedTuple):
         moves = self.need.diffusion is not None or self.need.offload != "none"
         if not moves and free < self.assumptions.free_memory_share:
             yield Message(LITTLE_ROOM, free=free, least=self.assumptions.free_memory_share)
+        if option.needed_gb > option.available_gb:
+            yield Message(WAITS)
         memory = option.chip.memory_gb if option.chip and option.condition != OWNED else None
         if memory is None:
             return

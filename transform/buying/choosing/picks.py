@@ -42,9 +42,9 @@ class Ranked(NamedTuple):
     option: Option
 
     @property
-    def gravity(self) -> tuple[bool, int, int, int]:
+    def gravity(self) -> tuple[bool, bool, int, int, int]:
         """How much speaks against it, as comfort.gravity says."""
-        gravity: tuple[bool, int, int, int] = self.rank[1]
+        gravity: tuple[bool, bool, int, int, int] = self.rank[1]
         return gravity
 
 
