@@ -23,7 +23,7 @@ from gpuledger.extract.product.claims import Claim
 from gpuledger.extract.product.context import Context, page_currency
 from gpuledger.extract.product.prices import MAX_TEXT, VisiblePrice
 from gpuledger.extract.product.visible import Visible, beside, by_amount
-from gpuledger.items import Issue, PriceKind
+from gpuledger.items import Issue, PriceKind, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -569,7 +569,5 @@ def _is_close(price: VisiblePrice, shown_price: VisiblePrice | None) -> bool:
     return any(up in set(shown_price.element.iterancestors()) for up in [*price.element.iterancestors()][:4])
 
 
-def _issue(page: Context, code: str, message: str, text: str | None, severity: str = "warning") -> Issue:
-    return Issue(
-        code=code, message=message, severity="info" if severity == "info" else "warning", text=text, url=page.url
-    )
+def _issue(page: Context, code: str, message: str, text: str | None, severity: Severity = "warning") -> Issue:
+    return Issue(code=code, message=message, severity=severity, text=text, url=page.url)

@@ -56,7 +56,8 @@ class TakenIn:
 
     `night` is its good night, None if the source was not read well. `digest` is then the fingerprint of the batch, empty for
     one night of a file of many. `earlier` is the run that loaded the same batch, if there is one: what it quarantined is
-    recorded again. `refused` are the rows that were not loaded, each with the reason.
+    recorded again. `refused` are the rows that were not loaded, each with the reason, and `issues` what the check and the
+    load found.
     """
 
     outcome: SourceOutcome
@@ -65,6 +66,7 @@ class TakenIn:
     digest: str = ""
     earlier: str | None = None
     refused: Sequence[tuple[Row, str]] = ()
+    issues: Sequence[IssueOfPage] = ()
 
 
 def record(con: duckdb.DuckDBPyConnection, context: Context, taken_in: Sequence[TakenIn]) -> None:
@@ -98,36 +100,31 @@ def take_in(
     is_one_of_many = collected.nights is not None
     digest = "" if collected.failure or is_one_of_many else _digest(collected, context.as_of.date())
     if collected.failure is not None:
-        account = _Account("failed", failed(collected).reason)
+        taken_in = TakenIn(failed(collected))
     elif known.has(source, digest):
         # The account of the last good batch, which this one equals.
         last = known.batches[source]
-        counted = last.counted
-        account = _Account(
-            "unchanged", loaded=counted.loaded, quarantined=counted.quarantined, duplicate=counted.duplicate,
-            earlier=last.run_id,
-        )  # fmt: skip
+        taken_in = TakenIn(replace(last.counted, status="unchanged"), earlier=last.run_id)
     else:
-        account = _check_and_load(con, context, collected, verdict)
-    tables, night = account.tables, None
+        taken_in = _check_and_load(con, context, collected, verdict)
+    outcome, tables, night = taken_in.outcome, taken_in.tables, None
     shares, empty = _filled(con, context, collected)
-    if account.status not in ("failed", "refused"):
-        rows = account.loaded + account.quarantined
+    if not outcome.is_failure:
+        rows = outcome.loaded + outcome.quarantined
         usual = {column: round(now.share, 4) for column, now in shares.items() if column not in empty}
-        night = GoodNight(context.as_of, rows, account.status in ("ok", "unchanged"), usual)
+        night = GoodNight(context.as_of, rows, outcome.status in ("ok", "unchanged"), usual)
         tables |= {"core.source_night"}
     messages = [(Issue(code="column_empty", message=said, where=column), None) for column, said in empty.items()]
-    issues = [*collected.issues, *account.issues, *messages]
+    issues = [*collected.issues, *taken_in.issues, *messages]
     ledger.add_issues(con, context.run_id, source, issues)
     if not is_one_of_many:
-        ledger.add_quarantined(con, context.run_id, source, account.refused)
-    outcome = SourceOutcome(
-        source, account.status, account.reason, pages=collected.pages, pages_unchanged=collected.pages_unchanged,
-        size_bytes=collected.size_bytes, parsed=account.loaded + account.quarantined + account.duplicate,
-        loaded=account.loaded, quarantined=account.quarantined, duplicate=account.duplicate, changed=account.changed,
-        issues=len(issues), seconds=time.perf_counter() - started, emptied=tuple(empty.values()),
+        ledger.add_quarantined(con, context.run_id, source, taken_in.refused)
+    outcome = replace(
+        outcome, pages=collected.pages, pages_unchanged=collected.pages_unchanged, size_bytes=collected.size_bytes,
+        parsed=outcome.loaded + outcome.quarantined + outcome.duplicate, issues=len(issues),
+        seconds=time.perf_counter() - started, emptied=tuple(empty.values()),
     )  # fmt: skip
-    return TakenIn(outcome, tables, night, digest, account.earlier, account.refused)
+    return replace(taken_in, outcome=outcome, tables=tables, night=night, digest=digest)
 
 
 def _filled(
@@ -157,31 +154,12 @@ def _why(failure: ExtractError) -> str:
     return f"{type(failure).__name__}: {failure.url}: {failure.seen}; {failure.action}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Account:
-    """How a batch went. `changed` counts rows of the warehouse. The `refused` rows are recorded, each with its reason.
-
-    `earlier` is the run that loaded the same batch, if there is one.
-    """
-
-    status: SourceStatus
-    reason: str | None = None
-    loaded: int = 0
-    quarantined: int = 0
-    duplicate: int = 0
-    changed: int = 0
-    tables: frozenset[str] = frozenset()
-    issues: Sequence[IssueOfPage] = ()
-    refused: Sequence[tuple[Row, str]] = ()
-    earlier: str | None = None
-
-
 def _check_and_load(
     con: duckdb.DuckDBPyConnection,
     context: Context,
     collected: Collected,
     verdict: Verdict | None,
-) -> _Account:
+) -> TakenIn:
     source = collected.source
     rows = [Row(item, sha256) for item, sha256 in collected.rows]
     first, repeats = split_duplicates(rows, lambda item: others.key_of(source, item))
@@ -190,12 +168,12 @@ def _check_and_load(
     issues += [(Issue(code="contract_warning", message=warning), None) for warning in verdict.warnings]
     if verdict.refusal is not None:
         whole = f"whole batch refused: {verdict.refusal}"
-        account = _Account(
-            "refused", verdict.refusal, quarantined=len(first), refused=[(row, whole) for row in first]
-        )  # fmt: skip
+        outcome = SourceOutcome(source, "refused", verdict.refusal, quarantined=len(first))
+        taken_in = TakenIn(outcome, refused=[(row, whole) for row in first])
     else:
-        account = _load(con, context, collected, first, verdict)
-    return replace(account, duplicate=len(repeats), issues=[*issues, *account.issues])
+        taken_in = _load(con, context, collected, first, verdict)
+    outcome = replace(taken_in.outcome, duplicate=len(repeats))
+    return replace(taken_in, outcome=outcome, issues=[*issues, *taken_in.issues])
 
 
 def _checked(context: Context, collected: Collected, first: Sequence[Row]) -> Verdict:
@@ -212,7 +190,7 @@ def _checked(context: Context, collected: Collected, first: Sequence[Row]) -> Ve
 
 def _load(
     con: duckdb.DuckDBPyConnection, context: Context, collected: Collected, first: Sequence[Row], verdict: Verdict
-) -> _Account:
+) -> TakenIn:
     """Load the accepted rows; `first` are all rows of the batch that do not repeat an earlier one."""
     source, today = collected.source, context.as_of.date()
     expired = {
@@ -242,12 +220,16 @@ def _load(
     )
     status, reason = how_it_went(loaded, source, len(accepted) + len(held), collected.unread)
     by_gate = held_by_the_gate(first, source, loading.held_reasons(con, source)) if loaded.held else []
-    return _Account(
-        status, reason, loaded=len(accepted) - loaded.held,
-        quarantined=len(kept_out) + loaded.held, changed=loaded.changes.total, tables=frozenset(loaded.changes.changed),
+    outcome = SourceOutcome(
+        source, status, reason, loaded=len(accepted) - loaded.held, quarantined=len(kept_out) + loaded.held,
+        changed=loaded.changes.total,
+    )  # fmt: skip
+    return TakenIn(
+        outcome,
+        frozenset(loaded.changes.changed),
         issues=[(issue, None) for _, issue in loaded.changes.issues],
         refused=[*by_gate, *((first[position], why) for position, why in kept_out.items())],
-    )  # fmt: skip
+    )
 
 
 def how_it_went(

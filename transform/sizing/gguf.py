@@ -161,10 +161,6 @@ def _down_type(file_type: str, base: str, layer: int, around: Surroundings) -> s
 #: Matrices that the quantizer never packs: the router decides which experts run, and the position tables are small.
 _NEVER_PACKED = ("ffn_gate_inp", "ffn_gate_inp_shexp", "position_embd", "token_types", "attn_rel_b")
 
-#: The file also holds the tokenizer, which takes 23 bytes (Llama 2) to 61 bytes (Llama 3, with its merges) for each token
-#: of the vocabulary in published files.
-TOKENIZER_BYTES_PER_TOKEN = 45
-
 
 def dynamic_types() -> list[str]:
     """The names of Unsloth's files, whose sizes are estimated."""
@@ -183,12 +179,6 @@ def tensor_bytes(architecture: Architecture, file_type: str) -> list[int]:
     """
     around = surroundings(architecture)
     return [bytes_of(tensor, file_type, around) for tensor in architecture.tensors]
-
-
-def file_bytes(architecture: Architecture, file_type: str) -> int:
-    """Bytes of the whole file: its tensors, and an estimate of its tokenizer. A vision tower is in another file."""
-    tokenizer = architecture.vocab * TOKENIZER_BYTES_PER_TOKEN
-    return sum(tensor_bytes(architecture, file_type)) + tokenizer
 
 
 def surroundings(architecture: Architecture) -> Surroundings:
