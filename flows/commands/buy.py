@@ -45,7 +45,7 @@ def command(
     from gpuledger.flows.doors.asking.from_hub import bring
     from gpuledger.flows.doors.showing.buy_answer import show_answer
 
-    data = read_from(data_dir, month_will_do=True)
+    data = read_from(data_dir, month_will_do=True, as_one=True)
     if explain and form == "csv":
         raise click.UsageError(gettext("--explain needs --format table or json"))
     count = (_EXPLAINED if explain else MOST_SHOWN) if limit is None else limit

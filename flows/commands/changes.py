@@ -22,7 +22,7 @@ def command(card: str | None, since: datetime | None, limit: int, data_dir: str 
     from gpuledger.flows.doors.showing.show import no_rows, show
     from gpuledger.transform.answers.changes import changes
 
-    data = read_from(data_dir)
+    data = read_from(data_dir, as_one=True)
     cards = None if card is None else card_names.gpu_ids(data, card)
     answer = changes(data, since.date() if since else None, cards, limit or None)
     show(answer.under(gettext("What changed")), form)

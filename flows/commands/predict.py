@@ -50,7 +50,7 @@ def command(question: CardQuestion, explain: bool, limit: int, data_dir: str | N
     from gpuledger.transform.speed.engines import check_node, default_engine, engine_of
     from gpuledger.transform.speed.predict import DRAFTED_BY_TEXT, WITHOUT_DRAFT, with_draft
 
-    data = read_from(data_dir)
+    data = read_from(data_dir, as_one=True)
     count, card_name, cards = _cards(data, question.gpu, question.count)
     assumptions = of_settings(question.changed())
     if not question.model:

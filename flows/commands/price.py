@@ -47,7 +47,7 @@ def command(card: str | None, as_of: datetime | None, data_dir: str | None, form
     from gpuledger.transform.buying.headline import PRESUMED
     from gpuledger.transform.buying.market import ANY_SHOP
 
-    data = read_from(data_dir)
+    data = read_from(data_dir, as_one=True)
     names = list(dict.fromkeys(name.strip() for name in (card or "").split(",") if name.strip()))
     if as_of is None and may_be_packaged(data, data_dir):
         return _before_the_first_night(data, names, form)

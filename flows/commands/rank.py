@@ -27,7 +27,7 @@ def command(workload: str, as_of: datetime | None, data_dir: str | None, form: s
     from gpuledger.flows.doors.showing.show import no_rows, show
     from gpuledger.transform.answers.value import ranking
 
-    data = read_from(data_dir)
+    data = read_from(data_dir, as_one=True)
     workload, heading = workload_names.check(data, workload)
     answer = ranking(data, workload, day_of(data, as_of))
     show(answer.under(f"{heading} · {workload_names.when(data, as_of)}"), form)

@@ -36,7 +36,7 @@ def command(card: str, data_dir: str | None, form: str) -> None:
     from gpuledger.flows.doors.showing.money import money
     from gpuledger.transform.answers import card as cards
 
-    data = read_from(data_dir)
+    data = read_from(data_dir, as_one=True)
     gpu_ids, currency = card_names.gpu_ids(data, card), money(data)
     columns, rows = currency.table(*cards.facts(data, gpu_ids))
     facts = [_at_its_own_rate(data, dict(zip(columns, row, strict=True)), currency) for row in rows]

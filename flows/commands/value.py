@@ -39,7 +39,7 @@ def command(workload: str, basis: Basis, as_of: datetime | None, data_dir: str |
     from gpuledger.flows.doors.showing.show import no_rows, show
     from gpuledger.transform.answers.value import Scope, published_after, value
 
-    data = read_from(data_dir)
+    data = read_from(data_dir, as_one=True)
     workload, heading = workload_names.check(data, workload)
     day = day_of(data, as_of)
     currency = money(data, day)

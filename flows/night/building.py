@@ -82,8 +82,8 @@ def answer(con: duckdb.DuckDBPyConnection, context: Context) -> tuple[Build, Seq
 
     Raises AuditFailed.
     """
-    (model,) = (one for one in graph.load(con) if one.name == answers.TABLE)
-    model, answered = answers.filled(con, model, context.data, texts(context.settings.assumptions_given), context.as_of)
+    set_here = texts(context.settings.assumptions_given)
+    model, answered = answers.filled(con, graph.one(con, answers.TABLE), context.data, set_here, context.as_of)
     problems: list[str] = []
     (build,) = builder.build(
         con, [model], context.run_id, refuse=lambda one: problems.extend(_refuse(con, context.run_id, one))

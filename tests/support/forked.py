@@ -9,11 +9,14 @@ Prefect is not imported here, as it reads its settings from the environment when
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import sys
 import threading
 import traceback
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NoReturn
 
 from tqdm import tqdm
@@ -25,7 +28,12 @@ from gpuledger.expectations.contract import source_contract
 from gpuledger.extract import source as sources
 from gpuledger.flows import cli
 from gpuledger.items import Offer
+from gpuledger.transform.assumptions import Assumptions
+from gpuledger.transform.buying.answer import ask
+from gpuledger.transform.buying.question import Question
+from gpuledger.transform.buying.stock import Place, packaged
 from gpuledger.transform.identity.resolver import Resolver
+from gpuledger.transform.report.running import axes
 
 
 def warm_up() -> None:
@@ -35,6 +43,11 @@ def warm_up() -> None:
     check_batch(source_contract("newegg"), [offer] * 10)
     sources.discover()
     Resolver.load()
+    anywhere = packaged(Assumptions(), Place(market="us"), None, datetime.now(UTC))
+    for model in axes()["models"]:
+        ask(Question(model=model), anywhere, Path(os.devnull))
+    gc.collect()
+    gc.freeze()  # or each child would look through, and so copy, what it has from here
     assert threading.active_count() == 1
     assert "prefect" not in sys.modules
 

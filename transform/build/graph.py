@@ -96,6 +96,11 @@ def load(con: duckdb.DuckDBPyConnection, folder: Path = MODELS) -> list[Model]:
     return ordered
 
 
+def one(con: duckdb.DuckDBPyConnection, name: str) -> Model:
+    """The model of a built table such as `mart.answer`, by its name with its schema. Raises ValueError as `load` does."""
+    return next(_models_described_in(con, folder_of(name) / "table.toml"))
+
+
 def needed(models: Sequence[Model], names: Iterable[str]) -> list[Model]:
     """Those of the ordered `models` that are called one of `names`, and all that these are built from."""
     wanted = set(names)

@@ -192,8 +192,9 @@ def may_be_packaged(data: DataDir, data_dir: str | None) -> bool:
     return not data.published.exists() and (data_dir is None or data.root.is_dir())
 
 
-def read_from(data_dir: str | None, *, month_will_do: bool = False) -> DataDir:
-    """The data directory in which a reading command finds the published warehouse.
+def read_from(data_dir: str | None, *, month_will_do: bool = False, as_one: bool = False) -> DataDir:
+    """The data directory in which a reading command finds the published warehouse; `as_one` for a command that asks much of
+    it: to its end all is then read of one version, which is opened once.
 
     If the setting `warehouse` names a publication, it is brought up to date first, once a day; at first only its open month
     for a question that it answers alone. The option --data-dir overrides that setting. A publication that has been silent is
@@ -208,6 +209,10 @@ def read_from(data_dir: str | None, *, month_will_do: bool = False) -> DataDir:
             data = pulling.answering(settings, month_will_do=month_will_do)
         if said := pulling.silence(data, datetime.now(UTC)):
             terminal.aside(said)
+    if as_one and data.published.exists():
+        from gpuledger.warehouse.read import together  # much needs no warehouse, and DuckDB takes a tenth of a second
+
+        click.get_current_context().with_resource(together(data))
     home = (settings.market or settings.country).lower()
     if home and chosen.market() is None and data.published.exists():
         from gpuledger.transform.answers import markets
