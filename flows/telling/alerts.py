@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from gpuledger.flows.telling.redact import Redactor
 from gpuledger.flows.words.say import say
 from gpuledger.message import Failure
 from gpuledger.transform.answers.trust import held
+from gpuledger.transform.answers.trust.sources import SourceHealth
 from gpuledger.warehouse.errors import Locked, NoWarehouse
 
 _log = logging.getLogger("gpuledger.after")
@@ -107,10 +108,12 @@ def due(context: Context, summary: Summary, *, is_heard: bool) -> list[Message]:
     states: dict[str, _State] = {"run:failed": _failed(context, summary)}
     states |= _layout(summary)
     prices: dict[str, str] = {}
+    read: list[SourceHealth] = []
     answers: list[Message] = []
     groups = ["run"]
     try:
-        states |= _stale(context)
+        # The time of the run and not of the clock, because the nights of the sample have times of their own.
+        read = health.sources(context.data, context.as_of)
         states |= _watches(context)
         prices = _held(context)
         answers = kept_answers.tell(context.data, kept_answers.now(context.data), is_heard=is_heard)
@@ -118,10 +121,12 @@ def due(context: Context, summary: Summary, *, is_heard: bool) -> list[Message]:
     except NoWarehouse:
         pass  # nothing was ever published, so the only news is that the run failed
     truth = {key: state.is_so for key, state in states.items()} | dict.fromkeys(prices, True)
+    truth |= {f"stale:{source.source}": source.is_overdue for source in read}
     new_keys = newly_true(context.data.state / "told.json" if is_heard else None, truth, groups)
     messages = [states[key].message for key in new_keys if key in states] + answers
     for source in summary.degraded_sources:
         messages.append(Message(f"gpuledger: {source.source} is degraded", source.reason or "", "warning"))
+    messages += _stale_message([source for source in read if f"stale:{source.source}" in new_keys])
     return messages + _held_message([prices[key] for key in new_keys if key in prices])
 
 
@@ -144,16 +149,15 @@ def _layout(summary: Summary) -> dict[str, _State]:
     return states
 
 
-def _stale(context: Context) -> dict[str, _State]:
-    states = {}
-    # The time of the run and not of the clock, because the nights of the sample have times of their own.
-    for s in health.sources(context.data, context.as_of):
-        age = "it was never read well" if s.age_hours is None else f"its last good data are {s.age_hours:.0f} h old"
-        body = f"{age}; the limit is {s.limit_hours} h, and its prices no longer count.\n{s.reason or ''}".strip()
-        states[f"stale:{s.source}"] = _State(
-            s.is_overdue, Message(f"gpuledger: {s.source} is too old", body, "warning")
-        )
-    return states
+def _stale_message(old: Sequence[SourceHealth]) -> list[Message]:
+    if not old:
+        return []
+    lines = ["These prices no longer count."]
+    for s in old:
+        age = "never read well" if s.age_hours is None else f"last good data {s.age_hours:.0f} h old"
+        lines.append(f"{s.source}: {age}, the limit is {s.limit_hours} h. {s.reason or ''}".strip())
+    names = f"{', '.join(s.source for s in old)} {'is' if len(old) == 1 else 'are'} too old"
+    return [Message(f"gpuledger: {names}", "\n".join(lines), "warning")]
 
 
 def _watches(context: Context) -> dict[str, _State]:

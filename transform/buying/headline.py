@@ -25,9 +25,7 @@ from gpuledger.transform.sizing.named import limit_of_licence
 from gpuledger.transform.speed.pieces import HEARD
 from gpuledger.transform.speed.rules import Rate
 
-_NO_SHOP = (
-    "No shop of market {market} has a price that counts today, so nothing can be bought there: ask another --market."
-)
+_NO_SHOP = "No shop of {market} has a price that counts today, so nothing can be bought there: ask another --market."
 PRESUMED = "What a page of {shop} does not call used counts as new, and a marketplace's offers count for nothing."
 #: Times the maker's price from which what another market asks is said.
 _FAR_MORE = Decimal("1.2")
@@ -302,9 +300,9 @@ class _Said(NamedTuple):
         option, answer = self.found.option, self.answer
         if all(one.evidence is None or _is_of_maker(one.evidence) for one in answer.options if one.way == "buy"):
             yield Message(
-                "No price of a shop or of the street is known here in market {market}: these are prices of the makers, "
+                "No price of a shop or of the street is known here in {market}: these are prices of the makers, "
                 "mostly of the day on which a card came out. `gpuledger refresh` reads those of today.",
-                market=answer.stock.place.market,
+                market=Label(f"market {answer.stock.place.market}"),
             )
         if answer.instead is not None:
             yield answer.instead
@@ -660,7 +658,7 @@ class _Said(NamedTuple):
         if evidence is not None and evidence.source == ANY_SHOP:
             yield Message(PRESUMED, shop=evidence.shop)
         if not self.answer.stock.is_packaged and not _is_sold(self.answer.options):
-            yield Message(_NO_SHOP, market=self.answer.stock.place.market)
+            yield Message(_NO_SHOP, market=Label(f"market {self.answer.stock.place.market}"))
         of_all = [one.evidence for one in self.answer.options if one.evidence and _is_of_street(one.evidence)]
         months = sorted(f"{one.price_since:%Y-%m}" for one in [one for one in brought if _is_of_street(one)] or of_all)
         if brought and months:
@@ -677,9 +675,10 @@ class _Said(NamedTuple):
         asked = (option.price_usd or Decimal(0)) / boards
         if street is not None and street.usd > asked * _FAR_MORE:
             yield Message(
-                "On the street of market {market} one cost {price} in {month} ({source}): expect to pay more than its maker "
+                "On the street of {market} one cost {price} in {month} ({source}): expect to pay more than its maker "
                 "asks.",
-                price=_paid(street.usd), market=street.market, month=f"{street.day:%Y-%m}", source=street.source,
+                price=_paid(street.usd), market=Label(f"market {street.market}"), month=f"{street.day:%Y-%m}",
+                source=street.source,
             )  # fmt: skip
 
 
@@ -724,7 +723,7 @@ def why_nothing(answer: Answer) -> list[Message]:
     if not answer.stock.is_packaged and not _is_sold(answer.options):
         # After weeks without a night no price counts in any market.
         too_old = list(without_prices(answer.options))
-        return [*why, *(too_old or [Message(_NO_SHOP, market=answer.stock.place.market)])]
+        return [*why, *(too_old or [Message(_NO_SHOP, market=Label(f"market {answer.stock.place.market}"))])]
     for number, (argument, without) in enumerate(answer.blocked):
         if number == 0 or argument.startswith("--condition"):
             why.append(Message(

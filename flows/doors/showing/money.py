@@ -12,9 +12,9 @@ import click
 from gpuledger.flows.doors.showing import chosen
 from gpuledger.flows.words import wrong_use
 from gpuledger.flows.words.lang import current, gettext, knows
+from gpuledger.flows.words.say import label
 from gpuledger.transform import queries
 from gpuledger.transform.answers import markets
-from gpuledger.transform.seeds.markets import markets as known_markets
 from gpuledger.warehouse.outputs.currency import Currency
 from gpuledger.warehouse.paths import DataDir
 
@@ -102,8 +102,7 @@ def prices_as_of(time: str) -> str:
 
 def market_named(code: str) -> str:
     """`market kr`; in another language by the name of the country, where the catalogue has it."""
-    name = next((one.market_name for one in known_markets(date.max) if one.market == code), code)
-    return gettext("market {market}").format(market=gettext(name) if knows(name) else code)
+    return label(f"market {code}")
 
 
 def tax_heading(market: Taxed) -> str:
