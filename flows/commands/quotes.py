@@ -22,6 +22,18 @@ def command() -> None:
     """Vendors' quotes: CSV and XLSX files that are dropped into the inbox."""
 
 
+#: A file to fill, with each column that is read of a quote for a card; others are told in `extract/words/columns.toml`.
+_SAMPLE = """product,part no,price,currency,tax,quantity,min qty,condition,vendor,valid until,lead time,stock,shipping,market
+NVIDIA RTX 6000 Ada Generation 48GB,900-5G133-2250-000,6400.00,USD,excluded,2,1,new,YOUR VENDOR,,2 weeks,in stock,25.00,US
+"""
+
+
+@command.command()
+def sample() -> None:
+    """Print a quote to fill in: its columns, in any order, and a row in place of which yours go."""
+    click.echo(_SAMPLE, nl=False)
+
+
 @command.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @data_dir_option

@@ -12,7 +12,7 @@ _NO_BROWSER = "no browser renders pages: read the shop's product feed (product_f
 
 #: By the words behind `gpuledger`.
 COMMANDS = {
-    "quotes template": "any table with named columns is read: product, price, currency, tax, condition, quantity, vendor",
+    "quotes template": "`gpuledger quotes sample` prints one, and any table with named columns is read",
     "chart": _TYPED,
     "iceberg": _PARQUET,
     "sources diff": "`gpuledger evidence HASH --print` prints an archived page, and `gpuledger parse` what is read of it",

@@ -52,6 +52,7 @@ ASKED: dict[str, list[list[str]]] = {
         ["--as-of", "2023-11-16"],
     ],
     "measure list": [[]],
+    "quotes sample": [[]],
     "quotes check": [[str(ROOT / "extract" / "sources" / "quotes" / "cases" / "english.csv")]],
     "rank": [[WORKLOAD], [WORKLOAD, "--as-of", "2023-11-16"], ["no-workload"]],
     "predict": [["--gpu", "RTX 4090", "--count", "2", "--model", "llama-3-8b"]],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -122,6 +123,17 @@ def test_each_vendor_has_a_row_with_what_an_order_needs_and_a_held_price_is_name
     each = {row["question"]: row for row in table(tmp_path / "each" / "procurement.csv")}
     assert [each[name]["currency"] for name in ("two cards", "in won")] == ["EUR", "KRW"]
     assert float(each["in won"]["price"]) == 369_000
+
+
+def test_the_quote_to_fill_in_is_read_whole(tmp_path: Path) -> None:
+    (tmp_path / "quote.csv").write_text(gpuledger("quotes", "sample").out)
+    checked = gpuledger("quotes", "check", tmp_path / "quote.csv", "--json", cwd=tmp_path)
+    assert checked.status == 0
+    read = json.loads(checked.out)
+    assert (read["unread"], read["left_out"]) == ([], [])
+    assert [name for name, value in read["read"][0].items() if value is None] == ["valid_until"], (
+        "which its row leaves empty"
+    )
 
 
 # ── the files ─────────────────────────────────────────────────────────────────────────────────────────────────────────
