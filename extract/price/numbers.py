@@ -101,12 +101,7 @@ def numbers(tidy_text: str) -> list[PrintedNumber]:
         if _MEASURE.match(after) and (not symbols or after.startswith("L") or shares_sign):
             # `0,95 € 0,3 l`, `22,09 € (2,22 m²)`
             continue
-        if (
-            printed
-            and place == len(printed)
-            and printed[-1].label == "net"
-            and not any(map(str.isalpha, printed[0].before))
-        ):
+        if 0 < place == len(printed) and printed[-1].label == "net" and not any(map(str.isalpha, printed[0].before)):
             # In a text that begins with an amount, words describe the amount before them: `499 € ex VAT 599 € inc VAT`.
             before = price_words.without_net_words(printed[-1].after)
         if place and (_SHARE_AND_SUM.fullmatch(before) or _TERM.match(before)):

@@ -64,7 +64,6 @@ def _about(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--software", metavar="NAME", help="What ran it, with its version.")
 @click.option("--precision", metavar="P", help="Number format of the weights.")
-@click.option("--batch-size", type=Whole(1), help="Sequences or images computed together.")
 @click.option("--context", type=Whole(1), help="Tokens of prompt and answer together.")
 @click.option("--users", type=Whole(1), help="Requests that were answered at once.")
 @_about
@@ -94,7 +93,7 @@ def add(workload: str, score: str, gpu: str, data_dir: str | None, **about: Any)
     figure = Figure(
         workload_id=workload_id, workload="", unit=known[workload_id].unit, score=amount,
         gpu_count=about["gpu_count"] or known[workload_id].gpu_count, precision=about["precision"],
-        software=about["software"], batch_size=about["batch_size"], context_tokens=about["context"],
+        software=about["software"], context_tokens=about["context"],
         concurrent_users=about["users"], measured_on=day.date(),
     )  # fmt: skip
     details = _details(about, (gpu,), None)

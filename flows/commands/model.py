@@ -73,10 +73,9 @@ def add(what: str, model_id: str | None, data_dir: str | None) -> None:
 
 
 @command.command(name="list")
-@click.option("--added", "only_added", is_flag=True, help="Those that were added alone.")
 @data_dir_option
 @format_option
-def list_(only_added: bool, data_dir: str | None, form: str) -> None:
+def list_(data_dir: str | None, form: str) -> None:
     """All models: those that were added, with what is wrong with those that cannot be used, and the catalogue's."""
     from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.transform.sizing import catalogue, diffusion
@@ -86,10 +85,9 @@ def list_(only_added: bool, data_dir: str | None, form: str) -> None:
     added, wrong = MODELS.usable(read_from(data_dir).root, check)
     rows: list[list[object]] = [_listed(own.model_id, shape_in(own.config), None, own.added_on) for own in added]
     rows += [[None] * 6 + [reason_of(error)] for error in wrong]
-    if not only_added:
-        known = [_listed(name, catalogue.architecture(name), one.licence) for name, one in catalogue.models().items()]
-        known += [_listed(name, model, model.licence) for name, model in diffusion.diffusion_models().items()]
-        rows += sorted(known, key=lambda row: str(row[0]))
+    known = [_listed(name, catalogue.architecture(name), one.licence) for name, one in catalogue.models().items()]
+    known += [_listed(name, model, model.licence) for name, model in diffusion.diffusion_models().items()]
+    rows += sorted(known, key=lambda row: str(row[0]))
     show_rows(["model_id", "parameters", "context", "published_at", "licence", "added_on", "problem"], rows, form)
 
 

@@ -146,27 +146,22 @@ def terms_(
 
 @command.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--all", "every", is_flag=True, help="Every source, also those that the setting sources leaves out.")
 @click.option("--sample", is_flag=True, help="Ask the bundled sample site instead of the live sources.")
 @click.option("--night", type=Whole(1), default=1, show_default=True, metavar="N", help="Night of the sample site.")
 @data_dir_option
 @format_option
-def check(names: tuple[str, ...], every: bool, sample: bool, night: int, data_dir: str | None, form: str) -> int:
+def check(names: tuple[str, ...], sample: bool, night: int, data_dir: str | None, form: str) -> int:
     """Fetch one page of each source, or of those that are named, and say what would be read.
 
     Nothing is archived or loaded. Exit status 1 where a source fails, with its reason.
     """
-    from gpuledger.extract import source as sources
     from gpuledger.flows.checks import sources as check_sources
     from gpuledger.flows.doors.showing.show import show_rows
     from gpuledger.flows.night.start import Request, context_for
     from gpuledger.flows.settings import settings as settings_module
     from gpuledger.flows.telling import progress
 
-    if every and names:
-        raise click.UsageError(gettext("--all means every source: leave out the names, or leave out --all"))
     settings = settings_module.load({"data_dir": data_dir})
-    names = tuple(sources.names()) if every else names
     with as_wrong_use(ValueError):
         request = Request(sample=sample, night=night if sample else None, only=names)
         context = context_for(settings, data_of(data_dir), "plain", request)

@@ -425,7 +425,7 @@ def test_a_model_of_pictures_is_the_parts_that_its_folder_names(tmp_path: Path) 
     assert {row["quantity"]: row["value"] for row in json.loads(sized.out)}["weights"] == 2 * 2_900_000
     added = gpuledger("model", "add", folder, "--id", "mine", data=tmp_path / "data")
     assert "mine: 2,900,000 parameters" in added.out, added.err
-    listed = gpuledger("model", "list", "--added", "--format", "json", data=tmp_path / "data")
+    listed = gpuledger("model", "list", "--format", "json", data=tmp_path / "data")
     assert json.loads(listed.out)[0]["parameters"] == 2_900_000
 
 
