@@ -49,6 +49,11 @@ def test_a_price_is_never_split(width: int) -> None:
     assert sum("1749.99" in line for line in drawn(width)) == 4
 
 
+def test_on_a_screen_amounts_have_their_thousands_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert sum("1,749.99" in line for line in drawn(120)) == 4
+
+
 def test_a_narrow_screen_keeps_what_matters_and_names_the_rest() -> None:
     text = "\n".join(drawn(50))
     assert "RTX 4070 Ti SUPER" in text

@@ -128,7 +128,7 @@ class Table:
                 units.add(column.unit_in)
             drawn.append(Drawn(
                 heading,
-                tuple(" ".join(human(value, column).split()) for value in values),
+                tuple(_grouped(" ".join(human(value, column).split()), value) for value in values),
                 bool(values) and all(is_number(value) or value is None for value in values),
                 column.shown_as, column.weight, column.least,
                 # By the value for programs, because the text may be in another language.
@@ -143,6 +143,12 @@ class Table:
         yield "\t".join(column.heading for column in self.columns)
         for number in range(self.count):
             yield "\t".join(column.cells[number] for column in self.columns)
+
+
+def _grouped(text: str, value: Any) -> str:
+    """An amount on a screen has its thousands set apart; a pipe gets plain numbers."""
+    is_amount = isinstance(value, Decimal) and text == f"{value:f}"
+    return f"{value:,f}" if is_amount and terminal.is_screen() else text
 
 
 #: Columns with places. Their first row is the best if it has the place 1.
