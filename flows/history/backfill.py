@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 
 import duckdb
@@ -39,6 +40,7 @@ from gpuledger.transform.build import price_days
 from gpuledger.warehouse import history, ledger, publish
 from gpuledger.warehouse.ledger import SourceOutcome
 from gpuledger.warehouse.load import offers
+from gpuledger.warehouse.load.batch import split_duplicates
 from gpuledger.warehouse.load.offers import MissingRate
 from gpuledger.warehouse.load.stage import stage
 
@@ -155,7 +157,9 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
     after each night and at the end.
     """
     context.progress.step("check")
-    offers_of_nights = [(seen_at, _without_repeats(rows)) for seen_at, rows in crawls]
+    offers_of_nights = [
+        (seen_at, split_duplicates((offer for offer, _ in rows), attrgetter("key"))[0]) for seen_at, rows in crawls
+    ]
     verdicts = _verdicts(offers_of_nights)
     context.progress.step("load")
     titles = identities.identities_of(context.data)
@@ -187,14 +191,6 @@ def load(con: duckdb.DuckDBPyConnection, context: Context, crawls: Sequence[Craw
     con.commit()
     con.begin()
     return store.Night((outcome,), frozenset(tables), since, unrated)
-
-
-def _without_repeats(rows: Sequence[tuple[Offer, str]]) -> list[Offer]:
-    """The offers of a night without those that repeat the key of an earlier one, as `take_in` leaves them out."""
-    first: dict[str, Offer] = {}
-    for offer, _ in rows:
-        first.setdefault(offer.key, offer)
-    return [*first.values()]
 
 
 def _verdicts(nights: Sequence[tuple[datetime, Sequence[Offer]]]) -> list[Verdict]:

@@ -136,7 +136,9 @@ def publish_build(
     """Write the run, commit, and publish the work file."""
     context.progress.step("publish")
     changes = ledger.price_changes(con, context.as_of)
-    storing.take_over_log(con, context)
+    # The rows of earlier runs that could not write their own. One that was published and has no row is lost.
+    earlier = [run for run in run_log.entries(context.data) if run.run_id != context.run_id]
+    ledger.add_earlier_runs(con, [replace(run, status="lost") if run.is_published else run for run in earlier])
     storing.write_run(con, context, sources, builds)
     asked, answered = building.answer(con, context)
     if asked.action == "rebuilt" or not any(one.model == asked.model for one in builds):

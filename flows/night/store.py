@@ -186,14 +186,6 @@ def write_run(
     ledger.add_run(con, run, sources, rebuilt=rebuilt, kept=len(builds) - rebuilt)
 
 
-def take_over_log(con: duckdb.DuckDBPyConnection, context: Context) -> None:
-    """Write the rows of earlier runs that could not write their own. One that was published and has no row is lost."""
-    ledger.add_earlier_runs(con, [
-        replace(run, status="lost") if run.is_published else run
-        for run in run_log.entries(context.data) if run.run_id != context.run_id
-    ])  # fmt: skip
-
-
 def lost_nights(con: duckdb.DuckDBPyConnection, data: DataDir) -> list[str]:
     """A sentence about published nights that the warehouse lacks, if there are any."""
     starts = ledger.run_starts(con)

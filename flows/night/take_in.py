@@ -162,7 +162,7 @@ def _check_and_load(
 ) -> TakenIn:
     source = collected.source
     rows = [Row(item, sha256) for item, sha256 in collected.rows]
-    first, repeats = split_duplicates(rows, lambda item: others.key_of(source, item))
+    first, repeats = split_duplicates(rows, lambda row: others.key_of(source, row.item))
     verdict = verdict or _checked(context, collected, first)
     issues = _conflicts(source, first, repeats)
     issues += [(Issue(code="contract_warning", message=warning), None) for warning in verdict.warnings]

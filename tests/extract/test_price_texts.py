@@ -362,20 +362,17 @@ def test_generated_prices_come_back(price: Printed) -> None:
     check(price)
 
 
-@settings(max_examples=EXAMPLES // 4, deadline=None)
-@given(st.text(max_size=80), st.sampled_from((None, "USD", "KRW")), st.sampled_from((None, "US", "DE", "KR", "ZZ")))
+@settings(max_examples=EXAMPLES // 2, deadline=None)
+@given(
+    st.text(max_size=80) | st.text(alphabet="0123456789.,' €$-xмkr/%\u00a0", max_size=30),
+    st.sampled_from((None, "USD", "KRW")),
+    st.sampled_from((None, "US", "DE", "KR", "ZZ")),
+)
 def test_any_text_gives_a_positive_amount_or_none(text: str, currency: str | None, country: str | None) -> None:
     found = read_price(text, currency=currency, country=country)
     if isinstance(found, Money):
         assert found.amount > 0
         assert found.amount.is_finite()
-
-
-@settings(max_examples=EXAMPLES // 4, deadline=None)
-@given(st.text(alphabet="0123456789.,' €$-xмkr/%\u00a0", max_size=30))
-def test_digits_and_signs_never_raise(text: str) -> None:
-    found = read_price(text, country="DE")
-    assert not isinstance(found, Money) or found.amount > 0
 
 
 Example = dict[str, Any]

@@ -15,7 +15,7 @@ from gpuledger.transform.gate import Bounds, good_nights, loading
 from gpuledger.transform.gate.good_nights import Released
 from gpuledger.warehouse import ledger
 from gpuledger.warehouse.load import offers
-from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row, split_duplicates
+from gpuledger.warehouse.load.batch import Batch, ChangeSet, Row
 
 #: A shop of the project, so that its kinds are known.
 SHOP = "newegg"
@@ -411,13 +411,6 @@ def test_prices_without_a_rate_are_named_by_currency(con: duckdb.DuckDBPyConnect
     ]
 
 
-def test_the_first_row_of_a_listing_counts() -> None:
-    one, two, three = Row(offer("a"), "1"), Row(offer("b"), "2"), Row(offer("a", "600"), "3")
-    assert split_duplicates([one, two, three, three], lambda item: getattr(item, "key", None)) == (
-        [one, two], [three, three],
-    )  # fmt: skip
-
-
 def test_changes_of_two_loads_are_added_up() -> None:
     one, other = ChangeSet(), ChangeSet()
     one.add("core.listing", 2)
@@ -427,11 +420,6 @@ def test_changes_of_two_loads_are_added_up() -> None:
     other.issues.append(("shop", Issue(code="missing_rate", message="m")))
     one.merge(other)
     assert (one.changed, one.total, len(one.issues)) == ({"core.listing": 5, "core.fx_rate": 1}, 6, 1)
-
-
-def test_a_batch_is_complete_unless_it_is_said_not_to_be_and_counts_what_was_refused() -> None:
-    batch = Batch(SHOP, FIRST, [Row(offer("a"), "1")], held=[Row(offer("b"), "1")])
-    assert (batch.count, batch.is_complete, batch.is_whole) == (2, True, False)
 
 
 def test_a_note_of_a_night_replaces_its_own_and_no_other(con: duckdb.DuckDBPyConnection) -> None:

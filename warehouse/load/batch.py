@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeVar
 
 from gpuledger.items import Issue, Item
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +67,13 @@ class ChangeSet:
         self.issues += other.issues
 
 
-def split_duplicates(rows: Iterable[Row], key: Callable[[Item], Hashable]) -> tuple[list[Row], list[Row]]:
-    """The first row of each `key(item)`, and the repeats. The first counts, as shops repeat listings as advertisements."""
+def split_duplicates(rows: Iterable[_Item], key: Callable[[_Item], Hashable]) -> tuple[list[_Item], list[_Item]]:
+    """The first row of each `key(row)`, and the repeats. The first counts, as shops repeat listings as advertisements."""
     seen: set[Hashable] = set()
-    first: list[Row] = []
-    repeats: list[Row] = []
+    first: list[_Item] = []
+    repeats: list[_Item] = []
     for row in rows:
-        identity = key(row.item)
+        identity = key(row)
         (repeats if identity in seen else first).append(row)
         seen.add(identity)
     return first, repeats
