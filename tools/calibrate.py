@@ -493,7 +493,7 @@ def coverage(found: Sequence[Point]) -> Iterator[str]:
 def of_pieces() -> Iterator[tuple[str, float, bool]]:
     """Each measured pace of pictures and clips without its card: the card, measured ÷ expected, and if in the range."""
     for row in pieces.measured():
-        gpu, model = by_id()[row.gpu_id], diffusion.get(row.model_id)
+        gpu, model = by_id()[row.gpu_id], diffusion.diffusion_models()[row.model_id]
         rate = pieces.pace(gpu, model, without=row.gpu_id)
         assert rate is not None, "its matrix rate is known"
         made = row.share * (matrix_tflops(gpu, 16) or 0) / (model.steps * model.passes * model.pass_tflop)

@@ -436,7 +436,7 @@ def test_a_model_of_clips_says_its_widths(tmp_path: Path) -> None:
     decoder = {"base_dim": 96, "scale_factor_spatial": 8, "scale_factor_temporal": 4}
     found = shape_in(described(pipeline(tmp_path / "m", denoiser, decoder)))
     assert isinstance(found, DiffusionModel)
-    assert found.clip == diffusion.get("wan-2.1-1.3b").clip
+    assert found.clip == diffusion.diffusion_models()["wan-2.1-1.3b"].clip
 
 
 def test_a_part_without_weights_is_named(tmp_path: Path) -> None:

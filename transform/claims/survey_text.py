@@ -12,7 +12,9 @@ from gpuledger.transform.sizing.tensors import count_parameters
 
 def recompute(inputs: Mapping[str, Any]) -> dict[str, Fraction | None]:
     """The recomputed value of every claim, by claim id."""
-    unet = next(part.parameters for part in diffusion.get(inputs["unet"]).parts if part.role == "denoiser")
+    unet = next(
+        part.parameters for part in diffusion.diffusion_models()[inputs["unet"]].parts if part.role == "denoiser"
+    )
     clip, llama = (count_parameters(catalogue.architecture(inputs[name])).total for name in ("clip", "llama"))
     return {
         "text/about-ten-times": Fraction(inputs["slow"]) / Fraction(inputs["fast"]),

@@ -18,7 +18,7 @@ import msgspec
 from gpuledger.transform.assumptions import Assumptions
 from gpuledger.transform.sizing import catalogue
 from gpuledger.transform.sizing.config import Config
-from gpuledger.transform.sizing.errors import BadConfig, SizingError, UnknownModel, UnknownPrecision, of_a_stranger
+from gpuledger.transform.sizing.errors import BadConfig, SizingError, UnknownPrecision, of_a_stranger
 from gpuledger.transform.sizing.families import read_config
 from gpuledger.transform.sizing.tensors import Architecture, count_parameters
 from gpuledger.transform.sizing.weights import UNIFORM_BITS
@@ -170,11 +170,6 @@ class DiffusionModel:
                        is_usual=False)  # fmt: skip
 
     @property
-    def pixels(self) -> int:
-        """Pixels of one picture."""
-        return (self.side or 0) * (self.height or self.side or 0)
-
-    @property
     def parameters(self) -> int:
         """Weights of all parts."""
         return sum(part.parameters for part in self.parts)
@@ -310,16 +305,6 @@ def meant(name: str) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def get(model_id: str) -> DiffusionModel:
-    """The image model called `model_id`. Raises UnknownModel, with the known ids, if there is none."""
-    known = diffusion_models()
-    if model_id not in known:
-        raise UnknownModel(
-            "no image model is called {model_id!r}; known are {known}", model_id=model_id, known=tuple(known)
-        )
-    return known[model_id]
-
-
 def weights_bytes(model: DiffusionModel, precision: str) -> int:
     """Bytes of the weights with all parts at one uniform precision (`fp16`, `fp8`, `int4` …). Raises UnknownPrecision."""
     return model.parameters * _bits(precision) // 8
@@ -342,7 +327,7 @@ def image_memory(model: DiffusionModel, precision: str, pictures: int, assumptio
     for stage in model.stages:
         weights, each = stage.parameters * bits // 8, stage.activation_bytes
         if each is None:
-            each = round(per_megapixel[stage.role] * 1e3 * model.pixels)
+            each = round(per_megapixel[stage.role] * 1e3 * (model.side or 0) * (model.height or model.side or 0))
         needs.append((round(weights + assumptions.networks_on_card * (total - weights)), pictures * each))
     weights, activations = max(needs, key=sum)
     return ImageMemory(weights, activations, total + max(each for _, each in needs))

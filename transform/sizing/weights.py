@@ -184,14 +184,9 @@ def _named_by_bits(text: str) -> str | None:
     return f"mlx-{match['bits']}bit" if match else None
 
 
-def is_exl2(name: str) -> bool:
-    """Whether a normalised precision is a format of ExLlamaV2."""
-    return name.startswith("exl2-")
-
-
-def is_mlx(name: str) -> bool:
-    """Whether a normalised precision is a format of MLX."""
-    return name.startswith("mlx-")
+def with_bits(name: str) -> str | None:
+    """The format of a normalised precision that has its bits in its name: `exl2` (ExLlamaV2) or `mlx`."""
+    return next((kind for kind in ("exl2", "mlx") if name.startswith(f"{kind}-")), None)
 
 
 @functools.lru_cache(maxsize=128)
@@ -273,7 +268,7 @@ def _is_uniform(name: str) -> bool:
 def _bits(tensor: Tensor, name: str) -> int:
     if _is_uniform(name):
         return UNIFORM_BITS[name] * tensor.parameters
-    if is_exl2(name) or is_mlx(name):
+    if with_bits(name):
         return math.ceil(_bits_by_name(tensor, name) * tensor.parameters)
     if tensor.kind == "matrix" and tensor.layer is not None and tensor.role not in _ROUTER:
         return math.ceil(_PACKED[name](tensor) * tensor.parameters)
@@ -284,7 +279,7 @@ def _bits_by_name(tensor: Tensor, name: str) -> Fraction:
     """Bits of each weight in a format with its bits in its name. MLX packs the embedding table too, ExLlamaV2 does not."""
     if tensor.kind == "vector" or tensor.role in _ROUTER:
         return Fraction(16)
-    if is_mlx(name):
+    if with_bits(name) == "mlx":
         return Fraction(name.removeprefix("mlx-").removesuffix("bit")) + _MLX_GROUP
     if tensor.kind == "embedding":
         return Fraction(16)

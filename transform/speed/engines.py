@@ -20,7 +20,7 @@ from gpuledger.spelling import names_like
 from gpuledger.transform.identity.gpu import Gpu
 from gpuledger.transform.sizing.errors import SizingError
 from gpuledger.transform.sizing.gguf import is_file_type
-from gpuledger.transform.sizing.weights import UNIFORM_BITS, is_exl2, is_mlx, normalise_precision
+from gpuledger.transform.sizing.weights import UNIFORM_BITS, normalise_precision, with_bits
 
 #: Why a model does not run on a card.
 NOT_KNOWN_TO_RUN = "{engine} is not known to run {precision} on {card}"
@@ -170,8 +170,8 @@ def engine_of(name: str) -> Engine:
 def default_engine(precision: str, users: int = 1) -> Engine:
     """The program that most people would run: llama.cpp for its formats and for one person, vLLM otherwise."""
     name = normalise_precision(precision)
-    if is_exl2(name) or is_mlx(name):
-        return engines()["exllamav2" if is_exl2(name) else "mlx"]
+    if kind := with_bits(name):
+        return engines()["exllamav2" if kind == "exl2" else kind]
     if name in _FOR_SERVERS or (users > 1 and not is_file_type(name)):
         return engines()["vllm"]
     return engines()["llama.cpp"]
@@ -223,6 +223,6 @@ def _format_of(precision: str) -> str:
         return "gguf"
     if precision == "mxfp4":
         return "mxfp4"
-    if is_exl2(precision) or is_mlx(precision):
-        return "exl2" if is_exl2(precision) else "mlx"
+    if kind := with_bits(precision):
+        return kind
     return "packed" if precision in _FOR_SERVERS or precision not in UNIFORM_BITS else "uniform"

@@ -75,7 +75,7 @@ def measured() -> Sequence[Measured]:
     rows: list[dict[str, Any]] = tomllib.loads(FILE.read_text(encoding="utf-8"))["step"]
     found = []
     for row in rows:
-        model, tflops = diffusion.get(row["model"]), matrix_tflops(by_id()[row["gpu_id"]], 16)
+        model, tflops = diffusion.diffusion_models()[row["model"]], matrix_tflops(by_id()[row["gpu_id"]], 16)
         assert tflops, f"the matrix rate of {row['gpu_id']} is known"
         steps_per_s = row.get("steps_per_s") or row["steps"] / row["seconds"]
         done = steps_per_s * row.get("pictures", 1) * model.passes * (row.get("pass_tflop") or model.pass_tflop or 0)

@@ -182,7 +182,7 @@ def _table(answer: Answer, rows: Sequence[dict[str, Any]], data: DataDir, *, exp
     need, currency = answer.need, cast("Money", answer.stock.place.currency)
     for paragraph in paragraphs(answer):
         terminal.say(" ".join(say(line, currency.sum) for line in paragraph))
-    is_speech = any(row["times_real_time"] for row in rows)
+    is_speech = need.job is not None and need.job.shape.is_of_speech
     columns = _of_pictures if need.diffusion is not None else _of_speech if is_speech else _of_text
     lines = [list(columns(row).values()) for row in rows]
     # The title is printed in a pipe too, because the answer is incomplete without what its figures are for.
