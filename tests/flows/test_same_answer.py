@@ -49,8 +49,8 @@ def page(report_file: Path) -> dict[str, Any]:
 def in_workbook(
     nights: dict[int, Night], tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Callable[[Question], dict[str, Any]]:
-    """The first row of a question in the workbook of its currency, in a folder where all are kept that this run asks; under
-    `mart` what mart.answer says first.
+    """The first row of a question in the workbook, in its own currency, in a folder where all are kept that this run asks;
+    under `mart` what mart.answer says first.
     """
     asking = (item for item in request.session.items if "in_workbook" in getattr(item, "fixturenames", ()))
     asked_here: set[Question] = {
@@ -65,20 +65,15 @@ def in_workbook(
     assert CliRunner().invoke(cli, ["rebuild", "--data-dir", str(data)], catch_exceptions=False).exit_code == 0
     columns, answers = query(DataDir(data), "FROM mart.answer WHERE rank <= 1")
     in_mart = {row["question"]: row for row in (dict(zip(columns, line, strict=True)) for line in answers)}
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for _, currency in PLACES:
-        words = ["export", str(folder / currency), "--format", "xlsx", "--currency", currency, "--data-dir", str(data)]
-        assert CliRunner().invoke(cli, words, catch_exceptions=False).exit_code == 0
-        sheet = load_workbook(folder / currency / "gpuledger.xlsx").worksheets[0]
-        head = [cell.value for cell in sheet[4]]
-        for line in sheet.iter_rows(min_row=5, values_only=True):
-            cells = dict(zip(head, line, strict=True))
-            found.setdefault((cells["question"], currency), cells | {"mart": in_mart[cells["question"]]})
-
-    def row(question: Question) -> dict[str, Any]:
-        return found[" ".join(map(str, question[:4])), question[-1]]
-
-    return row
+    words = ["export", str(folder / "sheet"), "--format", "xlsx", "--data-dir", str(data)]
+    assert CliRunner().invoke(cli, words, catch_exceptions=False).exit_code == 0
+    sheet = load_workbook(folder / "sheet" / "gpuledger.xlsx").worksheets[0]
+    head = [cell.value for cell in sheet[4]]
+    found: dict[str, dict[str, Any]] = {}
+    for line in sheet.iter_rows(min_row=5, values_only=True):
+        cells = dict(zip(head, line, strict=True))
+        found.setdefault(cells["question"], cells | {"mart": in_mart[cells["question"]]})
+    return lambda question: found[" ".join(map(str, question[:4]))]
 
 
 def in_report(page: dict[str, Any], question: Question) -> dict[str, Any] | None:
@@ -136,7 +131,7 @@ def test_report_workbook_mart_and_agent_give_the_same_first_answer(
     assert in_book["what"].startswith(first["what"])
     for name, heading in (("outlay", "day one"), ("total", "in all")):
         amount = Decimal(str(first[f"{name}_{currency.lower()}"]))
-        assert amount == Decimal(str(in_book[f"{heading}, {currency}"]))
+        assert (amount, currency) == (Decimal(str(in_book[heading])), in_book["currency"])
         near = 100 if currency == "KRW" else Decimal("0.01") if currency != "USD" else 0
         assert abs(amount - rounded(in_page[f"{name}_usd"], currency, page)) <= near
         assert abs(amount - rounded(float(in_book["mart"][f"{name}_usd"]), currency, page)) <= near
