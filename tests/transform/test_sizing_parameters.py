@@ -312,7 +312,7 @@ def test_the_models_of_these_two_years_are_known_as_people_type_them() -> None:
         ("unsloth/Kimi-K2-Thinking-GGUF", "kimi-k2-thinking", None),
         ("moonshotai/Kimi-K2-Instruct-0905", "kimi-k2", None),
         ("phi4-reasoning", "phi-4-reasoning-plus", None),
-        ("mlx-community/Qwen3-8B-MLX-8bit", "qwen3-8b", "mlx-8bit"),
+        ("mlx-community/Qwen3-8B-8bit", "qwen3-8b", "mlx-8bit"),
         ("google/gemma-3-27b-it-qat-q4_0-gguf", "gemma-3-27b", "Q4_0"),
         ("amd/Llama-3.3-70B-Instruct-FP8-KV", "llama-3.3-70b", "fp8"),
         ("bartowski/Llama-3.2-3B-Instruct-GGUF:Q6_K", "llama-3.2-3b", "Q6_K"),

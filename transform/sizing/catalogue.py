@@ -159,8 +159,9 @@ def slug(name: str) -> str:
 def precision_in(name: str) -> str | None:
     """The precision that a name says: Q4_K_M of `org/name:Q4_K_M`, awq-int4-g128 of `Qwen3-32B-AWQ`. None without one."""
     words = _pieces(without_address(name))
+    of_mlx = [f"mlx-{word}" for word in words if "mlx-community/" in name]  # its `4bit` is a format of MLX
     # Two words first: `AWQ-INT4` is another format than `INT4`.
-    for said in [*map("-".join, pairwise(words)), *reversed(words)]:
+    for said in [*of_mlx, *map("-".join, pairwise(words)), *reversed(words)]:
         if not said.isdigit() and said.lower() not in _CARRIERS and (found := precision_named(said.lower())):
             return found
     return None
