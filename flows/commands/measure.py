@@ -129,9 +129,9 @@ def add(workload: str, score: str, gpu: str, data_dir: str | None, **about: Any)
 @_about
 @data_dir_option
 def import_(file: Path, gpus: Sequence[str], workload: str | None, data_dir: str | None, **about: Any) -> int:
-    """Keep the figures of FILE: llama-bench (JSON, CSV or Markdown), vLLM bench serve, SGLang bench_serving, aiperf,
-    `ollama run --verbose`, llmfit, MLPerf Inference summaries, InferenceX, or a CSV with workload_id, gpu_name, score
-    and unit.
+    """Keep the figures of FILE: llama-bench (JSON, CSV or Markdown), vLLM bench serve, throughput and latency, SGLang
+    bench_serving, aiperf, `ollama run --verbose`, llmfit, MLPerf Inference summaries, InferenceX, or a CSV with
+    workload_id, gpu_name, score and unit.
 
     What a file leaves open (which card, how many) is asked for and never guessed. Exit status 1, and nothing stored, until
     all is said. """  # fmt: skip

@@ -107,6 +107,10 @@ def test_all_that_a_file_leaves_open_is_asked_for_at_once(tmp_path: Path) -> Non
     words = ["--input", "1024", "--output", "1024"]
     said = gpuledger("measure", "import", tmp_path / "old.json", *words, data=tmp_path / "data")
     assert "inferencex-dsr1-fp8-1024-1024-c64-8x: 8 × B200: 16000 tokens/s" in said.out
+    run = {"requests_per_second": 2.5, "tokens_per_second": 700, "elapsed_time": 40.0}
+    offline = gpuledger("measure", "import", _file(tmp_path, "throughput.json", run), data=tmp_path / "data")
+    options = ("--gpu", "--gpu-count", "--model", "--input", "--output")
+    assert [option in offline.err for option in options] == [True] * len(options)
     text = tmp_path / "ollama.txt"
     text.write_text(
         "$ ollama run llama3.1:8b-instruct-q4_K_M --verbose\nprompt eval count:    18 token(s)\n"

@@ -16,6 +16,7 @@ from gpuledger.extract.readers.measured import (
     mlperf,
     ollama,
     plain,
+    vllm_offline,
     vllm_serve,
 )
 from gpuledger.extract.readers.measured.figure import NOTHING, Figure, MeasurementFile, NotReadable, Said
@@ -23,8 +24,8 @@ from gpuledger.extract.readers.measured.figure import NOTHING, Figure, Measureme
 __all__ = ["Figure", "MeasurementFile", "NotReadable", "Said", "read_figures"]
 
 FORMATS = (
-    "llama-bench (JSON, CSV or Markdown), vLLM bench serve, SGLang bench_serving, aiperf, ollama run --verbose, "
-    "llmfit, an MLPerf Inference summary, InferenceX, or a CSV with columns"
+    "llama-bench (JSON, CSV or Markdown), vLLM bench (serve, throughput, latency), SGLang bench_serving, aiperf, ollama run"
+    " --verbose, llmfit, an MLPerf Inference summary, InferenceX, or a CSV with columns"
 )
 
 
@@ -38,7 +39,7 @@ class _OfJson(Protocol):
 
 #: In this order, as the rows of one format may have what tells those of a later one.
 _OF_JSON: tuple[_OfJson, ...] = (
-    mlperf, llama_bench, vllm_serve, aiperf, inferencex, llmfit,
+    mlperf, llama_bench, vllm_serve, aiperf, vllm_offline, inferencex, llmfit,
 )  # fmt: skip
 #: When a Windows shell redirects output into a file, the file begins with one of these.
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
