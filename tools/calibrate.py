@@ -96,14 +96,14 @@ FITS = {
             "memory": (0.15, 0.2), "experts": (-0.2, 0.3), "cache": (0.3, 0.4), "compute": (0.7, 0.4), "narrow": (0.3, 0.3),
             "exchange": (0.0, 0.5), "exchange_start": (math.log(4), 0.7), "layer": (math.log(8), 0.7),
             "layer_mixture": (math.log(15), 0.7), "step": (math.log(1.5), 0.8), "prompt": (0.7, 0.4),
-            "mixture": (0.4, 0.4), "layer_state": (math.log(15), 1.0),
+            "mixture": (0.4, 0.4), "layer_state": (math.log(15), 1.0), "layer_latent": (math.log(15), 1.0),
         },
         groups={
             "served_engine": 0.2, "served_vendor": 0.3, "served_packed_vendor": 0.4, "served_memory": 0.25,
             "served_architecture": 0.2,
             "served_card": 0.12,
         },
-        row=0.08,
+        row=0.2,
     ),
 }  # fmt: skip
 #: What the effects and the hull of a kind of measurement are called.
@@ -308,7 +308,10 @@ def spreads(
     `kept`.
     """
     name, spread = _EFFECTS[what], {}
-    by_card, by_setup = (left_out(found, engine, what, level) for level in ("card", "setup"))
+    # Setups of servers that were left out share the software of those that were not, so they tell nothing of another's.
+    by_card, by_setup = (
+        left_out(found, engine, what, level) for level in ("card", "card" if what == "serve" else "setup")
+    )
     inside = [row for row in by_card if row.is_covered]
     for memory in memories or ("",):
         end = f"_{memory}" if memory else ""
@@ -319,12 +322,17 @@ def spreads(
         spread[f"{name}_architecture{end}"] = held_out_spread(cards) if cards else 0.3
         known = held_out_spread(setups) if setups else math.inf
         spread[f"{name}_card{end}"] = min(spread[f"{name}_architecture{end}"], known)
-        spread |= of_kinds(cards, f"{name}_architecture{end}", what) | of_kinds(setups, f"{name}_card{end}", what)
+        spread |= of_kinds(cards, f"{name}_architecture{end}") | of_kinds(setups, f"{name}_card{end}")
     usual, known = held_out_spread(inside), min(held_out_spread(by_setup), held_out_spread(inside))
     outside = [row for row in by_card if not row.is_covered]
     spread[f"{name}_outside"] = beyond(outside, usual, by_card=True)
     spread[f"{name}_none"] = max(_UNKNOWN, held_out_spread(left_out(found, engine, what, "architecture")))
-    spread[f"{name}_models"] = beyond(left_out(found, engine, what, "model"), known)
+    models = left_out(found, engine, what, "model")
+    if what == "serve":  # most models of servers were measured on one card alone, so they were left out with it
+        known = held_out_spread(
+            [row for row in by_card if row.point.work.shape in {m.point.work.shape for m in models}]
+        )
+    spread[f"{name}_models"] = beyond(models, known)
     return spread, kept(by_card, spread[f"{name}_models"])
 
 
@@ -354,7 +362,7 @@ def kept(rows: Sequence[Left], models: float) -> dict[str, tuple[float, float]]:
 def _own(rows: Sequence[Left], kind: str) -> float:
     """The standard deviation of the rows of a kind: of those that were covered, if there are any."""
     of = [row for row in rows if kind in kinds(row)]
-    return held_out_spread([row for row in of if row.is_covered] or of, by_card=rows[0].point.what != "serve")
+    return held_out_spread([row for row in of if row.is_covered] or of)
 
 
 def kinds(row: Left) -> Sequence[str]:
@@ -367,16 +375,10 @@ def _borne(rows: Sequence[Left], widths: Mapping[int, float]) -> float:
     return statistics.mean(abs(row.off) <= widths[id(row)] for row in rows) if is_enough else 0.0
 
 
-def of_kinds(rows: Sequence[Left], name: str, what: str) -> dict[str, float]:
-    """The spread of each kind of model that has enough rows for a range of its own. Rows of servers count one by one: they
-    are of few cards, each with many.
-    """
+def of_kinds(rows: Sequence[Left], name: str) -> dict[str, float]:
+    """The spread of each kind of model that has enough rows for a range of its own."""
     kinds = {kind: [row for row in rows if row.point.work.kind == kind] for kind in {r.point.work.kind for r in rows}}
-    return {
-        f"{name}_{kind}": held_out_spread(of, by_card=what != "serve")
-        for kind, of in sorted(kinds.items())
-        if len(of) >= _ENOUGH
-    }
+    return {f"{name}_{kind}": held_out_spread(of) for kind, of in sorted(kinds.items()) if len(of) >= _ENOUGH}
 
 
 def serving(found: Sequence[Point], source: str) -> Calibration:
@@ -428,7 +430,8 @@ def held_out_spread(rows: Sequence[Left], *, by_card: bool = True) -> float:
     for row in rows:
         of_card.setdefault(row.point.card.gpu_id, []).append(abs(row.off))
     one_by_one = [[abs(row.off)] for row in rows]
-    is_enough = by_card and len(of_card) >= _FEWEST_CARDS
+    # Of servers few cards were measured, each with many rows.
+    is_enough = by_card and len(of_card) >= _FEWEST_CARDS and rows[0].point.what != "serve"
     return max(_FLOOR, *(_holding(groups) for groups in (one_by_one, *([list(of_card.values())] * is_enough))))
 
 
@@ -512,9 +515,8 @@ def spread_without(rows: Sequence[Left], left: Left, models: float, wider: Colle
         alike = [row for row in alike if (row.point.card.memory == "hbm") == is_hbm] or alike
     of_kind = [row for row in alike if row.point.work.kind == left.point.work.kind]
     is_enough = left.is_covered and len(of_kind) >= _ENOUGH
-    by_card = not is_enough or left.point.what != "serve"
     own = [_own(others, kind) for kind in wider if any(kind in kinds(row) for row in others)]
-    spread = max(held_out_spread(of_kind if is_enough else alike, by_card=by_card), *own, 0.0)
+    spread = max(held_out_spread(of_kind if is_enough else alike), *own, 0.0)
     is_new = left.point.work.shape not in {row.point.work.shape for row in others}
     return math.hypot(spread, models * is_new)
 

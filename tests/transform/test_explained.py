@@ -111,4 +111,4 @@ def test_every_dollar_of_owning_and_renting_is_a_sum_that_comes_out() -> None:
         assert steps["each user sees"].value == pytest.approx(option.speed.serving.each_tokens_per_s)
         assert "a million tokens written" in steps
         ways[option.way] += 1
-    assert ways == {"buy": 9, "on_demand": 1, "reserved_1y": 1}
+    assert ways == {"buy": 8, "on_demand": 1, "reserved_1y": 1}

@@ -203,7 +203,7 @@ def test_a_stale_street_price_counts_as_one_that_rose_and_the_precision_that_is_
         ("qwen3-8b", {"owned": ("nvidia-geforce-rtx-4060",)}, "NVIDIA GeForce RTX 4060"),
         ("gpt-oss-120b", {"usage": Usage(users=25), "budget": 45000}, "2 × NVIDIA RTX PRO 6000 Blackwell"),
         ("llama-3.3-70b", {"usage": Usage(users=50)}, "4 × NVIDIA RTX PRO 6000 Blackwell (2 × 2)"),
-        ("deepseek-v3", {"usage": Usage(users=50)}, "4 × NVIDIA H200 NVL"),
+        ("deepseek-v3", {"usage": Usage(users=50)}, "8 × NVIDIA RTX PRO 6000 Blackwell"),
         ("llama-3.3-70b", {"precision": "int8", "usage": Usage(users=16), "min_tokens_per_s": 20},
          "4 × NVIDIA RTX PRO 6000 Blackwell"),
         ("mistral-small-3.2-24b", {"usage": Usage(users=2), "budget": 1900}, "NVIDIA GeForce RTX 3090"),
@@ -251,8 +251,8 @@ def test_what_a_maker_asks_is_held_against_the_street_of_another_market(tmp_path
 
 
 def test_what_is_cheaper_is_that_against_which_least_speaks(tmp_path: Path) -> None:
-    """Not the cheapest of all, which writes a token a second for 25 people."""
-    answer = from_the_program("llama-3.3-70b", tmp_path, usage=Usage(users=25))
+    """Not the cheapest of all, which writes a token a second for 30 people."""
+    answer = from_the_program("llama-3.3-70b", tmp_path, usage=Usage(users=30))
     found = headline(answer)
     assert found is not None
     assert found.cheaper is not None

@@ -265,6 +265,13 @@ def test_deepseek_v3_at_eight_bits_does_not_fit_eight_h800() -> None:
     assert ask("nvidia-h200-sxm", 8, "deepseek-v3", "fp8", engine="vllm").verdict == "fits"
 
 
+def test_servers_pad_four_bit_experts() -> None:
+    file, loaded = (ask("nvidia-h100-sxm5", 1, "gpt-oss-120b", "mxfp4", engine=e).job for e in ("llama.cpp", "vllm"))
+    assert file.padding_in(engine_of("llama.cpp")) == 0
+    # Model loading took 65.9651 GiB: vllm-project/vllm, issue 23278.
+    assert (loaded.size.total + loaded.padding_in(engine_of("vllm"))) / 2**30 == pytest.approx(65.9651, rel=0.002)
+
+
 def test_a_fit_with_little_left_over_is_tight() -> None:
     assert [memory.verdict(needed, 100) for needed in (95, 95.1, 100, 100.1)] == ["fits", "tight", "tight", "no"]
     just, lower = (

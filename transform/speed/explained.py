@@ -47,6 +47,11 @@ def memory_steps(prediction: Prediction) -> Iterator[Step]:
     each = f"({activations} + {number(pictures / 1e9)})" if pictures else activations
     parts = f"{number(resident / 1e9)} + {caches} + {count} × {each}"
     sources = [Message("weights, cache, and activations of each card")]
+    if padding := job.padding_in(plan.engine):
+        parts += f" + {number(padding / 1e9)}"
+        sources.append(Message(
+            "{engine} pads 4-bit experts to whole blocks, by {size:.2f} GB", engine=plan.engine.name, size=padding / 1e9
+        ))  # fmt: skip
     if pictures:
         sources.append(Message(
             "{engine} takes {size:g} GB on each card to try a model that sees pictures with pictures",

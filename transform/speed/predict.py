@@ -252,7 +252,7 @@ def needed_bytes(job: Job, engine: Engine, split: Split, count: int) -> int:
     """Bytes on `count` cards together: weights, the cache of every user, and the activations of each card."""
     resident = job.size.on_cards if engine.embedding_on_host else job.size.total
     cache = math.ceil(job.cache_in(engine) * cache_copies(job, split, count))
-    return resident + cache + count * job.temporary_in(engine)
+    return resident + job.padding_in(engine) + cache + count * job.temporary_in(engine)
 
 
 def cache_copies(job: Job, split: Split, count: int) -> float:

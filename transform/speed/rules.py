@@ -150,6 +150,15 @@ class Job:
         """Bytes that a program takes on each card to try a model that sees pictures."""
         return round(engine.tower_overhead_gb * 1e9) if self.shape.extra else 0
 
+    def padding_in(self, engine: Engine) -> int:
+        """Bytes that servers add to 4-bit experts, whose programs ask for widths of whole blocks of 128 and of 256. Source:
+        vLLM 0.10 to 0.14 load gpt-oss-120b, a file of 60.8 GiB, as 64.4 (Triton) or 66.0 (Marlin; issues 33155 and 23278).
+        """
+        if not engine.tried_tokens or self.size.precision != "mxfp4":
+            return 0
+        hidden = self.shape.hidden
+        return round(self.size.expert * ((-hidden // 128 * 128) * (-hidden // 256 * 256) / hidden**2 - 1))
+
     def temporary_in(self, engine: Engine) -> int:
         """Bytes that a program takes on each card beside weights and cache."""
         return self.activations_in(engine) + self.tower_in(engine)

@@ -34,6 +34,7 @@ def step_parts(calibration: Calibration, engine: str, card: CardTraits, work: Se
     v = calibration.values
     common = _common(calibration, engine, card, work)
     bandwidth = card.bandwidth_gb_s * 1e9
+    more = math.exp(v["layer_state"]) * work.state_layers + math.exp(v["layer_latent"]) * work.latent_layers
     a_layer = math.exp(v["layer"]) + (math.exp(v["layer_mixture"]) if work.is_mixture else 0.0)
     parts = {
         "weights": math.exp(v["memory"])
@@ -42,7 +43,7 @@ def step_parts(calibration: Calibration, engine: str, card: CardTraits, work: Se
         "cache": math.exp(v["cache"]) * work.cache_bytes / bandwidth,
         "operations": math.exp(v["compute"]) * _operations_s(v, work.flops, work) if work.tflops else 0.0,
         "exchange": math.exp(v["exchange"]) * work.exchange_s + math.exp(v["exchange_start"]) * 1e-6 * work.exchanges,
-        "layers": (a_layer * work.layers + math.exp(v["layer_state"]) * work.state_layers) * 1e-6,
+        "layers": (a_layer * work.layers + more) * 1e-6,
         "step": math.exp(v["step"]) * 1e-3,
     }
     return {name: seconds * common for name, seconds in parts.items()}

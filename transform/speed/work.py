@@ -45,7 +45,7 @@ class ServedWork:
     `cache_bytes` of all users. `flops` are the operations of a step, `prompt_flops` those of a prompt, and `prompt_bytes`
     the weights that its pieces of _SERVED_PIECE tokens read. `is_packed` is true of 4-bit whole numbers. `exchange_s` and
     `prompt_exchange_s` are the seconds of their exchanges at the rate of the link, and `exchanges` counts those of a step.
-    Of the `layers` as many as `state_layers` keep a state.
+    Of the `layers` as many as `state_layers` keep a state, and `latent_layers` a compressed cache.
     `tflops` is the matrix rate at 16 bits, None if not known, and `narrow_tflops` the fastest for weights so narrow.
     """
 
@@ -60,6 +60,7 @@ class ServedWork:
     exchanges: int
     layers: int
     state_layers: int
+    latent_layers: int
     prompt_tokens: int
     is_mixture: bool
     is_packed: bool
@@ -156,6 +157,7 @@ def served_work(shape: Architecture, size: Weights, batch: Batch, gpu: Gpu, link
         exchanges=EXCHANGES_PER_LAYER * shape.layers if count > 1 else 0,
         layers=shape.layers,
         state_layers=shape.state_layers,
+        latent_layers=sum(n for layer, n in shape.attention_kinds.items() if layer.decode_key_dim),
         prompt_tokens=batch.prompt,
         is_mixture=shape.experts > 1,
         is_packed=size.precision.startswith(("awq", "gptq-int4")),
