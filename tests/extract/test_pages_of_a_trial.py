@@ -232,6 +232,10 @@ OTHER_MARKUP = [
     # (language, address, what the page shows, the price in its currency; None if there is none)
     ("en-us", ADDRESS, "<p>Sold out</p><h2>Alternatives</h2><ul><li><a href='/p/2'>Norvik RTX 5070</a> "
      "<b class='price'>$549.00</b></li></ul>", None),
+    ("en-us", ADDRESS, "<p>Discontinued</p><section><h3>Replaced by</h3><a href='/p/2'>Norvik Storm 3X GeForce RTX 5080 16GB"
+     f"</a><b class='price'>$1,099.00</b>{CART}</section>", None),
+    ("en-us", ADDRESS, "<p>Sold out</p><div><h4>Goes well with</h4><a href='/p/7'>850W PSU</a><b class='price'>$139.99</b>"
+     f"{CART}</div>", None),
     ("en-us", ADDRESS, "<p>Sold out</p><table class='compare'><tr><th></th><th>RTX 5070</th><th>RTX 5060</th></tr><tr>"
      "<th>Price</th><td>$549.00</td><td>$299.00</td></tr></table>", None),
     ("de-de", ADDRESS, "<p>Ausverkauft</p><h2>Vergleich</h2><table><tr><td>RTX 5060</td><td class='preis'>299,00 €</td></tr>"
