@@ -15,7 +15,8 @@ def merged(listed: Sequence[tuple[Item, str]], followed: Sequence[tuple[Item, st
     """The rows of listings combined with those of product pages, each with the hash of the page that its price is from.
 
     If both pages have an offer, the product page's values count, and the listing fills the fields that the product page
-    leaves open. If only the listing has a price, the listing's values count, and the product page fills its open fields.
+    leaves open. If only the listing has a price, the listing's values count, and the product page fills its open fields
+    and says whether it is in stock.
     """
     pages = {item.key: (item, sha256) for item, sha256 in followed if isinstance(item, Offer)}
     by_address = {item.url: item.key for item, _ in followed if isinstance(item, Offer)}
@@ -27,7 +28,12 @@ def merged(listed: Sequence[tuple[Item, str]], followed: Sequence[tuple[Item, st
             used.add(key)
             page, page_sha256 = pages[key]
             if page.price is None and item.price is not None:
-                rows.append((_filled(item, page), sha256))
+                told = (
+                    item
+                    if page.availability == "unknown"
+                    else dataclasses.replace(item, availability=page.availability)
+                )
+                rows.append((_filled(told, page), sha256))
             else:
                 rows.append(
                     (

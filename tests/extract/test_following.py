@@ -151,6 +151,12 @@ def test_an_offer_of_both_pages_is_the_product_page_s_with_the_listing_s_address
     ]
     silent = dataclasses.replace(full, price=None, currency=None, price_kind=None)
     assert merged([(listed, "L")], [(silent, "P")]) == [(dataclasses.replace(listed, seller="Barn"), "L")]
+    listed, gone = (
+        dataclasses.replace(offer, availability=state)
+        for offer, state in ((listed, "in_stock"), (silent, "out_of_stock"))
+    )
+    ((offer, _),) = merged([(listed, "L")], [(gone, "P")])
+    assert (offer.price, offer.availability) == (Decimal(5), "out_of_stock")
 
 
 @pytest.mark.parametrize(
