@@ -177,6 +177,12 @@ def test_a_long_prompt_is_read_as_fast_as_it_was_measured(
     assert measured / 2 < rate.expected < 2 * measured
 
 
+@pytest.mark.parametrize(("card", "is_said"), [("Arc Pro B70", True), ("RTX 5090", False)])
+def test_of_intel_s_cards_it_is_said_that_two_backends_were_measured(card: str, is_said: bool) -> None:
+    notes = asked_of(card, "llama-3.1-8b", "Q4_K_M", "llama.cpp", (4096, 1, 2048)).notes
+    assert any("with Vulkan the same card wrote" in str(note) for note in notes) == is_said
+
+
 def test_a_draft_is_said_beside_the_bound_and_its_speed_holds_what_people_run(tmp_path: Path) -> None:
     found = asked_of("RTX 5090", "qwen3.8-27b", "Q4_K_M", "llama.cpp", (4096, 1, 2048))
     assert any("without a draft" in str(note) for note in found.notes)

@@ -56,6 +56,12 @@ DRAFTED_BY_TEXT = Message(
     "times on single cards (sudoingX/qwen38-mtp, 5p00kyy/club-5060ti, 2026)",
     code="1.4–2.3", prose="1.1–1.7", chat="1.2–1.3",
 )  # fmt: skip
+#: What is said of Intel's cards, whose two backends llama.cpp's name does not tell apart. Source: an Arc Pro B70 in
+#: PMZFX/intel-arc-pro-b70-benchmarks (SYCL, April 2026) and in llama.cpp's build b9739 (Vulkan, July 2026).
+_BACKENDS_OF_INTEL = Message(
+    "measured with SYCL and with Vulkan: with Vulkan the same card wrote {share} times as fast, so expect the low end",
+    share="0.51–0.58",
+)
 #: The standard deviation of a measurement: that of two runs of one benchmark on one card.
 _REPEATED = 0.05
 #: The largest share of a card's memory that is proposed for a server. Own choice: public starts of 2026 go to 0.98, on cards
@@ -367,6 +373,8 @@ def notes(asked: Question) -> Iterator[Message]:
     yield from _of_program(asked)
     yield from _of_memory(asked)
     yield from _of_measurements(asked)
+    if asked.plan.gpu.vendor == "Intel" and asked.plan.engine.name in ("llama.cpp", "ollama"):
+        yield _BACKENDS_OF_INTEL
     if asked.plan.engine.name in _DRAFTING and asked.job.load.users == 1 and asked.job.decode_flops is not None:
         yield Message(WITHOUT_DRAFT, low=_DRAFTED[0], high=_DRAFTED[1])
     if asked.split == "tensor" and asked.plan.count > 1 and not asked.is_accelerator:
