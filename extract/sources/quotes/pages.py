@@ -120,39 +120,41 @@ def unread_columns(page: Page) -> list[str]:
 def merge_offers(rows: Sequence[tuple[Offer, Rejected]]) -> tuple[list[Offer], list[Rejected]]:
     """Return one offer for each vendor, product, condition and quantity, and the rows that repeat or contradict others."""
     groups: dict[tuple[str, int | None], list[tuple[Offer, Rejected]]] = {}
-    for offer, row in _in_steps(rows):
+    for offer, row in rows:
         groups.setdefault((offer.key, offer.least_quantity or offer.quantity), []).append((offer, row))
-    offers: dict[str, Offer] = {}
+    clear: list[Offer] = []
     rejected: list[Rejected] = []
-    for (key, quantity), group in groups.items():
-        first, _ = group[0]
+    for group in groups.values():
         prices = sorted({f"{offer.price} {offer.currency}" for offer, _ in group})
         if len(prices) > 1:
             reason = f"the file has {len(prices)} prices for this product, condition and quantity: {', '.join(prices)}"
             rejected += [row._replace(reason=reason) for _, row in group]
             continue
         rejected += [row._replace(reason="the row repeats another one") for _, row in group[1:]]
+        clear.append(group[0][0])
+    offers: dict[str, Offer] = {}
+    for offer in _in_steps(clear):
         # A price for a larger quantity is a listing of its own. Otherwise the key leaves the quantity out, since stock
         # changes.
-        own = key if key not in offers else f"{key} | {quantity}"
-        offers[own] = dataclasses.replace(first, key=own)
+        own = offer.key if offer.key not in offers else f"{offer.key} | {offer.least_quantity or offer.quantity}"
+        offers[own] = dataclasses.replace(offer, key=own)
     return list(offers.values()), rejected
 
 
-def _in_steps(rows: Sequence[tuple[Offer, Rejected]]) -> Iterator[tuple[Offer, Rejected]]:
-    """The rows, those of a product that costs the less the more are taken each from its number of pieces on."""
+def _in_steps(offers: Sequence[Offer]) -> Iterator[Offer]:
+    """The offers, those of a product that costs the less the more are taken each from its number of pieces on."""
     priced: dict[str, dict[int, Decimal]] = {}
-    for offer, _ in rows:
+    for offer in offers:
         if offer.quantity and offer.price:
             priced.setdefault(offer.key, {})[offer.quantity] = offer.price
     falling = {key: [prices[pieces] for pieces in sorted(prices)] for key, prices in priced.items() if len(prices) > 1}
-    for offer, row in rows:
+    for offer in offers:
         prices = falling.get(offer.key)
         if offer.quantity and prices and prices == sorted(set(prices), reverse=True):
             least = offer.quantity if offer.price != prices[0] else None
-            yield dataclasses.replace(offer, least_quantity=least, quantity=None), row
+            yield dataclasses.replace(offer, least_quantity=least, quantity=None)
         else:
-            yield offer, row
+            yield offer
 
 
 def parse(page: Page) -> Iterator[Parsed]:
