@@ -177,6 +177,11 @@ def test_a_long_prompt_is_read_as_fast_as_it_was_measured(
     assert measured / 2 < rate.expected < 2 * measured
 
 
+def test_a_card_without_a_rate_at_16_bits_has_no_speed_of_reading_at_32() -> None:
+    found = asked_of("M5 Pro 64GB", "llama-3.1-8b", "fp32", "llama.cpp", (4096, 1, 2048))
+    assert (found.prefill.expected, found.decode.bound is not None) == (None, True)
+
+
 @pytest.mark.parametrize(("card", "is_said"), [("Arc Pro B70", True), ("RTX 5090", False)])
 def test_of_intel_s_cards_it_is_said_that_two_backends_were_measured(card: str, is_said: bool) -> None:
     notes = asked_of(card, "llama-3.1-8b", "Q4_K_M", "llama.cpp", (4096, 1, 2048)).notes

@@ -417,7 +417,8 @@ class Question:
         if self.is_accelerator:
             return Rate.only(bound)
         measured = _served_reading(self, card) or _calibrated_reading(self, card)
-        return measured or (NOTHING if bound is None else _usual_reading(self))
+        is_known = bound is not None and math.isfinite(self.flops_reached(1))
+        return measured or (_usual_reading(self) if is_known else NOTHING)
 
     def with_transfers(self, tokens_per_s: float) -> float:
         """Prompt tokens a second, if weights that stay with the processor pass the slot once for each piece of it."""
