@@ -417,11 +417,11 @@ def test_nothing_fits_says_what_would(data: Path, words: list[str], says: list[s
 
 def test_the_next_precision_that_runs_is_answered_at_once(data: Path) -> None:
     """A budget that does not reach a whole machine is answered for who has one, and bits that no card holds with fewer."""
-    said = gpuledger("buy", "--model", "flux.2-dev", "--precision", "fp16", data=data)
-    assert said.out.startswith("Nothing within what you ask runs flux.2-dev at fp16. At int4: ")
-    found = everything(data, "--model", "flux.2-dev", "--precision", "fp16")
-    assert {row["precision"] for row in found} == {"int4"}
-    assert {row["instead"] for row in found} == {"Nothing within what you ask runs flux.2-dev at fp16. At int4:"}
+    said = gpuledger("buy", "--model", "mixtral-8x22b", "--precision", "fp32", data=data)
+    assert said.out.startswith("Nothing within what you ask runs mixtral-8x22b at fp32. At Q4_K_M: ")
+    found = everything(data, "--model", "mixtral-8x22b", "--precision", "fp32")
+    assert {row["precision"] for row in found} == {"Q4_K_M"}
+    assert {row["instead"] for row in found} == {"Nothing within what you ask runs mixtral-8x22b at fp32. At Q4_K_M:"}
     at_home = everything(data, "--model", "llama-2-13b", "--budget", 600)
     assert at_home == [{**row, "instead": at_home[0]["instead"]} for row in
                        everything(data, "--model", "llama-2-13b", "--budget", 600, "--host", "own")]  # fmt: skip

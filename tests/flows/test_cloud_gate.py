@@ -40,7 +40,7 @@ def two_nights(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     page = site / "gpu_wiki_cloud/sample/night1/wiki/GPU.html"
     text = page.read_text(encoding="utf-8")
     assert text.count("$4.234") == 1
-    page.write_text(text.replace("$4.234", "$42.34"), encoding="utf-8")
+    page.write_text(text.replace("$4.234", "$42.347"), encoding="utf-8")
     refresh(data, 2, only=ONLY)
     return data
 
@@ -57,26 +57,26 @@ def test_a_wrong_rate_is_held_and_reaches_no_decision(wrong: Path) -> None:
     files = csv_files(wrong / "exports")
     decisions = {name: text for name, text in files.items() if "held" not in name and "quarantine" not in name}
     assert decisions
-    assert not [name for name, text in decisions.items() if b"42.34" in text]
+    assert not [name for name, text in decisions.items() if b"42.347" in text]
     ((listing, reason),) = rows(wrong, "SELECT listing_id, reason FROM core.held_price")
-    assert reason == "aws P3 1× V100 on_demand: 4.234 to 42.34 USD (+900%) at once"
+    assert reason == "aws P3 1× V100 on_demand: 4.234 to 42.347 USD (+900%) at once"
     assert rows(wrong, "SELECT kind, reason FROM ops.quarantine WHERE reason LIKE 'price held%'") == [
         ("cloud_offer", f"price held: {reason}")
     ]
     left = f"SELECT parsed - loaded - quarantined - duplicate FROM ops.source_run WHERE source = '{SOURCE}'"
     assert rows(wrong, left) == [(0,), (0,)]
     told = alerts._held(context(wrong, 2))
-    assert list(told) == [f"held:{listing} 42.3400"]
-    assert f"{reason} (gate_max_move)" in told[f"held:{listing} 42.3400"]
+    assert list(told) == [f"held:{listing} 42.3470"]
+    assert f"{reason} (gate_max_move)" in told[f"held:{listing} 42.3470"]
 
 
 def test_it_is_believed_when_it_is_seen_again_and_a_replay_comes_to_the_same(wrong: Path, tmp_path: Path) -> None:
     refresh(wrong, 2, only=ONLY)
     assert rows(wrong, P3) == [], "the same night again is no second sighting"
     refresh(wrong, 3, only=ONLY)
-    assert rows(wrong, P3) == [(Decimal("42.34"),)]
+    assert rows(wrong, P3) == [(Decimal("42.347"),)]
     assert rows(wrong, "FROM core.held_price") == []
-    assert [name for name, text in csv_files(wrong / "exports").items() if b"42.34" in text], "what the files had not"
+    assert [name for name, text in csv_files(wrong / "exports").items() if b"42.347" in text], "what the files had not"
     replayed(wrong, tmp_path / "again")
     history = "FROM core.cloud_offer_history ORDER BY ALL"
     assert rows(tmp_path / "again", history) == rows(wrong, history)
@@ -94,4 +94,4 @@ def test_a_person_lets_it_pass(wrong: Path) -> None:
     assert (outcome.status, outcome.err) == (0, "")
     assert f"{listing} (aws P3 1× V100 on_demand" in outcome.out
     refresh(wrong, 2, only=ONLY)
-    assert rows(wrong, P3) == [(Decimal("42.34"),)]
+    assert rows(wrong, P3) == [(Decimal("42.347"),)]

@@ -133,10 +133,10 @@ def test_check_shows_what_would_be_read_and_what_not(tmp_path: Path) -> None:
         ("NVIDIA GeForce RTX 3090", "kit", 2),
     ]
     assert [row["row"] for row in told["left_out"]] == ["row 5"]
-    file.write_text("product,part no,price,currency,delivery\nRTX 4090,H-4090,1299.00,USD,5 days\n")
+    file.write_text("product,part no,price,currency,delivery,colour\nRTX 4090,H-4090,1299.00,USD,5 days,black\n")
     shown = gpuledger("quotes", "check", file, cwd=tmp_path).out
     assert "H-4090" in shown
-    assert "Columns that are not read: delivery\nNo vendor is named" in shown
+    assert "\tquoted\t5 days\nColumns that are not read: colour\nNo vendor is named" in shown
     assert done.status == 3
     assert list(tmp_path.iterdir()) == [file]
 

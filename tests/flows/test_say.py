@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 from collections.abc import Iterator
+from datetime import date
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from gpuledger.flows.words import lang
 from gpuledger.flows.words.particles import Korean
 from gpuledger.flows.words.say import label, say
 from gpuledger.message import Label, Message, Sum, Words, said, several
+from gpuledger.transform.seeds.markets import markets
 from gpuledger.warehouse.errors import BadQuery
 from tests.command import ROOT
 
@@ -130,6 +132,7 @@ def test_nothing_is_in_the_catalogue_that_nothing_says() -> None:
     texts = [str(text) for text in said_by_code] + [
         file.read_text(encoding="utf-8").replace('\\"', '"') for file in data
     ]
+    texts += [f"market {country.market}" for country in markets(date(2026, 1, 1))]
     everything = "\0".join(map(squeezed, texts))
     assert {text for text in korean() if squeezed(text) not in everything} - OF_CLICK == set()
 

@@ -75,24 +75,32 @@ def names(own: Path) -> list[str]:
     return [*catalogue.models(), *diffusion_models(), *(model.model_id for model in MODELS.usable(own, check)[0])]
 
 
-_NOT_COMMERCIAL = "Its licence ({licence}) allows no commercial use without its makers' consent."
-_NOT_EVERYWHERE = "Its licence ({licence}) does not hold in the European Union, the United Kingdom and South Korea."
-_FREE_BELOW = "Its licence ({licence}) is free for who earns less than {usd:,} USD a year."
-#: What licences do not allow, by their names, as their texts say (of MiniMax and Tencent: pages read on 2026-11-28).
-_LIMITS = {"stability-ai-community": _FREE_BELOW, "lfm1.0": _FREE_BELOW, "ltx-2-community": _FREE_BELOW} | dict.fromkeys(
-    ("tencent-hunyuan-community", "tencent-hunyuan-a13b"), _NOT_EVERYWHERE
-) | dict.fromkeys(
+#: What licences do not allow, by their names: commercial use, use in some countries, and use without a fee beyond a revenue.
+#: As their texts say (of MiniMax and Tencent: pages read on 2026-11-28).
+_NOT_COMMERCIAL = frozenset(
     ("cc-by-nc-4.0", "mrl", "mnpl-0.1", "exaone", "minimax-non-commercial", "qwen-research", "flux-dev-non-commercial",
-     "sai-nc-community", "llama1-research", "opt-research"), _NOT_COMMERCIAL
+     "sai-nc-community", "llama1-research", "opt-research")
 )  # fmt: skip
+_NOT_EVERYWHERE = frozenset(("tencent-hunyuan-community", "tencent-hunyuan-a13b"))
+_FREE_BELOW_USD = {"stability-ai-community": 1_000_000, "lfm1.0": 10_000_000, "ltx-2-community": 10_000_000}
 
 
 def limit_of_licence(model_id: str) -> Message | None:
     """What the licence of a model of the catalogue does not allow a buyer, None for the others."""
     model = catalogue.models().get(model_id) or diffusion_models().get(model_id)
     licence = (model and model.licence) or ""
-    usd = 1_000_000 if licence.startswith("stability") else 10_000_000
-    return Message(_LIMITS[licence], licence=licence, usd=usd) if licence in _LIMITS else None
+    if licence in _NOT_COMMERCIAL:
+        return Message("Its licence ({licence}) allows no commercial use without its makers' consent.", licence=licence)
+    if licence in _NOT_EVERYWHERE:
+        return Message(
+            "Its licence ({licence}) does not hold in the European Union, the United Kingdom and South Korea.",
+            licence=licence,
+        )
+    if usd := _FREE_BELOW_USD.get(licence):
+        return Message(
+            "Its licence ({licence}) is free for who earns less than {usd:,} USD a year.", licence=licence, usd=usd
+        )
+    return None
 
 
 #: The files that most people run where a model is published at 16 bits: of llama.cpp, and of servers for many users.
