@@ -182,6 +182,11 @@ def test_a_card_without_a_rate_at_16_bits_has_no_speed_of_reading_at_32() -> Non
     assert (found.prefill.expected, found.decode.bound is not None) == (None, True)
 
 
+def test_a_model_of_texts_that_a_server_does_not_hold_says_so() -> None:
+    found = asked_of("GT 1030 GDDR5", "bge-reranker-v2-m3", "bf16", "vllm", (4096, 1, 2048))
+    assert (found.verdict, found.users_at_once) == ("no", 0)
+
+
 @pytest.mark.parametrize(("card", "is_said"), [("Arc Pro B70", True), ("RTX 5090", False)])
 def test_of_intel_s_cards_it_is_said_that_two_backends_were_measured(card: str, is_said: bool) -> None:
     notes = asked_of(card, "llama-3.1-8b", "Q4_K_M", "llama.cpp", (4096, 1, 2048)).notes

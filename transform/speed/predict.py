@@ -106,8 +106,10 @@ class Prediction(NamedTuple):
         engine = self.plan.engine
         of_users = math.ceil(self.job.cache_in(engine) * cache_copies(self.job, self.plan.split, self.plan.count))
         of_users += 0 if engine.tried_tokens else self.plan.count * self.job.activations
+        if not of_users or self.moved is not None:  # a model of texts keeps no cache
+            return 0
         room = self.usable - self.needed + of_users
-        return max(0, int(room * users // of_users)) if self.moved is None else 0
+        return max(0, int(room * users // of_users))
 
     def _not_held(self) -> Iterator[Message]:
         """If the model does not fit: with which share of the memory it would, and how many of these cards would hold it. If
