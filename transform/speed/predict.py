@@ -97,6 +97,11 @@ class Prediction(NamedTuple):
         return (*self._not_held(), *notes(self.question))
 
     @property
+    def needs_higher_limit(self) -> bool:
+        """Whether it fits once its owner lets the graphics take more of a memory shared with the processor."""
+        return self.verdict == "tight" and self.needed > self.usable
+
+    @property
     def users_at_once(self) -> int:
         """How many of the users these cards can serve at once. The others wait until one of these has its answer."""
         users = self.job.load.users
@@ -149,7 +154,7 @@ class Prediction(NamedTuple):
 
     def _just_held(self) -> Iterator[Message]:
         """Of a tight fit: the limit that must be raised, or what leaves room again if it is lowered."""
-        if self.verdict == "tight" and self.needed > self.usable:
+        if self.needs_higher_limit:
             yield Message(
                 "it fits once the owner lets the graphics take {needed:.0f} GB of the memory (macOS: iogpu.wired_limit_mb, "
                 "Linux: ttm.pages_limit, also set in the firmware)", needed=self.needed / 1e9,

@@ -81,9 +81,7 @@ def show(prediction: Prediction, what: str, notes: Sequence[Message], serves: Ra
     title = (
         f"{what} · {plan.count} × {plan.gpu.display_name}" if plan.count > 1 else f"{what} · {plan.gpu.display_name}"
     )
-    verdict = (
-        "raised" if prediction.verdict == "tight" and prediction.needed > prediction.usable else prediction.verdict
-    )
+    verdict = "raised" if prediction.needs_higher_limit else prediction.verdict
     click.echo(f"{title}: {_verdicts()[verdict]}, {_gigabytes(prediction.needed, prediction.usable)}")
     rates = [(gettext("writes"), prediction.decode), (gettext("reads"), prediction.prefill)]
     if serves is not None:
