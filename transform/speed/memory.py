@@ -44,7 +44,7 @@ _DRIVER_SHARE = 0.002
 _SHARED_SHARE = 0.75
 _SMALL_APPLE_SHARE, _SMALL_APPLE_GIB = 2 / 3, 32
 #: To what share its owner can raise that limit and leave the system enough. Source: 112 of 128 GiB (ttm.pages_limit;
-#: antirez/ds4, issue 16), 56 of 64 on an M2 Max (iogpu.wired_limit_mb; jundot/omlx, issue 1533). 120 of 128 ran out.
+#: antirez/ds4#16), 56 of 64 on an M2 Max (iogpu.wired_limit_mb; jundot/omlx#1533). 120 of 128 ran out.
 _RAISED_SHARE = 7 / 8
 
 
